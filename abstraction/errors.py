@@ -1,0 +1,13 @@
+"""The errors of `abstraction`."""
+
+
+class AbstractionError(Exception):
+    """Root of every error that `abstraction` raises on purpose."""
+
+
+class RowError(AbstractionError, ValueError):
+    """An input file or row is not in any of the known formats; the message names file and line."""
+
+
+class UnknownRelationError(AbstractionError, ValueError):
+    """A relation was asked for that is no property id or has no row in the relation table."""

@@ -1,0 +1,158 @@
+"""Tiers, levels and ladders: what they are, what always holds of them, and their JSON form.
+
+A ladder is an ordered list of levels, finest first; `levels[0]` is the answer with its aliases. A level
+is a set of equally fine tiers. A tier is one acceptable answer with the evidence that entails it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Literal
+
+MAX_LEVELS = 5  # beyond the answer
+MAX_TIERS = 6  # in one level
+
+
+class Abstention(StrEnum):
+    """Why a row has no tier beyond its answer."""
+
+    NO_LINK = "no-link"
+    AMBIGUOUS_LINK = "ambiguous-link"
+    TYPE_CONFLICT = "type-conflict"
+    NOTHING_KNOWN = "no-description-and-no-statements"
+    ONLY_TRIVIAL = "only-trivial-left"
+    UNSUPPORTED = "unsupported-answer-class"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Evidence:
+    """One step of the reasoning that makes a tier true.
+
+    kind "statement": `subject` `property` `value` (a QID or a literal in plain text), `statement` its id.
+    kind "description": `subject`'s description in `language`, `text` the whole, `span` the [start, end) used.
+    kind "rule": a fact of the calendar, of arithmetic or of grammar, named in `text`.
+    `labels` gives readable names for the ids that occur.
+    """
+
+    kind: Literal["statement", "description", "rule"]
+    subject: str | None = None
+    property: str | None = None
+    value: str | None = None
+    statement: str | None = None
+    language: str | None = None
+    text: str | None = None
+    span: tuple[int, int] | None = None
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON object without the fields that are not set."""
+        out: dict[str, Any] = {"kind": self.kind}
+        for name in ("subject", "property", "value", "statement", "language", "text"):
+            if (value := getattr(self, name)) is not None:
+                out[name] = value
+        if self.span is not None:
+            out["span"] = list(self.span)
+        if self.labels:
+            out["labels"] = dict(self.labels)
+        return out
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Evidence:
+        """The inverse of `to_json`; unknown fields are ignored."""
+        span = data.get("span")
+        return cls(
+            kind=data["kind"],
+            subject=data.get("subject"),
+            property=data.get("property"),
+            value=data.get("value"),
+            statement=data.get("statement"),
+            language=data.get("language"),
+            text=data.get("text"),
+            span=(span[0], span[1]) if span else None,
+            labels=data.get("labels", {}),
+        )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Condition:
+    """One conjunct of what a tier states of the answer: (P27, Q30), or ("text", "ordinal:15th") for wording.
+
+    `property` is "self" where the tier *is* the entity `value` that contains the answer.
+    """
+
+    property: str
+    value: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Tier:
+    """One acceptable answer.
+
+    `conditions` is the conjunctive query that the tier states (empty for the answer itself); it gives
+    counts, entailment and duplicates, and is not written to rows. `bits` is the information content
+    log2(N / n), None where it is not known.
+    """
+
+    text: str
+    qid: str | None = None
+    aliases: tuple[str, ...] = ()
+    bits: float | None = None
+    evidence: tuple[Evidence, ...] = ()
+    conditions: frozenset[Condition] = frozenset()
+
+    def names(self) -> tuple[str, ...]:
+        """The text and every alias: all the ways to say this tier."""
+        return (self.text, *self.aliases)
+
+    def to_json(self) -> dict[str, Any]:
+        """The tier as it stands in a tiered row."""
+        out: dict[str, Any] = {"text": self.text}
+        if self.qid is not None:
+            out["qid"] = self.qid
+        out["aliases"] = list(self.aliases)
+        if self.bits is not None:
+            out["bits"] = round(self.bits, 3)
+        out["evidence"] = [evidence.to_json() for evidence in self.evidence]
+        return out
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Tier:
+        """The inverse of `to_json`, conditions excepted."""
+        return cls(
+            text=data["text"],
+            qid=data.get("qid"),
+            aliases=tuple(data.get("aliases", ())),
+            bits=data.get("bits"),
+            evidence=tuple(Evidence.from_json(item) for item in data.get("evidence", ())),
+        )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Level:
+    """A set of equally fine tiers, in display order."""
+
+    tiers: tuple[Tier, ...]
+
+    def names(self) -> tuple[str, ...]:
+        """Every text and alias of every tier."""
+        return tuple(name for tier in self.tiers for name in tier.names())
+
+    def to_json(self) -> dict[str, Any]:
+        """The level as it stands in a tiered row."""
+        return {"tiers": [tier.to_json() for tier in self.tiers]}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Level:
+        """The inverse of `to_json`."""
+        return cls(tiers=tuple(Tier.from_json(item) for item in data["tiers"]))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Ladder:
+    """Levels from fine to coarse, `levels[0]` the answer; `abstained` where nothing honest can be added."""
+
+    levels: tuple[Level, ...]
+    abstained: Abstention | None = None
+    notes: tuple[str, ...] = ()

@@ -1,0 +1,1 @@
+"""WikiData, and nothing about questions: reading dumps, snapshots, stores, selection and walks."""

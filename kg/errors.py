@@ -1,0 +1,17 @@
+"""The errors of `kg`: one root, leaves that also are the builtin a caller expects."""
+
+
+class KGError(Exception):
+    """Root of every error that `kg` raises on purpose."""
+
+
+class SourceError(KGError, ValueError):
+    """A dump or other source cannot be read: truncated, not JSON, or of an unknown kind."""
+
+
+class SnapshotError(KGError, ValueError):
+    """A file is no snapshot, is damaged, or was written by a newer schema."""
+
+
+class SelectionError(KGError, ValueError):
+    """A selection asks for something impossible: a malformed id, a property that is none."""

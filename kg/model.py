@@ -1,0 +1,140 @@
+"""What WikiData says, as values: entities, statements, ranks and the kinds of value.
+
+Times never pass through `datetime` and amounts never through `float`: WikiData knows years
+before 1 CE, precisions from a day to a billion years, and amounts with stated bounds.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from enum import StrEnum
+
+ENTITY_ID = re.compile(r"[QP][1-9][0-9]{0,17}\Z")
+
+
+class Rank(StrEnum):
+    """Rank of a statement. Deprecated means known wrong, never merely outdated."""
+
+    PREFERRED = "preferred"
+    NORMAL = "normal"
+    DEPRECATED = "deprecated"
+
+
+class SnakKind(StrEnum):
+    """Whether a value is given, exists but is unknown, or is stated not to exist."""
+
+    VALUE = "value"
+    SOMEVALUE = "somevalue"
+    NOVALUE = "novalue"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EntityValue:
+    """A reference to another entity, by id (Q, P, L, ...). The target may be absent from a snapshot."""
+
+    id: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TimeValue:
+    """A point in time at a precision.
+
+    `year` is signed as in the JSON dumps: -1 is 1 BCE, there is no year 0. `month` is 1..12 or None,
+    `day` 1..31 or None (30 February occurs). Only the parts that `precision` vouches for are kept:
+    11 day, 10 month, 9 year, 8 decade, 7 century, 6 millennium, 5..0 ten thousand to a billion years.
+    For precision below 9 the year is some year inside the span. `calendar` is "gregorian" or "julian".
+    """
+
+    year: int
+    month: int | None = None
+    day: int | None = None
+    precision: int = 11
+    calendar: str = "gregorian"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class QuantityValue:
+    """An exact decimal amount, its unit (a QID, or None for a bare number), and bounds: both or neither."""
+
+    amount: Decimal
+    unit: str | None = None
+    lower: Decimal | None = None
+    upper: Decimal | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TextValue:
+    """A string, URL, external identifier or, where `language` is set, monolingual text."""
+
+    text: str
+    language: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class OtherValue:
+    """A value of any other kind (coordinates, future types), kept whole as canonical JSON."""
+
+    type: str
+    json: str
+
+
+Value = EntityValue | TimeValue | QuantityValue | TextValue | OtherValue
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Snak:
+    """A property with a value, an unknown value or no value: the main part of a statement, or a qualifier."""
+
+    property: str
+    kind: SnakKind = SnakKind.VALUE
+    value: Value | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Statement:
+    """One statement of a subject. `id` is opaque; `qualifiers` keep the order of the source."""
+
+    id: str
+    subject: str
+    property: str
+    rank: Rank = Rank.NORMAL
+    kind: SnakKind = SnakKind.VALUE
+    value: Value | None = None
+    qualifiers: tuple[Snak, ...] = ()
+    datatype: str | None = None
+
+    @property
+    def target(self) -> str | None:
+        """The id that the statement points to, or None where its value is no entity."""
+        return self.value.id if isinstance(self.value, EntityValue) else None
+
+    def qualifier(self, prop: str) -> tuple[Snak, ...]:
+        """The qualifiers of one property, in source order."""
+        return tuple(snak for snak in self.qualifiers if snak.property == prop)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Entity:
+    """An item or a property: terms by language code, statements in source order, number of sitelinks."""
+
+    id: str
+    labels: Mapping[str, str] = field(default_factory=dict)
+    descriptions: Mapping[str, str] = field(default_factory=dict)
+    aliases: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    statements: tuple[Statement, ...] = ()
+    sitelinks: int = 0
+    datatype: str | None = None
+
+    def values(self, prop: str) -> tuple[Statement, ...]:
+        """All statements of one property, all ranks, in source order."""
+        return tuple(statement for statement in self.statements if statement.property == prop)
+
+
+def entity_number(entity_id: str) -> int:
+    """Sort key of an id within its kind: Q42 -> 42. Raises ValueError for anything but Q/P ids."""
+    if not ENTITY_ID.match(entity_id):
+        raise ValueError(f"{entity_id!r} is no item or property id; expected Q or P and a number, as in Q42")
+    return int(entity_id[1:])

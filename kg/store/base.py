@@ -1,0 +1,99 @@
+"""The Store protocol: how everything above reads a snapshot, whatever holds it.
+
+Contract for every backend
+    Batch first: each read takes many ids and costs one round trip a batch, not one an id.
+    Order: results are keyed by the given id; lists inside are ordered as each method states.
+    Unknown ids are absent from a mapping, never an error; a malformed id is simply unknown.
+    Redirects: a given id that was merged into another is answered under the *given* id with the
+        target's content (whose own `.id` tells the target).
+    Isolation: a reader sees the snapshot as it was when opened. Stores are not thread-safe;
+        open one a thread or process.
+    Errors: `SnapshotError` where the backend is damaged or of a newer schema; nothing else on purpose.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+from kg.model import Entity
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NameMatch:
+    """An entity that carries a name: by its label or by an alias, in which language, as written there."""
+
+    id: str
+    kind: Literal["label", "alias"]
+    language: str
+    text: str
+
+
+class Store(Protocol):
+    """Read access to a snapshot. See the module's contract."""
+
+    def entities(
+        self,
+        ids: Collection[str],
+        *,
+        languages: Collection[str] | None = None,
+        properties: Collection[str] | None = None,
+    ) -> dict[str, Entity]:
+        """Entities with their terms in `languages` (None: all) and statements of `properties` (None: all).
+
+        Statements keep all ranks: property number ascending, then the source's order. An empty
+        `properties` reads no statement at all.
+        """
+        ...
+
+    def find(self, names: Collection[str], *, languages: Collection[str] | None = None) -> dict[str, list[NameMatch]]:
+        """Entities whose label or alias equals a name after `kg.terms.normalise`, keyed by the given name.
+
+        Labels before aliases, then by id number. Names that nothing carries are absent.
+        """
+        ...
+
+    def referrers(
+        self, pairs: Collection[tuple[str, str]], *, limit: int | None = None
+    ) -> dict[tuple[str, str], list[str]]:
+        """Ids of entities with a non-deprecated statement (property, target id), ascending by number.
+
+        `limit` caps each list: hubs such as (P31, Q5) have millions.
+        """
+        ...
+
+    def value_counts(self, pairs: Collection[tuple[str, str]]) -> dict[tuple[str, str], int]:
+        """How many entities of the *whole source* carry each (property, target id), non-deprecated.
+
+        Independent of the selection. Pairs never seen are absent.
+        """
+        ...
+
+    def property_counts(self, properties: Collection[str]) -> dict[str, int]:
+        """How many entities of the whole source carry each property at all, non-deprecated."""
+        ...
+
+    def values_of(self, prop: str, *, limit: int | None = None) -> list[tuple[str, int]]:
+        """The targets of a property with their whole-source counts: most frequent first, then by id."""
+        ...
+
+    def ids(self, *, after: str | None = None) -> Iterator[str]:
+        """All ids: items by number, then properties by number; `after` continues behind an id."""
+        ...
+
+    def manifest(self) -> Mapping[str, Any]:
+        """What the snapshot was made from and how; `snapshot_id` and `counts` are always there."""
+        ...
+
+    def close(self) -> None:
+        """Release what the store holds. Reading afterwards is an error; closing twice is not."""
+        ...
+
+
+class WritableStore(Store, Protocol):
+    """A store under construction."""
+
+    def write(self, entities: Iterable[Entity]) -> int:
+        """Put entities in and return how many. The same entity again replaces the first: writing is idempotent."""
+        ...

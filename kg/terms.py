@@ -1,0 +1,78 @@
+"""Names: how they are compared, and which language's label is shown."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+
+_SPACE = re.compile(r"\s+")
+
+# Wikibase's own variants and explicit fallbacks for the languages most asked for; `mul` and `en`
+# follow implicitly (LanguageFallbackChainFactory).
+FALLBACKS: Mapping[str, tuple[str, ...]] = {
+    "de-at": ("de",),
+    "de-ch": ("de",),
+    "en-ca": ("en",),
+    "en-gb": ("en",),
+    "en-us": ("en",),
+    "es-419": ("es",),
+    "nb": ("no", "nn"),
+    "pt-br": ("pt",),
+    "zh-hans": ("zh", "zh-cn"),
+    "zh-hant": ("zh", "zh-tw"),
+}
+
+
+@lru_cache(maxsize=1 << 18)
+def normalise(name: str) -> str:
+    """The form under which names are equal: NFKC, typographic quotes and dashes folded, casefold, single spaces."""
+    if name.isascii():
+        return " ".join(name.casefold().split())
+    text = unicodedata.normalize("NFKC", name)
+    text = text.translate(_FOLD)
+    return _SPACE.sub(" ", text.casefold()).strip()
+
+
+_FOLD = str.maketrans(
+    {
+        "’": "'", "‘": "'", "ʼ": "'", "`": "'", "´": "'", "“": '"', "”": '"',
+        "‐": "-", "‑": "-", "‒": "-", "–": "-", "—": "-", "−": "-",
+        "\u200b": None, "\u200e": None, "\u200f": None, "\u00ad": None, "\ufeff": None,
+    }
+)  # fmt: skip
+
+
+def fallback_chain(language: str) -> tuple[str, ...]:
+    """The languages to try for `language`, in Wikibase's order: itself, its fallbacks, `mul`, `en`."""
+    chain = [language, *FALLBACKS.get(language, ())]
+    if "-" in language and language not in FALLBACKS:
+        chain.append(language.split("-")[0])
+    chain += ["mul", "en"]
+    return tuple(dict.fromkeys(chain))
+
+
+def best_text(texts: Mapping[str, str], language: str) -> tuple[str, str] | None:
+    """(text, language it is in) by the fallback chain, else the first language in code order, else None."""
+    for code in fallback_chain(language):
+        if code in texts:
+            return texts[code], code
+    for code in sorted(texts):
+        return texts[code], code
+    return None
+
+
+def names(
+    labels: Mapping[str, str], aliases: Mapping[str, Sequence[str]], language: str
+) -> tuple[str, ...]:
+    """Every name in the fallback chain of `language`, labels first, without repeats under `normalise`."""
+    seen: dict[str, str] = {}
+    chain = fallback_chain(language)
+    for code in chain:
+        if code in labels:
+            seen.setdefault(normalise(labels[code]), labels[code])
+    for code in chain:
+        for alias in aliases.get(code, ()):
+            seen.setdefault(normalise(alias), alias)
+    return tuple(seen.values())
