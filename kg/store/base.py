@@ -47,7 +47,9 @@ class Store(Protocol):
         """
         ...
 
-    def find(self, names: Collection[str], *, languages: Collection[str] | None = None) -> dict[str, list[NameMatch]]:
+    def find(
+        self, names: Collection[str], *, languages: Collection[str] | None = None
+    ) -> dict[str, list[NameMatch]]:
         """Entities whose label or alias equals a name after `kg.terms.normalise`, keyed by the given name.
 
         Labels before aliases, then by id number. Names that nothing carries are absent.

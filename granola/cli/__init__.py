@@ -1,0 +1,1 @@
+"""The `granola` command, one file a verb."""

@@ -1,0 +1,13 @@
+"""The errors of `granola`."""
+
+
+class GranolaError(Exception):
+    """Root of every error that `granola` raises on purpose."""
+
+
+class PredictionError(GranolaError, ValueError):
+    """A prediction file is not in the known format, or its ids do not fit the tiered file."""
+
+
+class MatcherError(GranolaError, ValueError):
+    """A matcher, metric or setting of that name does not exist; the message names the nearest one."""

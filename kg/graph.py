@@ -1,0 +1,160 @@
+"""A read-through view of a store for walks: entities are kept, and fetched in batches.
+
+`Graph` is what ladder and linking code asks. One question touches a few dozen entities, most of them
+(countries, classes) shared with the questions before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+from kg.model import Entity, Statement, TimeValue
+from kg.selection import current, held_at
+from kg.store.base import NameMatch, Store
+from kg.terms import best_text, fallback_chain, names, normalise
+
+HISTORICAL_CLASSES = frozenset({"Q3024240", "Q19953632"})  # historical country, former administrative entity
+DISSOLVED = "P576"
+CLASS_DEPTH = 12
+
+
+class Graph:
+    """Cached, language-aware reading of a store. Not thread-safe; results depend on the store alone."""
+
+    def __init__(
+        self,
+        store: Store,
+        *,
+        language: str = "en",
+        properties: Collection[str] | None = None,
+        capacity: int = 500_000,
+    ) -> None:
+        self.store = store
+        self.language = language
+        self._languages = fallback_chain(language)
+        self._properties = None if properties is None else frozenset(properties) | {"P31", "P279", DISSOLVED}
+        self._capacity = capacity
+        self._entities: dict[str, Entity | None] = {}
+        self._superclasses: dict[str, frozenset[str]] = {}
+        self._found: dict[str, tuple[NameMatch, ...]] = {}
+
+    def fetch(self, ids: Iterable[str]) -> None:
+        """Read the entities that are not here yet, in one batch."""
+        wanted = [i for i in dict.fromkeys(ids) if i not in self._entities]
+        if not wanted:
+            return
+        if len(self._entities) + len(wanted) > self._capacity:
+            self._entities.clear()
+        got = self.store.entities(wanted, languages=self._languages, properties=self._properties)
+        for i in wanted:
+            self._entities[i] = got.get(i)
+
+    def entity(self, entity_id: str) -> Entity | None:
+        """The entity with the terms of the language's fallback chain, or None where the snapshot lacks it."""
+        try:
+            return self._entities[entity_id]
+        except KeyError:
+            self.fetch([entity_id])
+            return self._entities[entity_id]
+
+    def find(self, text: str) -> tuple[NameMatch, ...]:
+        """Entities that carry the name in the language's fallback chain: labels first, then by id."""
+        key = normalise(text)
+        if key not in self._found:
+            self.find_all([text])
+        return self._found[key]
+
+    def find_all(self, texts: Iterable[str]) -> None:
+        """Look up many names in one batch, for later `find` calls."""
+        wanted = {normalise(t): t for t in texts if normalise(t) not in self._found}
+        if not wanted:
+            return
+        if len(self._found) > self._capacity:
+            self._found.clear()
+        got = self.store.find(list(wanted.values()), languages=self._languages)
+        for key, text in wanted.items():
+            self._found[key] = tuple(got.get(text, ()))
+
+    def label(self, entity_id: str) -> str | None:
+        """The label by the fallback chain, or None."""
+        entity = self.entity(entity_id)
+        best = best_text(entity.labels, self.language) if entity else None
+        return best[0] if best else None
+
+    def description(self, entity_id: str) -> str | None:
+        """The description in the graph's language (descriptions have no `mul`), or English, or None."""
+        entity = self.entity(entity_id)
+        if entity is None:
+            return None
+        for code in self._languages:
+            if code in entity.descriptions:
+                return entity.descriptions[code]
+        return None
+
+    def names(self, entity_id: str) -> tuple[str, ...]:
+        """Labels, then aliases, of the fallback chain."""
+        entity = self.entity(entity_id)
+        return names(entity.labels, entity.aliases, self.language) if entity else ()
+
+    def statements(self, entity_id: str, prop: str) -> tuple[Statement, ...]:
+        """All statements of a property, every rank."""
+        entity = self.entity(entity_id)
+        return entity.values(prop) if entity else ()
+
+    def current(self, entity_id: str, prop: str) -> list[Statement]:
+        """The statements that hold today; see `kg.selection.current`."""
+        found = self.statements(entity_id, prop)
+        if len(found) > 1:
+            self.fetch(s.target for s in found if s.target)
+        return current(found, historical=self.is_historical)
+
+    def held_at(self, entity_id: str, prop: str, at: TimeValue) -> list[Statement]:
+        """The statements whose qualifiers cover `at`."""
+        return held_at(self.statements(entity_id, prop), at)
+
+    def targets(self, entity_id: str, prop: str) -> tuple[str, ...]:
+        """Ids that the current statements of a property point to, without repeats."""
+        return tuple(dict.fromkeys(s.target for s in self.current(entity_id, prop) if s.target))
+
+    def classes(self, entity_id: str) -> tuple[str, ...]:
+        """The P31 values of best rank, ended or not decided by `current`."""
+        return self.targets(entity_id, "P31")
+
+    def superclasses(self, class_id: str) -> frozenset[str]:
+        """The class and everything above it by current P279, cycles and depth bounded."""
+        known = self._superclasses.get(class_id)
+        if known is None:
+            seen = {class_id}
+            layer = [class_id]
+            for _ in range(CLASS_DEPTH):
+                self.fetch(layer)
+                layer = [t for c in layer for t in self.targets(c, "P279") if t not in seen]
+                layer = list(dict.fromkeys(layer))
+                seen.update(layer)
+                if not layer:
+                    break
+            known = self._superclasses[class_id] = frozenset(seen)
+        return known
+
+    def is_instance(self, entity_id: str, of: Collection[str]) -> bool:
+        """Whether a current class of the entity is, or is below, one of `of`. P279 is noisy: prefer near anchors."""
+        wanted = frozenset(of)
+        return any(not wanted.isdisjoint(self.superclasses(c)) for c in self.classes(entity_id))
+
+    def is_historical(self, entity_id: str) -> bool:
+        """Whether the entity is dissolved or directly of a historical class: not a value for today."""
+        entity = self.entity(entity_id)
+        if entity is None:
+            return False
+        if any(s.rank != "deprecated" for s in entity.values(DISSOLVED)):
+            return True
+        for statement in current(entity.values("P31")):
+            kind = statement.target
+            if kind is None:
+                continue
+            if kind in HISTORICAL_CLASSES:
+                return True
+            parent = self.entity(kind)
+            if parent and any(s.target in HISTORICAL_CLASSES for s in current(parent.values("P279"))):
+                return True
+        return False

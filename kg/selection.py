@@ -1,0 +1,93 @@
+"""Which statements count: rank, time and disputes, decided in one place.
+
+"Best rank" is not "current" in WikiData: outdated values often keep normal rank with an end time, or with
+no end time at all but a dissolved target. See `current`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from kg.model import Rank, SnakKind, Statement, TimeValue
+
+START, END, POINT = "P580", "P582", "P585"
+DISPUTED_BY, SOURCING, NATURE = "P1310", "P1480", "P5102"
+
+
+def time_key(value: TimeValue, *, late: bool = False) -> tuple[int, int, int]:
+    """A sortable key of the first (or, with `late`, the last) day that the value may mean."""
+    span = {8: 10, 7: 100, 6: 1000}.get(
+        value.precision, 1 if value.precision >= 9 else 10 ** (9 - value.precision)
+    )
+    year = value.year
+    if span > 1:
+        first = (year - 1) // span * span + 1 if value.precision <= 7 else year // span * span
+        year = first + span - 1 if late else first
+    if late:
+        return (year, value.month or 12, value.day or 31)
+    return (year, value.month or 1, value.day or 1)
+
+
+def _times(statement: Statement, prop: str) -> list[TimeValue]:
+    return [snak.value for snak in statement.qualifier(prop) if isinstance(snak.value, TimeValue)]
+
+
+def has_ended(statement: Statement) -> bool:
+    """Whether the statement carries an end time (a somevalue end counts: it did end)."""
+    return any(snak.kind is not SnakKind.NOVALUE for snak in statement.qualifier(END))
+
+
+def valid_at(statement: Statement, at: TimeValue) -> bool | None:
+    """Whether the statement held at `at`; None where it says nothing about time."""
+    starts, ends = _times(statement, START), _times(statement, END)
+    if not starts and not ends:
+        points = _times(statement, POINT)
+        if not points:
+            return None
+        return any(
+            time_key(p) <= time_key(at, late=True) and time_key(at) <= time_key(p, late=True) for p in points
+        )
+    if starts and min(time_key(s) for s in starts) > time_key(at, late=True):
+        return False
+    return not (ends and max(time_key(e, late=True) for e in ends) < time_key(at))
+
+
+def stated(statements: Iterable[Statement]) -> list[Statement]:
+    """Those with a value, not deprecated, and not hedged by a sourcing circumstance."""
+    return [
+        s
+        for s in statements
+        if s.kind is SnakKind.VALUE
+        and s.rank is not Rank.DEPRECATED
+        and not s.qualifier(SOURCING)
+        and not s.qualifier(NATURE)
+    ]
+
+
+def current(
+    statements: Sequence[Statement],
+    *,
+    historical: Callable[[str], bool] | None = None,
+) -> list[Statement]:
+    """The statements that hold today, in source order.
+
+    Deprecated, unknown and hedged values never count. Preferred rank, where there is any, decides; ended
+    statements fall out; then disputed ones and those whose target `historical` says no longer exists,
+    each only as long as another value remains. Returns an empty list where every value has ended.
+    """
+    chosen = stated(statements)
+    preferred = [s for s in chosen if s.rank is Rank.PREFERRED]
+    chosen = preferred or chosen
+    chosen = [s for s in chosen if not has_ended(s)]
+    for doubtful in (
+        lambda s: bool(s.qualifier(DISPUTED_BY)),
+        lambda s: historical is not None and s.target is not None and historical(s.target),
+    ):
+        rest = [s for s in chosen if not doubtful(s)]
+        chosen = rest or chosen
+    return chosen
+
+
+def held_at(statements: Sequence[Statement], at: TimeValue) -> list[Statement]:
+    """The statements whose own start and end (or point in time) cover `at`, in source order."""
+    return [s for s in stated(statements) if valid_at(s, at)]
