@@ -1,0 +1,77 @@
+"""Per relation, as data: what it asks for, which answers fit, and which tiers say nothing new.
+
+The table is `abstraction/data/relations.json`; a relation without a row gets the defaults of its answer's class.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.resources import files
+
+from abstraction.errors import UnknownRelationError
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Relation:
+    """One row of the table.
+
+    `asks` is the kind of answer wanted ("place", "country", "school", "person", "performer", "owner",
+    "company", "label", "genre", "occupation", "language", "position", "work", "date", "quantity", "any").
+    `trivial` holds normalised phrases without article that never are a tier here. `dated_by` are properties
+    of the subject that give the question's date, first found first.
+    """
+
+    id: str
+    label: str
+    asks: str
+    trivial: frozenset[str] = frozenset()
+    dated_by: tuple[str, ...] = ()
+    subject: str = "any"
+
+
+ANY = Relation(id="", label="", asks="any", trivial=frozenset({"thing", "entity", "person", "human", "place"}))
+
+
+@lru_cache(maxsize=1)
+def table() -> Mapping[str, Relation]:
+    """All rows by property id, in the table's order."""
+    data = json.loads(files("abstraction").joinpath("data/relations.json").read_text(encoding="utf-8"))
+    trivial = data["trivial"]
+    out = {}
+    for row in data["relations"]:
+        words = set(row.get("trivial", ()))
+        for group in row.get("trivial_groups", ()):
+            words |= set(trivial[group])
+        out[row["id"]] = Relation(
+            id=row["id"],
+            label=row["label"],
+            asks=row["asks"],
+            trivial=frozenset(words),
+            dated_by=tuple(row.get("dated_by", ())),
+            subject=row.get("subject", "any"),
+        )
+    return out
+
+
+def relation(property_id: str) -> Relation:
+    """The row of a property; a well-formed property without one is taken as asking for anything.
+
+    Raises UnknownRelationError for what is no property id, naming the nearest known relation.
+    """
+    rows = table()
+    if property_id in rows:
+        return rows[property_id]
+    if re.fullmatch(r"P[1-9][0-9]{0,8}", property_id):
+        return Relation(id=property_id, label=property_id, asks="any", trivial=ANY.trivial)
+    names = {row.label: row.id for row in rows.values()}
+    near = difflib.get_close_matches(property_id.lower(), [*names, *(i.lower() for i in rows)], n=1, cutoff=0.4)
+    hint = f"; nearest: {names.get(near[0], near[0].upper())}" if near else ""
+    raise UnknownRelationError(
+        f"unknown relation {property_id!r}: expected a WikiData property id such as P19{hint}. "
+        f"Relations with a table row: {', '.join(rows)}"
+    )
