@@ -1,0 +1,1 @@
+"""Files of questions and tiered rows: records in and out, whatever the format."""

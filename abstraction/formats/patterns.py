@@ -1,0 +1,70 @@
+"""Question patterns: a question's subject by the wording of its relation, and the relation by clear wording."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+SLOT = "{}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Pattern:
+    relation: str
+    regex: re.Pattern[str]
+    weight: int  # literal characters: the pattern that says most wins
+
+
+class QuestionPatterns:
+    """Patterns by relation, each a question with one `{}` for the subject."""
+
+    def __init__(self, patterns: Mapping[str, Sequence[str]]) -> None:
+        self._by_relation: dict[str, list[_Pattern]] = {}
+        for relation, texts in patterns.items():
+            made = [_compiled(relation, text) for text in texts]
+            self._by_relation[relation] = sorted(made, key=lambda p: -p.weight)
+        self._all = sorted((p for made in self._by_relation.values() for p in made), key=lambda p: -p.weight)
+
+    def subject(self, question: str, relation: str) -> str | None:
+        """The subject's text by the relation's patterns, the most specific first, or None where none fits."""
+        text = _clean(question)
+        for pattern in self._by_relation.get(relation, ()):
+            if found := pattern.regex.match(text):
+                return found[1]
+        return None
+
+    def relation(self, question: str) -> str | None:
+        """The relation of the most specific fitting pattern, or None where none fits or several relations' do."""
+        text = _clean(question)
+        best = 0
+        found: set[str] = set()
+        for pattern in self._all:
+            if pattern.weight < best:
+                break
+            if pattern.regex.match(text):
+                best = pattern.weight
+                found.add(pattern.relation)
+        return found.pop() if len(found) == 1 else None
+
+
+@cache
+def question_patterns() -> QuestionPatterns:
+    """The patterns of data/question_patterns.json."""
+    data = json.loads(files("abstraction").joinpath("data/question_patterns.json").read_text("utf-8"))
+    return QuestionPatterns(data["patterns"])
+
+
+def _clean(question: str) -> str:
+    return " ".join(question.replace("’", "'").split()).rstrip("?. ")
+
+
+def _compiled(relation: str, text: str) -> _Pattern:
+    before, after = _clean(text).split(SLOT)
+    regex = re.compile(f"{re.escape(before)}(\\S.*?){re.escape(after)}", re.IGNORECASE)
+    return _Pattern(
+        relation, re.compile(regex.pattern + r"\Z", re.IGNORECASE), len(before.strip()) + len(after.strip())
+    )

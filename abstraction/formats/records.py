@@ -1,0 +1,264 @@
+"""Records of a file, one mapping each: JSON arrays, JSONL, CSV and Parquet, plain or gzipped JSON and CSV.
+
+A damaged record becomes a `RejectedRow` with its line and the reason, and reading goes on behind it. What
+makes the whole file unusable (empty, of no known kind, a newer schema) is a `RowError`.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import re
+import sys
+import zlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import orjson
+
+from abstraction.errors import RowError
+
+SCHEMA_VERSION = 1
+EXCERPT = 160
+PARQUET_MAGIC = b"PAR1"
+PARQUET_HELP = "Parquet needs pyarrow: pip install 'granola-ladders[parquet]'"
+
+_UNDECODED = re.compile("[\udc80-\udcff]")
+_ITEM_START = re.compile(r"^[ \t]*\{", re.MULTILINE)
+_JSON_SPACE = " \t\r\n"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Record:
+    """One record: where it stands ("file:line") and its fields; `flat` where all values are texts (CSV)."""
+
+    source: str
+    data: Mapping[str, Any]
+    flat: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RejectedRow:
+    """A record that was left out: "file:line", the reason, and the beginning of what stood there."""
+
+    source: str
+    reason: str
+    excerpt: str
+
+    def to_json(self) -> dict[str, str]:
+        """A JSON object, for a file of rejects."""
+        return {"source": self.source, "reason": self.reason, "excerpt": self.excerpt}
+
+
+def excerpt(text: str | bytes) -> str:
+    """The first characters of what was rejected, printable and on one line."""
+    if isinstance(text, bytes):
+        text = text[: 4 * EXCERPT].decode("utf-8", "backslashreplace")
+    text = " ".join(text[: 2 * EXCERPT].encode("utf-8", "backslashreplace").decode().split())
+    return text if len(text) <= EXCERPT else text[: EXCERPT - 1] + "…"
+
+
+def read_records(path: Path | str) -> Iterator[Record | RejectedRow]:
+    """The records of a file in order; "-" is standard input. The kind is told by content, then by suffix.
+
+    Raises RowError for an empty file, a folder, a file of no known kind or of a newer schema.
+    """
+    name = "standard input" if str(path) == "-" else str(path)
+    try:
+        for record in _read(path, name):
+            if isinstance(record, Record) and "schema_version" in record.data:
+                _check_schema(record)
+            yield record
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise RowError(
+            f"{name}: the gzip data is cut off or damaged ({error}); fetch or compress it again"
+        ) from error
+
+
+def _read(path: Path | str, name: str) -> Iterator[Record | RejectedRow]:
+    if Path(path).is_dir():
+        raise RowError(f"{name} is a folder; name the files in it, as in {name}/*.json")
+    with _open(path) as stream:
+        head = stream.peek(1 << 16)  # type: ignore[attr-defined]
+        if head[:4] == PARQUET_MAGIC:
+            yield from _read_parquet(path, name)
+            return
+        first = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+        suffixes = {s.lower() for s in Path(path).suffixes[-2:]}
+        if not first and not stream.read().removeprefix(b"\xef\xbb\xbf").strip():
+            raise RowError(f"{name} is empty; expected questions as JSON, JSONL, CSV or Parquet")
+        if b"\x00" in head:
+            raise RowError(
+                f"{name} is no text file; expected JSON, JSONL, CSV or Parquet as UTF-8"
+                + (" (this looks like UTF-16)" if head[:2] in (b"\xff\xfe", b"\xfe\xff") else "")
+            )
+        if first[:1] == b"[":
+            yield from _read_array(stream, name)
+        elif first[:1] == b"{" or suffixes & {".jsonl", ".ndjson"}:
+            yield from _read_lines(stream, name, lone=".json" in suffixes)
+        elif suffixes & {".csv", ".tsv"} or b"question" in first.split(b"\n", 1)[0].lower():
+            yield from _read_csv(stream, name)
+        else:
+            raise RowError(
+                f"{name} is of no known kind; expected a JSON array, one JSON object a line, CSV with a "
+                f"header, or Parquet, but it begins {excerpt(first)[:40]!r}"
+            )
+
+
+def _open(path: Path | str) -> BinaryIO:
+    if str(path) == "-":
+        return sys.stdin.buffer
+    if str(path).endswith(".gz"):
+        return gzip.open(path, "rb")  # type: ignore[return-value]
+    return Path(path).open("rb")
+
+
+def _check_schema(record: Record) -> None:
+    version = record.data["schema_version"]
+    try:
+        number = int(version)
+    except (TypeError, ValueError):
+        number = 0
+    if isinstance(version, bool) or number < 1:
+        raise RowError(
+            f"{record.source}: schema_version {version!r} is no version; expected {SCHEMA_VERSION}"
+        )
+    if number > SCHEMA_VERSION:
+        raise RowError(
+            f"{record.source}: schema_version {number} is newer than {SCHEMA_VERSION}, the newest that this "
+            "version reads; update granola-ladders"
+        )
+
+
+def _read_lines(stream: BinaryIO, name: str, *, lone: bool) -> Iterator[Record | RejectedRow]:
+    for number, raw in enumerate(stream, 1):
+        line = raw.removeprefix(b"\xef\xbb\xbf").strip() if number == 1 else raw.strip()
+        if not line:
+            continue
+        source = f"{name}:{number}"
+        try:
+            data = orjson.loads(line)
+        except orjson.JSONDecodeError as error:
+            if number == 1 and lone and len(line) < 3:
+                raise RowError(
+                    f"{name} is one JSON object; expected an array, or one object a line"
+                ) from error
+            yield RejectedRow(source=source, reason=f"not JSON: {error}", excerpt=excerpt(line))
+            continue
+        yield _record(source, data)
+
+
+def _record(source: str, data: object) -> Record | RejectedRow:
+    if isinstance(data, dict):
+        return Record(source=source, data=data)
+    return RejectedRow(
+        source=source, reason=f"a JSON {type(data).__name__}, not an object", excerpt=excerpt(repr(data))
+    )
+
+
+def _read_array(stream: BinaryIO, name: str) -> Iterator[Record | RejectedRow]:
+    """Items one by one, so that each knows its line; behind damage, on from the next line with an object."""
+    text = stream.read().decode("utf-8-sig", "surrogateescape")
+    decoder = json.JSONDecoder()
+    at, line, counted = text.index("[") + 1, 1, 0
+    while True:
+        while at < len(text) and text[at] in _JSON_SPACE:
+            at += 1
+        if text[at : at + 1] == ",":
+            at += 1
+            continue
+        if text[at : at + 1] == "]":
+            rest = text[at + 1 :].strip()
+            if rest:
+                line += text.count("\n", counted, at)
+                yield RejectedRow(
+                    source=f"{name}:{line}", reason="text behind the end of the array", excerpt=excerpt(rest)
+                )
+            return
+        line += text.count("\n", counted, at)
+        counted = at
+        source = f"{name}:{line}"
+        try:
+            data, end = decoder.raw_decode(text, at)
+        except (json.JSONDecodeError, RecursionError) as error:
+            reason = "the array ends without its ]" if at >= len(text) else f"not JSON: {error}"
+            yield RejectedRow(source=source, reason=reason, excerpt=excerpt(text[at : at + 2 * EXCERPT]))
+            again = _ITEM_START.search(text, at + 1)
+            if again is None:
+                return
+            at = again.end() - 1
+            continue
+        item = text[at:end]
+        if _UNDECODED.search(item):
+            yield RejectedRow(source=source, reason="not UTF-8", excerpt=excerpt(item))
+        elif "\\ud" in item.lower() and not _encodable(data):
+            yield RejectedRow(source=source, reason="half of a surrogate pair", excerpt=excerpt(item))
+        else:
+            yield _record(source, data)
+        at = end
+
+
+def _encodable(data: object) -> bool:
+    try:
+        json.dumps(data, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _read_csv(stream: BinaryIO, name: str) -> Iterator[Record | RejectedRow]:
+    csv.field_size_limit(1 << 27)  # a ladder with its evidence is one cell
+    text = io.TextIOWrapper(stream, encoding="utf-8-sig", errors="surrogateescape", newline="")
+    header_line = text.readline()
+    delimiter = max(",\t;", key=header_line.count)
+    header = [cell.strip() for cell in next(csv.reader([header_line], delimiter=delimiter))]
+    if len(set(header)) < len(header):
+        twice = next(cell for cell in header if header.count(cell) > 1)
+        raise RowError(f"{name}:1: column {twice!r} stands twice in the header")
+    reader = csv.reader(text, delimiter=delimiter, strict=True)
+    while True:
+        source = f"{name}:{reader.line_num + 2}"
+        try:
+            cells = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            yield RejectedRow(source=source, reason=f"not CSV: {error}", excerpt="")
+            continue
+        shown = delimiter.join(cells)
+        if not any(cell.strip() for cell in cells):
+            continue
+        if len(cells) > len(header):
+            reason = f"{len(cells)} fields where the header has {len(header)}"
+            yield RejectedRow(source=source, reason=reason, excerpt=excerpt(shown))
+        elif _UNDECODED.search(shown):
+            yield RejectedRow(source=source, reason="not UTF-8", excerpt=excerpt(shown))
+        else:
+            data = {key: cell for key, cell in zip(header, cells, strict=False) if cell.strip()}
+            yield Record(source=source, data=data, flat=True)
+
+
+def _read_parquet(path: Path | str, name: str) -> Iterator[Record | RejectedRow]:
+    try:
+        import pyarrow  # type: ignore[import-untyped]  # ships no stubs
+        import pyarrow.parquet  # type: ignore[import-untyped]  # ships no stubs
+    except ImportError as error:
+        raise RowError(f"{name}: {PARQUET_HELP}") from error
+    if name == "standard input":
+        raise RowError("Parquet cannot be read from standard input; give the file's name")
+    try:
+        table = pyarrow.parquet.ParquetFile(path)
+        number = 0
+        for batch in table.iter_batches(batch_size=4096):
+            for data in batch.to_pylist():
+                number += 1
+                yield Record(
+                    source=f"{name}:{number}",
+                    data={key: value for key, value in data.items() if value is not None},
+                )
+    except pyarrow.ArrowException as error:
+        raise RowError(f"{name} is no readable Parquet file: {error}") from error

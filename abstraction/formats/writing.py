@@ -1,0 +1,114 @@
+"""Records out: JSONL, CSV and Parquet, put in place whole or not at all."""
+
+from __future__ import annotations
+
+import csv
+import itertools
+import json
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import orjson
+
+from abstraction.errors import RowError
+from abstraction.formats.fields import join_cell
+from abstraction.formats.records import PARQUET_HELP, SCHEMA_VERSION
+from kg.files import atomic_path
+
+FORMATS = ("jsonl", "csv", "parquet")
+
+
+def format_of(path: Path | str, given: str | None = None) -> str:
+    """The format to write: the given one, else the suffix's, else "jsonl". RowError for an unknown one."""
+    if given is not None and given not in FORMATS:
+        raise RowError(f"format {given!r} is not known; expected one of {', '.join(FORMATS)}")
+    suffix = Path(path).suffix.lower().removeprefix(".")
+    return given or (suffix if suffix in FORMATS else "jsonl")
+
+
+def write_records(
+    records: Iterable[Mapping[str, Any]], path: Path | str, *, format: str | None = None
+) -> int:
+    """Write records and return how many; "-" is standard output, JSONL only.
+
+    `schema_version` stands in the first record of JSONL, in a column of CSV, in the metadata of Parquet. In
+    CSV and Parquet a value that is neither text nor number nor a list of texts is written as JSON text.
+    Nothing stands under `path` until all is written.
+    """
+    kind = format_of(path, format)
+    if str(path) == "-":
+        if kind != "jsonl":
+            raise RowError(f"{kind} cannot be written to standard output; give a file or use jsonl")
+        return _write_lines(records, sys.stdout.buffer)
+    with atomic_path(path) as temporary:
+        if kind == "jsonl":
+            with temporary.open("wb") as stream:
+                return _write_lines(records, stream)
+        flattened = [_flattened(record) for record in records]
+        if kind == "csv":
+            _write_csv(flattened, temporary)
+        else:
+            _write_parquet(flattened, temporary)
+        return len(flattened)
+
+
+def _write_lines(records: Iterable[Mapping[str, Any]], stream: BinaryIO) -> int:
+    count = 0
+    for count, record in enumerate(records, 1):
+        line = {"schema_version": SCHEMA_VERSION, **record} if count == 1 else dict(record)
+        stream.write(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE))
+    return count
+
+
+def _flattened(record: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value if _is_plain(value) else _json(value) for key, value in record.items()}
+
+
+def _is_plain(value: object) -> bool:
+    if isinstance(value, list):
+        return all(isinstance(item, str) for item in value)
+    return value is None or isinstance(value, str | int | float)
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _columns(records: Iterable[Mapping[str, Any]]) -> list[str]:
+    return list(dict.fromkeys(itertools.chain.from_iterable(records)))
+
+
+def _write_csv(records: list[dict[str, Any]], path: Path) -> None:
+    columns = _columns(records)
+    with path.open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerow(["schema_version", *columns])
+        for record in records:
+            writer.writerow([SCHEMA_VERSION, *_cells(record, columns)])
+
+
+def _cells(record: Mapping[str, Any], columns: list[str]) -> Iterator[Any]:
+    for column in columns:
+        value = record.get(column)
+        yield join_cell(value) if isinstance(value, list) else "" if value is None else value
+
+
+def _write_parquet(records: list[dict[str, Any]], path: Path) -> None:
+    try:
+        import pyarrow  # type: ignore[import-untyped]  # ships no stubs
+        import pyarrow.parquet  # type: ignore[import-untyped]  # ships no stubs
+    except ImportError as error:
+        raise RowError(f"{path.name}: {PARQUET_HELP}") from error
+    arrays = {}
+    for column in _columns(records):
+        values = [record.get(column) for record in records]
+        try:
+            arrays[column] = pyarrow.array(values)
+        except (pyarrow.ArrowException, OverflowError):  # mixed kinds in one column
+            arrays[column] = pyarrow.array(
+                [v if v is None or isinstance(v, str) else _json(v) for v in values]
+            )
+    table = pyarrow.table(arrays).replace_schema_metadata({"schema_version": str(SCHEMA_VERSION)})
+    pyarrow.parquet.write_table(table, path)

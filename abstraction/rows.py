@@ -1,0 +1,282 @@
+"""QA rows in, tiered rows out. The shapes of both are in DESIGN.md, "Rows"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from abstraction.errors import RowError
+from abstraction.formats import fields
+from abstraction.formats.patterns import question_patterns
+from abstraction.formats.records import SCHEMA_VERSION, RejectedRow, excerpt, read_records
+from abstraction.formats.writing import FORMATS, write_records
+from abstraction.tiers import Level, Tier
+
+__all__ = [
+    "FORMATS",
+    "SCHEMA_VERSION",
+    "QARow",
+    "RejectedRow",
+    "TieredRow",
+    "read_questions",
+    "read_tiered",
+    "write_granola_eq",
+    "write_tiered",
+]
+
+_FILE_RELATION = re.compile(r"\A(P[1-9][0-9]*)\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class QARow:
+    """A question with its gold answers.
+
+    `answer_qids` has one id or None for each of `answers`. `subject_text` and `subject_qid` are the entity
+    that the question is about. `extra` holds the fields of the input that mean nothing here; levels that the
+    input already had stand there as texts under "reference_levels". `source` is "file:line".
+    """
+
+    id: str
+    question: str
+    answers: tuple[str, ...]
+    answer_qids: tuple[str | None, ...]
+    relation: str | None = None
+    subject_text: str | None = None
+    subject_qid: str | None = None
+    extra: Mapping[str, Any] = field(default_factory=dict)
+    source: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.answers or len(self.answers) != len(self.answer_qids):
+            raise RowError(
+                f"{self.source or self.id}: {len(self.answers)} answers with {len(self.answer_qids)} ids; "
+                "give at least one answer and one id or None for each"
+            )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TieredRow:
+    """A question with its ladder: `levels[0]` is the answer itself, the rest ever coarser.
+
+    A row that abstains has one level and the code in `abstained`. `question_entity` has "text" and "qid",
+    each where known.
+    """
+
+    id: str
+    question: str
+    answers: tuple[str, ...]
+    levels: tuple[Level, ...]
+    relation: str | None = None
+    question_entity: Mapping[str, str] | None = None
+    abstained: str | None = None
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        """The row as it stands in a tiered file; `extra` never hides a field of the row."""
+        out: dict[str, Any] = {"id": self.id, "question": self.question}
+        if self.relation is not None:
+            out["relation"] = self.relation
+        if self.question_entity:
+            out["question_entity"] = dict(self.question_entity)
+        out["answer"] = list(self.answers)
+        out["levels"] = [level.to_json() for level in self.levels]
+        if self.abstained is not None:
+            out["abstained"] = self.abstained
+        for key, value in self.extra.items():
+            out.setdefault(key, value)
+        return out
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any], *, flat: bool = False) -> TieredRow:
+        """The inverse of `to_json`; also reads levels given as plain texts and GRANOLA-EQ's columns.
+
+        Raises RowError where a field is missing or malformed.
+        """
+        try:
+            return _tiered(data, flat=flat)
+        except fields.FieldError as error:
+            raise RowError(str(error)) from error
+
+
+def read_questions(
+    paths: Iterable[Path | str],
+    *,
+    relation: str | None = None,
+    limit: int | None = None,
+    on_reject: Callable[[RejectedRow], None] | None = None,
+) -> Iterator[QARow]:
+    """The questions of files in order: JSON arrays, JSONL, CSV, Parquet, with GRANOLA-EQ's columns too.
+
+    A row's relation is its own, else `relation`, else the file name's (P19.test.json), else that of the only
+    pattern that its wording fits. Its subject is given, or read from the question by the relation's patterns.
+    A row without an id is called "<relation>-<n>", n counting the records of that relation's files from 1.
+    `limit` caps the rows given out. Bad and repeated rows go to `on_reject`; without it they raise RowError.
+    Raises RowError for a file that cannot be used at all.
+    """
+    seen: dict[str, str] = {}
+    bases: dict[str, int] = {}
+    given = 0
+    if limit is not None and limit <= 0:
+        return
+    for path in paths:
+        from_name = _FILE_RELATION.match(Path(path).name)
+        default = relation or (from_name[1].upper() if from_name else None)
+        start = dict(bases)
+        for position, record in enumerate(read_records(path), 1):
+            if isinstance(record, RejectedRow):
+                _reject(record, on_reject)
+                continue
+            try:
+                row = _question(record.data, default, record.source, flat=record.flat)
+            except fields.FieldError as error:
+                rejected = RejectedRow(
+                    source=record.source, reason=str(error), excerpt=excerpt(repr(dict(record.data)))
+                )
+                _reject(rejected, on_reject)
+                continue
+            if not row.id:
+                prefix = row.relation or "row"
+                bases[prefix] = start.get(prefix, 0) + position
+                row = replace(row, id=f"{prefix}-{bases[prefix]}")
+            if row.id in seen:
+                rejected = RejectedRow(
+                    source=record.source,
+                    reason=f"id {row.id!r} stands already at {seen[row.id]}",
+                    excerpt=excerpt(row.question),
+                )
+                _reject(rejected, on_reject)
+                continue
+            seen[row.id] = record.source
+            yield row
+            given += 1
+            if limit is not None and given >= limit:
+                return
+
+
+def read_tiered(
+    path: Path | str, *, on_reject: Callable[[RejectedRow], None] | None = None
+) -> Iterator[TieredRow]:
+    """The rows of a tiered file in order: ours in any format, or GRANOLA-EQ with each granola_answer a level.
+
+    Raises RowError for an unusable file, and for a bad or repeated row unless `on_reject` takes it.
+    """
+    seen: dict[str, str] = {}
+    for position, record in enumerate(read_records(path), 1):
+        if isinstance(record, RejectedRow):
+            _reject(record, on_reject)
+            continue
+        try:
+            data = {"id": f"row-{position}", **record.data}
+            row = _tiered(data, flat=record.flat)
+            if row.id in seen:
+                raise fields.FieldError(f"id {row.id!r} stands already at {seen[row.id]}")
+        except fields.FieldError as error:
+            rejected = RejectedRow(
+                source=record.source, reason=str(error), excerpt=excerpt(repr(dict(record.data)))
+            )
+            _reject(rejected, on_reject)
+            continue
+        seen[row.id] = record.source
+        yield row
+
+
+def write_tiered(rows: Iterable[TieredRow], path: Path | str, *, format: str | None = None) -> int:
+    """Write rows as "jsonl", "csv" or "parquet" (None: by suffix, else JSONL) and return how many.
+
+    The file appears whole or not at all. In CSV and Parquet `levels` is one JSON text.
+    """
+    return write_records((row.to_json() for row in rows), path, format=format)
+
+
+def write_granola_eq(rows: Iterable[TieredRow], path: Path | str, *, format: str | None = None) -> int:
+    """Write rows under GRANOLA-EQ's own columns: one answer a level, that of its first tier, at most 14.
+
+    Alternates and evidence have no place there. Format as in `write_tiered`.
+    """
+    return write_records((_granola_columns(row) for row in rows), path, format=format)
+
+
+def _reject(row: RejectedRow, on_reject: Callable[[RejectedRow], None] | None) -> None:
+    if on_reject is None:
+        raise RowError(f"{row.source}: {row.reason}: {row.excerpt}")
+    on_reject(row)
+
+
+def _question(data: Mapping[str, Any], default: str | None, source: str, *, flat: bool) -> QARow:
+    question = fields.question_of(data)
+    answers = fields.answers_of(data, flat=flat)
+    text, qid = fields.subject_of(data)
+    patterns = question_patterns()
+    relation = fields.relation_of(data) or default or patterns.relation(question)
+    if text is None and relation is not None:
+        text = patterns.subject(question, relation)
+    extra = fields.rest_of(data)
+    if (reference := fields.reference_levels(data)) is not None:
+        extra[fields.REFERENCE] = reference
+    return QARow(
+        id=fields.id_of(data) or "",
+        question=question,
+        answers=answers,
+        answer_qids=fields.answer_qids_of(data, len(answers), flat=flat),
+        relation=relation,
+        subject_text=text,
+        subject_qid=qid,
+        extra=extra,
+        source=source,
+    )
+
+
+def _tiered(data: Mapping[str, Any], *, flat: bool) -> TieredRow:
+    answers = fields.answers_of(data, flat=flat)
+    text, qid = fields.subject_of(data)
+    entity = {key: value for key, value in (("qid", qid), ("text", text)) if value}
+    levels = data.get("levels")
+    if isinstance(levels, str):
+        levels = fields.parsed(levels)
+    try:
+        if isinstance(levels, list) and levels and all(isinstance(level, dict) for level in levels):
+            made = tuple(Level.from_json(level) for level in levels)
+        else:
+            texts = fields.reference_levels(data) or []
+            made = tuple(Level(tiers=tuple(Tier(text=text) for text in level)) for level in texts)
+    except (KeyError, TypeError, AttributeError, IndexError) as error:
+        raise fields.FieldError(f"levels are malformed: {type(error).__name__} {error}") from error
+    if not made or not all(level.tiers and all(isinstance(n, str) for n in level.names()) for level in made):
+        raise fields.FieldError("no levels: expected a ladder under 'levels' or in granola_answer_1 and on")
+    abstained = data.get("abstained")
+    if abstained is not None and not isinstance(abstained, str):
+        raise fields.FieldError(f"abstained {abstained!r} is no text")
+    given = fields.id_of(data)
+    if given is None:
+        raise fields.FieldError("no id")
+    return TieredRow(
+        id=given,
+        question=fields.question_of(data),
+        answers=answers,
+        levels=made,
+        relation=fields.relation_of(data),
+        question_entity=entity or None,
+        abstained=abstained or None,
+        extra=fields.rest_of(data),
+    )
+
+
+def _granola_columns(row: TieredRow) -> dict[str, Any]:
+    entity = row.question_entity or {}
+    names = [level.tiers[0].text for level in row.levels[: len(fields.GRANOLA_ANSWERS)]]
+    own: dict[str, Any] = {
+        "relation": row.relation,
+        "question": row.question,
+        "question_entity": entity.get("text"),
+        "question_entity_qid": entity.get("qid"),
+        "answer": row.answers[0],
+        "answer_entity_qid": row.levels[0].tiers[0].qid,
+        fields.GRANOLA_COUNT: len(names),
+        "id": row.id,
+        **dict(zip(fields.GRANOLA_ANSWERS, names, strict=False)),
+    }
+    columns = {name: own.get(name, row.extra.get(name)) for name in fields.GRANOLA_COLUMNS}
+    return {name: "" if value is None else value for name, value in columns.items()}
