@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
+from abstraction.gazetteer import Gazetteer
 from abstraction.relations import Relation
 from abstraction.tiers import Condition, Evidence
 from abstraction.vocabulary import Vocabulary
@@ -29,6 +30,7 @@ class Case:
 
     graph: Graph
     vocabulary: Vocabulary
+    gazetteer: Gazetteer
     answer: str
     relation: Relation
     question: str = ""

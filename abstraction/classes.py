@@ -1,0 +1,132 @@
+"""What kind of thing an answer is: nearest anchor class, else the head noun of its description.
+
+P279 is not a taxonomy to trust (a city reaches "organization" through it), so climbing ends at the first
+anchor met on each branch and never goes more than four steps.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.resources import files
+
+from kg.graph import Graph
+from kg.terms import normalise
+
+CLIMB = 4
+# Head nouns tell nothing reliable beyond these; where several kinds share a word, the first kind here wins.
+PREFIXES = ("former ", "defunct ", "proposed ", "historic ", "historical ", "ancient ", "small ", "large ")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Wanted:
+    """What a relation asks for: classes that fit, those to prefer, and those that rule a candidate out."""
+
+    fits: frozenset[str]
+    prefers: frozenset[str]
+    excludes: frozenset[str]
+
+
+@lru_cache(maxsize=1)
+def _data() -> Mapping[str, Mapping[str, object]]:
+    text = files("abstraction").joinpath("data/classes.json").read_text(encoding="utf-8")
+    data: Mapping[str, Mapping[str, object]] = json.loads(text)
+    return data
+
+
+@lru_cache(maxsize=1)
+def anchors() -> Mapping[str, frozenset[str]]:
+    """QID of an anchor class -> the answer classes it stands for."""
+    out: dict[str, set[str]] = {}
+    for kind, qids in _data()["anchors"].items():
+        assert isinstance(qids, list)
+        for qid in qids:
+            out.setdefault(qid, set()).add(kind)
+    return {qid: frozenset(kinds) for qid, kinds in out.items()}
+
+
+@lru_cache(maxsize=64)
+def wanted(asks: str) -> Wanted | None:
+    """The class filter for what a relation asks, or None where anything goes."""
+    row = _data()["asks"].get(asks)
+    if row is None:
+        return None
+    assert isinstance(row, dict)
+    return Wanted(
+        fits=frozenset(row["fits"]), prefers=frozenset(row["prefers"]), excludes=frozenset(row["not"])
+    )
+
+
+@lru_cache(maxsize=1)
+def _heads() -> tuple[re.Pattern[str], Mapping[str, str]]:
+    kinds: dict[str, str] = {}
+    for kind, words in _data()["heads"].items():
+        assert isinstance(words, list)
+        for word in words:
+            kinds.setdefault(word, kind)
+    alternatives = "|".join(re.escape(w) for w in sorted(kinds, key=len, reverse=True))
+    return re.compile(rf"(?:^|[\s-])({alternatives})s?$"), kinds
+
+
+_HEAD_END = re.compile(
+    r"\s+(?:in|of|on|at|from|near|between|by|within|who|that|which|located|situated|for|with|to|and county seat"
+    r"|given|made|originating|spoken|based|founded)\b|[,;(]"
+)
+
+
+@lru_cache(maxsize=1 << 16)
+def class_of_description(description: str) -> str | None:
+    """The class that the head noun of a description opening tells, or None. `"city in France"` -> `"place"`."""
+    opening = _HEAD_END.split(normalise(description), maxsplit=1)[0].strip()
+    pattern, kinds = _heads()
+    found = pattern.search(opening)
+    return kinds[found.group(1)] if found else None
+
+
+def classes_of(graph: Graph, entity_id: str) -> frozenset[str]:
+    """The answer classes of an entity; empty where neither P31 nor the description tells.
+
+    Classes met within one step of the nearest anchor all count: a city that is a country too is both.
+    """
+    found: dict[str, int] = {}
+    known = anchors()
+    layer = graph.classes(entity_id)
+    seen = set(layer)
+    for depth in range(CLIMB + 1):
+        upward: list[str] = []
+        for kind in layer:
+            if kind in known:
+                for name in known[kind]:
+                    found.setdefault(name, depth)
+            else:
+                upward.append(kind)
+        if not upward or (found and depth > min(found.values())):
+            break
+        graph.fetch(upward)
+        nxt = [t for c in upward for t in graph.targets(c, "P279")]
+        layer = tuple(t for t in dict.fromkeys(nxt) if t not in seen)
+        seen.update(layer)
+    if not found:
+        description = graph.description(entity_id)
+        kind = class_of_description(description) if description else None
+        return frozenset({kind}) if kind else frozenset()
+    nearest = min(found.values())
+    return frozenset(name for name, depth in found.items() if depth <= nearest + 1)
+
+
+class Classifier:
+    """`classes_of` with a memory; one a graph."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+        self._known: dict[str, frozenset[str]] = {}
+
+    def __call__(self, entity_id: str) -> frozenset[str]:
+        """The answer classes of an entity; see `classes_of`."""
+        known = self._known.get(entity_id)
+        if known is None:
+            known = self._known[entity_id] = classes_of(self._graph, entity_id)
+        return known

@@ -1,0 +1,39 @@
+"""Descriptions as text: what is cut away before any grammar looks at them."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+_GROUPS = re.compile(r"\s*\([^()]*\)|\s*\[[^\]]*\]")
+_SPACES = re.compile(r"\s+")
+_COUNTRY_FORMS = (
+    (re.compile(r"\b(?:the )?U\.? ?S\.? ?A\b\.?"), "United States"),
+    (re.compile(r"\b(?:the )?U\.S\.?(?=$|[\s,;])(?! [a-z])"), "United States"),
+    (re.compile(r"\b(?:the )?US(?=$|[,;])"), "United States"),
+    (re.compile(r"\b(?:the )?U\.K\.(?=$|[\s,;])|\b(?:the )?UK\b"), "United Kingdom"),
+    (re.compile(r"\b(?:the )?U\.?A\.?E\b\.?"), "United Arab Emirates"),
+)
+
+
+@lru_cache(maxsize=1 << 16)
+def first_segment(description: str) -> str:
+    """The description up to its first ";" or sentence end, without bracketed groups, single-spaced."""
+    text = _GROUPS.sub("", description).split(";", 1)[0]
+    text = re.split(r"(?<=[a-z]{3})\.\s", text, maxsplit=1)[0]
+    return _SPACES.sub(" ", text).strip(" .,")
+
+
+def spell_countries(text: str) -> str:
+    """Abbreviated country names written out, where they stand for the country and not for an adjective."""
+    for pattern, name in _COUNTRY_FORMS:
+        text = pattern.sub(name, text)
+    return text
+
+
+def span_of(description: str, words: str) -> tuple[int, int] | None:
+    """[start, end) of `words` in the original description, or None where cleaning changed them."""
+    start = description.find(words)
+    if start < 0:
+        start = description.casefold().find(words.casefold())
+    return (start, start + len(words)) if start >= 0 else None

@@ -1,0 +1,221 @@
+"""Which place a name in a description means, decided by the rest of its chain.
+
+Names hold "of" and "and" (Isle of Man, Bosnia and Herzegovina), so the joined words are looked up before
+anything is split. Among namesakes the one whose own containers meet the rest of the chain is meant.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from abstraction.classes import Classifier
+from abstraction.descriptions.places import Unit, parse_place
+from kg.graph import Graph
+from kg.model import entity_number
+from kg.terms import normalise
+
+PLACES = frozenset({"place", "country"})
+SITES = PLACES | {"school", "building", "organisation"}
+STATE = frozenset({"Q3624078", "Q15634554"})
+FIRST_DIVISION = frozenset({"Q10864048", "Q35657", "Q107390", "Q1221156", "Q5852411", "Q11828004", "Q36784", "Q3336843"})
+CONTAINERS = ("P131", "P17", "P361", "P30")
+DEPTH = 8
+
+_DIRECTION = (
+    r"(?:(?:far|extreme|inner|outer|central|(?:north|south|east|west)(?:ern)?|(?:north|south)[- ]?(?:east|west)(?:ern)?"
+    r"|mid|upper|lower|greater|downtown|historic|centre|center|heart|middle)"
+    r"(?:[- ](?:central|eastern|western))?)"
+)
+_DIRECTED = re.compile(
+    rf"^(?:the\s+)?(?:{_DIRECTION}[\s-]+)+(?:(?:part|coast|shore|side|end|region|half|area|corner)\s+)?(?:of\s+(?:the\s+)?)?(?=[A-ZÀ-Þ])",
+    re.I,
+)
+_TYPED = re.compile(
+    r"^(?:[A-Z][\w-]+\s+)?(?:[a-z][\w-]*\s+)*?(?:state|province|region|canton|department|district|county|republic|"
+    r"municipality|prefecture|oblast|governorate|territory|city|town|village|borough|island|commune|voivodeship|parish|suburb|"
+    r"community|constituent country|country|peninsula|archipelago|valley|neighbou?rhood|area|campus|outskirts|suburbs)\s+(?:of\s+(?:the\s+)?)?(?=[A-ZÀ-Þ])"
+)
+_TYPE_AFTER = re.compile(
+    r"\s+(?:state|province|region|canton|department|district|county|prefecture|oblast|governorate|municipality|island|area|"
+    r"raion|voivodeship|territory|parish|coast)$"
+)
+_PLURAL = {
+    "counties": "County",
+    "districts": "District",
+    "provinces": "Province",
+    "parishes": "Parish",
+    "departments": "",
+    "states": "",
+    "prefectures": "Prefecture",
+    "boroughs": "",
+    "cantons": "",
+}
+_INNER = re.compile(r"\s+(?:in|of|on|within)\s+(?:the\s+)?(?=[A-ZÀ-Þa-z])")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Place:
+    """A resolved name: `qid` where the snapshot knows it, else only what was written."""
+
+    text: str
+    qid: str | None = None
+    written: str = ""
+
+    @property
+    def key(self) -> str:
+        """The QID, or a key made of the text."""
+        return self.qid or f"text:{normalise(self.text)}"
+
+
+class Gazetteer:
+    """Place names of one graph. Answers depend on the snapshot alone."""
+
+    def __init__(self, graph: Graph, classifier: Classifier) -> None:
+        self._graph = graph
+        self.classes = classifier
+        self._above: dict[str, frozenset[str]] = {}
+        self._chains: dict[str, tuple[tuple[Place, ...], ...]] = {}
+
+    def chain(self, entity_id: str) -> tuple[tuple[Place, ...], ...]:
+        """The chain that the entity's own description states, finest first; each step one or more places."""
+        known = self._chains.get(entity_id)
+        if known is None:
+            self._chains[entity_id] = ()  # a description that leads back here adds nothing
+            description = self._graph.description(entity_id)
+            phrase = parse_place(description) if description else None
+            known = self.resolve(phrase.units, exclude=entity_id) if phrase else ()
+            self._chains[entity_id] = known
+        return known
+
+    def resolve(self, units: Sequence[Unit], *, exclude: str | None = None) -> tuple[tuple[Place, ...], ...]:
+        """Places for the units of a chain, finest first. Coarser units are settled before finer ones."""
+        steps: list[tuple[Place, ...]] = []
+        for unit in reversed(units):
+            for part in reversed(self._split(unit.text)):
+                coarser = [place for step in steps for place in step]
+                found = self._meaning(part, coarser, exclude, on=unit.preposition == "on")
+                if found and not {p.key for p in found} & {p.key for p in coarser}:
+                    steps.insert(0, found)
+        return tuple(steps)
+
+    def above(self, entity_id: str) -> frozenset[str]:
+        """Normalised names of everything that contains the entity: graph containers and described chain."""
+        known = self._above.get(entity_id)
+        if known is None:
+            out: set[str] = set()
+            seen = {entity_id}
+            layer = [entity_id]
+            for _ in range(DEPTH):
+                self._graph.fetch(layer)
+                upward = [t for i in layer for prop in CONTAINERS for t in self._graph.targets(i, prop)]
+                layer = [t for t in dict.fromkeys(upward) if t not in seen]
+                seen.update(layer)
+                if not layer:
+                    break
+            seen.discard(entity_id)
+            for place in seen:
+                out.update(normalise(n) for n in self._graph.names(place))
+            description = self._graph.description(entity_id)
+            phrase = parse_place(description) if description else None
+            for unit in phrase.units if phrase else ():
+                for part in self._split(unit.text):
+                    out.update(normalise(v) for v in _variants(part))
+            known = self._above[entity_id] = frozenset(out)
+        return known
+
+    def known(self, text: str, *, sites: bool = False) -> list[str]:
+        """Ids of places that carry the name, labels before aliases, then by number."""
+        fitting = SITES if sites else PLACES
+        found = self._graph.find(text)
+        self._graph.fetch(match.id for match in found)
+        out = dict.fromkeys(m.id for m in found if not fitting.isdisjoint(self.classes(m.id)))
+        return list(out)
+
+    def _split(self, text: str) -> list[str]:
+        """"A of B in C" as its parts, unless the joined words are themselves a known name."""
+        if self._graph.find(text):
+            return [text]
+        for found in _INNER.finditer(text):
+            left, right = text[: found.start()], text[found.end() :]
+            if not any(c.isupper() for c in left) or not right[:1].isupper():
+                continue
+            if found.group().strip().startswith("of") and not (self._graph.find(left) and self._graph.find(right)):
+                continue
+            if _TYPED.match(text) and _TYPED.match(text).end() >= found.end():  # type: ignore[union-attr]
+                continue
+            return [*self._split(left), *self._split(right)]
+        return [text]
+
+    def _meaning(
+        self, text: str, coarser: Sequence[Place], exclude: str | None, *, on: bool
+    ) -> tuple[Place, ...] | None:
+        for variant in _variants(text):
+            if qid := self._choose(variant, coarser, exclude):
+                if on and not self._graph.is_instance(qid, {"Q23442"}):
+                    return None  # "on the Danube" is beside it; "on Long Island" is inside
+                return (Place(text=self._graph.label(qid) or variant, qid=qid, written=text),)
+        pair = re.fullmatch(r"(.+?)(?:, | and | & )(.+)", text)
+        if pair:
+            left, right = pair.groups()
+            last = right.split()[-1]
+            if last in _PLURAL:
+                right = right[: -len(last)].strip()
+                left, right = (f"{side} {_PLURAL[last]}".strip() for side in (left, right))
+            both = [self._meaning(side, coarser, exclude, on=on) for side in (left, right)]
+            if all(both):
+                return tuple(place for side in both if side for place in side)
+        name = _variants(text)[-1]
+        if on or not re.match(r"[A-ZÀ-Þ][\w'’.-]+", name) or len(name.split()) > 6:
+            return None
+        if any(c.islower() for c in name.split()[0][:1]):
+            return None
+        return (Place(text=name, written=text),)
+
+    def _choose(self, name: str, coarser: Sequence[Place], exclude: str | None) -> str | None:
+        candidates = [c for c in self.known(name, sites=True) if c != exclude and not self._graph.is_historical(c)]
+        candidates = candidates or [c for c in self.known(name) if c != exclude]
+        places = [c for c in candidates if not PLACES.isdisjoint(self.classes(c))]
+        candidates = places or candidates
+        if not candidates:
+            return None
+        if coarser:
+            wanted = {normalise(n) for p in coarser for n in ((p.text,) + (self._graph.names(p.qid) if p.qid else ()))}
+            meeting = [c for c in candidates if not wanted.isdisjoint(self.above(c))]
+            if meeting:
+                return self._first(name, meeting)
+            # A namesake elsewhere is worse than a bare name: the rest of the chain must not contradict it.
+            silent = [c for c in candidates if not self.above(c)]
+            return self._first(name, silent) if silent else None
+        return self._first(name, candidates)
+
+    def _first(self, name: str, candidates: Sequence[str]) -> str:
+        key = normalise(name)
+
+        def order(qid: str) -> tuple[int, int, int]:
+            label = self._graph.label(qid)
+            if self._graph.is_instance(qid, STATE):
+                rank = 0
+            elif self._graph.is_instance(qid, FIRST_DIVISION):
+                rank = 1
+            else:
+                rank = 2
+            return (rank, 0 if label and normalise(label) == key else 1, entity_number(qid))
+
+        return min(candidates, key=order)
+
+
+def _variants(text: str) -> list[str]:
+    """The written name, then with direction, type words and articles taken away; the barest last."""
+    out = [text]
+    current = text
+    for pattern in (_DIRECTED, _TYPED, _DIRECTED):
+        shorter = pattern.sub("", current, count=1)
+        if shorter != current and shorter[:1].isupper():
+            out.append(shorter)
+            current = shorter
+    shorter = _TYPE_AFTER.sub("", current)
+    if shorter != current:
+        out.append(shorter)
+    return list(dict.fromkeys(out))

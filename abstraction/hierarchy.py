@@ -1,0 +1,117 @@
+"""Climbing classes on a leash: only to classes that themselves are answers of the same kind.
+
+Without it the average genre has seventeen superclasses (jazz, specialty, knowledge); with it two.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from importlib.resources import files
+
+from abstraction.evidence import from_statement
+from abstraction.ladders.base import ANSWER, Proposal
+from abstraction.tiers import Condition
+from kg.graph import Graph
+
+# "Used as an occupation by at least 20 persons" was measured on a source with 11 000 persons that have one.
+USES, USES_OF = 20, 11_000
+
+
+@lru_cache(maxsize=1)
+def stop_classes() -> frozenset[str]:
+    """Classes that are never a tier and never climbed through."""
+    data = json.loads(files("abstraction").joinpath("data/stop_classes.json").read_text(encoding="utf-8"))
+    return frozenset(data["stop"])
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Climbing:
+    """How one kind of class climbs: by which properties, how far, and what may stand as a tier.
+
+    `first` are properties followed on the first step only (a language's family stands in P31).
+    """
+
+    properties: tuple[str, ...]
+    depth: int
+    keep: Callable[[str], bool]
+    first: tuple[str, ...] = ()
+
+
+def used_as_value(graph: Graph, prop: str, *, minimum: int | None = None) -> Callable[[str], bool]:
+    """A test whether enough entities of the whole source have the class as value of `prop`.
+
+    `minimum` None takes the measured threshold, scaled to the source's size and never below one.
+    """
+    memory: dict[str, bool] = {}
+    need = minimum
+
+    def test(qid: str) -> bool:
+        nonlocal need
+        if need is None:
+            total = graph.store.property_counts([prop]).get(prop, 0)
+            need = max(1, min(USES, math.ceil(total * USES / USES_OF)))
+        if qid not in memory:
+            memory[qid] = graph.store.value_counts([(prop, qid)]).get((prop, qid), 0) >= need
+        return memory[qid]
+
+    return test
+
+
+def climb(graph: Graph, start: str, how: Climbing, *, condition: str) -> dict[str, Proposal]:
+    """Superclasses of `start` that `how.keep` lets stand, as proposals by QID with their edges.
+
+    Classes that may not stand are climbed through and bridged; stop classes end their branch. `condition` is
+    the property that the tier's query uses.
+    """
+    kept: dict[str, Proposal] = {}
+    seen = {start}
+    layer: list[tuple[str, str, tuple[object, ...]]] = [(start, ANSWER, ())]
+    stop = stop_classes()
+    for depth in range(how.depth):
+        graph.fetch(qid for qid, _, _ in layer)
+        upward: list[tuple[str, str, tuple[object, ...]]] = []
+        for qid, below, trail in layer:
+            for prop in (*how.properties, *(how.first if depth == 0 else ())):
+                for statement in graph.current(qid, prop):
+                    target = statement.target
+                    if target is None or target in stop or target == start:
+                        continue
+                    path = (*trail, from_statement(graph, statement))
+                    if target in kept:
+                        if below != target:
+                            node = kept[target]
+                            kept[target] = replace(node, parents=tuple(dict.fromkeys((*node.parents, below))))
+                        continue
+                    if target in seen:
+                        continue
+                    seen.add(target)
+                    label = graph.label(target)
+                    if label is None:
+                        continue
+                    if how.keep(target):
+                        names = graph.names(target)
+                        kept[target] = Proposal(
+                            key=target,
+                            text=label,
+                            qid=target,
+                            parents=(below,),
+                            aliases=tuple(n for n in names if n != label),
+                            evidence=path,  # type: ignore[arg-type]
+                            conditions=frozenset({Condition(property=condition, value=target)}),
+                        )
+                        upward.append((target, target, ()))
+                    else:
+                        upward.append((target, below, path))
+        layer = upward
+        if not layer:
+            break
+    return kept
+
+
+def only(proposals: dict[str, Proposal], most: int, order: Callable[[Proposal], Sequence[float]]) -> list[Proposal]:
+    """The `most` best proposals by `order`, lowest first; edges to dropped ones are left to the caller."""
+    return sorted(proposals.values(), key=lambda p: (tuple(order(p)), p.text))[:most]
