@@ -6,6 +6,7 @@ before 1 CE, precisions from a day to a billion years, and amounts with stated b
 
 from __future__ import annotations
 
+import builtins
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -106,7 +107,7 @@ class Statement:
     qualifiers: tuple[Snak, ...] = ()
     datatype: str | None = None
 
-    @property
+    @builtins.property  # `property` is a field here
     def target(self) -> str | None:
         """The id that the statement points to, or None where its value is no entity."""
         return self.value.id if isinstance(self.value, EntityValue) else None

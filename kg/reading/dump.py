@@ -1,0 +1,245 @@
+"""A dump, whatever its shape and packing -> blocks of bytes -> JSON objects with their line numbers.
+
+Shapes: a JSON array with one entity a line (WikiData's own), NDJSON, an array on one line, and pretty-printed
+objects or arrays. `DumpReader.blocks` reads, `parse` is pure: blocks may be parsed anywhere, in any order. Memory is bounded by the block size, or by the longest entity where that is larger.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+import orjson
+
+from kg.errors import SourceError
+from kg.reading.entity_json import Reject
+from kg.reading.streams import DamagedError, HashedReader, plain_chunks
+
+STDIN = "-"
+BLOCK = 1 << 20  # plain bytes a block, rounded up to whole lines
+LONGEST = 1 << 26  # bytes of one entity; WikiData's own limit is far below
+EXCERPT = 200  # characters of a damaged line that are kept
+
+_BLANK = b" \t\r\n,"
+# Strings first, so that braces inside them do not count; a lone quote is a string that has not ended yet.
+_TOKEN = re.compile(rb'"(?:[^"\\]++|\\.)*+"|[{}]|"', re.DOTALL)
+_OPENS_PRETTY = re.compile(rb"\s*(?:\[\s*)?\{\s*?\n")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Block:
+    """Bytes that can be parsed alone: whole lines from line `line` on, or (`single`) one object over many lines."""
+
+    line: int
+    data: bytes
+    single: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DamagedLine:
+    """A line that holds no JSON object, with the beginning of what it does hold."""
+
+    reject: Reject
+    excerpt: str
+
+
+class DumpReader:
+    """Reads one source once. `-` is standard input.
+
+    After reading: `bytes_read` and `sha256` of the file as it was, `damage` where it was cut short. With
+    `keep_partial` damage ends the reading quietly and stands in `damage`; else it raises `SourceError`.
+    An empty source raises `SourceError` always.
+    """
+
+    def __init__(self, path: Path | str, *, keep_partial: bool = False) -> None:
+        self.path = str(path)
+        self.name = "stdin" if self.path == STDIN else Path(path).name
+        self.keep_partial = keep_partial
+        self.damage: str | None = None
+        self._stream: HashedReader | None = None
+
+    @property
+    def bytes_read(self) -> int:
+        """Bytes of the (packed) source that were read so far."""
+        return self._stream.bytes_read if self._stream else 0
+
+    @property
+    def sha256(self) -> str | None:
+        """Digest of the source, None unless it was read to its end."""
+        return self._stream.sha256() if self._stream else None
+
+    def blocks(self) -> Iterator[Block]:
+        """The source in blocks, in order. Closing the iterator closes the file."""
+        with ExitStack() as stack:
+            if self.path == STDIN:
+                raw: BinaryIO = sys.stdin.buffer
+            else:
+                path = Path(self.path)
+                if path.is_dir():
+                    raise SourceError(f"{self.path} is a folder; give the dump files in it")
+                raw = cast(BinaryIO, stack.enter_context(path.open("rb", buffering=0)))
+            self._stream = HashedReader(raw)
+            ends = _Ends()
+            try:
+                yield from _split(ends.watch(plain_chunks(self._stream, self.name)), self.name)
+                if ends.first is None:
+                    raise SourceError(f"{self.name} is empty: a dump has at least one entity")
+                if ends.first == b"["[0] and ends.last != b"]"[0]:
+                    raise DamagedError(f"{self.name}: truncated: the array that it opens is never closed")
+            except DamagedError as error:
+                if not self.keep_partial:
+                    raise SourceError(
+                        f"{error}. What precedes the damage can be kept with --keep-partial"
+                    ) from error
+                while self._stream.read(BLOCK):  # the digest is of the whole file
+                    pass
+                self.damage = str(error)
+
+
+class _Ends:
+    """The first and last byte of a stream that are not blank."""
+
+    def __init__(self) -> None:
+        self.first: int | None = None
+        self.last: int | None = None
+
+    def watch(self, chunks: Iterator[bytes]) -> Iterator[bytes]:
+        beginning = True
+        for chunk in chunks:
+            if beginning:
+                chunk = chunk.removeprefix(b"\xef\xbb\xbf")
+                beginning = False
+            if stripped := chunk.strip():
+                if self.first is None:
+                    self.first = stripped[0]
+                self.last = stripped[-1]
+            yield chunk
+
+
+def _split(chunks: Iterator[bytes], name: str) -> Iterator[Block]:
+    pending = b""
+    line = 1
+    shape_known = False
+    for chunk in chunks:
+        pending += chunk
+        if not shape_known:
+            brace = pending.find(b"{")
+            if len(pending) < BLOCK and (brace < 0 or pending.find(b"\n", brace) < 0):
+                continue
+            shape_known = True
+            if _OPENS_PRETTY.match(pending):
+                yield from _objects(pending, chunks, line, name)
+                return
+        if len(pending) < BLOCK:
+            continue
+        cut = pending.rfind(b"\n") + 1
+        if cut:
+            yield Block(line=line, data=pending[:cut])
+            line += pending.count(b"\n", 0, cut)
+            pending = pending[cut:]
+        elif len(pending) > LONGEST:
+            yield from _objects(pending, chunks, line, name)
+            return
+    if pending:
+        yield Block(line=line, data=pending)
+
+
+def _objects(buffer: bytes, chunks: Iterator[bytes], line: int, name: str) -> Iterator[Block]:
+    """One block for each outermost object, by counting braces outside strings."""
+    depth = start = at = 0
+    gap = 0  # where the bytes after the last object begin
+    while True:
+        for token in _TOKEN.finditer(buffer, at):
+            at = token.end()
+            kind = buffer[token.start()]
+            if kind == 0x7B:  # {
+                if depth == 0:
+                    start = token.start()
+                depth += 1
+            elif kind == 0x7D and depth:  # }
+                depth -= 1
+                if depth == 0:
+                    yield from _between(buffer[gap:start], line)
+                    line += buffer.count(b"\n", gap, start)
+                    yield Block(line=line, data=buffer[start:at], single=True)
+                    line += buffer.count(b"\n", start, at)
+                    gap = at
+            elif kind == 0x22 and at - token.start() == 1:  # a string that goes on in the next chunk
+                at = token.start()
+                break
+        if len(buffer) - gap > LONGEST:
+            raise SourceError(
+                f"{name}, line {line}: no end of the object within {LONGEST >> 20} MiB: its braces do not match"
+            )
+        buffer = buffer[gap:]
+        start, at, gap = start - gap, at - gap, 0
+        chunk = next(chunks, None)
+        if chunk is None:
+            break
+        buffer += chunk
+    if depth:
+        raise DamagedError(f"{name}: truncated: the object at line {line} is never closed")
+    yield from _between(buffer, line)
+
+
+def _between(gap: bytes, line: int) -> Iterator[Block]:
+    # What stands between objects is brackets and commas; anything else is a damaged line, for `parse` to say so.
+    if rest := gap.strip(_BLANK + b"[]"):
+        line += gap.count(b"\n", 0, gap.find(rest))
+        yield Block(line=line, data=rest, single=True)
+
+
+def parse(block: Block) -> Iterator[tuple[int, Mapping[str, Any] | DamagedLine]]:
+    """(line number, JSON object or damaged line) for each object of a block, in order."""
+    lines = (block.data,) if block.single else block.data.split(b"\n")
+    for number, line in enumerate(lines, block.line):
+        text = line.strip(_BLANK)
+        if not text or text in (b"[", b"]"):
+            continue
+        try:
+            values = _unwrapped(_loads(text))
+        except orjson.JSONDecodeError as error:
+            yield number, _damaged("not-json", str(error), text)
+            continue
+        for value in values:
+            if isinstance(value, dict):
+                yield number, value
+            else:
+                yield (
+                    number,
+                    _damaged("not-an-object", f"expected an object, found {type(value).__name__}", text),
+                )
+
+
+def _loads(text: bytes) -> Any:
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError:
+        # The array may open or close on an entity's own line, or several entities may share one.
+        inner = text.removeprefix(b"[") if not text.endswith(b"]") else text
+        inner = inner.removesuffix(b"]") if not text.startswith(b"[") else inner
+        try:
+            return orjson.loads(b"[" + inner + b"]")
+        except orjson.JSONDecodeError:
+            pass
+        raise
+
+
+def _unwrapped(value: Any) -> list[Any]:
+    if isinstance(value, list):
+        return value
+    if isinstance(value, dict) and "id" not in value and "entities" in value:  # an API answer
+        entities = value["entities"]
+        return list(entities.values()) if isinstance(entities, dict) else list(entities or ())
+    return [value]
+
+
+def _damaged(reason: str, detail: str, text: bytes) -> DamagedLine:
+    return DamagedLine(
+        reject=Reject(reason=reason, detail=detail), excerpt=text[:EXCERPT].decode("utf-8", "replace")
+    )

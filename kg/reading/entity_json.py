@@ -1,0 +1,247 @@
+"""One entity object, as a dump line or a `wbgetentities` answer has it -> `Entity`.
+
+Tolerant of what the format has been over the years: `[]`, `{}`, null or nothing for any empty map or list, no
+datatype, plain strings for terms and entity values, numeric ids alone, no claims, `statements` for `claims`.
+Items and properties are read. Lexemes, media files and other kinds are rejected with their kind as the
+reason. What cannot be read inside an entity is rejected piece by piece and the rest kept. A statement with an
+unreadable qualifier is rejected whole: without its end time, say, it would state something else.
+
+References are not read: no answer rests on them, and they are most of a dump's bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from kg.model import ENTITY_ID, Entity, Rank, Snak, Statement
+from kg.reading.snaks import Unreadable, entity_edge, read_property_id, read_snak
+
+_RANKS: Mapping[object, Rank] = {rank.value: rank for rank in Rank}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Reject:
+    """Something that was not read: a short code for counting, what was found, and whose it was."""
+
+    reason: str
+    detail: str
+    entity: str | None = None
+    statement: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Decoded:
+    """What one entity object gave: the entity (None where rejected whole), rejects, ids merged into it."""
+
+    entity: Entity | None
+    rejects: tuple[Reject, ...] = ()
+    redirects: tuple[str, ...] = ()
+
+
+def entity_id(data: Mapping[str, Any]) -> str:
+    """The id of an item or property. Raises `Unreadable` for other kinds, missing entities and bad ids."""
+    given = data.get("id")
+    kind = data.get("type")
+    if isinstance(kind, str) and kind not in ("item", "property"):
+        raise Unreadable(
+            kind if kind in ("lexeme", "mediainfo") else "unknown-kind", f"{given} is of kind {kind!r}"
+        )
+    if not isinstance(given, str):
+        raise Unreadable("no-id", "an entity needs an id")
+    if "missing" in data:
+        raise Unreadable("missing", f"{given} does not exist at the source")
+    if ENTITY_ID.match(given):
+        return given
+    if ENTITY_ID.match(given.upper()):
+        return given.upper()
+    if given[:1] in ("L", "M"):
+        raise Unreadable(
+            "lexeme" if given[0] == "L" else "mediainfo", f"{given} is neither item nor property"
+        )
+    raise Unreadable("bad-id", f"{given[:40]!r} is no item or property id")
+
+
+def decode(data: object, *, languages: Collection[str] | None = None) -> Decoded:
+    """Read one entity object, with terms of `languages` alone (None: all). Never raises for bad content."""
+    if not isinstance(data, Mapping):
+        return Decoded(
+            entity=None,
+            rejects=(
+                Reject(reason="not-an-object", detail=f"expected an object, found {type(data).__name__}"),
+            ),
+        )
+    try:
+        subject = entity_id(data)
+    except Unreadable as error:
+        given = data.get("id")
+        found = given[:40] if isinstance(given, str) else None
+        return Decoded(entity=None, rejects=(Reject(reason=error.reason, detail=str(error), entity=found),))
+    rejects: list[Reject] = []
+    datatype = data.get("datatype")
+    entity = Entity(
+        id=subject,
+        labels=_texts(data.get("labels"), languages, subject, "label", rejects),
+        descriptions=_texts(data.get("descriptions"), languages, subject, "description", rejects),
+        aliases=_aliases(data.get("aliases"), languages, subject, rejects),
+        statements=tuple(_statements(data, subject, rejects)),
+        sitelinks=len(data.get("sitelinks") or ()),
+        datatype=datatype if isinstance(datatype, str) else None,
+    )
+    return Decoded(entity=entity, rejects=tuple(rejects), redirects=_redirects(data, subject))
+
+
+def edges(data: Mapping[str, Any]) -> Iterator[tuple[str, str | None]]:
+    """(property, target id or None) of every statement that counts, in source order; see `entity_edge`."""
+    for _, statement in _claims(data):
+        edge = entity_edge(statement)
+        if edge is not None:
+            yield edge
+
+
+def term_texts(data: Mapping[str, Any], languages: Collection[str] | None = None) -> Iterator[str]:
+    """Every label and alias of an entity object in `languages` (None: all), without building the entity."""
+    unread: list[Reject] = []
+    yield from _texts(data.get("labels"), languages, "", "label", unread).values()
+    for found in _aliases(data.get("aliases"), languages, "", unread).values():
+        yield from found
+
+
+def _claims(data: Mapping[str, Any]) -> Iterator[tuple[str | None, Any]]:
+    claims = data.get("claims") or data.get("statements")
+    if isinstance(claims, Mapping):
+        for prop, found in claims.items():
+            if isinstance(found, list):
+                for statement in found:
+                    yield prop, statement
+            elif found:  # one statement without its list
+                yield prop, found
+    elif isinstance(claims, list):
+        for statement in claims:
+            yield None, statement
+
+
+def _statements(data: Mapping[str, Any], subject: str, rejects: list[Reject]) -> Iterator[Statement]:
+    checked: dict[str, str] = {}
+    unnamed = 0
+    for key, found in _claims(data):
+        try:
+            prop = checked.get(key) if key is not None else None
+            if prop is None and key is not None:
+                prop = checked[key] = read_property_id(key)
+            if not isinstance(found, dict):
+                raise Unreadable("bad-statement", f"expected an object, found {type(found).__name__}")
+            given = found.get("mainsnak")
+            if given is None:
+                raise Unreadable("bad-statement", "a statement needs a mainsnak")
+            snak = read_snak(given, prop)
+            rank = _RANKS.get(found.get("rank", "normal"))
+            if rank is None:
+                raise Unreadable("bad-rank", f"rank {found['rank']!r} is none of {', '.join(Rank)}")
+            qualifiers = found.get("qualifiers")
+            datatype = given.get("datatype")
+            name = found.get("id")
+            if not isinstance(name, str) or not name:  # statements of old dumps carry none
+                name = f"{subject}${snak.property}-{unnamed}"
+                unnamed += 1
+            yield Statement(
+                id=name,
+                subject=subject,
+                property=snak.property,
+                rank=rank,
+                kind=snak.kind,
+                value=snak.value,
+                qualifiers=_qualifiers(qualifiers, found.get("qualifiers-order")) if qualifiers else (),
+                datatype=datatype if isinstance(datatype, str) else None,
+            )
+        except (Unreadable, TypeError) as error:  # TypeError: an unhashable where a word is due
+            name = found.get("id") if isinstance(found, dict) else None
+            rejects.append(
+                Reject(
+                    reason=error.reason if isinstance(error, Unreadable) else "bad-statement",
+                    detail=f"{key}: {error}",
+                    entity=subject,
+                    statement=name if isinstance(name, str) else None,
+                )
+            )
+
+
+def _qualifiers(data: object, order: object) -> tuple[Snak, ...]:
+    if isinstance(data, Mapping):
+        props = list(data)
+        if isinstance(order, list) and len(props) > 1:
+            first = [prop for prop in dict.fromkeys(order) if prop in data]
+            props = [*first, *(prop for prop in props if prop not in first)]
+        groups = [(prop, data[prop]) for prop in props]
+    else:
+        groups = [(None, data)]
+    snaks: list[Snak] = []
+    for prop, found in groups:
+        for snak in found if isinstance(found, list) else [found]:
+            try:
+                snaks.append(read_snak(snak, read_property_id(prop) if prop is not None else None))
+            except Unreadable as error:
+                raise Unreadable(error.reason, f"qualifier {prop}: {error}") from None
+    return tuple(snaks)
+
+
+def _term(language: object, given: object) -> tuple[str, str] | None:
+    # With languagefallback the API puts another language's text under the asked key and says so inside.
+    if isinstance(given, Mapping):
+        inside = given.get("language")
+        if isinstance(inside, str):
+            language = inside
+        given = given.get("value")
+    if isinstance(language, str) and isinstance(given, str):
+        return language, given
+    return None
+
+
+def _entries(data: object) -> Iterator[tuple[object, Any]]:
+    if isinstance(data, Mapping):
+        yield from data.items()
+    elif isinstance(data, list):  # a list of {language, value} instead of a map
+        for given in data:
+            yield None, given
+
+
+def _texts(
+    data: object, languages: Collection[str] | None, subject: str, what: str, rejects: list[Reject]
+) -> dict[str, str]:
+    texts: dict[str, str] = {}
+    for key, given in _entries(data):
+        if languages is not None and isinstance(key, str) and key not in languages:
+            continue
+        term = _term(key, given)
+        if term is None:
+            rejects.append(Reject(reason="bad-term", detail=f"{what} {key}: no text", entity=subject))
+        elif languages is None or term[0] in languages:
+            texts.setdefault(*term)
+    return texts
+
+
+def _aliases(
+    data: object, languages: Collection[str] | None, subject: str, rejects: list[Reject]
+) -> dict[str, tuple[str, ...]]:
+    found: dict[str, list[str]] = {}
+    for key, group in _entries(data):
+        if languages is not None and isinstance(key, str) and key not in languages:
+            continue
+        if (
+            isinstance(group, Mapping) and "value" not in group
+        ):  # {"0": {...}} for a list, as PHP may write one
+            group = list(group.values())
+        for given in group if isinstance(group, list) else [group]:
+            term = _term(key, given)
+            if term is None:
+                rejects.append(Reject(reason="bad-term", detail=f"alias {key}: no text", entity=subject))
+            elif languages is None or term[0] in languages:
+                found.setdefault(term[0], []).append(term[1])
+    return {language: tuple(texts) for language, texts in found.items()}
+
+
+def _redirects(data: Mapping[str, Any], subject: str) -> tuple[str, ...]:
+    given = data.get("redirects")
+    merged = given.get("from") if isinstance(given, Mapping) else None
+    return (merged,) if isinstance(merged, str) and ENTITY_ID.match(merged) and merged != subject else ()

@@ -1,0 +1,135 @@
+"""Compressed bytes in, plain bytes out: several members or streams, told by content, never cut short silently."""
+
+from __future__ import annotations
+
+import bz2
+import hashlib
+import zlib
+from collections.abc import Callable, Iterator
+from typing import Any, BinaryIO, Protocol
+
+from kg.errors import SourceError
+
+BLOCK = 1 << 18  # compressed bytes at a time; JSON unpacks to about ten times that
+
+
+class DamagedError(SourceError):
+    """A stream ends early, fails its checksum or goes on with bytes that are none of its format."""
+
+
+class _Decompressor(Protocol):
+    @property
+    def eof(self) -> bool: ...
+    @property
+    def unused_data(self) -> bytes: ...
+    def decompress(self, data: bytes, /) -> bytes: ...
+
+
+class HashedReader:
+    """A binary stream that counts and hashes what is read from it."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+        self._digest = hashlib.sha256()
+        self.bytes_read = 0
+        self.finished = False
+
+    def read(self, size: int) -> bytes:
+        """Up to `size` bytes; b"" at the end."""
+        data = self._stream.read(size)
+        if data:
+            self._digest.update(data)
+            self.bytes_read += len(data)
+        else:
+            self.finished = True
+        return data
+
+    def sha256(self) -> str | None:
+        """Hex digest of the whole stream, or None where it was not read to its end."""
+        return self._digest.hexdigest() if self.finished else None
+
+
+def _gzip() -> _Decompressor:
+    return zlib.decompressobj(wbits=31)
+
+
+def _zstd() -> _Decompressor:
+    import zstandard
+
+    # Window sizes up to what `zstd --long=31` writes.
+    decompressor: Any = zstandard.ZstdDecompressor(max_window_size=1 << 31).decompressobj()
+    return decompressor  # type: ignore[no-any-return]
+
+
+_FORMATS: tuple[tuple[bytes, str, Callable[[], _Decompressor]], ...] = (
+    (b"\x1f\x8b", "gzip", _gzip),
+    (b"BZh", "bzip2", bz2.BZ2Decompressor),
+    (b"\x28\xb5\x2f\xfd", "zstd", _zstd),
+    *((bytes([byte]) + b"\x2a\x4d\x18", "zstd", _zstd) for byte in range(0x50, 0x60)),  # skippable frames
+)
+_FOREIGN = (
+    (b"\xfd7zXZ", "xz"),
+    (b"7z\xbc\xaf", "7-zip"),
+    (b"PK\x03\x04", "zip"),
+    (b"SQLite format 3", "SQLite"),
+    (b"\xff\xfe", "UTF-16 text"),
+    (b"\xfe\xff", "UTF-16 text"),
+)
+
+
+def plain_chunks(stream: HashedReader, name: str) -> Iterator[bytes]:
+    """The stream's content, decompressed by what its first bytes say; the name's ending is not asked.
+
+    Raises `DamagedError` where a compressed stream is truncated, corrupt, or followed by other bytes, after
+    yielding everything before that place, and `SourceError` for formats that are not read.
+    """
+    head = b""
+    while len(head) < 16 and (more := stream.read(BLOCK)):
+        head += more
+    for magic, what in _FOREIGN:
+        if head.startswith(magic):
+            raise SourceError(f"{name}: {what} is not read; give JSON, plain or as .gz, .bz2 or .zst")
+    for magic, what, factory in _FORMATS:
+        if head.startswith(magic):
+            yield from _unpacked(stream, head, what, factory, name)
+            return
+    while head:
+        yield head
+        head = stream.read(BLOCK)
+
+
+def _unpacked(
+    stream: HashedReader, head: bytes, what: str, factory: Callable[[], _Decompressor], name: str
+) -> Iterator[bytes]:
+    unit: _Decompressor | None = None
+    units = 0
+    data = head
+    errors: tuple[type[Exception], ...] = (zlib.error, OSError, EOFError, ValueError)
+    if what == "zstd":
+        import zstandard
+
+        errors = (*errors, zstandard.ZstdError)
+    while data:
+        if unit is None:
+            data = data.lstrip(b"\0")  # padding between members is allowed
+            if not data:
+                data = stream.read(BLOCK)
+                continue
+            unit = factory()
+            units += 1
+        try:
+            out = unit.decompress(data)
+        except errors as error:
+            where = f"in {what} member {units}, near byte {stream.bytes_read} of the file"
+            raise DamagedError(f"{name}: damaged or followed by other bytes {where}: {error}") from error
+        if out:
+            yield out
+        if unit.eof:
+            data = unit.unused_data or stream.read(BLOCK)
+            unit = None
+        else:
+            data = stream.read(BLOCK)
+    if unit is not None:
+        raise DamagedError(
+            f"{name}: truncated: the file ends inside {what} member {units}, after {stream.bytes_read} bytes"
+        )

@@ -1,0 +1,210 @@
+"""Entities <-> the rows of a snapshot file. The layout is told in `kg.store.schema`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from decimal import Decimal
+from typing import Any
+
+import orjson
+
+from kg.model import (
+    ENTITY_ID,
+    Entity,
+    EntityValue,
+    OtherValue,
+    QuantityValue,
+    Rank,
+    Snak,
+    SnakKind,
+    Statement,
+    TextValue,
+    TimeValue,
+    Value,
+)
+from kg.store import schema
+
+StatementRow = tuple[int, int, int, int, int, int | str | None, str | None, bytes | str, int | str | None]
+TermRow = tuple[int, str, int, int, str]
+
+_RANK_CODES = {
+    Rank.PREFERRED: schema.PREFERRED,
+    Rank.NORMAL: schema.NORMAL,
+    Rank.DEPRECATED: schema.DEPRECATED,
+}
+_RANKS = (Rank.DEPRECATED, Rank.NORMAL, Rank.PREFERRED)
+_DATATYPE_CODES = {name: code for code, name in enumerate(schema.DATATYPES)}
+_UUID = re.compile(r"[0-9A-F]{8}-[0-9A-F]{4}-[0-9A-F]{4}-[0-9A-F]{4}-[0-9A-F]{12}\Z")
+
+
+def number_of(entity_id: str) -> int | None:
+    """The integer of an item or property id (items positive, properties negative), None for anything else."""
+    if not isinstance(entity_id, str) or not ENTITY_ID.match(entity_id):
+        return None
+    return int(entity_id[1:]) if entity_id[0] == "Q" else -int(entity_id[1:])
+
+
+def id_of(number: int) -> str:
+    """The inverse of `number_of`."""
+    return f"Q{number}" if number > 0 else f"P{-number}"
+
+
+def term_rows(entity: Entity, number: int) -> Iterator[TermRow]:
+    """The rows of an entity's terms."""
+    for language, text in entity.labels.items():
+        yield number, language, schema.LABEL, 0, text
+    for language, text in entity.descriptions.items():
+        yield number, language, schema.DESCRIPTION, 0, text
+    for language, texts in entity.aliases.items():
+        for ordinal, text in enumerate(texts):
+            yield number, language, schema.ALIAS, ordinal, text
+
+
+def statement_rows(entity: Entity, number: int) -> Iterator[StatementRow]:
+    """The rows of an entity's statements, in the entity's order."""
+    ordinals: dict[str, int] = {}
+    subject = entity.id
+    prefix = len(subject)
+    for statement in entity.statements:
+        prop = statement.property
+        ordinal = ordinals.get(prop, 0)
+        ordinals[prop] = ordinal + 1
+        kind, value = _encode(statement.kind, statement.value)
+        name = statement.id
+        stored: str | bytes = name
+        if name.startswith(subject) and name[prefix : prefix + 1] == "$":
+            rest = name[prefix + 1 :]
+            stored = bytes.fromhex(rest.replace("-", "")) if _UUID.match(rest) else "$" + rest
+        elif name[:1] in ("$", "="):
+            stored = "=" + name
+        datatype = statement.datatype
+        yield (
+            number,
+            int(prop[1:]),
+            ordinal,
+            _RANK_CODES[statement.rank],
+            kind,
+            orjson.dumps(value).decode() if type(value) is list else value,
+            _encode_qualifiers(statement.qualifiers) if statement.qualifiers else None,
+            stored,
+            _DATATYPE_CODES.get(datatype, datatype) if datatype is not None else None,
+        )
+
+
+def _encode_qualifiers(qualifiers: Iterable[Snak]) -> str:
+    return orjson.dumps(
+        [[int(snak.property[1:]), *_encode(snak.kind, snak.value)] for snak in qualifiers]
+    ).decode()
+
+
+def _encode(kind: SnakKind, value: Value | None) -> tuple[int, Any]:
+    if kind is not SnakKind.VALUE:
+        return (schema.SOMEVALUE if kind is SnakKind.SOMEVALUE else schema.NOVALUE), None
+    if isinstance(value, EntityValue):
+        number = number_of(value.id)
+        return (schema.ENTITY, number) if number is not None else (schema.OTHER_ENTITY, value.id)
+    if isinstance(value, TextValue):
+        if value.language is None:
+            return schema.STRING, value.text
+        return schema.MONOLINGUAL, [value.text, value.language]
+    if isinstance(value, TimeValue):
+        parts = [value.year, value.month or 0, value.day or 0, value.precision]
+        return schema.TIME, parts if value.calendar == "gregorian" else [*parts, 1]
+    if isinstance(value, QuantityValue):
+        if value.lower is not None and value.upper is not None:
+            return schema.QUANTITY, [str(value.amount), value.unit, str(value.lower), str(value.upper)]
+        return schema.QUANTITY, [str(value.amount)] if value.unit is None else [str(value.amount), value.unit]
+    if isinstance(value, OtherValue):
+        return schema.OTHER, [value.type, value.json]
+    raise ValueError(f"a snak of kind value needs a value, not {value!r}")
+
+
+class Decoder:
+    """Rows -> statements. Keeps the small values that repeat (ids of properties and targets) to share them."""
+
+    def __init__(self) -> None:
+        self._properties: dict[int, str] = {}
+        self._targets: dict[int, EntityValue] = {}
+
+    def property_id(self, number: int) -> str:
+        """31 -> P31."""
+        name = self._properties.get(number)
+        if name is None:
+            name = self._properties[number] = f"P{number}"
+        return name
+
+    def statement(
+        self,
+        subject: str,
+        prop: int,
+        rank: int,
+        kind: int,
+        value: Any,
+        qualifiers: str | None,
+        name: bytes | str,
+        datatype: int | str | None,
+    ) -> Statement:
+        """One statement from its row; `subject` is the id that the row's number stands for."""
+        if type(name) is bytes:
+            digits = name.hex().upper()
+            name = f"{subject}${digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
+        elif name[:1] == "$":
+            name = f"{subject}{name!s}"
+        elif name[:1] == "=":
+            name = str(name[1:])
+        if kind > schema.OTHER_ENTITY and kind != schema.STRING:
+            value = orjson.loads(value)
+        return Statement(
+            id=name,  # type: ignore[arg-type]  # bytes were turned into text above
+            subject=subject,
+            property=self._properties.get(prop) or self.property_id(prop),
+            rank=_RANKS[rank],
+            kind=_KINDS[kind],
+            value=self._value(kind, value),
+            qualifiers=() if qualifiers is None else self._qualifiers(qualifiers),
+            datatype=schema.DATATYPES[datatype] if type(datatype) is int else datatype,  # type: ignore[arg-type]
+        )
+
+    def _qualifiers(self, text: str) -> tuple[Snak, ...]:
+        return tuple(
+            Snak(property=self.property_id(prop), kind=_KINDS[kind], value=self._value(kind, value))
+            for prop, kind, value in orjson.loads(text)
+        )
+
+    def _value(self, kind: int, value: Any) -> Value | None:
+        if kind == schema.ENTITY:
+            target = self._targets.get(value)
+            if target is None:
+                if len(self._targets) > 1_000_000:
+                    self._targets.clear()
+                target = self._targets[value] = EntityValue(id=id_of(value))
+            return target
+        if kind == schema.STRING:
+            return TextValue(text=value)
+        if kind == schema.TIME:
+            return TimeValue(
+                year=value[0],
+                month=value[1] or None,
+                day=value[2] or None,
+                precision=value[3],
+                calendar="julian" if len(value) > 4 else "gregorian",
+            )
+        if kind == schema.QUANTITY:
+            bounded = len(value) == 4
+            return QuantityValue(
+                amount=Decimal(value[0]),
+                unit=value[1] if len(value) > 1 else None,
+                lower=Decimal(value[2]) if bounded else None,
+                upper=Decimal(value[3]) if bounded else None,
+            )
+        if kind == schema.MONOLINGUAL:
+            return TextValue(text=value[0], language=value[1])
+        if kind == schema.OTHER_ENTITY:
+            return EntityValue(id=value)
+        if kind == schema.OTHER:
+            return OtherValue(type=value[0], json=value[1])
+        return None
+
+
+_KINDS = (SnakKind.SOMEVALUE, SnakKind.NOVALUE, *[SnakKind.VALUE] * 7)

@@ -1,0 +1,532 @@
+"""The embedded store: a snapshot in one SQLite file. Its layout is told in `kg.store.schema`."""
+
+from __future__ import annotations
+
+import sqlite3
+import struct
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from itertools import islice
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import orjson
+
+from kg.errors import SnapshotError
+from kg.model import Entity, Statement
+from kg.store import schema
+from kg.store.base import NameMatch
+from kg.store.fingerprint import content_hash
+from kg.store.rows import Decoder, id_of, number_of, statement_rows, term_rows
+from kg.terms import normalise
+
+MEMORY = ":memory:"
+_BATCH = 2000  # entities written at a time
+_CHUNK = 20_000  # ids, names or pairs asked at a time
+_SEEK = 8  # up to this many properties are looked up one by one, more are filtered while scanning
+
+_COUNTS = """
+SELECT
+  (SELECT count(*) FROM entity),
+  (SELECT count(*) FROM entity WHERE id > 0),
+  (SELECT count(*) FROM entity WHERE id < 0),
+  (SELECT count(*) FROM statement),
+  (SELECT count(*) FROM statement WHERE rank = 2),
+  (SELECT count(*) FROM statement WHERE rank = 1),
+  (SELECT count(*) FROM statement WHERE rank = 0),
+  (SELECT count(*) FROM statement WHERE qualifiers IS NOT NULL),
+  (SELECT coalesce(sum(json_array_length(qualifiers)), 0) FROM statement WHERE qualifiers IS NOT NULL),
+  (SELECT count(*) FROM term WHERE kind = 0),
+  (SELECT count(*) FROM term WHERE kind = 1),
+  (SELECT count(*) FROM term WHERE kind = 2),
+  (SELECT count(*) FROM redirect)
+"""
+_COUNT_NAMES = (
+    "entities",
+    "items",
+    "properties",
+    "statements",
+    "preferred",
+    "normal",
+    "deprecated",
+    "qualified_statements",
+    "qualifiers",
+    "labels",
+    "aliases",
+    "descriptions",
+    "redirects",
+)
+
+
+class SQLiteStore:
+    """A snapshot file, opened for reading with `open` or made with `create`, `write` and `finish`.
+
+    Implements `kg.store.base.WritableStore`. A file opened for reading is taken as immutable and mapped into
+    memory, so several processes share its pages.
+    """
+
+    def __init__(self, connection: sqlite3.Connection, path: str) -> None:
+        self.path = path
+        self._connection = connection
+        self._decoder = Decoder()
+        self._redirected = False
+        self._manifest: dict[str, Any] | None = None
+
+    @classmethod
+    def open(cls, path: Path | str) -> SQLiteStore:
+        """Open a finished snapshot for reading.
+
+        Raises FileNotFoundError, or `SnapshotError` where the file is no snapshot, truncated, unfinished, or
+        of another schema version than this program reads.
+        """
+        path = Path(path)
+        _check_header(path)
+        address = f"file:{quote(str(path.absolute()))}?mode=ro&immutable=1"
+        store = cls(sqlite3.connect(address, uri=True, isolation_level=None), str(path))
+        try:
+            store._rows("PRAGMA mmap_size = 2147418112")
+            store._rows("PRAGMA cache_size = -65536")
+            if not store._rows("SELECT 1 FROM manifest WHERE key = 'snapshot_id'"):
+                raise SnapshotError(f"{path} is unfinished: it has no snapshot id; build it again")
+            store._redirected = bool(store._rows("SELECT 1 FROM redirect LIMIT 1"))
+        except BaseException:
+            store.close()
+            raise
+        return store
+
+    @classmethod
+    def create(cls, path: Path | str = MEMORY) -> SQLiteStore:
+        """A new, empty snapshot in a file that does not exist or is empty, or in memory.
+
+        Nothing is kept for a crash: build under a temporary name and rename.
+        """
+        if str(path) != MEMORY and Path(path).exists() and Path(path).stat().st_size:
+            raise SnapshotError(f"{path} exists already; a snapshot is built into a new file")
+        store = cls(sqlite3.connect(str(path), isolation_level=None), str(path))
+        for setting in (
+            f"application_id = {schema.APPLICATION_ID}",
+            f"user_version = {schema.SCHEMA_VERSION}",
+            "page_size = 4096",
+            "journal_mode = OFF",
+            "synchronous = OFF",
+            "locking_mode = EXCLUSIVE",
+            "cache_size = -131072",
+        ):
+            store._rows(f"PRAGMA {setting}")
+        store._connection.executescript(schema.TABLES)
+        store._connection.execute("BEGIN")
+        store._many("INSERT INTO code VALUES (?, ?, ?)", schema.CODES)
+        return store
+
+    # Writing
+
+    def write(self, entities: Iterable[Entity]) -> int:
+        """Put entities in and return how many were given; the last of the same id stays."""
+        given = 0
+        source = iter(entities)
+        while batch := list(islice(source, _BATCH)):
+            given += len(batch)
+            last = {_number(entity.id): entity for entity in batch}
+            known = self._rows(
+                "SELECT id FROM entity WHERE id IN (SELECT value FROM json_each(?))", (_json(list(last)),)
+            )
+            if known:
+                self._forget(number for (number,) in known)
+            self._many(
+                "INSERT INTO entity VALUES (?, ?, ?)",
+                ((number, entity.sitelinks, entity.datatype) for number, entity in last.items()),
+            )
+            self._many(
+                "INSERT INTO term VALUES (?, ?, ?, ?, ?)",
+                (row for number, entity in last.items() for row in term_rows(entity, number)),
+            )
+            self._many(
+                "INSERT INTO statement VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                (row for number, entity in last.items() for row in statement_rows(entity, number)),
+            )
+        return given
+
+    def _forget(self, numbers: Iterable[int]) -> None:
+        keys = [(number,) for number in numbers]
+        self._many("DELETE FROM entity WHERE id = ?", keys)
+        self._many("DELETE FROM term WHERE entity = ?", keys)
+        self._many("DELETE FROM statement WHERE subject = ?", keys)
+
+    def redirect(self, merged: Mapping[str, str]) -> None:
+        """Record ids that were merged into others: {old id: target id}."""
+        self._many(
+            "INSERT OR REPLACE INTO redirect VALUES (?, ?)",
+            ((_number(source), _number(target)) for source, target in merged.items()),
+        )
+        self._redirected = self._redirected or bool(merged)
+
+    def finish(
+        self,
+        *,
+        manifest: Mapping[str, Any] | None = None,
+        other_values: Iterable[tuple[int, int, int]] = (),
+        other_properties: Iterable[tuple[int, int]] = (),
+    ) -> Mapping[str, Any]:
+        """Build what reading needs, seal the snapshot and return its manifest. May be called again after more writes.
+
+        `manifest` is added to the counts and the snapshot id, which are made here. `other_values`
+        (property, target, entities) and `other_properties` (property, entities) are the counts over the
+        entities of the source that are not in the snapshot, as numbers.
+        """
+        run = self._connection.execute
+        for table in ("name", "value_count", "property_count", "manifest"):
+            run(f"DELETE FROM {table}")
+        run("DROP INDEX IF EXISTS statement_target")
+        # A redirect from an id that is here itself, or to one that is not, would only mislead.
+        run("DELETE FROM redirect WHERE source IN (SELECT id FROM entity)")
+        run("DELETE FROM redirect WHERE target NOT IN (SELECT id FROM entity)")
+        self._connection.create_function("normalise", 1, normalise, deterministic=True)
+        run(
+            "INSERT INTO name SELECT normalise(text) AS key, language, kind, entity, ordinal FROM term"
+            " WHERE kind < 2 AND key <> '' ORDER BY key, language, kind, entity, ordinal"
+        )
+        self._connection.executescript(schema.INDEXES)
+        if not self._connection.in_transaction:
+            run("BEGIN")
+        run(
+            "INSERT INTO value_count SELECT property, value, count(DISTINCT subject) FROM statement"
+            " WHERE type = 2 AND rank > 0 AND value IN (SELECT id FROM entity) GROUP BY property, value"
+        )
+        self._many(
+            "INSERT INTO value_count SELECT ?1, ?2, ?3 WHERE EXISTS (SELECT 1 FROM entity WHERE id = ?2)"
+            " ON CONFLICT DO UPDATE SET entities = entities + excluded.entities",
+            other_values,
+        )
+        run(
+            "INSERT INTO property_count SELECT property, count(DISTINCT subject) FROM statement"
+            f" WHERE rank > 0 AND type <> {schema.NOVALUE} GROUP BY property"
+        )
+        self._many(
+            "INSERT INTO property_count VALUES (?, ?)"
+            " ON CONFLICT DO UPDATE SET entities = entities + excluded.entities",
+            other_properties,
+        )
+        sealed: dict[str, Any] = {
+            **(manifest or {}),
+            "schema_version": schema.SCHEMA_VERSION,
+            "counts": self.counts(),
+            "snapshot_id": content_hash(self._connection),
+        }
+        self._many(
+            "INSERT INTO manifest VALUES (?, ?)",
+            ((key, orjson.dumps(value).decode()) for key, value in sealed.items()),
+        )
+        run("COMMIT")
+        run("BEGIN")
+        self._manifest = None
+        return sealed
+
+    def counts(self) -> dict[str, int]:
+        """What is in the snapshot now: entities, statements by rank, qualifiers, terms, redirects."""
+        return dict(zip(_COUNT_NAMES, self._rows(_COUNTS)[0], strict=True))
+
+    # Reading
+
+    def entities(
+        self,
+        ids: Collection[str],
+        *,
+        languages: Collection[str] | None = None,
+        properties: Collection[str] | None = None,
+    ) -> dict[str, Entity]:
+        """See `Store.entities`."""
+        numbers: dict[int, list[str]] = {}
+        for given in ids:
+            number = number_of(given)
+            if number is not None:
+                numbers.setdefault(number, []).append(given)
+        found: dict[str, Entity] = {}
+        wanted = list(numbers)
+        for at in range(0, len(wanted), _CHUNK):
+            chunk = wanted[at : at + _CHUNK]
+            for number, entity in self._read(chunk, languages, properties).items():
+                for given in numbers[number]:
+                    found[given] = entity
+        if self._redirected and len(found) < len(numbers):
+            missing = [number for number, given in numbers.items() if given[0] not in found]
+            targets = dict(
+                self._rows(
+                    "SELECT source, target FROM redirect WHERE source IN (SELECT value FROM json_each(?))",
+                    (_json(missing),),
+                )
+            )
+            read = self._read(sorted(set(targets.values())), languages, properties) if targets else {}
+            for source, target in targets.items():
+                if target in read:
+                    for given in numbers[source]:
+                        found[given] = read[target]
+        return {given: found[given] for given in ids if given in found}
+
+    def _read(
+        self, numbers: list[int], languages: Collection[str] | None, properties: Collection[str] | None
+    ) -> dict[int, Entity]:
+        ids = _json(numbers)
+        heads = self._rows(
+            "SELECT id, sitelinks, datatype FROM entity WHERE id IN (SELECT value FROM json_each(?))", (ids,)
+        )
+        labels: dict[int, dict[str, str]] = {}
+        descriptions: dict[int, dict[str, str]] = {}
+        aliases: dict[int, dict[str, tuple[str, ...]]] = {}
+        if languages is None:
+            terms = self._rows(
+                "SELECT entity, language, kind, text FROM term"
+                " WHERE entity IN (SELECT value FROM json_each(?)) ORDER BY entity, language, kind, ordinal",
+                (ids,),
+            )
+        else:
+            terms = self._rows(
+                "SELECT entity, language, kind, text FROM term"
+                " WHERE entity IN (SELECT value FROM json_each(?))"
+                " AND language IN (SELECT value FROM json_each(?))"
+                " ORDER BY entity, language, kind, ordinal",
+                (ids, _json(list(languages))),
+            )
+        for number, language, kind, text in terms:
+            if kind == schema.LABEL:
+                labels.setdefault(number, {})[language] = text
+            elif kind == schema.DESCRIPTION:
+                descriptions.setdefault(number, {})[language] = text
+            else:
+                known = aliases.setdefault(number, {})
+                known[language] = (*known.get(language, ()), text)
+        statements = self._statements(ids, {number: id_of(number) for number, _, _ in heads}, properties)
+        return {
+            number: Entity(
+                id=id_of(number),
+                labels=labels.get(number) or {},
+                descriptions=descriptions.get(number) or {},
+                aliases=aliases.get(number) or {},
+                statements=tuple(statements.get(number, ())),
+                sitelinks=sitelinks,
+                datatype=datatype,
+            )
+            for number, sitelinks, datatype in heads
+        }
+
+    def _statements(
+        self, ids: str, names: Mapping[int, str], properties: Collection[str] | None
+    ) -> dict[int, list[Statement]]:
+        sql = (
+            "SELECT subject, property, rank, type, value, qualifiers, id, datatype FROM statement"
+            " WHERE subject IN (SELECT value FROM json_each(?))"
+        )
+        order = " ORDER BY subject, property, ordinal"
+        parameters: tuple[str, ...] = (ids,)
+        if properties is not None:
+            wanted = [-number for number in map(number_of, properties) if number is not None and number < 0]
+            if not wanted:
+                return {}
+            plus = "" if len(wanted) <= _SEEK else "+"  # the plus keeps the index from being asked for each
+            sql += f" AND {plus}property IN (SELECT value FROM json_each(?))"
+            parameters = (ids, _json(wanted))
+        found: dict[int, list[Statement]] = {}
+        decode = self._decoder.statement
+        for number, prop, rank, kind, value, qualifiers, name, datatype in self._rows(
+            sql + order, parameters
+        ):
+            statement = decode(names[number], prop, rank, kind, value, qualifiers, name, datatype)
+            try:
+                found[number].append(statement)
+            except KeyError:
+                found[number] = [statement]
+        return found
+
+    def find(
+        self, names: Collection[str], *, languages: Collection[str] | None = None
+    ) -> dict[str, list[NameMatch]]:
+        """See `Store.find`."""
+        keys: dict[str, list[str]] = {}
+        for name in names:
+            if key := normalise(name):
+                keys.setdefault(key, []).append(name)
+        sql = (
+            "SELECT name.key, name.kind, name.entity, name.language, term.text FROM name JOIN term"
+            " ON term.entity = name.entity AND term.language = name.language"
+            " AND term.kind = name.kind AND term.ordinal = name.ordinal"
+            " WHERE name.key IN (SELECT value FROM json_each(?))"
+        )
+        more: tuple[str, ...] = ()
+        if languages is not None:
+            sql += " AND name.language IN (SELECT value FROM json_each(?))"
+            more = (_json(list(languages)),)
+        best: dict[str, dict[int, tuple[int, str, str]]] = {}
+        wanted = list(keys)
+        for at in range(0, len(wanted), _CHUNK):
+            for key, kind, number, language, text in self._rows(
+                sql, (_json(wanted[at : at + _CHUNK]), *more)
+            ):
+                carriers = best.setdefault(key, {})
+                match = (kind, language, text)
+                if number not in carriers or match < carriers[number]:
+                    carriers[number] = match
+        found: dict[str, list[NameMatch]] = {}
+        for key, carriers in best.items():
+            ordered = sorted(carriers.items(), key=lambda one: (one[1][0], abs(one[0]), -one[0]))
+            matches = [
+                NameMatch(
+                    id=id_of(number),
+                    kind="label" if kind == schema.LABEL else "alias",
+                    language=language,
+                    text=text,
+                )
+                for number, (kind, language, text) in ordered
+            ]
+            for name in keys[key]:
+                found[name] = list(matches)
+        return found
+
+    def referrers(
+        self, pairs: Collection[tuple[str, str]], *, limit: int | None = None
+    ) -> dict[tuple[str, str], list[str]]:
+        """See `Store.referrers`."""
+        found: dict[tuple[str, str], list[str]] = {}
+        for pair, (prop, target) in self._pairs(pairs):
+            numbers: list[int] = []
+            # Two queries keep the order of ids (items, then properties) without sorting a hub's millions.
+            for side, order in ((">", "ASC"), ("<", "DESC")):
+                left = -1 if limit is None else limit - len(numbers)
+                if left:
+                    rows = self._rows(
+                        "SELECT DISTINCT subject FROM statement INDEXED BY statement_target"
+                        f" WHERE type = 2 AND rank > 0 AND property = ? AND value = ? AND subject {side} 0"
+                        f" ORDER BY subject {order} LIMIT ?",
+                        (prop, target, left),
+                    )
+                    numbers += [number for (number,) in rows]
+            if numbers:
+                found[pair] = [id_of(number) for number in numbers]
+        return found
+
+    def value_counts(self, pairs: Collection[tuple[str, str]]) -> dict[tuple[str, str], int]:
+        """See `Store.value_counts`."""
+        found: dict[tuple[str, str], int] = {}
+        for pair, numbers in self._pairs(pairs):
+            rows = self._rows("SELECT entities FROM value_count WHERE property = ? AND target = ?", numbers)
+            if rows:
+                found[pair] = rows[0][0]
+        return found
+
+    def property_counts(self, properties: Collection[str]) -> dict[str, int]:
+        """See `Store.property_counts`."""
+        found: dict[str, int] = {}
+        for prop in properties:
+            number = number_of(prop)
+            if number is not None and number < 0:
+                rows = self._rows("SELECT entities FROM property_count WHERE property = ?", (-number,))
+                if rows:
+                    found[prop] = rows[0][0]
+        return found
+
+    def values_of(self, prop: str, *, limit: int | None = None) -> list[tuple[str, int]]:
+        """See `Store.values_of`."""
+        number = number_of(prop)
+        if number is None or number > 0:
+            return []
+        rows = self._rows(
+            "SELECT target, entities FROM value_count WHERE property = ?"
+            " ORDER BY entities DESC, target < 0, abs(target) LIMIT ?",
+            (-number, -1 if limit is None else limit),
+        )
+        return [(id_of(target), entities) for target, entities in rows]
+
+    def ids(self, *, after: str | None = None) -> Iterator[str]:
+        """See `Store.ids`."""
+        last = 0
+        if after is not None:
+            number = number_of(after)
+            if number is None:
+                raise SnapshotError(f"cannot go on after {after!r}: it is no item or property id")
+            last = number
+        if last >= 0:
+            yield from self._walk("SELECT id FROM entity WHERE id > ? ORDER BY id LIMIT ?", last)
+            last = 0
+        yield from self._walk("SELECT id FROM entity WHERE id < ? ORDER BY id DESC LIMIT ?", last)
+
+    def _walk(self, sql: str, last: int) -> Iterator[str]:
+        while rows := self._rows(sql, (last, 10_000)):
+            for (number,) in rows:
+                yield id_of(number)
+            last = rows[-1][0]
+
+    def manifest(self) -> Mapping[str, Any]:
+        """See `Store.manifest`."""
+        if self._manifest is None:
+            rows = self._rows("SELECT key, value FROM manifest")
+            self._manifest = {key: orjson.loads(value) for key, value in rows}
+        return self._manifest
+
+    def close(self) -> None:
+        """See `Store.close`."""
+        self._connection.close()
+
+    def __enter__(self) -> SQLiteStore:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _pairs(self, pairs: Collection[tuple[str, str]]) -> Iterator[tuple[tuple[str, str], tuple[int, int]]]:
+        for pair in dict.fromkeys(pairs):
+            prop, target = number_of(pair[0]), number_of(pair[1])
+            if prop is not None and prop < 0 and target is not None:
+                if self._redirected:
+                    rows = self._rows("SELECT target FROM redirect WHERE source = ?", (target,))
+                    target = rows[0][0] if rows else target
+                yield pair, (-prop, target)
+
+    def _rows(self, sql: str, parameters: tuple[Any, ...] = ()) -> list[Any]:
+        try:
+            return self._connection.execute(sql, parameters).fetchall()
+        except sqlite3.DatabaseError as error:
+            raise SnapshotError(f"cannot read snapshot {self.path}: {error}") from error
+
+    def _many(self, sql: str, rows: Iterable[tuple[Any, ...]]) -> None:
+        try:
+            self._connection.executemany(sql, rows)
+        except sqlite3.OperationalError as error:  # a full disk, above all
+            raise SnapshotError(f"cannot write snapshot {self.path}: {error}") from error
+
+
+def _check_header(path: Path) -> None:
+    """Tell a snapshot of the right version by its first 100 bytes; sqlite.org/fileformat2.html, section 1.3."""
+    if path.is_dir():
+        raise SnapshotError(f"{path} is a folder; give a snapshot file")
+    with path.open("rb") as stream:
+        header = stream.read(100)
+    size = path.stat().st_size
+    if len(header) < 100 or not header.startswith(b"SQLite format 3\0"):
+        what = "empty" if not size else "no SQLite file"
+        raise SnapshotError(f"{path} is no snapshot: it is {what}; make one with 'granola snapshot build'")
+    version, application = struct.unpack(">I4xI", header[60:72])
+    if application != schema.APPLICATION_ID:
+        raise SnapshotError(f"{path} is no snapshot: it is an SQLite file of another program")
+    if version > schema.SCHEMA_VERSION:
+        raise SnapshotError(
+            f"{path} has schema version {version}, newer than {schema.SCHEMA_VERSION}, the newest that this version"
+            " reads; upgrade the program or build the snapshot again"
+        )
+    if version < schema.SCHEMA_VERSION:
+        raise SnapshotError(
+            f"{path} has schema version {version}; this version reads {schema.SCHEMA_VERSION}; build it again"
+        )
+    page_size, pages = struct.unpack(">H10xI", header[16:32])
+    if size < pages * (65536 if page_size == 1 else page_size):
+        raise SnapshotError(
+            f"{path} is truncated: {size} bytes of {pages * page_size}; copy or build it again"
+        )
+
+
+def _number(entity_id: str) -> int:
+    number = number_of(entity_id)
+    if number is None:
+        raise SnapshotError(f"{entity_id!r} is no item or property id; a snapshot holds items and properties")
+    return number
+
+
+def _json(values: list[Any]) -> str:
+    return orjson.dumps(values).decode()
