@@ -1,4 +1,4 @@
-"""Question patterns: a question's subject by the wording of its relation, and the relation by clear wording."""
+"""Question patterns: a question's subject by its relation's wording, and the relation by a clear wording."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class QuestionPatterns:
         return None
 
     def relation(self, question: str) -> str | None:
-        """The relation of the most specific fitting pattern, or None where none fits or several relations' do."""
+        """The relation of the most specific pattern that fits; None for none, or where relations share it."""
         text = _clean(question)
         best = 0
         found: set[str] = set()

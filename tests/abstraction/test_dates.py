@@ -1,0 +1,323 @@
+"""Date texts, calendar units and the ladders over them. Expected values are hand-made from the calendar."""
+
+from __future__ import annotations
+
+import datetime
+import itertools
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from abstraction.calendar_units import KINDS, Era, Unit, gregorian_of, names, unit_of
+from abstraction.ladders.dates import date_ladder, parse_date, time_value_ladder
+from abstraction.tiers import Evidence, Level
+from kg.model import TimeValue
+from kg.terms import normalise
+
+
+def shown(levels: list[Level]) -> list[str]:
+    return [" | ".join(tier.text for tier in level.tiers) for level in levels]
+
+
+DAY_1961 = (1961, 8, 4, 11)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("August 4, 1961", DAY_1961),
+        ("4 August 1961", DAY_1961),
+        ("4th of August 1961", DAY_1961),
+        ("4th of August, 1961", DAY_1961),
+        ("Aug. 4th, 1961", DAY_1961),
+        ("Friday, August 4, 1961", DAY_1961),
+        ("on 4 August 1961.", DAY_1961),
+        ("1961-08-04", DAY_1961),
+        ("+1961-08-04T00:00:00Z", DAY_1961),
+        ("1961/8/4", DAY_1961),
+        ("25/12/1961", (1961, 12, 25, 11)),
+        ("12/25/1961", (1961, 12, 25, 11)),
+        ("5.5.1961", (1961, 5, 5, 11)),
+        ("August 1961", (1961, 8, None, 10)),
+        ("August, 1961", (1961, 8, None, 10)),
+        ("1961-08", (1961, 8, None, 10)),
+        ("1961", (1961, None, None, 9)),
+        ("in the year 476", (476, None, None, 9)),
+        ("1961-00-00", (1961, None, None, 9)),
+        ("1961-01-01T00:00:00Z", (1961, None, None, 9)),
+        ("the 1960s", (1960, None, None, 8)),
+        ("1960’s", (1960, None, None, 8)),
+        ("the 1900s", (1900, None, None, 8)),
+        ("60s BC", (-60, None, None, 8)),
+        ("19th century", (1900, None, None, 7)),
+        ("the twenty-first century", (2100, None, None, 7)),
+        ("5th century BCE", (-500, None, None, 7)),
+        ("1st millennium BC", (-1000, None, None, 6)),
+        ("44 BC", (-44, None, None, 9)),
+        ("44BC", (-44, None, None, 9)),
+        ("March 15, 44 BCE", (-44, 3, 15, 11)),
+        ("15 March 44 B.C.E.", (-44, 3, 15, 11)),
+        ("AD 79", (79, None, None, 9)),
+        ("A.D. 79", (79, None, None, 9)),
+        ("24 August 79 CE", (79, 8, 24, 11)),
+        ("29 February 1900", (1900, 2, 29, 11)),  # a day of the Julian calendar
+    ],
+)
+def test_one_date(text: str, expected: tuple[int, int | None, int | None, int]) -> None:
+    parsed = parse_date(text)
+    assert parsed is not None
+    value = parsed.first
+    assert (value.year, value.month, value.day, value.precision) == expected
+    assert parsed.last is None
+    assert not parsed.circa
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "", "hello", "March", "12", "79", "03/04/1961", "3.4.1961", "'60s", "60s", "1906-08",
+        "30 February 1961", "29 February 1961", "April 31, 1990", "13/13/1961", "since 1961", "1914–",
+        "before 1900", "winter 1961", "1918-1914", "August 1961 and a half", "0", "-0044-03-15",
+        "8848 m", "4 August", "1" * 500,
+    ],
+)  # fmt: skip
+def test_refused(text: str) -> None:
+    assert parse_date(text) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "first", "last"),
+    [
+        ("1914–1918", (1914, None), (1918, None)),
+        ("1914-18", (1914, None), (1918, None)),
+        ("from 1914 to 1918", (1914, None), (1918, None)),
+        ("between 1914 and 1918", (1914, None), (1918, None)),
+        ("1795/96", (1795, None), (1796, None)),
+        ("July–August 1914", (1914, 7), (1914, 8)),
+        ("100–44 BC", (-100, None), (-44, None)),
+        ("44 BC – AD 14", (-44, None), (14, None)),
+        ("18th–19th century", (1800, None), (1900, None)),
+    ],
+)
+def test_ranges(text: str, first: tuple[int, int | None], last: tuple[int, int | None]) -> None:
+    parsed = parse_date(text)
+    assert parsed is not None
+    assert parsed.last is not None
+    assert (parsed.first.year, parsed.first.month) == first
+    assert (parsed.last.year, parsed.last.month) == last
+
+
+@pytest.mark.parametrize("text", ["4–6 August 1961", "August 4-6, 1961", "4 August to 6 August 1961"])
+def test_ranges_of_days(text: str) -> None:
+    parsed = parse_date(text)
+    assert parsed is not None
+    assert parsed.last is not None
+    assert (parsed.first.day, parsed.last.day) == (4, 6)
+    assert shown(date_ladder(parsed))[1:] == ["August 1961", "1961", "the 1960s", "the 20th century"]
+
+
+@pytest.mark.parametrize(
+    ("text", "above"),
+    [
+        ("August 4, 1961", ["August 1961", "1961", "the 1960s", "the 20th century"]),
+        ("1960", ["the 1960s", "the 20th century"]),
+        ("1905", ["the 1900s", "the 20th century"]),
+        ("1900", ["the 1900s | the end of the 19th century", "the 19th century"]),
+        ("2000", ["the 2000s | the end of the 20th century", "the 20th century"]),
+        ("the 1900s", ["the 20th century"]),
+        ("1999", ["the 1990s", "the 20th century"]),
+        ("AD 79", ["the 70s AD", "the 1st century"]),
+        ("AD 5", ["the 1st century"]),
+        ("5 BCE", ["the 1st century BCE", "the 1st millennium BCE"]),
+        ("44 BC", ["the 40s BC", "the 1st century BC", "the 1st millennium BC"]),
+        ("105 BC", ["the 100s BC", "the 2nd century BC", "the 1st millennium BC"]),
+        (
+            "100 BC",
+            [
+                "the 100s BC | the beginning of the 1st century BC",
+                "the 1st century BC",
+                "the 1st millennium BC",
+            ],
+        ),
+        ("20th century", []),
+        ("early 1960s", ["the 1960s", "the 20th century"]),
+        ("the late 19th century", ["the 19th century"]),
+        ("summer 1961", ["1961", "the 1960s", "the 20th century"]),
+        ("1914–1918", ["the 1910s", "the 20th century"]),
+        ("1900–1905", ["the 1900s", "the 20th century"]),
+        ("1939–1945", ["the 20th century"]),
+        ("1899–1901", []),
+        ("c. 1503", ["the late 15th or early 16th century"]),
+        ("c. 1520", ["the 16th century"]),
+        ("circa 1500", ["the late 15th or early 16th century"]),
+        ("c. 44 BC", ["the 1st century BC", "the 1st millennium BC"]),
+        ("c. August 1961", ["1961", "the 1960s", "the 20th century"]),
+        ("c. 1914–1918", ["the 20th century"]),
+        ("10,000 BC", []),
+    ],
+)
+def test_ladders(text: str, above: list[str]) -> None:
+    parsed = parse_date(text)
+    assert parsed is not None
+    assert shown(date_ladder(parsed)) == [text, *above]
+
+
+def test_answer_keeps_its_text_and_knows_other_styles() -> None:
+    parsed = parse_date("August 4, 1961")
+    assert parsed is not None
+    answer = date_ladder(parsed)[0].tiers[0]
+    assert answer.text == "August 4, 1961"
+    assert {"4 August 1961", "1961-08-04", "4th of August 1961", "August 4th, 1961"} <= set(answer.aliases)
+    assert len({normalise(name) for name in answer.names()}) == len(answer.names())
+
+
+@pytest.mark.parametrize(
+    ("text", "level", "alias"),
+    [
+        ("1961", 1, "1960s"),
+        ("1961", 2, "twentieth century"),
+        ("44 BC", 2, "1st century BCE"),
+        ("44 BCE", 1, "40s BC"),
+        ("AD 79", 2, "1st century CE"),
+    ],
+)
+def test_other_names_of_units(text: str, level: int, alias: str) -> None:
+    parsed = parse_date(text)
+    assert parsed is not None
+    assert alias in date_ladder(parsed)[level].names()
+
+
+# Both pairs are in every almanac: the reform's own days, and Newton's birthday in both calendars.
+@pytest.mark.parametrize(
+    ("julian", "gregorian"),
+    [((1582, 10, 5), (1582, 10, 15)), ((1642, 12, 25), (1643, 1, 4)), ((-44, 3, 15), (-44, 3, 13)),
+     ((1, 1, 1), (-1, 12, 30)), ((1917, 10, 25), (1917, 11, 7))],
+)  # fmt: skip
+def test_gregorian_equivalent(julian: tuple[int, int, int], gregorian: tuple[int, int, int]) -> None:
+    year, month, day = julian
+    found = gregorian_of(TimeValue(year=year, month=month, day=day, calendar="julian"))
+    assert found is not None
+    assert (found.year, found.month, found.day) == gregorian
+
+
+def test_julian_day_over_new_year_states_both_months_and_years() -> None:
+    levels = time_value_ladder(TimeValue(year=1642, month=12, day=25, calendar="julian"))
+    assert "4 January 1643" in levels[0].tiers[0].aliases
+    assert shown(levels)[1:] == [
+        "December 1642 | January 1643", "1642 | 1643", "the 1640s", "the 17th century",
+    ]  # fmt: skip
+    parsed = parse_date("25 December 1642 (O.S.)")
+    assert parsed is not None
+    assert shown(date_ladder(parsed))[1:] == shown(levels)[1:]
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (TimeValue(year=1891, month=2, day=15),
+         ["15 February 1891", "February 1891", "1891", "the 1890s", "the 19th century"]),
+        (TimeValue(year=1960, precision=9), ["1960", "the 1960s", "the 20th century"]),
+        (TimeValue(year=1994, precision=7), ["the 20th century"]),
+        (TimeValue(year=2000, precision=7), ["the 20th century"]),
+        (TimeValue(year=1905, precision=8), ["the 1900s", "the 20th century"]),
+        (TimeValue(year=-430, precision=7), ["the 5th century BC", "the 1st millennium BC"]),
+        (TimeValue(year=-66_000_000, precision=3), ["66 million years ago"]),
+        (TimeValue(year=1900, month=2, day=30), ["30 February 1900", "February 1900", "1900",
+         "the 1900s | the end of the 19th century", "the 19th century"]),
+        (TimeValue(year=7, precision=8), ["the 0s AD", "the 1st century"]),
+    ],
+)  # fmt: skip
+def test_values_of_the_graph(value: TimeValue, expected: list[str]) -> None:
+    assert shown(time_value_ladder(value)) == expected
+
+
+def test_evidence_names_the_rule_and_the_statement() -> None:
+    given_ = Evidence(kind="statement", subject="Q76", property="P569", value="1961-08-04")
+    parsed = parse_date("August 4, 1961")
+    assert parsed is not None
+    levels = date_ladder(parsed, subject_evidence=given_)
+    assert levels[0].tiers[0].evidence == (given_,)
+    for level in levels[1:]:
+        statement, rule = level.tiers[0].evidence
+        assert statement is given_
+        assert rule.kind == "rule"
+    assert "1901–2000" in (levels[-1].tiers[0].evidence[-1].text or "")
+
+
+DAYS = st.dates(datetime.date(10, 1, 1), datetime.date(9999, 12, 31))
+YEARS = st.integers(-9999, 9999).filter(bool)
+
+
+@given(DAYS, st.sampled_from(["day-first", "month-first"]))
+def test_a_rendered_day_reads_back(day: datetime.date, style: str) -> None:
+    value = TimeValue(year=day.year, month=day.month, day=day.day)
+    levels = time_value_ladder(value, style="month-first" if style == "month-first" else "day-first")
+    for position, precision in ((0, 11), (1, 10)):
+        for name in levels[position].names():
+            parsed = parse_date(name)
+            if day.year < 100 and parsed is None:
+                continue  # a bare "79" says too little to read
+            if parsed is None and name == day.strftime("%Y-%m"):
+                continue  # 2001-02 could be two years
+            assert parsed is not None, name
+            assert (parsed.first.year, parsed.first.month) == (day.year, day.month)
+            assert parsed.first.precision == precision
+            assert parsed.first.day == (day.day if precision == 11 else None)
+
+
+@given(YEARS)
+def test_a_rendered_year_and_its_units_read_back(year: int) -> None:
+    value = TimeValue(year=year, precision=9)
+    for level in time_value_ladder(value):
+        for tier in level.tiers:
+            parsed = parse_date(tier.text)
+            if parsed is None or parsed.part:
+                assert parsed or abs(year) < 100
+                continue
+            unit = unit_of(parsed.first)
+            assert unit is not None
+            assert unit.first_year() <= year <= unit.last_year()
+
+
+@given(
+    YEARS,
+    st.integers(1, 12),
+    st.integers(1, 28),
+    st.integers(7, 11),
+    st.sampled_from(["gregorian", "julian"]),
+)
+def test_laws_of_a_ladder(year: int, month: int, day: int, precision: int, calendar: str) -> None:
+    value = TimeValue(
+        year=year,
+        month=month if precision >= 10 else None,
+        day=day if precision == 11 else None,
+        precision=precision,
+        calendar=calendar,
+    )
+    levels = time_value_ladder(value)
+    assert 1 <= len(levels) <= 6
+    assert levels == time_value_ladder(value)
+    for finer, coarser in itertools.pairwise(levels[1:]):
+        for tier in coarser.tiers:
+            assert any(below.conditions >= tier.conditions for below in finer.tiers)
+    texts = [normalise(tier.text) for level in levels for tier in level.tiers]
+    assert len(set(texts)) == len(texts)
+
+
+@given(YEARS, st.sampled_from(KINDS[2:-1]))
+def test_a_unit_holds_its_year(year: int, kind: str) -> None:
+    unit = unit_of(TimeValue(year=year, precision=9), next(k for k in KINDS if k == kind))
+    if unit is None:
+        assert kind == "decade"
+        assert abs(year) < 10
+        return
+    assert unit.first_year() <= year <= unit.last_year()
+    assert names(unit, era=Era())
+
+
+def test_centuries_begin_with_year_one() -> None:
+    assert Unit("century", 20).first_year() == 1901
+    assert Unit("century", -1).first_year() == -100
+    assert Unit("decade", -40).first_year() == -49
+    assert Unit("millennium", 3).first_year() == 2001
