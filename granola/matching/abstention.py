@@ -1,0 +1,173 @@
+"""Answers that decline to answer, recognised by named patterns.
+
+An abstention is neither right nor wrong. A refusal that goes on to answer ("I'm not sure, but I think it
+was Paris") is no abstention: what it offers is judged.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+from granola.matching.words import plain
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A declined answer: the pattern's name, what the text offers all the same, and whether that is a guess.
+
+    A guess is judged like any answer; other text around a refusal counts only where it states a tier.
+    """
+
+    rule: str
+    offer: str
+    guess: bool
+
+
+_I = r"(?:i|we)"
+_AM = r"(?:i am|i'?m|we are|we'?re)"
+_NOT = r"(?:do not|don'?t|did not|didn'?t|does not|doesn'?t)"
+_CANNOT = r"(?:can ?not|can'?t|could not|couldn'?t|(?:am|was|were|are) (?:unable|not able) to)"
+_SO = r"(?:(?:honestly|really|just|actually|simply|currently|personally|quite|entirely|completely|exactly) )*"
+_NEWS = r"(?:information|info|data|details?|knowledge|records?|evidence|answers?|context|sources?)"
+_IT = r"(?:it|this|that|the answer|(?:the|his|her|its|their) [\w ]{1,60})"
+_WHEN = (
+    r"(?:\(|to|at|because|whether|if|as|in|since|due|from|for|but|by|on|when|where|who|what|which|why|how"
+    r"|and|exactly)"
+)
+
+# How a sentence begins that declines, by the name of the rule.
+_PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
+    (f"abstain:{name}", re.compile("(?:" + "|".join(alternatives) + ")"))
+    for name, alternatives in (
+        (
+            "idk",
+            (r"(?:idk|dunno)\b", rf"{_I} {_SO}{_NOT} {_SO}(?:know|recall|remember)\b", rf"{_NOT} know\b"),
+        ),
+        ("no-idea", (rf"(?:(?:{_I} )?(?:have|'ve) )?(?:absolutely )?(?:no (?:idea|clue)|not a clue)\b",)),
+        (
+            "not-sure",
+            (
+                rf"(?:{_AM} )?{_SO}not {_SO}(?:sure|certain|aware|familiar)\b",
+                rf"(?:{_AM} )?{_SO}(?:unsure|uncertain|unaware|unfamiliar)\b",
+            ),
+        ),
+        (
+            "cannot-answer",
+            (
+                rf"(?:{_I} )?{_SO}{_CANNOT}\b",
+                rf"(?:it|this|that|which|(?:the|this|your) (?:question|answer|information)) {_CANNOT} be\b",
+                r"unable to\b",
+                rf"{_I} {_SO}(?:have not|haven'?t) been able to\b",
+            ),
+        ),
+        (
+            "no-information",
+            (
+                rf"{_I} (?:{_SO}{_NOT} {_SO}(?:have|possess|find)|{_SO}have no|lack)\b"
+                rf"(?=.*\b(?:{_NEWS}|access|way)\b)",
+                r"(?:there (?:is|are|was|were|seems to be|appears to be) )?"
+                rf"(?:no|not enough|insufficient)\b[\w ]*\b{_NEWS}\b",
+                rf"there (?:isn'?t|aren'?t) (?:any|enough|sufficient)\b[\w ]*\b{_NEWS}\b",
+            ),
+        ),
+        (
+            "not-stated",
+            (
+                rf"(?:the )?(?:\w+ )?(?:question|text|passage|document|article|{_NEWS})"
+                r"(?: provided| given)? "
+                rf"(?:{_NOT} (?:state|say|mention|specify|provide|contain|indicate|give)"
+                r"|(?:is|was|are) not)\b",
+            ),
+        ),
+        (
+            "unknown",
+            (
+                rf"(?:{_IT}(?: is| was| remains|'s) )?(?:currently |still |largely )?"
+                r"(?:unknown|undetermined|unanswerable|unspecified|unclear|not (?:publicly |widely |yet )?"
+                rf"(?:known|available|specified|stated|clear|documented|recorded))(?=$|[,;:.(]| {_WHEN}\b)",
+            ),
+        ),
+        ("no-answer", (r"(?:n/?a|none|null|nil|no answer|no response|not applicable|pass|skip)$",)),
+        (
+            "refusal",
+            (
+                rf"(?:{_I} )?(?:must |will |have to )?(?:decline|refuse|abstain)\b",
+                rf"(?:{_I} )?(?:would |'d |will |'ll )?need (?:more|additional|further) (?:\w+ )?{_NEWS}\b",
+                r"(?:(?:could|can|would) you )?(?:please )?(?:provide|clarify|specify) ",
+                r"as an (?:ai|artificial intelligence)\b",
+            ),
+        ),
+    )
+)
+_HEDGES = frozenset(
+    {"abstain:idk", "abstain:no-idea", "abstain:not-sure"}
+)  # behind an answer they only doubt it
+
+_FILLER = re.compile(
+    r"(?:(?:i am|i'm|we are)? ?(?:so |very |really |terribly )?sorry|(?:i |my )?apolog(?:ise|ize|ies)"
+    r"|unfortunately|regrettably|hmm+|well|honestly|to be honest|sadly|but|answer|a"
+    r"|as of my (?:last|latest) [\w ]+"
+    r"|as an (?:ai|artificial intelligence)(?: language)?(?: model| assistant)?)\b[\s,;:.!-]*(?:but\b[\s,]*)?"
+)
+_SENTENCE = re.compile(r"(?<=[.!?;])\s+|\n+")
+_GUESS = re.compile(
+    r"(?:\bbut\b|\bhowever\b|\bthough\b|\bmaybe\b|\bperhaps\b|\bpossibly\b|\bprobably\b|\blikely\b"
+    r"|\bi (?:would |'d )?(?:think|believe|guess|suppose|suspect|say)\b|\bmy (?:best )?guess\b"
+    r"|\b(?:it|he|she|they|this|that) (?:might|may|could|must) (?:be|have been)\b)[\s,:]*"
+)
+# What follows "but" and is no answer: offers of help and advice.
+_HELP = re.compile(
+    r"(?:but |however )?[\s,]*(?:i (?:can|could|am happy|'m happy|would be happy|recommend|suggest|hope)"
+    r"|you (?:can|could|may|might|should)|if you|feel free|let me|please|further"
+    r"|more (?:information|research))\b"
+)
+
+
+@lru_cache(maxsize=1 << 14)
+def refusal(text: str) -> Refusal | None:
+    """How `text` declines to answer, or None where it does not. An empty text declines."""
+    if not any(character.isalnum() for character in text):
+        return Refusal("abstain:empty", "", False)
+    rule, guess = "", False
+    offers: list[str] = []
+    for sentence in (part for part in _SENTENCE.split(text.strip()) if part):
+        lower = plain(sentence)
+        # Positions carry over only while folding keeps the length; else the folded text is offered.
+        source = sentence if len(lower) == len(sentence) else lower
+        name = _begins(lower)
+        if name is None or (name in _HEDGES and offers):
+            offers.append(source)
+            continue
+        rule = rule or name
+        marker = _GUESS.search(lower, 1)
+        while marker and _FILLER.fullmatch(lower[: marker.end()].strip()):
+            marker = _GUESS.search(lower, marker.end())  # the "but" of "sorry, but"
+        if marker and not _HELP.match(lower, marker.start()):
+            offers.append(source[marker.end() :])
+            guess = True
+    if not rule:
+        return None
+    rest = " ".join(part.strip() for part in offers).strip()
+    lower = plain(rest)
+    return Refusal(rule, rest, guess or bool(_GUESS.match(lower) and not _HELP.match(lower)))
+
+
+def _begins(sentence: str) -> str | None:
+    """The rule by which a folded sentence declines, read as it is and without its opening courtesies."""
+    start = 0
+    while filler := _FILLER.match(sentence, start):
+        start = filler.end()
+    for reading in dict.fromkeys((sentence, sentence[start:])):
+        reading = reading.lstrip(" \"'([*-").rstrip(" .!?\"')]*")
+        for name, pattern in _PATTERNS:
+            if pattern.match(reading):
+                return name
+    return None
+
+
+def abstention(text: str) -> str | None:
+    """The name of the pattern by which `text` offers no answer at all, or None."""
+    found = refusal(text)
+    return found.rule if found is not None and not found.guess else None

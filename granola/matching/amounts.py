@@ -1,0 +1,117 @@
+"""Amounts in text, as the closed intervals that rounding or words ("between", "fewer than") leave open."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+
+from granola.matching.ranges import Claim
+from granola.matching.words import NUMBER_WORDS, plain
+
+_SCALES = {"hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9, "bn": 1e9, "trillion": 1e12}
+_UNITS = {
+    spelling: unit
+    for unit, spellings in {
+        "m": "m metre metres meter meters",
+        "km": "km kms kilometre kilometres kilometer kilometers",
+        "cm": "cm centimetre centimetres centimeter centimeters",
+        "mm": "mm millimetre millimetres millimeter millimeters",
+        "ft": "ft foot feet",
+        "mi": "mi mile miles",
+        "in": "inch inches",
+        "kg": "kg kgs kilogram kilograms kilogramme kilogrammes",
+        "g": "g gram grams gramme grammes",
+        "t": "t tonne tonnes ton tons",
+        "lb": "lb lbs pound pounds",
+        "s": "s sec second seconds",
+        "min": "min mins minute minutes",
+        "h": "h hr hrs hour hours",
+        "d": "day days",
+        "a": "year years",
+        "%": "% percent",
+        "km2": "km2 km²",
+        "c": "°c celsius",
+        "f": "°f fahrenheit",
+        "k": "kelvin kelvins",
+        "people": "people person persons inhabitant inhabitants resident residents",
+    }.items()
+    for spelling in spellings.split()
+}
+_SQUARES = {"kilometre": "km2", "kilometer": "km2", "mile": "mi2", "metre": "m2", "meter": "m2"}
+
+_DIGITS = r"(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?"
+_WORDS = "|".join(sorted(NUMBER_WORDS, key=len, reverse=True))
+_SCALE = r"(?:[\s-]*(?P<{0}s>hundred|thousand|million|billion|bn|trillion)\b)?"
+_AMOUNT = re.compile(
+    r"(?P<below>fewer than|less than|under|below|at most|up to)?(?P<above>more than|over|above|at least)?\s*"
+    rf"(?<![\w.,])(?P<a>[-−]?{_DIGITS}|\b(?:{_WORDS})\b)" + _SCALE.format("a")
+    + rf"(?:\s*(?:-|–|—|\bto\b|\band\b)\s*(?P<b>{_DIGITS})" + _SCALE.format("b") + r")?(?![\w]*\d|[.,]\d)"
+    + r"[\s-]*(?:square\s+(?P<of>kilometre|kilometer|mile|metre|meter)s?"
+    r"|(?P<unit>%|°\s?[cf]\b|[^\W\d_]+[2²]?))?"
+)  # fmt: skip
+
+
+def _half_step(digits: str) -> float:
+    """Half of the last digit that the writing vouches for: 0.05 in 35.4, 50 in 1,500, 0.5 in 8,849."""
+    if "." in digits:
+        return 0.5 * 10.0 ** -len(digits.split(".")[1])
+    stripped = digits.rstrip("0")
+    return 0.5 * 10.0 ** (len(digits) - len(stripped)) if stripped else 0.5
+
+
+def _read(found: re.Match[str]) -> tuple[float, float, float | None]:
+    """(low, high, the exact number where it is plain) of one match."""
+    digits = str(NUMBER_WORDS.get(found["a"], found["a"])).replace(",", "").replace("−", "-")
+    scale = _SCALES.get(found["as"] or "", 1.0)
+    if found["b"]:
+        last = _SCALES.get(found["bs"] or "", 1.0)
+        first = scale if found["as"] else last
+        return float(digits) * first, float(found["b"].replace(",", "")) * last, None
+    value = float(digits) * scale
+    if found["below"]:
+        return -math.inf, math.nextafter(value, -math.inf), None
+    if found["above"]:
+        return math.nextafter(value, math.inf), math.inf, None
+    half = _half_step(digits.lstrip("-")) * scale
+    plainly = None if found["as"] else value
+    return value - half, value + half, plainly
+
+
+@lru_cache(maxsize=1 << 16)
+def amounts(text: str) -> tuple[Claim, ...]:
+    """Every amount in `text`, left to right, number words included; a range is one claim."""
+    lower = plain(text)
+    if len(lower) != len(text):
+        text = lower
+    return tuple(_scan(lower, text))
+
+
+def _scan(lower: str, text: str) -> Iterator[Claim]:
+    for found in _AMOUNT.finditer(lower):
+        low, high, exact = _read(found)
+        if low > high:
+            continue
+        unit = (
+            _SQUARES[found["of"]] if found["of"] else _UNITS.get((found["unit"] or "").replace(" ", ""), "")
+        )
+        end = found.end("bs" if found["bs"] else "b" if found["b"] else "as" if found["as"] else "a")
+        start = found.start() + len(found[0]) - len(found[0].lstrip())
+        yield Claim(low, high, text[start:end], start, end, unit, exact)
+
+
+_AROUND = re.compile(
+    r"(?:about|approximately|approx|around|roughly|some|nearly|almost|circa|ca|c|between|from"
+    r"|an estimated|[\s.~≈])*"
+)
+_UNIT_TAIL = re.compile(r"[\s-]*(?:%|°\s?[CFcf]|[a-z]+[2²]?(?:\s+[a-z]+)?)?\s*")
+
+
+@lru_cache(maxsize=1 << 16)
+def whole_amount(text: str) -> Claim | None:
+    """The amount that `text` is, with a unit in small letters at most; None where it is something else."""
+    found = amounts(text)
+    if len(found) != 1 or not _AROUND.fullmatch(plain(text[: found[0].start])):
+        return None
+    return found[0] if _UNIT_TAIL.fullmatch(text[found[0].end :]) else None

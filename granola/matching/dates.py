@@ -1,0 +1,180 @@
+"""Dates in text, as closed intervals of days; proleptic, and blind to the calendar they were written in."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+
+from granola.matching.ranges import Claim
+from granola.matching.words import ORDINALS, plain
+
+_MONTHS = (
+    "january|jan", "february|feb", "march|mar", "april|apr", "may", "june|jun", "july|jul",
+    "august|aug", "september|sept|sep", "october|oct", "november|nov", "december|dec",
+)  # fmt: skip
+_NUMBER = {name: number for number, names in enumerate(_MONTHS, 1) for name in names.split("|")}
+_LENGTH = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
+_ORDINAL_WORD = {
+    word: number for number, word in enumerate((*ORDINALS, "twentieth", "twenty-first")) if number
+}
+
+_MONTH = "(?:" + "|".join(_MONTHS) + r")\b\.?"
+_DAY = r"(?:0?[1-9]|[12]\d|3[01])(?:st|nd|rd|th)?"
+_ORD = r"(?:\d{1,2}(?:st|nd|rd|th)|" + "|".join(sorted(_ORDINAL_WORD, key=len, reverse=True)) + ")"
+
+
+def _era(name: str) -> str:
+    return rf"(?:\s*(?P<{name}_era>b\.?\s?c\.?(?:\s?e\.?)?|a\.?d\.?|c\.?e\.?)(?!\w))?"
+
+
+def _year(name: str) -> str:
+    """A year of three or four digits, or of fewer beside an era."""
+    beside = r"(?=\s*(?:b\.?\s?c|a\.?d\b|c\.?e\b))"
+    return (
+        rf"(?:a\.?d\.?\s*)?(?P<{name}>\d{{3,4}}|\d{{1,2}}{beside}|(?<=ad )\d{{1,2}}|(?<=a\.d\. )\d{{1,2}})"
+        rf"(?!\d){_era(name)}"
+    )
+
+
+# Tried in this order at each position: the most exact reading first.
+_PATTERNS = tuple(
+    (kind, re.compile(rf"(?<![\w.,]){pattern}"))
+    for kind, pattern in (
+        ("iso", r"(?P<y>\d{4})-(?P<m>\d{2})-(?P<d>\d{2})(?!\d)"),
+        ("mdy", rf"(?P<mon>{_MONTH})\s+(?:the\s+)?(?P<d>{_DAY})\b\s*,?\s*(?:of\s+)?{_year('y')}"),
+        ("mdy", rf"(?P<d>{_DAY})\b\s*(?:day\s+)?(?:of\s+)?(?P<mon>{_MONTH})\s*,?\s*(?:of\s+)?{_year('y')}"),
+        ("mdy", rf"{_year('y')}\s*,?\s+(?P<mon>{_MONTH})\s+(?P<d>{_DAY})\b"),
+        ("slash", r"(?P<a>\d{1,2})(?P<sep>[/.-])(?P<b>\d{1,2})(?P=sep)(?P<y>\d{4})(?!\d)"),
+        ("my", rf"(?P<mon>{_MONTH})\s*,?\s*(?:of\s+)?{_year('y')}"),
+        ("iso-month", r"(?P<y>\d{4})-(?P<m>0[1-9]|1[0-2])(?![\d-])"),
+        ("century", rf"(?P<c>{_ORD})(?:\s+|-)(?P<unit>century|centuries|millennium)" + _era("y")),
+        ("decade", r"(?P<y>\d{2,3}0)'?s\b" + _era("y")),
+        ("span", rf"(?:between\s+|from\s+)?{_year('y')}\s*(?:-|–|—|to|and|until|through)\s*{_year('z')}"),
+        ("year", rf"{_year('y')}(?![\w%]|[.,]\d)"),
+    )
+)  # fmt: skip
+
+# A number that one of these follows or precedes is an amount, not a year.
+_AMOUNT_AFTER = re.compile(
+    r"\s*(?:%|percent|hundred|thousand|million|billion|people|inhabitants|residents|members|students|copies|pages"
+    r"|km|kilomet|met(?:er|re)s?\b|m\b|feet|ft\b|miles|square|kg|kilogram|tons?\b|tonnes?|euros?|dollars?|pounds?"
+    r"|years? old|days|hours|minutes|seconds)"
+)
+_AMOUNT_BEFORE = re.compile(r"[$€£¥#]\s*\Z")
+
+
+def _days(year: int, month: int, day: int) -> int:
+    """A number that orders days and counts no gap as none: months of 31 days, years of 12 months."""
+    return (year * 12 + month - 1) * 31 + day - 1
+
+
+def _span(first: int, last: int) -> tuple[int, int]:
+    return _days(first, 1, 1), _days(last, 12, 31)
+
+
+def _signed(year: str, era: str | None) -> int:
+    """Astronomical year: 1 BCE is 0."""
+    return 1 - int(year) if era and era.startswith("b") else int(year)
+
+
+def _century(number: int, width: int, era: str | None) -> tuple[int, int]:
+    first = (number - 1) * width + 1
+    if era and era.startswith("b"):
+        return _span(1 - (first + width - 1), 1 - first)
+    return _span(first, first + width - 1)
+
+
+def _interval(kind: str, found: re.Match[str]) -> tuple[int, int] | None:
+    group = found.groupdict()
+    year = _signed(group["y"], group.get("y_era")) if group.get("y") else 0
+    match kind:
+        case "iso":
+            return _day(year, int(group["m"]), int(group["d"]))
+        case "iso-month":
+            return _month(year, int(group["m"]))
+        case "mdy":
+            return _day(year, _NUMBER[group["mon"].rstrip(".")], int(re.sub(r"\D", "", group["d"])))
+        case "my":
+            return _month(year, _NUMBER[group["mon"].rstrip(".")])
+        case "slash":
+            return _slash(year, int(group["a"]), int(group["b"]), american=group["sep"] == "/")
+        case "century":
+            word = group["c"]
+            number = _ORDINAL_WORD.get(word) or int(re.sub(r"\D", "", word))
+            return _century(number, 1000 if group["unit"] == "millennium" else 100, group["y_era"])
+        case "decade":
+            era = group["y_era"]
+            first = int(group["y"])
+            return _span(1 - first - 9, 1 - first) if era and era.startswith("b") else _span(first, first + 9)
+        case "span":
+            last = _signed(group["z"], group["z_era"])
+            if group["z_era"] and not group["y_era"]:
+                year = _signed(group["y"], group["z_era"])
+            return _span(year, last) if year <= last else None
+    return _span(year, year)
+
+
+def _day(year: int, month: int, day: int) -> tuple[int, int] | None:
+    if not (1 <= month <= 12 and 1 <= day <= _LENGTH[month - 1]):
+        return None
+    return _days(year, month, day), _days(year, month, day)
+
+
+def _month(year: int, month: int) -> tuple[int, int]:
+    return _days(year, month, 1), _days(year, month, 31)
+
+
+def _slash(year: int, a: int, b: int, *, american: bool) -> tuple[int, int] | None:
+    """8/4/1961 is August, as in America; 13/4/1961 can only be April; with dots the day comes first."""
+    month, day = (a, b) if american else (b, a)
+    return _day(year, month, day) or _day(year, day, month)
+
+
+@lru_cache(maxsize=1 << 16)
+def dates(text: str) -> tuple[Claim, ...]:
+    """Every date in `text`, left to right, without overlaps; bare numbers of 3 or 4 digits are years."""
+    lower = plain(text)
+    if len(lower) != len(text):
+        text = lower
+    if not any(character.isdigit() for character in lower) and "cent" not in lower and "mill" not in lower:
+        return ()
+    return tuple(_scan(lower, text))
+
+
+def _scan(lower: str, text: str) -> Iterator[Claim]:
+    hits: list[tuple[int, int, int, int, int]] = []
+    for rank, (kind, pattern) in enumerate(_PATTERNS):
+        for found in pattern.finditer(lower):
+            interval = _interval(kind, found)
+            if interval is None:
+                continue
+            if kind in ("year", "span") and (
+                _AMOUNT_AFTER.match(lower, found.end()) or _AMOUNT_BEFORE.search(lower[: found.start()])
+            ):
+                continue
+            hits.append((rank, found.start(), found.end(), *interval))
+    taken: list[tuple[int, int]] = []
+    kept: list[tuple[int, int, int, int]] = []
+    for _, start, end, low, high in sorted(hits):
+        if all(end <= a or start >= b for a, b in taken):
+            taken.append((start, end))
+            kept.append((start, end, low, high))
+    for start, end, low, high in sorted(kept):
+        yield Claim(low, high, text[start:end].strip(), start, end)
+
+
+_AROUND = re.compile(
+    r"(?:the|in|on|year|circa|c\.?|ca\.?|about|around|early|mid|late|of|a\.?d\.?|born|[\s,.()-])*"
+)
+
+
+@lru_cache(maxsize=1 << 16)
+def whole_date(text: str) -> Claim | None:
+    """The date that `text` is, or None where it is something else or says more than a date."""
+    found = dates(text)
+    if len(found) != 1:
+        return None
+    lower = plain(text)
+    outside = lower[: found[0].start], lower[found[0].end :]
+    return found[0] if all(_AROUND.fullmatch(part) for part in outside) else None

@@ -1,0 +1,33 @@
+"""Exact match after SQuAD normalisation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from granola.matching import squad
+from granola.matching.abstention import abstention
+from granola.matching.verdict import Comparison, Levels, Verdict
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EmMatcher:
+    """A level matches when the normalised prediction equals one of its normalised names."""
+
+    name: str = "em"
+
+    def signature(self) -> str:
+        """`em`: it has no settings."""
+        return "em"
+
+    def match(self, prediction: str, levels: Levels, question: str | None = None) -> Verdict:
+        """The finest level with an equal name; else an abstention, if the prediction is one; else none."""
+        said = squad.tokens(prediction)
+        for number, names in enumerate(levels, start=1):
+            for name in names:
+                if said and said == squad.tokens(name):
+                    return Verdict(
+                        level=number, rule="em", compared=Comparison(prediction=prediction, tier=name)
+                    )
+        if pattern := abstention(prediction):
+            return Verdict(level=None, rule=pattern, abstained=True)
+        return Verdict(level=None, rule="no-exact-match")

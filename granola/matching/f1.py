@@ -1,0 +1,46 @@
+"""The paper's matcher: SQuAD token-F1 against a threshold (Yona et al. 2024, Definition 1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from granola.errors import MatcherError
+from granola.matching import squad
+from granola.matching.abstention import abstention
+from granola.matching.verdict import Comparison, Levels, Verdict
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class F1Matcher:
+    """A level matches when the token-F1 with one of its names is >= `tau`, in (0, 1]; the finest level wins.
+
+    Sound for answers of up to about three words; with longer ones the threshold says little.
+    Raises MatcherError for a `tau` out of range.
+    """
+
+    tau: float = 0.5
+    name: str = "f1"
+
+    def __post_init__(self) -> None:
+        if not 0 < self.tau <= 1:
+            raise MatcherError(f"tau is {self.tau:g}; allowed: above 0 and at most 1, as in --tau 0.5")
+
+    def signature(self) -> str:
+        """`f1|tau:0.5`; the comparison is >=."""
+        return f"f1|tau:{self.tau:g}"
+
+    def match(self, prediction: str, levels: Levels, question: str | None = None) -> Verdict:
+        """The finest level whose best F1 reaches tau; an abstention is looked for only where none does."""
+        said = squad.tokens(prediction)
+        closest: Comparison | None = None
+        best = 0.0
+        for number, names in enumerate(levels, start=1):
+            for name in names:
+                score = squad.f1(said, squad.tokens(name)) if said else 0.0
+                if score > best:
+                    best, closest = score, Comparison(prediction=prediction, tier=name)
+            if best >= self.tau:
+                return Verdict(level=number, rule="token-f1", compared=closest, score=best)
+        if pattern := abstention(prediction):
+            return Verdict(level=None, rule=pattern, abstained=True)
+        return Verdict(level=None, rule="below-threshold", compared=closest, score=best)

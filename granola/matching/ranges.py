@@ -1,0 +1,84 @@
+"""Claims on a line: a date or an amount as the interval that its wording leaves open, and how claims compare.
+
+"August 1961" leaves a month open, "the 1960s" ten years, "about 35 million" half a million to either side.
+That makes equal, finer, coarser and conflicting plain interval relations, the same for dates and amounts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """The closed interval [low, high] that `text`, at [start, end) of its source, leaves open.
+
+    `label` is the unit of an amount where it is a known one; claims of different units do not compare.
+    `exact` is the number of a plain amount: "1,500" may round 1,523, but as the gold answer it is 1500.
+    """
+
+    low: float
+    high: float
+    text: str
+    start: int
+    end: int
+    label: str = ""
+    exact: float | None = None
+
+    def inside(self, other: Claim) -> bool:
+        """Whether everything this claim allows is allowed by `other`."""
+        return other.low <= self.low and self.high <= other.high
+
+    def allows(self, gold: Claim) -> bool:
+        """Whether `gold`, read as exactly as it is written, is one of the things that this claim allows."""
+        if gold.exact is not None:
+            return self.low <= gold.exact <= self.high
+        return gold.inside(self)
+
+    @property
+    def width(self) -> float:
+        """How much is left open."""
+        return self.high - self.low
+
+
+@dataclass(frozen=True, slots=True)
+class Placing:
+    """Where a claim falls on a ladder: level from 0 or None, how, and the tier that decided."""
+
+    level: int | None
+    how: str
+    tier: Claim
+
+
+def place(claim: Claim, ladder: Sequence[Sequence[Claim]]) -> Placing | None:
+    """The level that a claim states; `ladder` has each level's claims, finest first, empty where none.
+
+    equal: a tier says exactly this. finer-than-gold: inside the finest stated tier, and credited there.
+    between-tiers: true of the answer, coarser than one level, finer than the next, and credited at that one.
+    coarser-than-all: true, but no tier is that coarse. conflict: it excludes the answer, or is finer than a
+    tier and disagrees with the finer one, and a right coarser tier does not save it.
+    None where the ladder has no claim that compares.
+    """
+    stated = [
+        (number, [tier for tier in tiers if not (claim.label and tier.label) or claim.label == tier.label])
+        for number, tiers in enumerate(ladder)
+    ]
+    stated = [(number, tiers) for number, tiers in stated if tiers]
+    if not stated:
+        return None
+    for number, tiers in stated:
+        for tier in tiers:
+            if claim.low == tier.low and claim.high == tier.high:
+                return Placing(number, "equal", tier)
+    number, finest = stated[0]
+    for tier in finest:
+        if tier.exact is None and claim.inside(tier):
+            return Placing(number, "finer-than-gold", tier)
+    if not any(claim.allows(tier) for tier in finest):
+        return Placing(None, "conflict", finest[0])
+    for number, tiers in stated[1:]:
+        for tier in tiers:
+            if claim.width <= tier.width:
+                return Placing(number, "between-tiers", tier)
+    return Placing(None, "coarser-than-all", stated[-1][1][0])

@@ -1,0 +1,180 @@
+"""The default matcher: ordered, named, deterministic rules.
+
+1. exact            the folded words are those of a name of a tier
+2. abstain:*        the answer declines (granola.matching.abstention)
+3. date:*, amount:* where tiers are dates or amounts they are compared as such, never as words
+4. span             a tier's name stands in a longer answer as whole words, and nothing takes it back
+5. near             short answers only: the same words in another order, or a few left out or added
+
+Of the levels that a rule matches, the finest wins. A later rule is asked only where the earlier ones found
+nothing; a veto (negated, alternatives, finer-claim-conflict, ...) ends in no match.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from granola.matching import vocabulary
+from granola.matching.abstention import refusal
+from granola.matching.amounts import amounts, whole_amount
+from granola.matching.dates import dates, whole_date
+from granola.matching.names import VETOES, Answer
+from granola.matching.ranges import Claim, Placing, place
+from granola.matching.verdict import Comparison, Levels, Verdict
+from granola.matching.words import key
+
+NEAR = 0.6  # token-F1 from which words left out or added are forgiven
+NEAR_WORDS = 6  # in longer answers overlap of words says little about agreement
+
+_ASKS_AMOUNT = re.compile(
+    r"\bhow (?:many|much|far|tall|high|long|big|large|old|heavy|deep|wide)\b|\bpopulation\b|\bnumber of\b"
+)
+_Read = Callable[[str], tuple[Claim, ...]]
+_ReadWhole = Callable[[str], Claim | None]
+_OR = re.compile(r"[\s,]*\bor\b(?:\s+(?:the|in|on|about))*\s*", re.IGNORECASE)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RulesMatcher:
+    """The rules of this module. Always the finest level that an answer states, with the rule that says so."""
+
+    name: str = "rules"
+
+    def signature(self) -> str:
+        """`rules`: it has no settings; the package version in a score's signature stands for the rules."""
+        return "rules"
+
+    def match(self, prediction: str, levels: Levels, question: str | None = None) -> Verdict:
+        """The verdict of the first rule that decides; repeating words of `question` claims nothing."""
+        if found := _exact(prediction, levels):
+            return found
+        declined = refusal(prediction)
+        if declined is None:
+            return _judge(prediction, levels, question)
+        verdict = _judge(declined.offer, levels, question) if declined.offer else None
+        if verdict is not None and (verdict.level is not None or declined.guess):
+            return verdict
+        return Verdict(level=None, rule=declined.rule, abstained=True)
+
+
+def _exact(prediction: str, levels: Levels) -> Verdict | None:
+    said = key(prediction)
+    for number, names in enumerate(levels, start=1):
+        for name in names:
+            if said and said == key(name):
+                return Verdict(
+                    level=number, rule="exact", compared=Comparison(prediction=prediction.strip(), tier=name)
+                )
+    return None
+
+
+def _judge(prediction: str, levels: Levels, question: str | None) -> Verdict:
+    if found := _exact(prediction, levels):
+        return found
+    for kind, read, read_whole in _readings(question):
+        ladder = [
+            [replace(claim, text=name) for name in names if (claim := read_whole(name))] for names in levels
+        ]
+        if not ladder or not ladder[0]:
+            continue
+        verdict = _valued(kind, _stated(read, prediction, question), ladder, prediction)
+        words = [[name for name in names if not read_whole(name)] for names in levels]
+        if verdict.level is None and any(words):  # gold answers of two kinds: a date, or the name of an event
+            named = _named(Answer(prediction, words, question))
+            return named if named.level is not None else verdict
+        return verdict
+    return _named(Answer(prediction, levels, question))
+
+
+def _readings(question: str | None) -> tuple[tuple[str, _Read, _ReadWhole], ...]:
+    """Dates before amounts, but where a question asks how many, 1500 is no year."""
+    readings: tuple[tuple[str, _Read, _ReadWhole], ...] = (
+        ("date", dates, whole_date),
+        ("amount", amounts, whole_amount),
+    )
+    return readings[::-1] if question and _ASKS_AMOUNT.search(question.lower()) else readings
+
+
+def _stated(read: _Read, prediction: str, question: str | None) -> tuple[Claim, ...]:
+    """The claims of an answer without those that the question made, unless it has no other."""
+    claims = read(prediction)
+    asked = {(claim.low, claim.high) for claim in read(question)} if question else set()
+    return tuple(claim for claim in claims if (claim.low, claim.high) not in asked) or claims
+
+
+def _valued(kind: str, claims: Sequence[Claim], ladder: Sequence[Sequence[Claim]], text: str) -> Verdict:
+    """The finest level that any of the claims states; claims joined by "or" state the worst of theirs."""
+    if not claims:
+        return Verdict(level=None, rule=f"{kind}:none-stated")
+    placed: list[tuple[Claim, Placing]] = []
+    for claim in claims:
+        placing = place(claim, ladder)
+        if placing is not None:
+            placed.append((claim, placing))
+    if not placed:
+        return Verdict(level=None, rule=f"{kind}:other-unit")
+    for (left, first), (right, second) in pairwise(placed):
+        if _OR.fullmatch(text, left.end, right.start) and None in (first.level, second.level):
+            return Verdict(
+                level=None,
+                rule="alternatives",
+                compared=Comparison(prediction=text[left.start : right.end], tier=first.tier.text),
+            )
+    claim, best = min(placed, key=lambda pair: (pair[1].level is None, pair[1].level or 0))
+    return Verdict(
+        level=None if best.level is None else best.level + 1,
+        rule=f"{kind}:{best.how}",
+        compared=Comparison(prediction=claim.text, tier=best.tier.text),
+    )
+
+
+def _named(answer: Answer) -> Verdict:
+    refused: Verdict | None = None
+    for mention in answer.mentions:
+        compared = Comparison(prediction=answer.quote(mention.start, mention.end), tier=mention.name)
+        veto = next((name for name, applies in VETOES if applies(answer, mention)), None)
+        if veto is None:
+            return Verdict(level=mention.level + 1, rule="span", compared=compared)
+        refused = refused or Verdict(level=None, rule=veto, compared=compared)
+    if refused is None or refused.rule == "part-of-another-name":  # which may be the longer name of the same
+        refused = _near(answer) or refused
+    return refused or Verdict(level=None, rule="no-match")
+
+
+def _near(answer: Answer) -> Verdict | None:
+    """Short answers whose words are a tier's in another order, or all but a few of them, or a few more."""
+    said = [w.text for w in answer.words if w.text not in vocabulary.FUNCTION and w.text not in answer.asked]
+    if not said or len(said) > NEAR_WORDS or any(w.text in vocabulary.NEGATIONS for w in answer.words):
+        return None
+    for level, name, folded in answer.tiers:
+        score = _likeness(said, [word for word in folded if word not in vocabulary.FUNCTION])
+        if score >= NEAR:
+            return Verdict(
+                level=level + 1,
+                rule="near",
+                compared=Comparison(prediction=answer.text.strip(), tier=name),
+                score=score,
+            )
+    return None
+
+
+def _likeness(said: Sequence[str], tier: Sequence[str]) -> float:
+    """Token-F1 where one has all the words of the other and the rest changes nothing; else 0.
+
+    Words more than the tier's have to stand inside its name (Claude Achille Debussy): outside it they
+    make another name (Martin Luther King).
+    """
+    ours = [word for word in said if word not in vocabulary.PLACE_TYPES] or list(said)
+    theirs = [word for word in tier if word not in vocabulary.PLACE_TYPES] or list(tier)
+    more, fewer = Counter(ours) - Counter(theirs), Counter(theirs) - Counter(ours)
+    if not theirs or (more and fewer):
+        return 0.0
+    if more and (len(theirs) < 2 or ours[0] != theirs[0] or ours[-1] != theirs[-1]):
+        return 0.0
+    if any(word in vocabulary.QUALIFIERS or any(c.isdigit() for c in word) for word in (*more, *fewer)):
+        return 0.0
+    return 2 * (len(ours) - more.total()) / (len(ours) + len(theirs))

@@ -1,0 +1,61 @@
+"""The closed lists that the rules read words with: function words, place types, qualifiers, titles."""
+
+from __future__ import annotations
+
+
+def _set(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+# Words that carry no claim of their own; folded forms.
+FUNCTION = _set(
+    "a an the of in on at by to for from with as and or but is are was were be been being it its he she "
+    "they his her their this that these those who whom whose which what where when why how there here i "
+    "we you my our your do does did has have had not no yes so if then than also very just only both into "
+    "over under between during while located situated based born died named called known answer answers "
+    "would could may might must can will shall probably possibly perhaps maybe likely definitely "
+    "certainly think believe guess about around approximately"
+)
+# What a sentence may put between a name and the larger thing that holds it: "Lyon, a city in the south of".
+BRIDGE = _set(
+    "a an the of in on at within is are was were which who that it located situated lies found near city "
+    "town village municipality capital suburb district area region part one big small large largest north "
+    "south east west northern southern eastern western central"
+)
+NEGATIONS = _set(
+    "not never no neither nor isnt wasnt arent werent didnt dont doesnt cannot without except unlike"
+)
+NEGATION_PHRASES = (("rather", "than"), ("instead", "of"), ("other", "than"), ("apart", "from"))
+CLAUSE_WORDS = _set("but however although though instead yet because while whereas")
+NEARBY = (
+    ("near",),
+    ("outside",),
+    ("close", "to"),
+    ("north", "of"),
+    ("south", "of"),
+    ("east", "of"),
+    ("west", "of"),
+)
+
+# One more or one less of these makes another thing: New York, South Korea, Lake Victoria, Upper Austria.
+QUALIFIERS = _set(
+    "new old north south east west northern southern eastern western northeast northwest southeast "
+    "southwest upper lower inner outer central middle greater lesser great little saint sainte san santa "
+    "los las el la le les fort port mount lake gulf cape equatorial democratic vice deputy former ex non "
+    "anti junior senior jr sr ii iii iv"
+)
+# Said or not, these name the same place: Kunming = Kunming City, Oldham = Metropolitan Borough of Oldham.
+PLACE_TYPES = _set(
+    "city town village municipality metropolitan borough province state prefecture region republic "
+    "kingdom oblast voivodeship governorate canton commune country of"
+)
+# Before a name these address its bearer; they are no part of it.
+TITLES = _set(
+    "mr mrs ms miss dr doctor prof professor sir dame lord lady king queen prince princess emperor "
+    "empress tsar pope president chancellor senator governor general colonel captain king's minister"
+)
+# Legal forms behind a company's name.
+LEGAL_FORMS = _set("inc ltd limited llc corp corporation company co plc gmbh ag sa nv group")
+SPECIFICALLY = _set("specifically namely precisely particularly exactly")
+NO_CLAIM = FUNCTION | TITLES | PLACE_TYPES | LEGAL_FORMS
+DEMONYM_ENDINGS = ("ian", "ican", "man", "ean", "ish", "ese", "ench", "utch", "reek", "swiss", "elsh")

@@ -1,0 +1,171 @@
+"""Careful normalisation: text as a list of folded words that remember where they stood.
+
+Two spellings of a name fold to the same words: case, accents, punctuation, hyphens, possessives, joined
+initials (J.R.R. = JRR = J. R. R.), thousands separators, number words and ordinals, "&", "St." and the like.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """One folded word: its place [start, end) in the source, and whether it stood there with a capital.
+
+    `gap` is the punctuation between this word and the one before, without spaces: "" or "," and so on.
+    """
+
+    text: str
+    start: int
+    end: int
+    capital: bool
+    gap: str
+
+
+# Letters that have no decomposition in Unicode but an accepted plain spelling.
+_PLAIN = str.maketrans(
+    {
+        "ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i",
+        "ħ": "h", "ŋ": "n", "ə": "e", "’": "'", "‘": "'", "ʼ": "'", "ʻ": "'", "´": "'", "`": "'",
+    }
+)  # fmt: skip
+
+_UNITS = (
+    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
+    "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen",
+)  # fmt: skip
+_TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
+ORDINALS = (
+    "zeroth", "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth",
+    "eleventh", "twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth", "seventeenth", "eighteenth",
+    "nineteenth",
+)  # fmt: skip
+_TENTHS = tuple(word[:-1] + "ieth" for word in _TENS)
+_CARDINAL = {word: value for value, word in enumerate(_UNITS)}
+NUMBER_WORDS = {word: value for word, value in _CARDINAL.items() if value > 1}
+_TEN = {word: 10 * (index + 2) for index, word in enumerate(_TENS)}
+_ORDINAL = {word: value for value, word in enumerate(ORDINALS)}
+_TENTH = {word: 10 * (index + 2) for index, word in enumerate(_TENTHS)}
+
+# Short forms that name the same thing wherever they stand in a name.
+SAME_WORD = {"&": "and", "st": "saint", "ste": "sainte", "mt": "mount", "ft": "fort"}
+ARTICLES = frozenset({"the", "a", "an"})
+
+_CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+_TOKEN = re.compile(
+    rf"\d{{1,3}}(?:,\d{{3}})+(?:\.\d+)?|\d+\.\d+|(?:[^\W\d_]\.){{2,}}[^\W\d_]?(?!\w)|[{_CJK}]|&"
+    rf"|(?:[^\W_{_CJK}]|[\u0300-\u036f])+(?:['’‘ʼʻ´`](?:[^\W_{_CJK}])+)*"
+)
+_GAP = re.compile(r"\s+")
+
+
+def plain(text: str) -> str:
+    """Casefolded, without accents and marks, special letters spelt plainly; nothing else changed."""
+    if text.isascii():
+        return text.lower()
+    text = unicodedata.normalize("NFKD", text.casefold().translate(_PLAIN))
+    return "".join(c for c in text if not unicodedata.combining(c)).translate(_PLAIN)
+
+
+def _fold(token: str) -> str:
+    text = plain(token)
+    if text[0].isdigit():
+        return text.replace(",", "")
+    if "." in text:
+        return text.replace(".", "")
+    if text.endswith("'s"):
+        text = text[:-2]
+    return text.replace("'", "")
+
+
+@lru_cache(maxsize=1 << 16)
+def words(text: str) -> tuple[Word, ...]:
+    """The words of `text` in order, articles kept, numbers and initials joined."""
+    found: list[Word] = []
+    end = 0
+    for match in _TOKEN.finditer(text):
+        folded = _fold(match[0])
+        if not folded:
+            continue
+        gap = _GAP.sub("", text[end : match.start()])
+        end = match.end()
+        found.append(
+            Word(
+                SAME_WORD.get(folded, folded), match.start(), end, match[0][0].isupper(), gap if found else ""
+            )
+        )
+    return tuple(_join_numbers(_join_initials(found)))
+
+
+def _join_initials(found: Sequence[Word]) -> list[Word]:
+    """`J. R. R.` -> `jrr`: runs of single letters become one word, whatever their case."""
+    out: list[Word] = []
+    run = False
+    for word in found:
+        single = len(word.text) == 1 and "a" <= word.text <= "z"
+        if single and run and word.gap in ("", "."):
+            last = out[-1]
+            out[-1] = Word(last.text + word.text, last.start, word.end, last.capital, last.gap)
+        else:
+            out.append(word)
+        run = single
+    return out
+
+
+def _join_numbers(found: Sequence[Word]) -> list[Word]:
+    """Number words to digits: `twenty-one` -> 21, `third` -> 3rd; `1st` stays as it is."""
+    out: list[Word] = []
+    index = 0
+    while index < len(found):
+        word = found[index]
+        text, used = word.text, 1
+        if text in _TEN:
+            value, following = _TEN[text], found[index + 1] if index + 1 < len(found) else None
+            text = str(value)
+            if following is not None and following.gap in ("", "-"):
+                if 0 < _CARDINAL.get(following.text, 0) < 10:
+                    text, used = str(value + _CARDINAL[following.text]), 2
+                elif 0 < _ORDINAL.get(following.text, 0) < 10:
+                    text, used = _ordinal(value + _ORDINAL[following.text]), 2
+        elif text in _CARDINAL:
+            text = str(_CARDINAL[text])
+        elif text in _ORDINAL:
+            text = _ordinal(_ORDINAL[text])
+        elif text in _TENTH:
+            text = _ordinal(_TENTH[text])
+        out.append(
+            word
+            if text == word.text
+            else Word(text, word.start, found[index + used - 1].end, word.capital, word.gap)
+        )
+        index += used
+    return out
+
+
+def _ordinal(value: int) -> str:
+    suffix = "th" if value % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(value % 10, "th")
+    return f"{value}{suffix}"
+
+
+def drop_articles(found: Sequence[Word]) -> tuple[Word, ...]:
+    """Without the English articles, whose gap passes on; one that ends the text stays, as in Vitamin A."""
+    kept: list[Word] = []
+    gap = ""
+    for word in found[:-1]:
+        if word.text in ARTICLES:
+            gap += word.gap
+            continue
+        kept.append(replace(word, gap=gap + word.gap) if gap else word)
+        gap = ""
+    return (*kept, *(replace(word, gap=gap + word.gap) if gap else word for word in found[-1:]))
+
+
+@lru_cache(maxsize=1 << 16)
+def key(text: str) -> tuple[str, ...]:
+    """The folded words without articles: two names with equal keys are spelling variants of each other."""
+    return tuple(word.text for word in drop_articles(words(text)))
