@@ -1,0 +1,301 @@
+"""Quantities: the amount, rounded to 3, 2 and 1 significant digits, then its order of magnitude.
+
+"About X" is taken to mean: off by no more than one unit of the last digit kept. Under that reading each
+rounding entails the next. A rounding to one digit that is off by more than a fifth misleads and is left out;
+one to a power of ten lies on the border of its order of magnitude and therefore stands beside it. Rounding
+starts where the bounds of the amount justify it. Counts below twenty have one tier: "fewer than 20".
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from decimal import ROUND_HALF_UP, Decimal, localcontext
+
+from abstraction.quantity_texts import ParsedQuantity, parse_quantity, significant_digits
+from abstraction.tiers import Condition, Evidence, Level, Tier
+from abstraction.units import MeasureUnit, units
+from kg.model import QuantityValue
+from kg.terms import normalise
+
+__all__ = ["ParsedQuantity", "parse_quantity", "quantity_ladder", "quantity_value_ladder"]
+
+CONDITION = "amount"  # the property of a condition on an amount
+SMALL = 20
+ROUNDINGS = (3, 2, 1)
+MISLEADS = Decimal("0.2")
+_ABOUT = ("approximately", "around", "roughly")
+_MAGNITUDES = {
+    2: "hundreds", 3: "thousands", 4: "tens of thousands", 5: "hundreds of thousands", 6: "millions",
+    7: "tens of millions", 8: "hundreds of millions", 9: "billions", 10: "tens of billions",
+    11: "hundreds of billions",
+}  # fmt: skip
+
+
+def quantity_ladder(parsed: ParsedQuantity, *, subject_evidence: Evidence | None = None) -> list[Level]:
+    """The levels of an amount, the text itself first, finest to coarsest.
+
+    `subject_evidence` is the statement that gives the amount, where the graph has it; it stands first in the
+    evidence of every tier. One level alone means that nothing coarser is worth saying.
+    """
+    given = () if subject_evidence is None else (subject_evidence,)
+    answer = Tier(text=parsed.text, aliases=_without(parsed.text, _answer_names(parsed)), evidence=given)
+    levels = [Level(tiers=(answer,))]
+    if _is_small_count(parsed):
+        return [*levels, Level(tiers=(_fewer(parsed, given),))]
+    if parsed.amount == 0:
+        return levels
+    rounded = _roundings(parsed)
+    interval = _interval(parsed, given)
+    stated: list[Condition] = list(interval.conditions) if interval else []
+    tiers: list[tuple[Tier, ...]] = []
+    for position, (digits, amount) in enumerate(reversed(rounded)):
+        own = Condition(property=CONDITION, value=f"{_plain(amount)} to {digits} digits")
+        at_border = position == 0 and interval is not None and _is_power_of_ten(amount)
+        stated_here = [own] if at_border else [own, *stated]
+        tier = _about(parsed, amount, digits, given, frozenset(stated_here))
+        if at_border and interval:
+            tiers.append((tier, interval))
+            interval = None
+            stated = [own, *stated]
+        else:
+            tiers.append((tier,))
+            stated = stated_here
+    if interval:
+        tiers.insert(0, (interval,))
+    return _told_once(levels + [Level(tiers=level) for level in reversed(tiers)])
+
+
+def quantity_value_ladder(value: QuantityValue, *, subject_evidence: Evidence | None = None) -> list[Level]:
+    """The levels of a value of the graph; a unit that the table lacks leaves a bare number."""
+    unit = units().get(value.unit or "")
+    bound = None
+    if value.lower is not None and value.upper is not None:
+        bound = (value.upper - value.lower) / 2 or None
+    number = _plain(value.amount)
+    parsed = ParsedQuantity(
+        text="",
+        amount=value.amount,
+        digits=significant_digits(f"{value.amount:f}"),
+        unit=unit,
+        unit_text="" if unit is None else unit.spellings[0],
+        bound=bound,
+    )
+    return quantity_ladder(
+        replace(parsed, text=_with_unit(number, parsed)), subject_evidence=subject_evidence
+    )
+
+
+def _told_once(levels: list[Level]) -> list[Level]:
+    """Without aliases that a finer tier already has: 29,000 ft is 29,032 ft to three digits and to two."""
+    seen: set[str] = set()
+    out = []
+    for level in levels:
+        tiers = []
+        for tier in level.tiers:
+            tiers.append(replace(tier, aliases=tuple(a for a in tier.aliases if normalise(a) not in seen)))
+            seen |= {normalise(name) for name in tier.names()}
+        out.append(Level(tiers=tuple(tiers)))
+    return out
+
+
+def round_to(amount: Decimal, digits: int) -> Decimal:
+    """The amount to so many significant digits, halves away from zero."""
+    if amount == 0:
+        return amount
+    with localcontext(prec=60):
+        return amount.quantize(Decimal(1).scaleb(amount.adjusted() - digits + 1), rounding=ROUND_HALF_UP)
+
+
+def _roundings(parsed: ParsedQuantity) -> list[tuple[int, Decimal]]:
+    """(digits, amount), finest first: coarser than the amount given, each different from the one before."""
+    found: list[tuple[int, Decimal]] = []
+    last = parsed.amount
+    for digits in ROUNDINGS:
+        step = Decimal(1).scaleb(parsed.amount.adjusted() - digits + 1)
+        if digits >= parsed.digits or (parsed.bound is not None and step < parsed.bound):
+            continue
+        amount = round_to(parsed.amount, digits)
+        if amount == last or abs(amount - parsed.amount) > MISLEADS * abs(parsed.amount):
+            continue
+        found.append((digits, amount))
+        last = amount
+    return found
+
+
+def _is_small_count(parsed: ParsedQuantity) -> bool:
+    whole = parsed.amount == parsed.amount.to_integral_value()
+    return parsed.unit is None and whole and 0 <= parsed.amount < SMALL and not parsed.approximate
+
+
+def _is_power_of_ten(amount: Decimal) -> bool:
+    return abs(amount) == Decimal(1).scaleb(amount.adjusted())
+
+
+def _about(
+    parsed: ParsedQuantity,
+    amount: Decimal,
+    digits: int,
+    given: tuple[Evidence, ...],
+    conditions: frozenset[Condition],
+) -> Tier:
+    names = _names(amount, parsed)
+    text = f"about {names[0]}"
+    rule = f"{_with_unit(_plain(parsed.amount), parsed)} to {digits} significant digit{'s' * (digits > 1)}"
+    return Tier(
+        text=text,
+        aliases=_without(
+            text,
+            [names[0], *(f"{word} {names[0]}" for word in _ABOUT), *names[1:], *_converted(parsed, digits)],
+        ),
+        evidence=(*given, Evidence(kind="rule", text=f"{rule} is {names[0]}")),
+        conditions=conditions,
+    )
+
+
+def _interval(parsed: ParsedQuantity, given: tuple[Evidence, ...]) -> Tier | None:
+    """The powers of ten around the amount."""
+    if parsed.unit is not None and not parsed.unit.has_interval:
+        return None
+    power = parsed.amount.adjusted()
+    if parsed.unit is None and power < 1:
+        return None
+    low, high = Decimal(1).scaleb(power), Decimal(1).scaleb(power + 1)
+    if parsed.amount < 0:
+        low, high = -high, -low
+    short, long = _between(low, high)
+    text = f"between {_with_unit(long if parsed.sign else short, parsed, joint=' and ')}"
+    names = [
+        f"between {_with_unit(long, parsed, joint=' and ')}",
+        f"between {_with_unit(f'{_plain(low)} and {_plain(high)}', parsed, joint=' and ')}",
+        _with_unit(long.replace(" and ", " to "), parsed, joint=" to "),
+        _with_unit(f"{_plain(low)}–{_plain(high)}", parsed, joint="–"),
+    ]
+    if parsed.amount > 0 and power in _MAGNITUDES and not parsed.sign:
+        of = parsed.noun or (_plural(parsed) if parsed.unit else "")
+        names.append(f"{_MAGNITUDES[power]} of {of}" if of else _MAGNITUDES[power])
+    if parsed.noun:
+        names += [f"between {short}", f"between {long}"]
+    return Tier(
+        text=text,
+        aliases=_without(text, names),
+        evidence=(
+            *given,
+            Evidence(kind="rule", text=f"{_with_unit(_plain(parsed.amount), parsed)} is {text}"),
+        ),
+        conditions=frozenset({Condition(property=CONDITION, value=f"{_plain(low)} to {_plain(high)}")}),
+    )
+
+
+def _between(low: Decimal, high: Decimal) -> tuple[str, str]:
+    """ "10 and 100 million" where both share the word, and the same with the word twice."""
+    first, second = _worded(low), _worded(high)
+    one, two = first.split(" "), second.split(" ")
+    long = f"{first} and {second}"
+    if len(one) == len(two) == 2 and one[1] == two[1]:
+        return f"{one[0]} and {second}", long
+    return long, long
+
+
+def _fewer(parsed: ParsedQuantity, given: tuple[Evidence, ...]) -> Tier:
+    text = f"fewer than {SMALL}"
+    names = [f"{word} {SMALL}" for word in ("less than", "under")]
+    if parsed.noun:
+        names += [text, *(f"{name} {parsed.noun}" for name in names)]
+        text = f"{text} {parsed.noun}"
+    return Tier(
+        text=text,
+        aliases=_without(text, names),
+        evidence=(*given, Evidence(kind="rule", text=f"{_plain(parsed.amount)} is fewer than {SMALL}")),
+        conditions=frozenset({Condition(property=CONDITION, value=f"below {SMALL}")}),
+    )
+
+
+def _answer_names(parsed: ParsedQuantity) -> list[str]:
+    names = _names(round_to(parsed.amount, max(parsed.digits, 3)), parsed)
+    if parsed.approximate:
+        names = [*(f"{word} {names[0]}" for word in ("about", *_ABOUT)), *names]
+    return names + _converted(parsed, max(parsed.digits, 3))
+
+
+def _names(amount: Decimal, parsed: ParsedQuantity) -> list[str]:
+    """The amount in the text's own unit, then in its other spellings, then bare where things are counted."""
+    numbers = _numbers(amount, words=parsed.words)
+    out = [_with_unit(number, parsed) for number in numbers]
+    if parsed.unit is not None:
+        out += [f"{numbers[0]}{'' if s == '%' else ' '}{s}" for s in _shown(parsed.unit)]
+        out += [f"{sign}{' ' if sign.isalpha() else ''}{numbers[0]}" for sign in parsed.unit.before]
+    if parsed.noun:
+        out += numbers
+    return list(dict.fromkeys(out))
+
+
+def _shown(unit: MeasureUnit) -> list[str]:
+    """The spellings that are shown: a second one-letter symbol is only read."""
+    return [s for s in unit.spellings if len(s) > 1 or s == unit.spellings[0]]
+
+
+def _converted(parsed: ParsedQuantity, digits: int) -> list[str]:
+    """The amount in other units, to as many digits, by symbol and by name."""
+    out: list[str] = []
+    if parsed.unit is None:
+        return out
+    for qid in parsed.unit.also:
+        other = units()[qid]
+        with localcontext(prec=40):
+            amount = parsed.unit.convert(parsed.amount, other)
+        whole = amount.to_integral_value(rounding=ROUND_HALF_UP)
+        amounts = [round_to(amount, digits)]
+        if whole.adjusted() >= 2 and digits > whole.adjusted() + 1:
+            amounts.append(whole)
+        for rounded in amounts:
+            number = _numbers(rounded, words=parsed.words)[0]
+            out += [f"{number} {spelling}" for spelling in _shown(other)[:3]]
+    return out
+
+
+def _with_unit(number: str, parsed: ParsedQuantity, *, joint: str = "") -> str:
+    if parsed.sign:
+        gap = " " if parsed.sign.isalpha() else ""
+        return joint.join(
+            f"{parsed.sign}{gap}{part}" for part in (number.split(joint) if joint else [number])
+        )
+    if parsed.unit is not None:
+        return f"{number}{'' if parsed.unit_text == '%' else ' '}{parsed.unit_text}"
+    return f"{number} {parsed.noun}" if parsed.noun else number
+
+
+def _plural(parsed: ParsedQuantity) -> str:
+    spellings = parsed.unit.spellings if parsed.unit else ("",)
+    return spellings[1] if len(spellings) > 1 else spellings[0]
+
+
+def _numbers(amount: Decimal, *, words: bool) -> list[str]:
+    """Spellings of a number, in words first where the text has words or the number is long."""
+    plain, worded = _plain(amount), _worded(amount)
+    forms = [worded, plain] if words or amount.copy_abs() >= 10**6 else [plain, worded]
+    return list(dict.fromkeys([*forms, plain.replace(",", "")]))
+
+
+def _plain(amount: Decimal) -> str:
+    """With commas and without zeros at the end of a fraction: "8,848.86"."""
+    text = f"{amount:,f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def _worded(amount: Decimal) -> str:
+    """ "1.4 billion" from a million on, where that takes no more than 6 digits; else as `_plain`."""
+    for power, word in ((12, "trillion"), (9, "billion"), (6, "million")):
+        if amount.copy_abs() >= Decimal(10) ** power:
+            scaled = amount.scaleb(-power).normalize()
+            if len(scaled.as_tuple().digits) <= 6:
+                return f"{_plain(scaled)} {word}"
+    return _plain(amount)
+
+
+def _without(text: str, names: list[str]) -> tuple[str, ...]:
+    """The names without repeats and without the text itself."""
+    kept: dict[str, str] = {}
+    for name in names:
+        kept.setdefault(normalise(name), name)
+    kept.pop(normalise(text), None)
+    return tuple(kept.values())

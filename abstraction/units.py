@@ -1,0 +1,82 @@
+"""Units of measure as data: spellings, dimensions and exact conversion."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cache
+from importlib.resources import files
+
+from kg.terms import normalise
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MeasureUnit:
+    """A unit: amount × `factor` + `offset` is the amount in the dimension's base unit.
+
+    `spellings` has the symbol first, then the usual plural; `before` are signs put before the number, as $.
+    `also` are units (QIDs) into which an amount is commonly read.
+    """
+
+    qid: str
+    dimension: str
+    factor: Decimal
+    offset: Decimal
+    spellings: tuple[str, ...]
+    before: tuple[str, ...]
+    also: tuple[str, ...]
+    has_interval: bool
+
+    def convert(self, amount: Decimal, to: MeasureUnit) -> Decimal:
+        """The amount in another unit of the same dimension. Raises ValueError across dimensions."""
+        if self.dimension != to.dimension:
+            raise ValueError(
+                f"no conversion of {self.dimension} {self.spellings[0]} to {to.dimension} {to.spellings[0]}"
+            )
+        return (amount * self.factor + self.offset - to.offset) / to.factor
+
+
+@cache
+def units() -> Mapping[str, MeasureUnit]:
+    """Every unit of data/units.json by QID."""
+    data = json.loads(files("abstraction").joinpath("data/units.json").read_text("utf-8"))
+    bare = set(data["no_interval"])
+    return {
+        row["qid"]: MeasureUnit(
+            qid=row["qid"],
+            dimension=row["dimension"],
+            factor=Decimal(row["factor"]),
+            offset=Decimal(row.get("offset", "0")),
+            spellings=tuple(row["spellings"]),
+            before=tuple(row.get("before", ())),
+            also=tuple(row["also"]),
+            has_interval=row["dimension"] not in bare,
+        )
+        for row in data["units"]
+    }
+
+
+@cache
+def _by_spelling() -> Mapping[str, MeasureUnit]:
+    found: dict[str, MeasureUnit] = {}
+    for unit in units().values():
+        for spelling in unit.spellings:
+            found.setdefault(normalise(spelling), unit)
+    return found
+
+
+@cache
+def _by_sign() -> Mapping[str, MeasureUnit]:
+    return {normalise(sign): unit for unit in units().values() for sign in unit.before}
+
+
+def unit_of_spelling(text: str) -> MeasureUnit | None:
+    """The unit of a symbol or name, or None: "km", "Metres", "lb."."""
+    return _by_spelling().get(normalise(text).rstrip("."))
+
+
+def unit_of_sign(text: str) -> MeasureUnit | None:
+    """The unit of a sign before the number, or None: "$", "US$"."""
+    return _by_sign().get(normalise(text))

@@ -1,0 +1,190 @@
+"""Amounts in texts and the ladders over them. Expected roundings and conversions are worked by hand."""
+
+from __future__ import annotations
+
+import itertools
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from abstraction.ladders.quantities import (
+    parse_quantity,
+    quantity_ladder,
+    quantity_value_ladder,
+    round_to,
+)
+from abstraction.tiers import Evidence, Level
+from abstraction.units import unit_of_spelling, units
+from kg.model import QuantityValue
+from kg.terms import normalise
+
+
+def shown(levels: list[Level]) -> list[str]:
+    return [" | ".join(tier.text for tier in level.tiers) for level in levels]
+
+
+@pytest.mark.parametrize(
+    ("text", "amount", "digits", "unit", "noun"),
+    [
+        ("8,848.86 m", "8848.86", 6, "Q11573", ""),
+        ("8848 metres", "8848", 4, "Q11573", ""),
+        ("1 234 567", "1234567", 7, None, ""),
+        ("about 1.4 billion", "1400000000", 2, None, ""),
+        ("3 million people", "3000000", 1, None, "people"),
+        ("1.4bn", "1400000000", 2, None, ""),
+        ("12", "12", 2, None, ""),
+        ("twelve", "12", 2, None, ""),
+        ("Twenty-one people", "21", 2, None, "people"),
+        ("three million", "3000000", 1, None, ""),
+        ("$3.5 million", "3500000", 2, "Q4917", ""),
+        ("US$1,250", "1250", 3, "Q4917", ""),
+        ("EUR 300", "300", 1, "Q4916", ""),
+        ("85%", "85", 2, "Q11229", ""),
+        ("−40 °C", "-40", 1, "Q25267", ""),
+        ("0.050 mm", "0.050", 2, "Q174789", ""),
+        ("5 ft 11 in", "5.916666666666666666666666667", 3, "Q3710", ""),
+        ("5′11″", "5.916666666666666666666666667", 3, "Q3710", ""),
+        ("1 h 30 min", "1.5", 3, "Q25235", ""),
+        ("120 km²", "120", 2, "Q712226", ""),
+    ],
+)
+def test_read(text: str, amount: str, digits: int, unit: str | None, noun: str) -> None:
+    parsed = parse_quantity(text)
+    assert parsed is not None
+    assert parsed.amount == Decimal(amount)
+    assert parsed.digits == digits
+    assert (parsed.unit.qid if parsed.unit else None) == unit
+    assert parsed.noun == noun
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "", "abc", "over 3 million", "more than 12", "10-20 km", "5 to 6 million", "2½ miles", "8,8 km",
+        "4 August", "$3 km", "1,23,456", "44 BC", "5 ft 13 in", "3 and 4", "m", "1" * 200,
+    ],
+)  # fmt: skip
+def test_refused(text: str) -> None:
+    assert parse_quantity(text) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "above"),
+    [
+        ("8,848.86 m", ["about 8,850 m", "about 8,800 m", "about 9,000 m", "between 1,000 and 10,000 m"]),
+        (
+            "8848.86 ± 0.21 m",
+            ["about 8,850 m", "about 8,800 m", "about 9,000 m", "between 1,000 and 10,000 m"],
+        ),
+        ("8850 ± 100 m", ["about 8,900 m", "about 9,000 m", "between 1,000 and 10,000 m"]),
+        ("38,012,345", ["about 38 million", "about 40 million", "between 10 and 100 million"]),
+        ("about 1.4 billion", ["between 1 and 10 billion"]),  # "about 1 billion" would be off by 29 %
+        ("3 million people", ["between 1 and 10 million people"]),
+        ("1,003 m", ["about 1,000 m | between 1,000 and 10,000 m"]),
+        ("9,960 km", ["about 10,000 km | between 1,000 and 10,000 km"]),
+        ("12", ["fewer than 20"]),
+        ("nineteen", ["fewer than 20"]),
+        ("12 Oscars", ["fewer than 20 Oscars"]),
+        ("0", ["fewer than 20"]),
+        ("20", ["between 10 and 100"]),
+        ("about 12", ["about 10 | between 10 and 100"]),
+        ("1.80 m", ["about 2 m", "between 1 and 10 m"]),
+        ("$3.5 million", ["about $4 million", "between $1 million and $10 million"]),
+        ("85%", ["about 90%"]),
+        ("-3.26 °C", ["about -3.3 °C", "about -3 °C"]),
+        ("0 km", []),
+    ],
+)
+def test_ladders(text: str, above: list[str]) -> None:
+    parsed = parse_quantity(text)
+    assert parsed is not None
+    assert shown(quantity_ladder(parsed)) == [text, *above]
+
+
+@pytest.mark.parametrize(
+    ("text", "level", "alias"),
+    [
+        ("8,848.86 m", 0, "29,032 ft"),  # 8848.86 / 0.3048 = 29031.69
+        ("8,848.86 m", 0, "8,848.86 metres"),
+        ("8,848.86 m", 2, "8,800 metres"),
+        ("26.2 miles", 0, "42.2 km"),  # 26.2 x 1.609344 = 42.165
+        ("5 ft 11 in", 0, "1.8 m"),  # 71 x 2.54 cm = 180.34 cm
+        ("2 hours 10 minutes", 0, "130 minutes"),
+        ("100 °C", 0, "212 °F"),
+        ("3 million people", 0, "3,000,000"),
+        ("38,012,345", 3, "tens of millions"),
+        ("12 people", 1, "less than 20"),
+    ],
+)
+def test_other_names(text: str, level: int, alias: str) -> None:
+    parsed = parse_quantity(text)
+    assert parsed is not None
+    assert alias in quantity_ladder(parsed)[level].names()
+
+
+def test_values_of_the_graph_start_where_their_bounds_allow() -> None:
+    plain = QuantityValue(amount=Decimal("8848.86"), unit="Q11573")
+    assert shown(quantity_value_ladder(plain))[:2] == ["8,848.86 m", "about 8,850 m"]
+    bounded = QuantityValue(amount=Decimal(8849), unit="Q11573", lower=Decimal(8799), upper=Decimal(8899))
+    assert shown(quantity_value_ladder(bounded))[:2] == ["8,849 m", "about 8,800 m"]
+    unknown = QuantityValue(amount=Decimal(500), unit="Q999999999")
+    assert shown(quantity_value_ladder(unknown)) == ["500", "between 100 and 1,000"]
+
+
+def test_evidence_names_the_rule_and_the_statement() -> None:
+    given_ = Evidence(kind="statement", subject="Q513", property="P2044", value="8848.86")
+    parsed = parse_quantity("8,848.86 m")
+    assert parsed is not None
+    for level in quantity_ladder(parsed, subject_evidence=given_)[1:]:
+        statement, rule = level.tiers[0].evidence
+        assert statement is given_
+        assert rule.kind == "rule"
+        assert "8,848.86 m" in (rule.text or "")
+
+
+AMOUNTS = st.decimals(min_value="0.001", max_value="1e12", allow_nan=False, places=3)
+
+
+@given(AMOUNTS, st.sampled_from(["", " m", " km²", " people"]))
+def test_laws_of_a_ladder(amount: Decimal, tail: str) -> None:
+    parsed = parse_quantity(f"{amount}{tail}")
+    assert parsed is not None
+    assert parsed.amount == amount
+    levels = quantity_ladder(parsed)
+    assert len(levels) <= 6
+    for finer, coarser in itertools.pairwise(levels[1:]):
+        for tier in coarser.tiers:
+            assert any(below.conditions >= tier.conditions for below in finer.tiers)
+    names = [normalise(name) for level in levels for tier in level.tiers for name in tier.names()]
+    texts = {normalise(tier.text) for level in levels for tier in level.tiers}
+    assert len(names) == len(set(names))
+    assert len(texts) == sum(len(level.tiers) for level in levels)
+
+
+@given(AMOUNTS)
+def test_about_entails_the_next_about(amount: Decimal) -> None:
+    """Off by at most one unit of the last digit kept: the finer span lies inside the coarser one."""
+    unit = Decimal(1).scaleb(amount.adjusted())
+    for digits in (3, 2):
+        fine, coarse = round_to(amount, digits), round_to(amount, digits - 1)
+        fine_unit, coarse_unit = unit.scaleb(1 - digits), unit.scaleb(2 - digits)
+        assert coarse - coarse_unit <= fine - fine_unit
+        assert fine + fine_unit <= coarse + coarse_unit
+
+
+@given(AMOUNTS, st.sampled_from(sorted(units())))
+def test_conversion_there_and_back(amount: Decimal, qid: str) -> None:
+    unit = units()[qid]
+    for other in (units()[also] for also in unit.also):
+        back = other.convert(unit.convert(amount, other), unit)
+        assert abs(back - amount) <= abs(amount) * Decimal("1e-12") + Decimal("1e-9")
+
+
+def test_every_spelling_names_its_unit_or_an_earlier_one() -> None:
+    for unit in units().values():
+        for spelling in unit.spellings:
+            assert unit_of_spelling(spelling) is not None
+        assert set(unit.also) <= set(units())
+        assert all(units()[also].dimension == unit.dimension for also in unit.also)
