@@ -73,13 +73,22 @@ def _heads() -> tuple[re.Pattern[str], Mapping[str, str]]:
 
 _HEAD_END = re.compile(
     r"\s+(?:in|of|on|at|from|near|between|by|within|who|that|which|located|situated|for|with|to|and county seat"
-    r"|given|made|originating|spoken|based|founded)\b|[,;(]"
+    r"|given|made|\w{4,}ing|\w{3,}ed|spoken)\b|[,;(]"
+)
+
+
+_DOER = re.compile(
+    r"(?:an?\s+)?(?:[a-z]+\s+){0,2}(?:person|individual|someone|professional|practitioner|people|player|worker|artist|specialist)"
+    r"\s+(?:who|that|whose|responsible|trained|employed|in charge)\b",
+    re.IGNORECASE,
 )
 
 
 @lru_cache(maxsize=1 << 16)
 def class_of_description(description: str) -> str | None:
     """The class that the head noun of a description opening tells, or None. `"city in France"` -> `"place"`."""
+    if _DOER.match(description):
+        return "occupation"
     opening = _HEAD_END.split(normalise(description), maxsplit=1)[0].strip()
     pattern, kinds = _heads()
     found = pattern.search(opening)

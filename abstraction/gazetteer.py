@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from abstraction.classes import Classifier
-from abstraction.descriptions.places import Unit, parse_place
+from abstraction.descriptions.places import PLURAL, TYPED, Unit, parse_place, variants
 from kg.graph import Graph
 from kg.model import entity_number
 from kg.terms import normalise
@@ -23,35 +23,6 @@ FIRST_DIVISION = frozenset({"Q10864048", "Q35657", "Q107390", "Q1221156", "Q5852
 CONTAINERS = ("P131", "P17", "P361", "P30")
 DEPTH = 8
 
-_DIRECTION = (
-    r"(?:(?:far|extreme|inner|outer|central|(?:north|south|east|west)(?:ern)?|(?:north|south)[- ]?(?:east|west)(?:ern)?"
-    r"|mid|upper|lower|greater|downtown|historic|centre|center|heart|middle)"
-    r"(?:[- ](?:central|eastern|western))?)"
-)
-_DIRECTED = re.compile(
-    rf"^(?:the\s+)?(?:{_DIRECTION}[\s-]+)+(?:(?:part|coast|shore|side|end|region|half|area|corner)\s+)?(?:of\s+(?:the\s+)?)?(?=[A-ZÀ-Þ])",
-    re.I,
-)
-_TYPED = re.compile(
-    r"^(?:[A-Z][\w-]+\s+)?(?:[a-z][\w-]*\s+)*?(?:state|province|region|canton|department|district|county|republic|"
-    r"municipality|prefecture|oblast|governorate|territory|city|town|village|borough|island|commune|voivodeship|parish|suburb|"
-    r"community|constituent country|country|peninsula|archipelago|valley|neighbou?rhood|area|campus|outskirts|suburbs)\s+(?:of\s+(?:the\s+)?)?(?=[A-ZÀ-Þ])"
-)
-_TYPE_AFTER = re.compile(
-    r"\s+(?:state|province|region|canton|department|district|county|prefecture|oblast|governorate|municipality|island|area|"
-    r"raion|voivodeship|territory|parish|coast)$"
-)
-_PLURAL = {
-    "counties": "County",
-    "districts": "District",
-    "provinces": "Province",
-    "parishes": "Parish",
-    "departments": "",
-    "states": "",
-    "prefectures": "Prefecture",
-    "boroughs": "",
-    "cantons": "",
-}
 _INNER = re.compile(r"\s+(?:in|of|on|within)\s+(?:the\s+)?(?=[A-ZÀ-Þa-z])")
 
 
@@ -121,7 +92,7 @@ class Gazetteer:
             phrase = parse_place(description) if description else None
             for unit in phrase.units if phrase else ():
                 for part in self._split(unit.text):
-                    out.update(normalise(v) for v in _variants(part))
+                    out.update(normalise(v) for v in variants(part))
             known = self._above[entity_id] = frozenset(out)
         return known
 
@@ -143,7 +114,7 @@ class Gazetteer:
                 continue
             if found.group().strip().startswith("of") and not (self._graph.find(left) and self._graph.find(right)):
                 continue
-            if _TYPED.match(text) and _TYPED.match(text).end() >= found.end():  # type: ignore[union-attr]
+            if TYPED.match(text) and TYPED.match(text).end() >= found.end():  # type: ignore[union-attr]
                 continue
             return [*self._split(left), *self._split(right)]
         return [text]
@@ -151,7 +122,7 @@ class Gazetteer:
     def _meaning(
         self, text: str, coarser: Sequence[Place], exclude: str | None, *, on: bool
     ) -> tuple[Place, ...] | None:
-        for variant in _variants(text):
+        for variant in variants(text):
             if qid := self._choose(variant, coarser, exclude):
                 if on and not self._graph.is_instance(qid, {"Q23442"}):
                     return None  # "on the Danube" is beside it; "on Long Island" is inside
@@ -160,13 +131,13 @@ class Gazetteer:
         if pair:
             left, right = pair.groups()
             last = right.split()[-1]
-            if last in _PLURAL:
+            if last in PLURAL:
                 right = right[: -len(last)].strip()
-                left, right = (f"{side} {_PLURAL[last]}".strip() for side in (left, right))
+                left, right = (f"{side} {PLURAL[last]}".strip() for side in (left, right))
             both = [self._meaning(side, coarser, exclude, on=on) for side in (left, right)]
             if all(both):
                 return tuple(place for side in both if side for place in side)
-        name = _variants(text)[-1]
+        name = variants(text)[-1]
         if on or not re.match(r"[A-ZÀ-Þ][\w'’.-]+", name) or len(name.split()) > 6:
             return None
         if any(c.islower() for c in name.split()[0][:1]):
@@ -181,10 +152,12 @@ class Gazetteer:
         if not candidates:
             return None
         if coarser:
-            wanted = {normalise(n) for p in coarser for n in ((p.text,) + (self._graph.names(p.qid) if p.qid else ()))}
-            meeting = [c for c in candidates if not wanted.isdisjoint(self.above(c))]
-            if meeting:
-                return self._first(name, meeting)
+            # Sharing no more than the state with the rest of the chain proves nothing: Paris, Texas.
+            for place in coarser[:-1] or coarser:
+                wanted = {normalise(n) for n in (place.text, *(self._graph.names(place.qid) if place.qid else ()))}
+                meeting = [c for c in candidates if c == place.qid or not wanted.isdisjoint(self.above(c))]
+                if meeting:
+                    return self._first(name, meeting)
             # A namesake elsewhere is worse than a bare name: the rest of the chain must not contradict it.
             silent = [c for c in candidates if not self.above(c)]
             return self._first(name, silent) if silent else None
@@ -201,21 +174,6 @@ class Gazetteer:
                 rank = 1
             else:
                 rank = 2
-            return (rank, 0 if label and normalise(label) == key else 1, entity_number(qid))
+            return (0 if label and normalise(label) == key else 1, rank, entity_number(qid))
 
         return min(candidates, key=order)
-
-
-def _variants(text: str) -> list[str]:
-    """The written name, then with direction, type words and articles taken away; the barest last."""
-    out = [text]
-    current = text
-    for pattern in (_DIRECTED, _TYPED, _DIRECTED):
-        shorter = pattern.sub("", current, count=1)
-        if shorter != current and shorter[:1].isupper():
-            out.append(shorter)
-            current = shorter
-    shorter = _TYPE_AFTER.sub("", current)
-    if shorter != current:
-        out.append(shorter)
-    return list(dict.fromkeys(out))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib.resources import files
@@ -110,8 +110,3 @@ def climb(graph: Graph, start: str, how: Climbing, *, condition: str) -> dict[st
         if not layer:
             break
     return kept
-
-
-def only(proposals: dict[str, Proposal], most: int, order: Callable[[Proposal], Sequence[float]]) -> list[Proposal]:
-    """The `most` best proposals by `order`, lowest first; edges to dropped ones are left to the caller."""
-    return sorted(proposals.values(), key=lambda p: (tuple(order(p)), p.text))[:most]

@@ -37,6 +37,9 @@ class Graph:
         self._entities: dict[str, Entity | None] = {}
         self._superclasses: dict[str, frozenset[str]] = {}
         self._found: dict[str, tuple[NameMatch, ...]] = {}
+        self._sizes: dict[str, int] = {}
+        self._current: dict[tuple[str, str], list[Statement]] = {}
+        self._historical: dict[str, bool] = {}
 
     def fetch(self, ids: Iterable[str]) -> None:
         """Read the entities that are not here yet, in one batch."""
@@ -44,7 +47,8 @@ class Graph:
         if not wanted:
             return
         if len(self._entities) + len(wanted) > self._capacity:
-            self._entities.clear()
+            for kept in (self._entities, self._current, self._historical):
+                kept.clear()
         got = self.store.entities(wanted, languages=self._languages, properties=self._properties)
         for i in wanted:
             self._entities[i] = got.get(i)
@@ -102,11 +106,15 @@ class Graph:
         return entity.values(prop) if entity else ()
 
     def current(self, entity_id: str, prop: str) -> list[Statement]:
-        """The statements that hold today; see `kg.selection.current`."""
-        found = self.statements(entity_id, prop)
-        if len(found) > 1:
-            self.fetch(s.target for s in found if s.target)
-        return current(found, historical=self.is_historical)
+        """The statements that hold today; see `kg.selection.current`. The list is shared: leave it."""
+        key = (entity_id, prop)
+        known = self._current.get(key)
+        if known is None:
+            found = self.statements(entity_id, prop)
+            if len(found) > 1:
+                self.fetch(s.target for s in found if s.target)
+            known = self._current[key] = current(found, historical=self.is_historical) if found else []
+        return known
 
     def held_at(self, entity_id: str, prop: str, at: TimeValue) -> list[Statement]:
         """The statements whose qualifiers cover `at`."""
@@ -136,13 +144,38 @@ class Graph:
             known = self._superclasses[class_id] = frozenset(seen)
         return known
 
+    def size_below(self, class_id: str, *, depth: int = 6) -> int:
+        """How many entities of the snapshot lie below a class by P279 or P31, at most `depth` steps down.
+
+        Hubs are cut at 2 000 referrers a step: the figure orders classes by size, it does not count them.
+        """
+        known = self._sizes.get(class_id)
+        if known is None:
+            seen = {class_id}
+            layer = [class_id]
+            for _ in range(depth):
+                pairs = [(prop, qid) for qid in layer for prop in ("P279", "P31")]
+                found = self.store.referrers(pairs, limit=2_000)
+                layer = list(dict.fromkeys(i for ids in found.values() for i in ids if i not in seen))
+                seen.update(layer)
+                if not layer:
+                    break
+            known = self._sizes[class_id] = len(seen) - 1
+        return known
+
     def is_instance(self, entity_id: str, of: Collection[str]) -> bool:
-        """Whether a current class of the entity is, or is below, one of `of`. P279 is noisy: prefer near anchors."""
+        """Whether a current class of the entity is or is below one of `of`. P279 is noisy: use near ones."""
         wanted = frozenset(of)
         return any(not wanted.isdisjoint(self.superclasses(c)) for c in self.classes(entity_id))
 
     def is_historical(self, entity_id: str) -> bool:
         """Whether the entity is dissolved or directly of a historical class: not a value for today."""
+        known = self._historical.get(entity_id)
+        if known is None:
+            known = self._historical[entity_id] = self._is_historical(entity_id)
+        return known
+
+    def _is_historical(self, entity_id: str) -> bool:
         entity = self.entity(entity_id)
         if entity is None:
             return False

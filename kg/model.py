@@ -114,6 +114,8 @@ class Statement:
 
     def qualifier(self, prop: str) -> tuple[Snak, ...]:
         """The qualifiers of one property, in source order."""
+        if not self.qualifiers:
+            return ()
         return tuple(snak for snak in self.qualifiers if snak.property == prop)
 
 

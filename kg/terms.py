@@ -27,12 +27,12 @@ FALLBACKS: Mapping[str, tuple[str, ...]] = {
 
 @lru_cache(maxsize=1 << 18)
 def normalise(name: str) -> str:
-    """The form under which names are equal: NFKC, typographic quotes and dashes folded, casefold, single spaces."""
+    """The form under which names are equal: NFKC, quotes and dashes folded, casefold, single spaces."""
     if name.isascii():
         return " ".join(name.casefold().split())
-    text = unicodedata.normalize("NFKC", name)
-    text = text.translate(_FOLD)
-    return _SPACE.sub(" ", text.casefold()).strip()
+    # NFKC would turn a lone acute accent into a space, and case folding can undo it: fold first, compose last.
+    text = unicodedata.normalize("NFKC", name.translate(_FOLD)).translate(_FOLD).casefold()
+    return _SPACE.sub(" ", unicodedata.normalize("NFKC", text)).strip()
 
 
 _FOLD = str.maketrans(
@@ -44,6 +44,7 @@ _FOLD = str.maketrans(
 )  # fmt: skip
 
 
+@lru_cache(maxsize=256)
 def fallback_chain(language: str) -> tuple[str, ...]:
     """The languages to try for `language`, in Wikibase's order: itself, its fallbacks, `mul`, `en`."""
     chain = [language, *FALLBACKS.get(language, ())]

@@ -14,7 +14,7 @@ from abstraction.descriptions.text import first_segment, spell_countries
 # After these words the rest is where the thing is. Order matters: longer first.
 _PREPOSITION = re.compile(
     r"(?:^|(?<=[\s,]))(?:(?:located|situated|based|headquartered|centred|centered)\s+(?:with)?in(?:side)?(?:\s+the\s+(?:city|town)\s+of)?"
-    r"|in\s+and\s+(?:the\s+)?(?:county\s+)?(?:seat|capital)\s+of|part\s+of|within|in|of|on)\s+",
+    r"|in\s+and\s+(?:the\s+)?(?:county\s+)?(?:seat|capital)\s+of|part\s+of|straddling|spanning|within|in|of|on)\s+",
 )
 _OUTSIDE = re.compile(
     r"\b(?:near|between|off|outside|opposite|along|across|adjacent|bordering|founded|established|known|with|from|"
@@ -26,6 +26,42 @@ _LEADING = re.compile(
     r"^(?:(?:and|located|situated|part|in|of|on|within|at|the\s+(?:city|town|state|province|region|county|canton)\s+of)\s+)+"
 )
 _THE = re.compile(r"^the\s+", re.I)
+_DIRECTION = (
+    r"(?:(?:far|extreme|inner|outer|central|(?:north|south|east|west)(?:ern)?|(?:north|south)[- ]?(?:east|west)(?:ern)?"
+    r"|mid|upper|lower|greater|downtown|historic|centre|center|heart|middle)"
+    r"(?:[- ](?:central|eastern|western))?)"
+)
+_DIRECTED = re.compile(
+    rf"^(?:the\s+)?(?:{_DIRECTION}(?:\s+and\s+|[\s-]+))+(?:(?:part|coast|shore|side|end|region|half|area|corner)\s+)?(?:of\s+(?:the\s+)?)?(?=[A-ZÀ-Þ])",
+)
+TYPED = re.compile(
+    r"^(?:[A-Z][\w-]+\s+)?(?:[a-z][\w-]*\s+)*?(?:state|province|region|canton|department|district|county|republic|"
+    r"municipality|prefecture|oblast|governorate|territory|city|town|village|borough|island|commune|voivodeship|parish|suburb|"
+    r"community|constituent country|country|peninsula|archipelago|valley|neighbou?rhood|area|campus|outskirts|suburbs)\s+(?:of\s+(?:the\s+)?)?(?=[A-ZÀ-Þ])"
+)
+_TYPE_AFTER = re.compile(
+    r"\s+(?:state|province|region|canton|department|district|county|prefecture|oblast|governorate|municipality|island|area|"
+    r"raion|voivodeship|territory|parish|coast)$"
+)
+_CONNECTORS = frozenset(
+    "of the and & de la le les du da do dos das di del della dei der den van von zu am an im in on auf sur sous en y e el al "
+    "upon under ob bei na nad pod i och og by".split()
+)
+PLURAL = {
+    "counties": "County",
+    "districts": "District",
+    "provinces": "Province",
+    "parishes": "Parish",
+    "departments": "",
+    "states": "",
+    "prefectures": "Prefecture",
+    "boroughs": "",
+    "cantons": "",
+}
+# "..., county seat of Fulton County" says what else the place is, not where it lies.
+_ROLE = re.compile(
+    r"(?:the\s+)?(?:[a-z]+\s+)?(?:seat|capital|largest|second|third|most|home|birthplace|headquarters|centre|center)\b"
+)
 _STOP_UNITS = frozenset({"world", "earth", "the world", "south", "north", "east", "west", "city", "country", "sport"})
 
 
@@ -76,10 +112,12 @@ def parse_chain(text: str, preposition: str = "in") -> tuple[Unit, ...]:
         led = _PREPOSITION.match(piece)
         how = preposition if not units and led is None else ("on" if led and led.group().strip() == "on" else "in")
         piece = _LEADING.sub("", piece)
+        if units and _ROLE.match(piece):
+            break
         cut = _OUTSIDE.sub("", piece).strip(" .")
         ended = cut != piece.strip(" .")
-        cut = _THE.sub("", cut)
-        if not cut or cut.casefold() in _STOP_UNITS or not any(c.isupper() for c in cut):
+        cut = _THE.sub("", _clip(cut))
+        if not cut or cut.casefold() in _STOP_UNITS or not _is_named(cut):
             if units or ended or not cut:
                 break
             continue
@@ -87,3 +125,35 @@ def parse_chain(text: str, preposition: str = "in") -> tuple[Unit, ...]:
         if ended:
             break
     return tuple(units)
+
+
+def _clip(piece: str) -> str:
+    """A piece up to the first word that no name holds: "London housing the ..." -> "London"."""
+    words = piece.split()
+    started = False
+    for i, word in enumerate(words):
+        if word[:1].isupper() or word[:1].isdigit() or not word[:1].isalpha():
+            started = True
+        elif started and word not in _CONNECTORS and not re.fullmatch(_DIRECTION, word) and not (_TYPE_AFTER.search(f" {word}") or word in PLURAL):
+            return " ".join(words[:i])
+    return piece
+
+
+def _is_named(piece: str) -> bool:
+    """Whether a piece is a name, bare or led by directions and type words ("central London", "state of Ohio")."""
+    return piece[:1].isupper() or variants(piece)[-1][:1].isupper()
+
+
+def variants(text: str) -> list[str]:
+    """The written name, then with direction, type words and articles taken away; the barest last."""
+    out = [text]
+    current = text
+    for pattern in (_DIRECTED, TYPED, _DIRECTED):
+        shorter = pattern.sub("", current, count=1)
+        if shorter != current and shorter[:1].isupper():
+            out.append(shorter)
+            current = shorter
+    shorter = _TYPE_AFTER.sub("", current)
+    if shorter != current:
+        out.append(shorter)
+    return list(dict.fromkeys(out))

@@ -26,6 +26,12 @@ _PASSED_THROUGH = re.compile(
     r"former|association of)",
     re.I,
 )
+# Descriptions of what is gone: "Former ...", "... between 1919 and 1933", "(1721-1917)", occupation zones.
+_PAST = re.compile(
+    r"^(?:a\s+|the\s+)?(?:former|historical|historic|defunct|ancient|dissolved|medieval)\b|\b\d{3,4}\s*[–—-]\s*\d{2,4}\b"
+    r"|\b(?:between|from)\s+\d{3,4}\b|\buntil\s+\d{3,4}\b|\boccupied\b|\bpredecessor\b|\bSoviet (?:republic|socialist)\b",
+    re.I,
+)
 _WHOLE = frozenset({"Q2", "Q525", "Q544", "Q39731", "Q48227", "Q5107"})  # Earth, Sun, Solar System, hemispheres...
 
 
@@ -87,7 +93,7 @@ class Climb:
             self.graph.fetch(s.target for s in found if s.target)
             found = [s for s in found if s.target and self._usable(s.target)]
             if found:
-                return found
+                return found if self.case.at is not None else self._present(found)
         return []
 
     def _described(self, key: str, entity_id: str, depth: int) -> None:
@@ -108,59 +114,99 @@ class Climb:
             below = keys or below
 
     def _country(self, answer: str) -> None:
-        """P17 where nothing reached a sovereign state: above every end of the chains."""
+        """Above every end of the chains that is no state: its own P17 or P361, else the answer's P17."""
+        ends = [key for key in self.nodes if not self.up.get(key)] or [ANSWER]
+        open_ends = []
+        for key in ends:
+            qid = answer if key == ANSWER else self.nodes[key].qid
+            if qid is not None and key != ANSWER and self._is_state(qid):
+                continue
+            found = self._countries(qid) if qid else []
+            linked = [s for s in found if self._link(key, s.target or "", (from_statement(self.graph, s),))]
+            if not linked:
+                open_ends.append(key)
         if any(node.qid and self._is_state(node.qid) for node in self.nodes.values()):
             return
-        ends = [key for key in self.nodes if not self.up.get(key)] or [ANSWER]
-        sources = [answer, *(self.nodes[k].qid for k in ends if k != ANSWER and self.nodes[k].qid)]
-        for source in sources:
-            if not source:
-                continue
-            found = [s for s in self.graph.current(source, "P17") if s.target and s.target != answer]
+        for statement in self._countries(answer):
+            for key in open_ends:
+                self._link(key, statement.target or "", (from_statement(self.graph, statement),))
+
+    def _countries(self, qid: str) -> list[Statement]:
+        for prop in ("P17", "P361"):
+            found = list(self.graph.current(qid, prop))
             if self.case.at is not None:
-                then = self.graph.held_at(source, "P17", self.case.at)
-                found += [s for s in then if s.target and s.target != answer and s not in found]
-            for statement in found:
-                assert statement.target is not None
-                for end in ends if source == answer else [source]:
-                    if end != statement.target:
-                        self._link(end, statement.target, (from_statement(self.graph, statement),))
-            if found:
-                return
+                found += [s for s in self.graph.held_at(qid, prop, self.case.at) if s not in found]
+            wanted = [s for s in found if s.target and s.target not in (qid, self.case.answer)]
+            if prop == "P361":
+                wanted = [s for s in wanted if "country" in self.case.gazetteer.classes(s.target or "")]
+            if wanted:
+                return self._present(wanted)
+        return []
+
+    def _present(self, statements: list[Statement]) -> list[Statement]:
+        """Those whose target is a thing of today, unless none is: descriptions tell what statements do not."""
+        today = [s for s in statements if not _PAST.search(self.graph.description(s.target or "") or "")]
+        return today or statements
 
     def _region_and_continent(self, country: str) -> list[Proposal]:
         """Region named in the country's description, then its continent (design note, 3.4 A 7)."""
-        regions = [p for step in self.case.gazetteer.chain(country) for p in step if self._is_region(p)]
+        named = [p for step in self.case.gazetteer.chain(country) for p in step if not self._is_foreign(p)]
+        regions = [_as_written(p) if self._is_directed(p) else p for p in named if not self._is_whole(p)]
         stated = [s for s in self.graph.current(country, "P30") if s.target]
+        if not regions:
+            regions = self._stated_regions(country, stated)
         self.graph.fetch(s.target for s in stated if s.target)
         chosen = stated
         if len(stated) > 1:
-            named = [s for s in stated if any(self._part_of(r, s.target) for r in regions)]
-            chosen = named or self._of_capital(country, stated) or []
-        below = ANSWER
+            agreeing = [s for s in stated if any(self._part_of(r, s.target) for r in regions)]
+            spelled = [s for s in stated if s.target in {p.qid for p in named}]
+            chosen = agreeing or self._of_capital(country, stated) or spelled
         keys = []
         for region in regions:
-            evidence = (from_description(self.graph, country, region.written or region.text),)
-            if self._connect(region, below, evidence):
+            if self._connect(region, ANSWER, self._region_evidence(country, region)):
                 keys.append(region.key)
         for statement in chosen:
             assert statement.target is not None
-            for key in keys or [ANSWER]:
-                if key != statement.target:
-                    self._link(key, statement.target, (from_statement(self.graph, statement),))
-        if not chosen:
-            for region in list(regions):
-                if region.qid:
-                    for up in self.graph.current(region.qid, "P361") or self.graph.current(region.qid, "P30"):
-                        if up.target and self._is_continent(up.target):
-                            self._link(region.key, up.target, (from_statement(self.graph, up),))
+            inside = [k for k, r in zip(keys, regions, strict=False) if self._part_of(r, statement.target)]
+            for key in inside or (len(chosen) == 1 and keys) or [ANSWER]:
+                self._link(key, statement.target, (from_statement(self.graph, statement),))
+        if not stated:
+            for place in named:
+                if place.qid and self._is_continent(place.qid):
+                    evidence = (from_description(self.graph, country, place.written or place.text),)
+                    for key in keys or [ANSWER]:
+                        self._connect(place, key, evidence)
         return self._result()
 
-    def _is_region(self, place: Place) -> bool:
-        """A part of the world and no other state: what a country's description may place it in."""
-        if place.qid is None:
-            return bool(re.search(r"\b(?:Africa|America|Asia|Europe|Oceania|Balkans|Caribbean|Pacific|East|Middle)\b", place.text))
-        return not self._is_state(place.qid) and place.qid != self.case.answer
+    def _stated_regions(self, country: str, continents: list[Statement]) -> list[Place]:
+        """P361 values that are a part of one of the country's continents by name: North Africa, not the EU."""
+        names = [n for s in continents if s.target for n in self.graph.names(s.target)[:1]]
+        out = []
+        for statement in self.graph.current(country, "P361"):
+            label = self.graph.label(statement.target) if statement.target else None
+            if label and any(label != name and label.endswith(name) for name in names):
+                out.append(Place(text=label, qid=statement.target))
+        return out
+
+    def _region_evidence(self, country: str, region: Place) -> tuple[Evidence, ...]:
+        for statement in self.graph.current(country, "P361"):
+            if region.qid and statement.target == region.qid and not region.written:
+                return (from_statement(self.graph, statement),)
+        return (from_description(self.graph, country, region.written or region.text),)
+
+    def _is_directed(self, place: Place) -> bool:
+        """"Eastern Europe" where the snapshot only knows Europe: the words say more than the entity."""
+        return bool(place.qid) and self._is_continent(place.qid or "") and not self._is_whole(place)
+
+    def _is_whole(self, place: Place) -> bool:
+        """A continent under its own name."""
+        if place.qid is None or not self._is_continent(place.qid):
+            return False
+        return normalise(place.written or place.text) in {normalise(n) for n in self.graph.names(place.qid)}
+
+    def _is_foreign(self, place: Place) -> bool:
+        """Another state, or the country itself: "part of the Kingdom of ..." is no region of the world."""
+        return place.qid is not None and (self._is_state(place.qid) or place.qid == self.case.answer)
 
     def _part_of(self, region: Place, continent: str | None) -> bool:
         name = self.graph.label(continent) if continent else None
@@ -256,3 +302,7 @@ class Climb:
 
     def _is_place(self, qid: str) -> bool:
         return not PLACES.isdisjoint(self.case.gazetteer.classes(qid))
+
+
+def _as_written(place: Place) -> Place:
+    return Place(text=place.written or place.text, written=place.written)

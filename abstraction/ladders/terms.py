@@ -21,7 +21,7 @@ _GENRE_OF = re.compile(
 )
 _GENRE_HEAD = re.compile(r"^(?P<x>[\w' &-]+?)\s+(?:sub-?genre|subgenre|style)$")
 _HYPERNYM = re.compile(r"^(?:an?\s+|the\s+)?(?P<x>[A-Za-z][\w' -]*?)\s+(?:who|whom|speciali[sz]ing|specialist|specialized|that|of|in|with|working|writing)\b")
-_LANGUAGE = re.compile(r"\b(?P<x>(?:[A-Z][\w-]+\s+)+)(?P<noun>language|dialect|variety)s?\b(?!\s+of the\s+(?:[A-Z][\w-]+\s+)+famil)")
+_LANGUAGE = re.compile(r"\b(?P<x>(?:[A-Z][\w-]+\s+)+)(?P<noun>language|dialect|variety)s?\b")
 _FAMILY_OF = re.compile(r"\bof the (?P<x>(?:[A-Z][\w-]+[ -]?)+?)\s*(?:language\s+)?(?P<noun>family|branch|group)\b")
 _SIDE_IN_SPORT = re.compile(
     r"\b(?:(?P<side>offensive|defensive|attacking|infield|outfield|backcourt|frontcourt)\s+)?(?:playing\s+)?position\b(?:\s+\w+)?\s+in\s+(?P<sport>(?:the\s+sport\s+of\s+)?[\w' -]+?)(?=$|[,;.])"
@@ -31,7 +31,7 @@ _SIDE_IN_SPORT = re.compile(
 _NO_FAMILY = re.compile(
     r"\b(?:altaic|nostratic|ural-altaic|jewish|areal|sprachbund|southern european|languages of|by |standard|variety|varieties|"
     r"macro|hypothetical|proposed|borean|eurasiatic|indo-uralic|satem|centum|written|extinct|dead|modern|living|national|official|"
-    r"european languages|european language|agglutinative|fusional|subject|natural|human|world|working|tonal|synthetic|nominative|pluricentric|ethnic)\b",
+    r"(?<!-)(?:european|asian|african|american|oceanic|pacific) languages?|super-?family|language family|language group|agglutinative|fusional|subject|natural|human|world|working|tonal|synthetic|nominative|pluricentric|ethnic)\b",
     re.I,
 )
 FAMILIES = 4
@@ -78,7 +78,7 @@ def _genres(case: Case) -> list[Proposal]:
         return used(qid) or bool(metaclasses.intersection(graph.classes(qid)))
 
     kept = climb(
-        graph, case.answer, Climbing(properties=("P279",), first=("P31",), depth=3, keep=keep), condition="P136"
+        graph, case.answer, Climbing(properties=("P279", "P31"), depth=3, keep=keep), condition="P136"
     )
     kept = {q: p for q, p in kept.items() if q not in metaclasses}
     for pattern in (_GENRE_OF, _GENRE_HEAD):
@@ -86,7 +86,7 @@ def _genres(case: Case) -> list[Proposal]:
             if proposal.key in kept:
                 continue
             above = climb(
-                graph, proposal.key, Climbing(properties=("P279",), depth=2, keep=keep), condition="P136"
+                graph, proposal.key, Climbing(properties=("P279", "P31"), depth=2, keep=keep), condition="P136"
             )
             for key, node in above.items():
                 parents = tuple(proposal.key if p == ANSWER else p for p in node.parents)
@@ -122,7 +122,7 @@ def _languages(case: Case) -> list[Proposal]:
         )
 
     kept = climb(
-        graph, case.answer, Climbing(properties=("P279",), first=("P31",), depth=5, keep=keep), condition="P407"
+        graph, case.answer, Climbing(properties=("P279",), first=("P31",), depth=9, keep=keep), condition="P407"
     )
     described = [
         *_described(case, _LANGUAGE, "P407", keep, names=_family_names),
@@ -133,7 +133,7 @@ def _languages(case: Case) -> list[Proposal]:
             continue
         kept[proposal.key] = proposal
         if proposal.qid:
-            how = Climbing(properties=("P279",), depth=4, keep=keep)
+            how = Climbing(properties=("P279",), depth=8, keep=keep)
             for key, node in climb(graph, proposal.qid, how, condition="P407").items():
                 parents = tuple(proposal.key if p == ANSWER else p for p in node.parents)
                 if key in kept:
@@ -146,19 +146,15 @@ def _languages(case: Case) -> list[Proposal]:
 
 
 def _thin(case: Case, nodes: dict[str, Proposal]) -> dict[str, Proposal]:
-    """At most four families: those that people know, told by sitelinks, else by how often they are used."""
+    """At most four families: those the description names, then the largest, which are the best known."""
     if len(nodes) <= FAMILIES:
         return nodes
-    graph = case.graph
-    counts = graph.store.value_counts([(p, n.qid) for n in nodes.values() if n.qid for p in ("P279", "P31")])
 
-    def fame(node: Proposal) -> tuple[float, ...]:
-        entity = graph.entity(node.qid) if node.qid else None
-        uses = sum(counts.get((p, node.qid or ""), 0) for p in ("P279", "P31"))
+    def size(node: Proposal) -> tuple[int, int]:
         described = any(e.kind == "description" for e in node.evidence)
-        return (0.0 if described else 1.0, -(entity.sitelinks if entity else 0), -uses)
+        return (0 if described else 1, -case.graph.size_below(node.qid) if node.qid else 0)
 
-    best = {n.key for n in sorted(nodes.values(), key=lambda n: (fame(n), n.text))[:FAMILIES]}
+    best = {n.key for n in sorted(nodes.values(), key=lambda n: (size(n), n.text))[:FAMILIES]}
     return remove(nodes, lambda n: n.key not in best)
 
 

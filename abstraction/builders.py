@@ -1,0 +1,34 @@
+"""Which builder makes the ladder: by what the relation asks for first, by the answer's class second."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from abstraction.ladders.base import Builder
+from abstraction.ladders.places import places
+from abstraction.ladders.terms import terms
+
+_WHERE = frozenset({"place", "country"})
+_CLASS_VALUED = frozenset({"genre", "occupation", "language", "position"})
+# For a question without a relation, or one that asks for any agent: the answer's own class, first match.
+_BY_CLASS: tuple[tuple[str, Builder], ...] = (
+    ("country", places),
+    ("place", places),
+    ("genre", terms),
+    ("occupation", terms),
+    ("language", terms),
+    ("position", terms),
+    ("building", places),
+)
+
+
+def builder_for(asks: str, kinds: Collection[str]) -> Builder | None:
+    """The builder for an answer of these classes to a question that asks for `asks`; None where there is none."""
+    if asks in _WHERE:
+        return places
+    if asks in _CLASS_VALUED:
+        return terms
+    for kind, builder in _BY_CLASS:
+        if kind in kinds:
+            return builder
+    return None

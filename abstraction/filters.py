@@ -1,0 +1,164 @@
+"""What may not stand as a tier: another name of the answer, a leak, a triviality."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from functools import lru_cache
+
+from abstraction.ladders.base import Proposal
+from abstraction.levels import ancestors, merge, remove
+from abstraction.relations import Relation
+from kg.terms import normalise
+
+_WORDS = re.compile(r"[^\W_]+(?:['’.][^\W_]+)*")
+_ARTICLE = re.compile(r"^(?:an?|the)\s+")
+_FUNCTION_WORDS = frozenset(
+    "a an the of in on at for from by to and or with is was are were be been did do does which who whom whose what when "
+    "where how its it his her their that this as into".split()
+)
+# Words that may stand beside an answer's whole name without making it anything else.
+_NAME_DECORATION = frozenset(
+    "ltd limited inc incorporated corp corporation company co plc llc gmbh ag sa nv bv kk group holdings jr sr i ii iii iv v "
+    "the of and city town language languages f.c fc a.f.c s.p.a spa".split()
+)
+
+
+@lru_cache(maxsize=1 << 16)
+def words(text: str) -> tuple[str, ...]:
+    """The normalised words of a text, possessives without their ending."""
+    return tuple(re.sub(r"['’]s$", "", w) for w in _WORDS.findall(normalise(text)))
+
+
+@lru_cache(maxsize=1 << 16)
+def content_words(text: str) -> frozenset[str]:
+    """Words that carry content: no articles, prepositions or question words."""
+    return frozenset(w for w in words(text) if w not in _FUNCTION_WORDS)
+
+
+def without_article(text: str) -> str:
+    """The normalised text without its leading article."""
+    return _ARTICLE.sub("", normalise(text))
+
+
+def names_the_answer(text: str, answer_names: Collection[str], *, person: bool) -> bool:
+    """Whether a tier text is only another way to write the answer.
+
+    Equal under normalisation, the whole name with legal forms or ordinals beside it, or, for persons, a part
+    of the name ("E. Wilson" of "Edward O. Wilson").
+    """
+    mine = words(text)
+    bare = " ".join(w for w in mine if w not in _FUNCTION_WORDS)
+    for name in answer_names:
+        theirs = words(name)
+        if not theirs:
+            continue
+        if mine == theirs or (bare and bare == " ".join(w for w in theirs if w not in _FUNCTION_WORDS)):
+            return True
+        rest = list(mine)
+        if set(theirs) <= set(rest):
+            for word in theirs:
+                rest.remove(word) if word in rest else None
+            if rest and all(w in _NAME_DECORATION for w in rest) and len(theirs) >= 1:
+                return True
+        if person and len(mine) > 1 and all(_initial_or_same(w, theirs) for w in mine):
+            return True
+    return False
+
+
+def _initial_or_same(word: str, name: Sequence[str]) -> bool:
+    return word in name or (len(word.rstrip(".")) == 1 and any(w.startswith(word[0]) for w in name))
+
+
+def leaks_name(text: str, answer_label: str) -> bool:
+    """Whether the whole label of the answer stands inside the tier, as words."""
+    inner = words(answer_label)
+    outer = words(text)
+    return bool(inner) and any(outer[i : i + len(inner)] == inner for i in range(len(outer) - len(inner) + 1))
+
+
+def leaks_question(text: str, question: str) -> bool:
+    """Whether every content word of the tier stands in the question already."""
+    mine = content_words(text)
+    return bool(mine) and mine <= content_words(question)
+
+
+def is_trivial(proposal: Proposal, relation: Relation) -> bool:
+    """Whether the tier, or any name of its entity, only repeats what the relation asks for."""
+    if without_article(proposal.text) in relation.trivial:
+        return True
+    return proposal.qid is not None and any(normalise(a) in relation.trivial for a in proposal.aliases[:3]) and (
+        proposal.text[:1].islower()
+    )
+
+
+def clean(
+    nodes: dict[str, Proposal],
+    *,
+    relation: Relation,
+    question: str,
+    answer_names: Sequence[str],
+    subject: str | None,
+    is_place: bool,
+    is_person: bool,
+) -> tuple[dict[str, Proposal], list[str], bool]:
+    """The proposals that may stand, the texts that turned out to name the answer, and whether any was trivial.
+
+    `answer_names` starts with the label. Order of the filters: alias collapse, name leak, question leak,
+    subject leak, triviality, then aliases among the tiers themselves.
+    """
+    label = answer_names[0] if answer_names else ""
+    own: list[str] = []
+
+    def is_alias(p: Proposal) -> bool:
+        # A larger place of the same name (New York in New York) is not the answer, unless nobody could tell.
+        same = names_the_answer(p.text, answer_names[:1] if p.qid else answer_names, person=is_person)
+        if same:
+            own.append(p.text)
+        return same
+
+    nodes = remove(nodes, is_alias)
+    if not is_place:
+        nodes = remove(nodes, lambda p: p.qid is None and leaks_name(p.text, label))
+    nodes = remove(nodes, lambda p: leaks_question(p.text, question))
+    if subject is not None:
+        nodes = remove(nodes, lambda p: p.qid == subject)
+    before = len(nodes)
+    nodes = remove(nodes, lambda p: is_trivial(p, relation))
+    trivial = len(nodes) < before
+    return _collapse(nodes), own, trivial
+
+
+def _collapse(nodes: dict[str, Proposal]) -> dict[str, Proposal]:
+    """Tiers that say the same become one: the finer takes the coarser's names and children."""
+    by_name: dict[str, str] = {}
+    for key in sorted(nodes, key=lambda k: (len(ancestors(nodes, k)), k)):
+        if key not in nodes:
+            continue
+        node = nodes[key]
+        name = without_article(node.text)
+        twin = by_name.get(name)
+        if twin is not None and twin in nodes:
+            nodes = merge(nodes, key, twin)
+            continue
+        by_name[name] = key
+        # A bare name from a description that a finer or equal entity carries as an alias is that entity.
+        if node.qid is None:
+            for other, candidate in nodes.items():
+                if other != key and candidate.qid and name in {normalise(a) for a in candidate.aliases}:
+                    nodes = merge(nodes, key, other)
+                    break
+    return _unambiguous(nodes)
+
+
+def _unambiguous(nodes: dict[str, Proposal]) -> dict[str, Proposal]:
+    """An alias that is another tier's own text belongs to that tier alone."""
+    texts = {normalise(node.text): key for key, node in nodes.items()}
+    out = {}
+    for key, node in nodes.items():
+        kept = tuple(a for a in node.aliases if texts.get(normalise(a), key) == key)
+        out[key] = replace(node, aliases=kept) if kept != node.aliases else node
+    return out
+
+

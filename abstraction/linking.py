@@ -1,0 +1,289 @@
+"""Which entity an answer's text means, using what the question asks and about whom.
+
+Exact label or alias, filtered by the class that the relation asks for, decided by the subject's own
+statements and places, then population and fame, label before alias, then the smallest number. Each link says what decided it;
+where only the number was left to decide, the link is of low confidence and keeps its rivals.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from abstraction.classes import Wanted, wanted
+from abstraction.filters import words
+from abstraction.gazetteer import Gazetteer
+from abstraction.relations import Relation
+from abstraction.tiers import Abstention
+from kg.graph import Graph
+from kg.model import QuantityValue, entity_number
+from kg.store.base import NameMatch
+from kg.terms import normalise
+
+Confidence = Literal["given", "high", "medium", "low"]
+Rule = Literal["given", "only", "statement", "described", "place", "creator", "preferred-class", "label", "prominence", "smallest-id"]
+
+CREATORS = ("P50", "P57", "P170", "P175", "P86", "P178", "P110", "P58")
+# What the subject must be for a relation of this subject kind.
+SUBJECT_CLASSES = {
+    "person": frozenset({"person", "fictional", "group"}),
+    "work": frozenset({"work"}),
+    "place": frozenset({"place", "country", "building"}),
+    "organisation": frozenset({"company", "organisation", "school", "label", "club", "group"}),
+}
+MOST_SUBJECTS = 12
+DWARFED = 10
+UNRELATED_TO_SIZE = frozenset({"P36"})
+_UNIT = re.compile(
+    r"[A-ZÀ-Þ][\w.'’-]*(?: (?:of|and|the|de|la|[A-ZÀ-Þ][\w.'’-]*))* (?P<kind>County|District|Parish|Province|Region|Department)$"
+)
+_SUBJECT_PLACES = ("P17", "P131", "P27", "P495", "P19", "P159", "P276")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Link:
+    """The outcome: an id with its confidence, the rule that decided and the rivals left, or an abstention."""
+
+    qid: str | None
+    confidence: Confidence | None = None
+    rule: Rule | None = None
+    rivals: tuple[str, ...] = ()
+    abstained: Abstention | None = None
+
+
+class Linker:
+    """Links names in one graph. Deterministic."""
+
+    def __init__(self, graph: Graph, gazetteer: Gazetteer) -> None:
+        self._graph = graph
+        self._gazetteer = gazetteer
+        self._classes = gazetteer.classes
+
+    def given(self, qid: str, relation: Relation) -> Link:
+        """The link for an id that came with the row: known, and of a class that the relation can have."""
+        if self._graph.entity(qid) is None:
+            return Link(qid=None, abstained=Abstention.NO_LINK)
+        filter_ = wanted(relation.asks)
+        kinds = self._classes(qid)
+        if "never" in kinds or (filter_ and kinds and not self._fits(kinds, filter_)):
+            return Link(qid=qid, confidence="given", rule="given", abstained=Abstention.TYPE_CONFLICT)
+        return Link(qid=qid, confidence="given", rule="given")
+
+    def subjects(self, text: str | None, qid: str | None, relation: Relation) -> tuple[str, ...]:
+        """Ids that the subject's name may mean, best first; one where an id is given."""
+        if qid is not None:
+            return (qid,) if self._graph.entity(qid) else ()
+        if not text:
+            return ()
+        found = list(dict.fromkeys(m.id for m in self._graph.find(text)))
+        self._graph.fetch(found)
+        fits = SUBJECT_CLASSES.get(relation.subject)
+        if fits is not None:
+            found = [i for i in found if not (k := self._classes(i)) or not fits.isdisjoint(k)]
+        return tuple(i for i in found if "never" not in self._classes(i))[:MOST_SUBJECTS]
+
+    def link(
+        self, text: str, relation: Relation, *, subjects: Sequence[str] = (), question: str = ""
+    ) -> Link:
+        """The entity that `text` means as an answer to the question."""
+        matches = self._matches(text)
+        if not matches:
+            return Link(qid=None, abstained=Abstention.NO_LINK)
+        filter_ = wanted(relation.asks)
+        typed = self._typed([m.id for m in matches], filter_)
+        typed = [qid for qid in typed if not self._lies_elsewhere(qid, relation, question)]
+        if not typed:
+            return Link(qid=None, abstained=Abstention.TYPE_CONFLICT)
+        present = [qid for qid in typed if not self._graph.is_historical(qid)]
+        left = present or typed
+        for rule, narrow in (
+            ("statement", self._stated(left, relation, subjects)),
+            ("creator", self._same_creator(left, relation, subjects)),
+        ):
+            if narrow is None:
+                continue
+            if not narrow:
+                return Link(qid=None, abstained=Abstention.TYPE_CONFLICT)
+            if len(narrow) == 1 and (rule == "statement" or len(left) > 1):
+                return Link(qid=narrow[0], confidence="high", rule=rule)  # type: ignore[arg-type]
+            left = narrow
+        if len(left) == 1:
+            return Link(qid=left[0], confidence="high", rule="only")
+        if filter_ is not None:
+            preferred = [i for i in left if not filter_.prefers.isdisjoint(self._classes(i))]
+            if len(preferred) == 1:
+                return Link(qid=preferred[0], confidence="medium", rule="preferred-class")
+            left = preferred or left
+        for rule, narrow in (
+            ("described", self._described(left, subjects, question)),
+            ("place", self._same_place(left, subjects)),
+        ):
+            if narrow:
+                if len(narrow) == 1:
+                    return Link(qid=narrow[0], confidence="high", rule=rule)  # type: ignore[arg-type]
+                left = narrow
+        # A capital is small as often as it is large: size says nothing there.
+        prominent = self._prominent(left) if relation.id not in UNRELATED_TO_SIZE else left
+        if len(prominent) == 1:
+            return Link(qid=prominent[0], confidence="medium", rule="prominence", rivals=self._others(left, prominent[0]))
+        left = prominent
+        key = normalise(text)
+        labelled = [i for i in left if normalise(self._graph.label(i) or "") == key]
+        if len(labelled) == 1:
+            return Link(qid=labelled[0], confidence="medium", rule="label", rivals=self._others(left, labelled[0]))
+        left = labelled or left
+        first = min(left, key=entity_number)
+        return Link(qid=first, confidence="low", rule="smallest-id", rivals=self._others(left, first))
+
+    @staticmethod
+    def _others(candidates: Iterable[str], chosen: str) -> tuple[str, ...]:
+        return tuple(i for i in candidates if i != chosen)
+
+    def _matches(self, text: str) -> tuple[NameMatch, ...]:
+        """By the text as it stands, then without article, brackets or a trailing place ("Kunming, Yunnan")."""
+        for variant in _variants(text):
+            found = tuple(m for m in self._graph.find(variant) if m.id.startswith("Q"))
+            if found:
+                self._graph.fetch(m.id for m in found)
+                return found
+        return ()
+
+    def _typed(self, ids: Iterable[str], filter_: Wanted | None) -> list[str]:
+        out = []
+        for qid in dict.fromkeys(ids):
+            kinds = self._classes(qid)
+            if "never" in kinds:
+                continue
+            if filter_ is None or (kinds and self._fits(kinds, filter_)):
+                out.append(qid)
+        return out
+
+    @staticmethod
+    def _fits(kinds: frozenset[str], filter_: Wanted) -> bool:
+        if filter_.fits.isdisjoint(kinds):
+            return False
+        return filter_.excludes.isdisjoint(kinds) or not filter_.prefers.isdisjoint(kinds)
+
+    def _stated(self, ids: Sequence[str], relation: Relation, subjects: Sequence[str]) -> list[str] | None:
+        """Those that the graph itself gives as the answer; None where it gives none of them."""
+        if not relation.id:
+            return None
+        self._graph.fetch(subjects)
+        for subject in subjects:
+            values = {s.target for s in self._graph.statements(subject, relation.id) if s.rank != "deprecated"}
+            found = [i for i in ids if i in values]
+            if found:
+                return found
+        return None
+
+    def _same_creator(
+        self, ids: Sequence[str], relation: Relation, subjects: Sequence[str]
+    ) -> list[str] | None:
+        """For works of a person: those by that person; a work that is by someone else is not meant."""
+        if relation.asks != "work" or not subjects:
+            return None
+        out = []
+        for qid in ids:
+            makers = {t for prop in CREATORS for t in self._graph.targets(qid, prop)}
+            if not makers or makers.intersection(subjects):
+                out.append(qid)
+        agreed = [i for i in out if any(t in subjects for p in CREATORS for t in self._graph.targets(i, p))]
+        return agreed or out
+
+    def _lies_elsewhere(self, qid: str, relation: Relation, question: str) -> bool:
+        """Whether a capital is said to lie in another unit of the kind asked for: another county, say."""
+        if relation.id != "P36":
+            return False
+        asked = _UNIT.search(question.rstrip("?. "))
+        if asked is None:
+            return False
+        kind, name = normalise(asked["kind"]), normalise(asked[0])
+        same_kind = [above for above in self._gazetteer.above(qid) if above.endswith(f" {kind}")]
+        return bool(same_kind) and name not in same_kind and not any(a.startswith(name) for a in same_kind)
+
+    def _described(self, ids: Sequence[str], subjects: Sequence[str], question: str) -> list[str]:
+        """Those whose description or containers name the subject (county seat of *Boone County*)."""
+        asked = normalise(question)
+        out = []
+        for qid in ids:
+            if self._classes(qid).isdisjoint({"place", "country"}):
+                continue
+            description = normalise(self._graph.description(qid) or "")
+            own = {normalise(n) for n in self._graph.names(qid)}
+            for subject in subjects:
+                names = [normalise(n) for n in self._graph.names(subject)]
+                if any(n in self._gazetteer.above(qid) or _phrase_in(n, description) for n in names):
+                    out.append(qid)
+                    break
+            else:
+                above = self._gazetteer.above(qid)
+                if any(len(n) > 3 and n not in own and _phrase_in(n, asked) for n in above):
+                    out.append(qid)
+        return out
+
+    def _same_place(self, ids: Sequence[str], subjects: Sequence[str]) -> list[str]:
+        """Those that lie where the subject lies: their containers meet the subject's, the finest meeting wins."""
+        if not subjects:
+            return []
+        around: set[str] = set()
+        for subject in subjects[:1] if len(subjects) == 1 else subjects:
+            for prop in _SUBJECT_PLACES:
+                for target in self._graph.targets(subject, prop):
+                    around.update(normalise(n) for n in self._graph.names(target))
+                    around.update(self._gazetteer.above(target))
+            around.update(self._gazetteer.above(subject))
+        if not around:
+            return []
+        scores = {}
+        for qid in ids:
+            if self._classes(qid).isdisjoint({"place", "country", "school", "building"}):
+                continue
+            scores[qid] = len(around & self._gazetteer.above(qid))
+        best = max(scores.values(), default=0)
+        return [i for i, score in scores.items() if score == best] if best else []
+
+
+    def _prominent(self, ids: Sequence[str]) -> list[str]:
+        """Those that nothing else of the name dwarfs, by population or by sitelinks, both facts of the source.
+
+        A place that is ten times larger than its namesake is meant by a text that adds nothing to the name.
+        """
+        sizes = {qid: self._size(qid) for qid in ids}
+        largest = max(sizes.values())
+        return [qid for qid in ids if sizes[qid] * DWARFED > largest]
+
+    def _size(self, qid: str) -> float:
+        entity = self._graph.entity(qid)
+        assert entity is not None
+        people = [
+            float(s.value.amount)
+            for s in self._graph.statements(qid, "P1082")
+            if isinstance(s.value, QuantityValue) and s.rank != "deprecated"
+        ]
+        # Nobody wrote down how many live in a hamlet: unknown counts as small.
+        return max([*people, 1000.0]) * max(1, entity.sitelinks)
+
+
+def _phrase_in(phrase: str, text: str) -> bool:
+    """Whether the phrase stands in the text as whole words."""
+    start = text.find(phrase) if phrase else -1
+    while start >= 0:
+        end = start + len(phrase)
+        before, after = text[start - 1 : start], text[end : end + 1]
+        if not (before.isalnum() or after.isalnum()):
+            return True
+        start = text.find(phrase, start + 1)
+    return False
+
+
+def _variants(text: str) -> list[str]:
+    out = [text.strip()]
+    bare = re.sub(r"\s*\([^()]*\)\s*$", "", out[0])
+    out += [bare, re.sub(r"^(?:the|a|an)\s+", "", bare, flags=re.I)]
+    if bare and not bare.lower().startswith("the "):
+        out.append(f"the {bare}")
+    if len(words(bare)) > 1 and bare.endswith("."):
+        out.append(bare.rstrip("."))
+    return list(dict.fromkeys(v for v in out if v))

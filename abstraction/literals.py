@@ -1,0 +1,57 @@
+"""Answers that are no entity, dates and quantities: read from their text, backed by the subject's statement."""
+
+from __future__ import annotations
+
+
+from abstraction.evidence import from_statement
+from abstraction.ladders.dates import ParsedDate, date_ladder, parse_date
+from abstraction.tiers import Evidence, Level
+from kg.graph import Graph
+from kg.model import QuantityValue, TimeValue
+from kg.selection import time_key
+
+
+def date_levels(text: str, *, graph: Graph, subject: str | None, relation: str) -> tuple[Level, ...] | None:
+    """The levels of a date, the answer first; None where the text is no date.
+
+    Where the subject has the date as a statement of the relation, the statement is the evidence.
+    """
+    parsed = parse_date(text)
+    if parsed is None:
+        return None
+    return tuple(date_ladder(parsed, subject_evidence=_date_evidence(parsed, graph, subject, relation)))
+
+
+def _date_evidence(parsed: ParsedDate, graph: Graph, subject: str | None, relation: str) -> Evidence | None:
+    if subject is None or not relation:
+        return None
+    for statement in graph.current(subject, relation):
+        value = statement.value
+        if isinstance(value, TimeValue) and _agrees(value, parsed):
+            return from_statement(graph, statement)
+    return None
+
+
+def _agrees(value: TimeValue, parsed: ParsedDate) -> bool:
+    """Whether the statement says no less than the answer: its span of days lies inside the answer's."""
+    first, last = parsed.first, parsed.last or parsed.first
+    return time_key(first) <= time_key(value) and time_key(value, late=True) <= time_key(last, late=True)
+
+
+def quantity_levels(text: str, *, graph: Graph, subject: str | None, relation: str) -> tuple[Level, ...] | None:
+    """The levels of a quantity, the answer first; None where the text is no quantity."""
+    from abstraction.ladders.quantities import parse_quantity, quantity_ladder  # noqa: PLC0415
+
+    parsed = parse_quantity(text)
+    if parsed is None:
+        return None
+    evidence = None
+    if subject is not None and relation:
+        for statement in graph.current(subject, relation):
+            value = statement.value
+            if isinstance(value, QuantityValue) and value.amount == parsed.amount:
+                evidence = from_statement(graph, statement)
+                break
+    return tuple(quantity_ladder(parsed, subject_evidence=evidence))
+
+

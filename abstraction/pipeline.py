@@ -1,0 +1,229 @@
+"""Questions in, tiered rows out: link, propose, filter, level.
+
+`LadderMaker` holds what is worth keeping between questions (a cached view of the snapshot, classes, place
+chains); `make_ladders` streams rows through one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import islice
+
+from abstraction.builders import builder_for
+from abstraction.classes import Classifier
+from abstraction.filters import clean
+from abstraction.gazetteer import PLACES, Gazetteer
+from abstraction.ladders.base import Case
+from abstraction.literals import date_levels, quantity_levels
+from abstraction.levels import as_graph, levels
+from abstraction.linking import Link, Linker
+from abstraction.relations import ANY, Relation, relation, table
+from abstraction.rows import QARow, TieredRow
+from abstraction.tiers import Abstention, Ladder, Level, Tier
+from abstraction.union import shared, union
+from abstraction.vocabulary import Vocabulary
+from kg.graph import Graph
+from kg.model import TimeValue
+from kg.store.base import Store
+from kg.terms import normalise
+
+CHUNK = 500
+MOST_RIVALS = 6
+
+# What ladders and linking read of an entity, besides the relations of the table.
+PROPERTIES = frozenset(
+    "P31 P279 P361 P131 P17 P27 P30 P36 P39 P50 P57 P58 P84 P86 P97 P101 P105 P106 P110 P112 P118 P127 P136 P144 P150 P159 "
+    "P170 P171 P175 P176 P178 P179 P205 P206 P264 P276 P361 P364 P407 P413 P425 P452 P457 P495 P527 P569 P570 P571 P576 P577 "
+    "P580 P582 P585 P641 P706 P740 P742 P749 P1082 P800 P1027 P1056 P1376 P1441 P1448 P1477 P1549 P1813 P2561 P19 P20".split()
+)
+
+
+class LadderMaker:
+    """Makes ladders from one snapshot in one language. The same row always gives the same ladder."""
+
+    def __init__(self, store: Store, *, language: str = "en") -> None:
+        properties = PROPERTIES | set(table())
+        self.graph = Graph(store, language=language, properties=properties)
+        self.classes = Classifier(self.graph)
+        self.gazetteer = Gazetteer(self.graph, self.classes)
+        self.linker = Linker(self.graph, self.gazetteer)
+        self.vocabulary = Vocabulary.from_store(store, language)
+
+    def make_all(self, rows: Iterable[QARow]) -> Iterator[TieredRow]:
+        """Tiered rows in the order of the questions, read from the store in batches."""
+        source = iter(rows)
+        while chunk := list(islice(source, CHUNK)):
+            self._prefetch(chunk)
+            for row in chunk:
+                yield self.make(row)
+
+    def make(self, row: QARow) -> TieredRow:
+        """The tiered row of a question: its ladder, or level 1 alone with the abstention's code."""
+        asked = relation(row.relation) if row.relation else ANY
+        subjects = self.linker.subjects(row.subject_text, row.subject_qid, asked)
+        ladders, links = [], []
+        for text, qid in zip(row.answers, row.answer_qids, strict=True):
+            link, ladder = self._answer(text, qid, asked, subjects, row)
+            links.append(link)
+            ladders.append(ladder)
+        whole = union(ladders)
+        subject = {"text": row.subject_text} if row.subject_text else {}
+        if len(subjects) == 1:
+            subject["qid"] = subjects[0]
+        notes = [_note(link) for link in links if link is not None]
+        extra = dict(row.extra)
+        if notes:
+            extra["links"] = notes
+        return TieredRow(
+            id=row.id,
+            question=row.question,
+            answers=row.answers,
+            levels=whole.levels,
+            relation=row.relation,
+            question_entity=subject or None,
+            abstained=whole.abstained,
+            extra=extra,
+        )
+
+    def _answer(
+        self, text: str, qid: str | None, asked: Relation, subjects: tuple[str, ...], row: QARow
+    ) -> tuple[Link | None, Ladder]:
+        alone = Level(tiers=(Tier(text=text),))
+        if asked.asks in ("date", "quantity"):
+            build = date_levels if asked.asks == "date" else quantity_levels
+            subject = subjects[0] if len(subjects) == 1 else None
+            made = build(text, graph=self.graph, subject=subject, relation=asked.id)
+            if made is None:
+                return None, Ladder(levels=(alone,), abstained=Abstention.UNSUPPORTED)
+            return None, Ladder(levels=made, abstained=None if len(made) > 1 else Abstention.NOTHING_KNOWN)
+        if qid is not None:
+            link = self.linker.given(qid, asked)
+        else:
+            link = self.linker.link(text, asked, subjects=subjects, question=row.question)
+        if link.qid is None and asked is ANY:
+            made = date_levels(text, graph=self.graph, subject=None, relation="")
+            if made is not None and len(made) > 1:
+                return None, Ladder(levels=made)
+        if link.qid is None or link.abstained:
+            return link, Ladder(levels=(self._first_level(text, link),), abstained=link.abstained)
+        ladder = self._ladder(text, link, asked, subjects, row)
+        if link.confidence == "low" and link.rivals:
+            rivals = [
+                self._ladder(text, Link(qid=rival, confidence="low"), asked, subjects, row)
+                for rival in link.rivals[:MOST_RIVALS]
+            ]
+            if len(link.rivals) > MOST_RIVALS:
+                rivals.append(Ladder(levels=(alone,)))
+            ladder = shared(ladder, rivals)
+            if len(ladder.levels) == 1:
+                ladder = Ladder(levels=(alone,), abstained=Abstention.AMBIGUOUS_LINK)
+        return link, ladder
+
+    def _ladder(
+        self, text: str, link: Link, asked: Relation, subjects: tuple[str, ...], row: QARow
+    ) -> Ladder:
+        answer = link.qid
+        assert answer is not None
+        first = self._first_level(text, link)
+        kinds = self.classes(answer)
+        subject = subjects[0] if len(subjects) == 1 else None
+        build = builder_for(asked.asks, kinds)
+        if build is None:
+            code = Abstention.UNSUPPORTED if kinds else Abstention.NOTHING_KNOWN
+            return Ladder(levels=(first,), abstained=code)
+        case = Case(
+            graph=self.graph,
+            vocabulary=self.vocabulary,
+            gazetteer=self.gazetteer,
+            answer=answer,
+            relation=asked,
+            question=row.question,
+            subject=subject,
+            subject_text=row.subject_text,
+            at=self._date(subject, asked),
+        )
+        proposals = build(case)
+        nodes, own, _ = clean(
+            as_graph(proposals),
+            relation=asked,
+            question=row.question,
+            answer_names=(self.graph.label(answer) or text, text, *self.graph.names(answer)),
+            subject=subject,
+            is_place=not PLACES.isdisjoint(kinds),
+            is_person="person" in kinds or "fictional" in kinds,
+        )
+        beyond = levels(nodes)
+        if own:
+            tier = first.tiers[0]
+            known = {normalise(n) for n in tier.names()}
+            more = tuple(dict.fromkeys(t for t in own if normalise(t) not in known))
+            first = Level(tiers=(_with_aliases(tier, more),))
+        if not beyond:
+            code = Abstention.ONLY_TRIVIAL if proposals else Abstention.NOTHING_KNOWN
+            return Ladder(levels=(first,), abstained=code)
+        return Ladder(levels=(_without(first, beyond), *beyond))
+
+    def _first_level(self, text: str, link: Link) -> Level:
+        if link.qid is None or link.abstained:
+            return Level(tiers=(Tier(text=text),))
+        names = self.graph.names(link.qid)
+        aliases = tuple(n for n in names if normalise(n) != normalise(text))
+        return Level(tiers=(Tier(text=text, qid=link.qid, aliases=aliases),))
+
+    def _date(self, subject: str | None, asked: Relation) -> TimeValue | None:
+        """The question's own date: the first of the relation's dating properties that the subject has."""
+        if subject is None:
+            return None
+        for prop in asked.dated_by:
+            for statement in self.graph.current(subject, prop):
+                if isinstance(statement.value, TimeValue):
+                    return statement.value
+        return None
+
+    def _prefetch(self, rows: list[QARow]) -> None:
+        graph = self.graph
+        texts = [t for row in rows for t in (*row.answers, *([row.subject_text] if row.subject_text else []))]
+        graph.find_all(texts)
+        ids = [m.id for t in texts for m in graph.find(t)]
+        ids += [q for row in rows for q in (*row.answer_qids, row.subject_qid) if q]
+        graph.fetch(ids)
+        for _ in range(2):
+            ids = [
+                s.target
+                for i in dict.fromkeys(ids)
+                if (entity := graph.entity(i))
+                for s in entity.statements
+                if s.target and s.property in _NEXT
+            ]
+            graph.fetch(ids)
+
+
+_NEXT = frozenset({"P31", "P279", "P131", "P17", "P27", "P106", "P361", "P749", "P276", "P159"})
+
+
+def _with_aliases(tier: Tier, more: tuple[str, ...]) -> Tier:
+    return Tier(
+        text=tier.text, qid=tier.qid, aliases=(*tier.aliases, *more), bits=tier.bits, evidence=tier.evidence
+    )
+
+
+def _without(first: Level, beyond: tuple[Level, ...]) -> Level:
+    """Level 1 without the aliases that are a coarser tier's own text: who says that has said the coarser one."""
+    taken = {normalise(tier.text) for level in beyond for tier in level.tiers}
+    tier = first.tiers[0]
+    kept = tuple(a for a in tier.aliases if normalise(a) not in taken)
+    return Level(tiers=(Tier(text=tier.text, qid=tier.qid, aliases=kept, bits=tier.bits, evidence=tier.evidence),))
+
+
+def _note(link: Link) -> dict[str, object]:
+    out: dict[str, object] = {"qid": link.qid, "confidence": link.confidence, "rule": link.rule}
+    if link.rivals:
+        out["rivals"] = list(link.rivals)
+    if link.abstained:
+        out["abstained"] = str(link.abstained)
+    return {k: v for k, v in out.items() if v is not None}
+
+
+def make_ladders(rows: Iterable[QARow], store: Store, *, language: str = "en") -> Iterator[TieredRow]:
+    """Tiered rows of the questions, in order. Raises UnknownRelationError for a malformed relation."""
+    return LadderMaker(store, language=language).make_all(rows)
