@@ -7,6 +7,7 @@ import itertools
 import json
 import sys
 from collections.abc import Iterable, Iterator, Mapping
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -20,12 +21,20 @@ from kg.files import atomic_path
 FORMATS = ("jsonl", "csv", "parquet")
 
 
-def format_of(path: Path | str, given: str | None = None) -> str:
-    """The format to write: the given one, else the suffix's, else "jsonl". RowError for an unknown one."""
+def check_format(path: Path | str, given: str | None = None) -> str:
+    """The format to write: the given one, else the suffix's, else "jsonl".
+
+    Raises RowError for an unknown one, for Parquet without pyarrow, for all but JSONL on standard output.
+    """
     if given is not None and given not in FORMATS:
         raise RowError(f"format {given!r} is not known; expected one of {', '.join(FORMATS)}")
     suffix = Path(path).suffix.lower().removeprefix(".")
-    return given or (suffix if suffix in FORMATS else "jsonl")
+    kind = given or (suffix if suffix in FORMATS else "jsonl")
+    if str(path) == "-" and kind != "jsonl":
+        raise RowError(f"{kind} cannot be written to standard output; give a file or use jsonl")
+    if kind == "parquet" and find_spec("pyarrow") is None:
+        raise RowError(f"{path}: {PARQUET_HELP}")
+    return kind
 
 
 def write_records(
@@ -37,10 +46,8 @@ def write_records(
     CSV and Parquet a value that is neither text nor number nor a list of texts is written as JSON text.
     Nothing stands under `path` until all is written.
     """
-    kind = format_of(path, format)
+    kind = check_format(path, format)
     if str(path) == "-":
-        if kind != "jsonl":
-            raise RowError(f"{kind} cannot be written to standard output; give a file or use jsonl")
         return _write_lines(records, sys.stdout.buffer)
     with atomic_path(path) as temporary:
         if kind == "jsonl":
@@ -96,11 +103,9 @@ def _cells(record: Mapping[str, Any], columns: list[str]) -> Iterator[Any]:
 
 
 def _write_parquet(records: list[dict[str, Any]], path: Path) -> None:
-    try:
-        import pyarrow  # type: ignore[import-untyped]  # ships no stubs
-        import pyarrow.parquet  # type: ignore[import-untyped]  # ships no stubs
-    except ImportError as error:
-        raise RowError(f"{path.name}: {PARQUET_HELP}") from error
+    import pyarrow  # type: ignore[import-untyped]  # ships no stubs
+    import pyarrow.parquet  # type: ignore[import-untyped]  # ships no stubs
+
     arrays = {}
     for column in _columns(records):
         values = [record.get(column) for record in records]

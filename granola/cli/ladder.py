@@ -1,0 +1,128 @@
+"""`granola ladder`: one ladder in the terminal, with the evidence of every tier."""
+
+from __future__ import annotations
+
+import json
+import sys
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from abstraction.errors import RowError
+from abstraction.formats.fields import FieldError, qid_of
+from abstraction.formats.patterns import question_patterns
+from abstraction.pipeline import make_ladders
+from abstraction.relations import relation as relation_row
+from abstraction.rows import QARow, TieredRow
+from abstraction.tiers import Evidence, Tier
+from kg.store.sqlite import SQLiteStore
+
+if TYPE_CHECKING:
+    from rich.text import Text
+    from rich.tree import Tree
+
+SHOWN_ALIASES = 6
+PLAIN_WIDTH = 160  # where the output is no terminal
+
+
+def ladder(
+    question: str = typer.Argument(help="The question, as asked."),
+    answer: str = typer.Argument(help="Its gold answer."),
+    snapshot: Path = typer.Option(help="The snapshot to link to and climb in."),
+    relation: str | None = typer.Option(None, help="Property id, as P19; by default told by the wording."),
+    answer_qid: str | None = typer.Option(None, help="The answer's item, as Q90; by default linked by name."),
+    subject: str | None = typer.Option(
+        None, help="The entity asked about; by default read from the question."
+    ),
+    subject_qid: str | None = typer.Option(None, help="Its item, as Q76."),
+    language: str = typer.Option("en", help="Language of names and tiers, with its fallbacks."),
+    as_json: bool = typer.Option(False, "--json", help="Print the tiered row as JSON."),
+) -> None:
+    """Show the ladder of one answer: every tier, coarser with each level, and what entails it."""
+    if not question.strip() or not answer.strip():
+        raise RowError("the question and the answer must not be empty")
+    patterns = question_patterns()
+    if relation is None:
+        relation = patterns.relation(question)
+        told = (
+            f"relation {relation}" if relation else "no relation: the ladder follows the answer's class alone"
+        )
+        print(f"granola: {told} (by the wording; --relation sets it)", file=sys.stderr)
+    else:
+        relation = relation_row(relation.upper() if relation[:1] == "p" else relation).id
+    try:
+        row = QARow(
+            id="1",
+            question=question.strip(),
+            answers=(answer.strip(),),
+            answer_qids=(qid_of(answer_qid, "--answer-qid"),),
+            relation=relation,
+            subject_text=subject or (patterns.subject(question, relation) if relation else None),
+            subject_qid=qid_of(subject_qid, "--subject-qid"),
+        )
+    except FieldError as error:
+        raise RowError(str(error)) from error
+    with closing(SQLiteStore.open(snapshot)) as store:
+        made = next(iter(make_ladders([row], store, language=language)))
+    if as_json:
+        print(json.dumps({"schema_version": 1, **made.to_json()}, ensure_ascii=False, indent=2))
+        return
+    from rich.console import Console
+
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        console = Console(highlight=False, width=PLAIN_WIDTH)
+    console.print(_tree(made))
+
+
+def _tree(row: TieredRow) -> Tree:
+    from rich.text import Text
+    from rich.tree import Tree
+
+    entity = row.question_entity or {}
+    asked = " ".join(filter(None, (row.relation, entity.get("text"), entity.get("qid"))))
+    root = Tree(Text.assemble((row.question, "bold"), (f"  {asked}" if asked else "", "dim")))
+    for number, level in enumerate(row.levels, 1):
+        branch = root.add(Text(f"level {number}" + (", the answer" if number == 1 else ""), style="cyan"))
+        for tier in level.tiers:
+            leaf = branch.add(_heading(tier))
+            for evidence in tier.evidence:
+                leaf.add(Text(_said(evidence), style="dim"))
+    if row.abstained:
+        root.add(Text(f"abstained: {row.abstained}", style="yellow"))
+    return root
+
+
+def _heading(tier: Tier) -> Text:
+    from rich.text import Text
+
+    text = Text(tier.text, style="bold")
+    if tier.qid:
+        text.append(f" {tier.qid}", style="not bold dim")
+    if tier.bits is not None:
+        text.append(f" {tier.bits:.1f} bits", style="not bold dim")
+    if tier.aliases:
+        more = len(tier.aliases) - SHOWN_ALIASES
+        shown = ", ".join(tier.aliases[:SHOWN_ALIASES]) + (f" and {more} more" if more > 0 else "")
+        text.append(f"  also: {shown}", style="not bold dim")
+    return text
+
+
+def _said(evidence: Evidence) -> str:
+    """One line: a statement as subject, property, value; a description with the words used; a rule."""
+
+    def named(entity_id: str | None) -> str:
+        label = evidence.labels.get(entity_id or "")
+        return f"{label} ({entity_id})" if label else entity_id or "?"
+
+    if evidence.kind == "statement":
+        return f"{named(evidence.subject)} — {named(evidence.property)} — {named(evidence.value)}"
+    if evidence.kind == "description":
+        text = evidence.text or ""
+        if evidence.span:
+            start, end = evidence.span
+            text = f"{text[:start]}[{text[start:end]}]{text[end:]}"
+        return f"description of {named(evidence.subject)}: “{text}”"
+    return f"rule: {evidence.text}"

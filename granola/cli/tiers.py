@@ -1,0 +1,160 @@
+"""`granola tiers`: questions in, ladders out."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import closing
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, TextIO
+
+import orjson
+import typer
+
+from abstraction.errors import RowError
+from abstraction.formats.writing import check_format
+from abstraction.pipeline import make_ladders
+from abstraction.relations import relation as relation_row
+from abstraction.rows import RejectedRow, TieredRow, read_questions, write_granola_eq, write_tiered
+from granola.coverage import Coverage
+from granola.run_record import write_run_record
+from kg.files import atomic_path
+from kg.store.sqlite import SQLiteStore
+
+REJECTS_SUFFIX = ".rejects.jsonl"
+
+
+class Format(StrEnum):
+    """What `--format` takes."""
+
+    JSONL = "jsonl"
+    CSV = "csv"
+    PARQUET = "parquet"
+    GRANOLA_EQ = "granola-eq"
+
+
+def tiers(
+    qa: list[str] = typer.Argument(
+        help="Questions: JSON, JSONL, CSV, Parquet or GRANOLA-EQ; - is standard input.", metavar="QA..."
+    ),
+    snapshot: Path = typer.Option(help="The snapshot to link to and climb in."),
+    out: str = typer.Option(help="Where to write the tiered rows; - is standard output."),
+    relation: str | None = typer.Option(None, help="Property id, as P19, of rows that name none."),
+    format: Format | None = typer.Option(None, help="Output format; by default the suffix of --out decides."),
+    language: str = typer.Option("en", help="Language of names and tiers, with its fallbacks."),
+    limit: int | None = typer.Option(None, min=1, help="Stop after so many questions."),
+    force: bool = typer.Option(False, "--force", help="Replace an existing output."),
+) -> None:
+    """Make a ladder for every question and print the coverage per relation.
+
+    Rejected rows are listed in OUT.rejects.jsonl, and the exit status is then 1.
+
+    How the output was made stands in OUT.run.json.
+    """
+    if relation is not None:
+        relation = relation_row(relation.upper() if relation[:1] == "p" else relation).id
+    to_stdout = out == "-"
+    if not to_stdout and Path(out).exists() and not force:
+        raise RowError(f"{out} exists; give --force to replace it, or another --out")
+    if not to_stdout and Path(out).resolve() in {Path(path).resolve() for path in qa if path != "-"}:
+        raise RowError(f"{out} is also an input; give another --out")
+    kind = None if format in (None, Format.GRANOLA_EQ) else str(format)
+    check_format(out, kind)
+    write = write_granola_eq if format is Format.GRANOLA_EQ else write_tiered
+    coverage, reasons = Coverage(), Counter[str]()
+    rejects = Path(f"{out}{REJECTS_SUFFIX}")
+    with closing(SQLiteStore.open(snapshot)) as store, _Rejects(None if to_stdout else rejects) as rejected:
+
+        def reject(row: RejectedRow) -> None:
+            reasons[row.reason.split(":")[0]] += 1
+            rejected.add(row)
+
+        questions = read_questions(qa, relation=relation, limit=limit, on_reject=reject)
+        made = coverage.watch(make_ladders(questions, store, language=language))
+        write(_some(_with_progress(made), qa, rejected), out, format=kind)
+        manifest = store.manifest()
+    screen = sys.stderr if to_stdout else sys.stdout
+    print(*coverage.lines(), sep="\n", file=screen)
+    if not to_stdout:
+        arguments: dict[str, Any] = {
+            "qa": list(qa), "snapshot": snapshot, "out": out, "relation": relation, "format": format,
+            "language": language, "limit": limit, "force": force,
+        }  # fmt: skip
+        more = {
+            "snapshot": manifest["snapshot_id"],
+            "coverage": {name: counts.to_json() for name, counts in coverage.ordered()}
+            | {"total": coverage.total.to_json()},
+            "rejected": dict(sorted(reasons.items())),
+        }
+        write_run_record(out, command="tiers", arguments=arguments, inputs=[*qa, snapshot], more=more)
+    if rejected.count:
+        _report(rejected, reasons, None if to_stdout else rejects)
+        raise typer.Exit(1)
+
+
+def _report(rejected: _Rejects, reasons: Counter[str], path: Path | None) -> None:
+    where = f"; listed in {path}" if path else ""
+    print(f"granola: {rejected.count} rows rejected{where}; the first: {rejected.first}", file=sys.stderr)
+    for reason, number in reasons.most_common():
+        print(f"  {number:>6}  {reason}", file=sys.stderr)
+
+
+def _some(rows: Iterator[TieredRow], qa: list[str], rejected: _Rejects) -> Iterator[TieredRow]:
+    """Hand the rows on; RowError where there is none, so that no empty file is left."""
+    first = next(rows, None)
+    if first is None:
+        why = f": {rejected.count} rows rejected, the first at {rejected.first}" if rejected.count else ""
+        raise RowError(f"no question in {', '.join(qa)} can be used{why}")
+    yield first
+    yield from rows
+
+
+def _with_progress(rows: Iterator[TieredRow], stream: TextIO | None = None) -> Iterator[TieredRow]:
+    """Hand the rows on, counting them on a terminal."""
+    stream = stream or sys.stderr
+    if not stream.isatty():
+        yield from rows
+        return
+    from rich.console import Console
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns = (SpinnerColumn(), TextColumn("{task.completed:,.0f} questions"), TimeElapsedColumn())
+    with Progress(*columns, console=Console(file=stream), transient=True) as progress:
+        task = progress.add_task("", total=None)
+        for row in rows:
+            yield row
+            progress.advance(task)
+
+
+class _Rejects:
+    """The file of rejected rows: there only when a row was rejected and the run ended well."""
+
+    def __init__(self, path: Path | None) -> None:
+        self._path = path
+        self._place: Any = None
+        self._stream: Any = None
+        self.count = 0
+        self.first = ""
+
+    def add(self, row: RejectedRow) -> None:
+        if self.count == 0:
+            self.first = f"{row.source}: {row.reason}"
+            if self._path is not None:
+                self._place = atomic_path(self._path)
+                self._stream = self._place.__enter__().open("wb")
+        self.count += 1
+        if self._stream is not None:
+            line = row.to_json() if self.count > 1 else {"schema_version": 1, **row.to_json()}
+            self._stream.write(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE))
+
+    def __enter__(self) -> _Rejects:
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        if self._stream is not None:
+            self._stream.close()
+            self._place.__exit__(*error)
+        elif self._path is not None and error[0] is None:
+            self._path.unlink(missing_ok=True)  # of an earlier run

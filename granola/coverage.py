@@ -1,0 +1,89 @@
+"""How many questions got a ladder: counts per relation, over tiered rows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from abstraction.rows import TieredRow
+from kg.model import entity_number
+
+NO_RELATION = "(none)"
+
+
+@dataclass(kw_only=True, slots=True)
+class Counts:
+    """Counts of one relation, or of all. `abstained` by code; `tiers` beyond the answers."""
+
+    questions: int = 0
+    linked: int = 0
+    one: int = 0
+    two: int = 0
+    tiers: int = 0
+    abstained: Counter[str] = field(default_factory=Counter)
+
+    def add(self, row: TieredRow) -> None:
+        """Count one row; linked where its answer is an entity of the snapshot, a date or an amount."""
+        coarser = row.levels[1:]
+        texts = sum(len(level.tiers) for level in coarser)
+        self.questions += 1
+        self.linked += texts > 0 or any(tier.qid for tier in row.levels[0].tiers)
+        self.one += texts >= 1
+        self.two += len(coarser) >= 2
+        self.tiers += texts
+        if row.abstained is not None:
+            self.abstained[row.abstained] += 1
+
+    def to_json(self) -> dict[str, Any]:
+        """The counts as a JSON object."""
+        return {
+            "questions": self.questions,
+            "linked": self.linked,
+            "at_least_one_coarser": self.one,
+            "at_least_two_coarser": self.two,
+            "tiers": self.tiers,
+            "abstained": dict(sorted(self.abstained.items())),
+        }
+
+
+class Coverage:
+    """Counts per relation as rows pass by."""
+
+    def __init__(self) -> None:
+        self.by_relation: dict[str, Counts] = {}
+        self.total = Counts()
+
+    def watch(self, rows: Iterator[TieredRow]) -> Iterator[TieredRow]:
+        """Hand the rows on, counting each."""
+        for row in rows:
+            self.by_relation.setdefault(row.relation or NO_RELATION, Counts()).add(row)
+            self.total.add(row)
+            yield row
+
+    def ordered(self) -> list[tuple[str, Counts]]:
+        """(relation, counts) by property number, rows without a relation last."""
+        return sorted(
+            self.by_relation.items(),
+            key=lambda item: (
+                item[0] == NO_RELATION,
+                entity_number(item[0]) if item[0] != NO_RELATION else 0,
+            ),
+        )
+
+    def lines(self) -> list[str]:
+        """A table in plain text: a line a relation, the total last, abstentions by code below."""
+        head = f"{'relation':<10}{'questions':>10}{'linked':>16}{'>=1 coarser':>16}{'>=2 coarser':>16}"
+        out = [head]
+        for name, counts in [*self.ordered(), ("total", self.total)]:
+            shares = (counts.linked, counts.one, counts.two)
+            cells = "".join(f"{share:>8} {_percent(share, counts.questions):>7}" for share in shares)
+            out.append(f"{name:<10}{counts.questions:>10}{cells}")
+        for code, number in sorted(self.total.abstained.items(), key=lambda item: (-item[1], item[0])):
+            out.append(f"abstained: {code:<34}{number:>8} {_percent(number, self.total.questions):>7}")
+        return out
+
+
+def _percent(part: int, whole: int) -> str:
+    return f"{100 * part / whole:.1f} %" if whole else "-"
