@@ -13,5 +13,9 @@ class SnapshotError(KGError, ValueError):
     """A file is no snapshot, is damaged, or was written by a newer schema."""
 
 
+class DamagedSnapshotError(SnapshotError):
+    """A snapshot of the right version that is truncated, unfinished or cannot be read through."""
+
+
 class SelectionError(KGError, ValueError):
     """A selection asks for something impossible: a malformed id, a property that is none."""

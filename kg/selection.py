@@ -79,10 +79,11 @@ def current(
     preferred = [s for s in chosen if s.rank is Rank.PREFERRED]
     chosen = preferred or chosen
     chosen = [s for s in chosen if not has_ended(s)]
-    for doubtful in (
+    doubts: tuple[Callable[[Statement], bool], ...] = (
         lambda s: bool(s.qualifier(DISPUTED_BY)),
         lambda s: historical is not None and s.target is not None and historical(s.target),
-    ):
+    )
+    for doubtful in doubts:
         rest = [s for s in chosen if not doubtful(s)]
         chosen = rest or chosen
     return chosen

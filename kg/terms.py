@@ -30,7 +30,7 @@ def normalise(name: str) -> str:
     """The form under which names are equal: NFKC, quotes and dashes folded, casefold, single spaces."""
     if name.isascii():
         return " ".join(name.casefold().split())
-    # NFKC would turn a lone acute accent into a space, and case folding can undo it: fold first, compose last.
+    # NFKC makes a lone acute accent a space, and case folding undoes NFKC: fold first, compose last.
     text = unicodedata.normalize("NFKC", name.translate(_FOLD)).translate(_FOLD).casefold()
     return _SPACE.sub(" ", unicodedata.normalize("NFKC", text)).strip()
 

@@ -1,16 +1,18 @@
 """A dump, whatever its shape and packing -> blocks of bytes -> JSON objects with their line numbers.
 
-Shapes: a JSON array with one entity a line (WikiData's own), NDJSON, an array on one line, and pretty-printed
-objects or arrays. `DumpReader.blocks` reads, `parse` is pure: blocks may be parsed anywhere, in any order. Memory is bounded by the block size, or by the longest entity where that is larger.
+Shapes: a JSON array with one entity a line (WikiData's own), NDJSON, an array on one line, pretty-printed
+objects or arrays, API answers. `DumpReader.blocks` reads; `parse` is pure: blocks may be parsed anywhere, in
+any order. Memory is bounded by the block size, or by the longest entity where that is larger.
 """
 
 from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
@@ -25,6 +27,7 @@ BLOCK = 1 << 20  # plain bytes a block, rounded up to whole lines
 LONGEST = 1 << 26  # bytes of one entity; WikiData's own limit is far below
 EXCERPT = 200  # characters of a damaged line that are kept
 
+_OPENS, _CLOSES = b"[]"
 _BLANK = b" \t\r\n,"
 # Strings first, so that braces inside them do not count; a lone quote is a string that has not ended yet.
 _TOKEN = re.compile(rb'"(?:[^"\\]++|\\.)*+"|[{}]|"', re.DOTALL)
@@ -33,7 +36,7 @@ _OPENS_PRETTY = re.compile(rb"\s*(?:\[\s*)?\{\s*?\n")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Block:
-    """Bytes that can be parsed alone: whole lines from line `line` on, or (`single`) one object over many lines."""
+    """Bytes that can be parsed alone: whole lines from line `line` on, or (`single`) one object."""
 
     line: int
     data: bytes
@@ -53,14 +56,15 @@ class DumpReader:
 
     After reading: `bytes_read` and `sha256` of the file as it was, `damage` where it was cut short. With
     `keep_partial` damage ends the reading quietly and stands in `damage`; else it raises `SourceError`.
-    An empty source raises `SourceError` always.
+    `warning` tells of an array that is never closed but ends well. An empty source always raises `SourceError`.
     """
 
-    def __init__(self, path: Path | str, *, keep_partial: bool = False) -> None:
+    def __init__(self, path: Path | str, *, name: str | None = None, keep_partial: bool = False) -> None:
         self.path = str(path)
-        self.name = "stdin" if self.path == STDIN else Path(path).name
+        self.name = name or ("stdin" if self.path == STDIN else Path(path).name)
         self.keep_partial = keep_partial
         self.damage: str | None = None
+        self.warning: str | None = None
         self._stream: HashedReader | None = None
 
     @property
@@ -69,11 +73,23 @@ class DumpReader:
         return self._stream.bytes_read if self._stream else 0
 
     @property
+    def size(self) -> int | None:
+        """Bytes of the (packed) source, None for standard input."""
+        return None if self.path == STDIN else Path(self.path).stat().st_size
+
+    @property
+    def modified(self) -> str | None:
+        """When the source was last written, in UTC; None for standard input."""
+        if self.path == STDIN:
+            return None
+        return datetime.fromtimestamp(Path(self.path).stat().st_mtime, UTC).isoformat(timespec="seconds")
+
+    @property
     def sha256(self) -> str | None:
         """Digest of the source, None unless it was read to its end."""
         return self._stream.sha256() if self._stream else None
 
-    def blocks(self) -> Iterator[Block]:
+    def blocks(self) -> Generator[Block]:
         """The source in blocks, in order. Closing the iterator closes the file."""
         with ExitStack() as stack:
             if self.path == STDIN:
@@ -89,8 +105,12 @@ class DumpReader:
                 yield from _split(ends.watch(plain_chunks(self._stream, self.name)), self.name)
                 if ends.first is None:
                     raise SourceError(f"{self.name} is empty: a dump has at least one entity")
-                if ends.first == b"["[0] and ends.last != b"]"[0]:
-                    raise DamagedError(f"{self.name}: truncated: the array that it opens is never closed")
+                if ends.first == _OPENS and ends.last != _CLOSES:
+                    unclosed = f"{self.name}: the array that it opens is never closed"
+                    if ends.last not in (*b"},",):
+                        raise DamagedError(f"{unclosed}, and its last line is cut short")
+                    # Pieces of a split dump look like this, and so does one cut at a line's end.
+                    self.warning = f"{unclosed}; it may be cut short"
             except DamagedError as error:
                 if not self.keep_partial:
                     raise SourceError(
@@ -174,7 +194,7 @@ def _objects(buffer: bytes, chunks: Iterator[bytes], line: int, name: str) -> It
                 break
         if len(buffer) - gap > LONGEST:
             raise SourceError(
-                f"{name}, line {line}: no end of the object within {LONGEST >> 20} MiB: its braces do not match"
+                f"{name}, line {line}: no end of the object within {LONGEST >> 20} MiB; braces do not match"
             )
         buffer = buffer[gap:]
         start, at, gap = start - gap, at - gap, 0
@@ -188,7 +208,7 @@ def _objects(buffer: bytes, chunks: Iterator[bytes], line: int, name: str) -> It
 
 
 def _between(gap: bytes, line: int) -> Iterator[Block]:
-    # What stands between objects is brackets and commas; anything else is a damaged line, for `parse` to say so.
+    # Brackets and commas stand between objects; anything else is a damaged line, which `parse` will say.
     if rest := gap.strip(_BLANK + b"[]"):
         line += gap.count(b"\n", 0, gap.find(rest))
         yield Block(line=line, data=rest, single=True)

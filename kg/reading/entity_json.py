@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kg.model import ENTITY_ID, Entity, Rank, Snak, Statement
-from kg.reading.snaks import Unreadable, entity_edge, read_property_id, read_snak
+from kg.reading.snaks import Unreadable, entity_edge, read_property_id, read_snak, read_snak_parts
 
 _RANKS: Mapping[object, Rank] = {rank.value: rank for rank in Rank}
 
@@ -65,7 +65,7 @@ def entity_id(data: Mapping[str, Any]) -> str:
 
 def decode(data: object, *, languages: Collection[str] | None = None) -> Decoded:
     """Read one entity object, with terms of `languages` alone (None: all). Never raises for bad content."""
-    if not isinstance(data, Mapping):
+    if not isinstance(data, dict):
         return Decoded(
             entity=None,
             rejects=(
@@ -110,7 +110,7 @@ def term_texts(data: Mapping[str, Any], languages: Collection[str] | None = None
 
 def _claims(data: Mapping[str, Any]) -> Iterator[tuple[str | None, Any]]:
     claims = data.get("claims") or data.get("statements")
-    if isinstance(claims, Mapping):
+    if isinstance(claims, dict):
         for prop, found in claims.items():
             if isinstance(found, list):
                 for statement in found:
@@ -132,26 +132,26 @@ def _statements(data: Mapping[str, Any], subject: str, rejects: list[Reject]) ->
                 prop = checked[key] = read_property_id(key)
             if not isinstance(found, dict):
                 raise Unreadable("bad-statement", f"expected an object, found {type(found).__name__}")
-            given = found.get("mainsnak")
-            if given is None:
+            snak = found.get("mainsnak")
+            if snak is None:
                 raise Unreadable("bad-statement", "a statement needs a mainsnak")
-            snak = read_snak(given, prop)
+            prop, kind, value = read_snak_parts(snak, prop)
             rank = _RANKS.get(found.get("rank", "normal"))
             if rank is None:
                 raise Unreadable("bad-rank", f"rank {found['rank']!r} is none of {', '.join(Rank)}")
             qualifiers = found.get("qualifiers")
-            datatype = given.get("datatype")
+            datatype = snak.get("datatype")
             name = found.get("id")
             if not isinstance(name, str) or not name:  # statements of old dumps carry none
-                name = f"{subject}${snak.property}-{unnamed}"
+                name = f"{subject}${prop}-{unnamed}"
                 unnamed += 1
             yield Statement(
                 id=name,
                 subject=subject,
-                property=snak.property,
+                property=prop,
                 rank=rank,
-                kind=snak.kind,
-                value=snak.value,
+                kind=kind,
+                value=value,
                 qualifiers=_qualifiers(qualifiers, found.get("qualifiers-order")) if qualifiers else (),
                 datatype=datatype if isinstance(datatype, str) else None,
             )
@@ -168,7 +168,7 @@ def _statements(data: Mapping[str, Any], subject: str, rejects: list[Reject]) ->
 
 
 def _qualifiers(data: object, order: object) -> tuple[Snak, ...]:
-    if isinstance(data, Mapping):
+    if isinstance(data, dict):
         props = list(data)
         if isinstance(order, list) and len(props) > 1:
             first = [prop for prop in dict.fromkeys(order) if prop in data]
@@ -188,7 +188,7 @@ def _qualifiers(data: object, order: object) -> tuple[Snak, ...]:
 
 def _term(language: object, given: object) -> tuple[str, str] | None:
     # With languagefallback the API puts another language's text under the asked key and says so inside.
-    if isinstance(given, Mapping):
+    if isinstance(given, dict):
         inside = given.get("language")
         if isinstance(inside, str):
             language = inside
@@ -199,7 +199,7 @@ def _term(language: object, given: object) -> tuple[str, str] | None:
 
 
 def _entries(data: object) -> Iterator[tuple[object, Any]]:
-    if isinstance(data, Mapping):
+    if isinstance(data, dict):
         yield from data.items()
     elif isinstance(data, list):  # a list of {language, value} instead of a map
         for given in data:
@@ -228,9 +228,7 @@ def _aliases(
     for key, group in _entries(data):
         if languages is not None and isinstance(key, str) and key not in languages:
             continue
-        if (
-            isinstance(group, Mapping) and "value" not in group
-        ):  # {"0": {...}} for a list, as PHP may write one
+        if isinstance(group, dict) and "value" not in group:  # {"0": {...}} for a list, as PHP may write one
             group = list(group.values())
         for given in group if isinstance(group, list) else [group]:
             term = _term(key, given)
@@ -243,5 +241,5 @@ def _aliases(
 
 def _redirects(data: Mapping[str, Any], subject: str) -> tuple[str, ...]:
     given = data.get("redirects")
-    merged = given.get("from") if isinstance(given, Mapping) else None
+    merged = given.get("from") if isinstance(given, dict) else None
     return (merged,) if isinstance(merged, str) and ENTITY_ID.match(merged) and merged != subject else ()

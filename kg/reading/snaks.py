@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from decimal import Decimal
+from functools import lru_cache
 from typing import Any
 
 import orjson
@@ -51,20 +52,25 @@ def read_property_id(given: object) -> str:
 
 
 def read_snak(data: object, prop: str | None = None) -> Snak:
-    """A snak, main part of a statement or qualifier. `prop`: the checked key it stood under, or None."""
-    if not isinstance(data, Mapping):
+    """A snak. `prop`: the checked key it stood under, or None."""
+    found, kind, value = read_snak_parts(data, prop)
+    return Snak(property=found, kind=kind, value=value)
+
+
+def read_snak_parts(data: object, prop: str | None = None) -> tuple[str, SnakKind, Value | None]:
+    """Property, kind and value of a snak; see `read_snak`."""
+    if not isinstance(data, dict):
         raise Unreadable("bad-snak", f"a snak must be an object, not {type(data).__name__}")
     named = data.get("property", prop)
     if prop is None or named != prop:  # the usual case, a snak that repeats its key, needs no second check
         prop = read_property_id(named)
     given = data.get("snaktype", "value")
+    if given == "value":
+        return prop, SnakKind.VALUE, read_value(data.get("datavalue"))
     try:
-        kind = _KINDS[given]
+        return prop, _KINDS[given], None
     except (KeyError, TypeError):
         raise Unreadable("unknown-snaktype", f"snaktype {given!r} is none of {', '.join(_KINDS)}") from None
-    if kind is not SnakKind.VALUE:
-        return Snak(property=prop, kind=kind)
-    return Snak(property=prop, value=read_value(data.get("datavalue")))
 
 
 def read_value(datavalue: object) -> Value:
@@ -75,7 +81,7 @@ def read_value(datavalue: object) -> Value:
             if _TARGET.match(datavalue.upper())
             else TextValue(text=datavalue)
         )
-    if not isinstance(datavalue, Mapping) or "value" not in datavalue:
+    if not isinstance(datavalue, dict) or "value" not in datavalue:
         raise Unreadable("no-datavalue", f"a value snak needs a datavalue, not {_short(datavalue)}")
     kind, value = datavalue.get("type"), datavalue["value"]
     reader = _READERS.get(kind) if isinstance(kind, str) else None
@@ -89,8 +95,10 @@ def read_value(datavalue: object) -> Value:
 def read_entity_value(value: object) -> EntityValue:
     """An entity reference: its `id`, else entity type and number, or (old dumps) a plain string."""
     given: object = value
-    if isinstance(value, Mapping):
+    if isinstance(value, dict):
         given = value.get("id")
+        if isinstance(given, str):
+            return _entity_value(given)
         if given is None:
             prefix = _PREFIXES.get(str(value.get("entity-type", "item")))
             number = value.get("numeric-id")
@@ -98,16 +106,22 @@ def read_entity_value(value: object) -> EntityValue:
                 raise Unreadable("bad-entity-id", f"neither id nor a known type and number: {_short(value)}")
             given = f"{prefix}{number}"
     if isinstance(given, str):
-        if _TARGET.match(given):
-            return EntityValue(id=given)
-        if _TARGET.match(given.upper()):
-            return EntityValue(id=given.upper())
+        return _entity_value(given)
+    raise Unreadable("bad-entity-id", f"{_short(given)} is no entity id")
+
+
+@lru_cache(maxsize=1 << 16)  # classes, countries and the like come again and again
+def _entity_value(given: str) -> EntityValue:
+    if _TARGET.match(given):
+        return EntityValue(id=given)
+    if _TARGET.match(given.upper()):
+        return EntityValue(id=given.upper())
     raise Unreadable("bad-entity-id", f"{_short(given)} is no entity id")
 
 
 def read_time(value: object) -> TimeValue:
     """A time. Parts beyond the precision are dropped; a precision finer than the parts given is lowered."""
-    if not isinstance(value, Mapping):
+    if not isinstance(value, dict):
         raise Unreadable("bad-time", f"a time must be an object, not {_short(value)}")
     found = _TIME.match(value["time"]) if isinstance(value.get("time"), str) else None
     if found is None:
@@ -140,7 +154,7 @@ def read_time(value: object) -> TimeValue:
 
 def read_quantity(value: object) -> QuantityValue:
     """A quantity: decimals as written; bounds put in order, and dropped where only one is given."""
-    if not isinstance(value, Mapping):
+    if not isinstance(value, dict):
         raise Unreadable("bad-quantity", f"a quantity must be an object, not {_short(value)}")
     amount = _decimal(value.get("amount"))
     lower, upper = value.get("lowerBound"), value.get("upperBound")
@@ -173,7 +187,7 @@ def _text(value: object) -> TextValue:
 
 
 def _monolingual(value: object) -> TextValue:
-    if isinstance(value, Mapping):
+    if isinstance(value, dict):
         text, language = value.get("text"), value.get("language")
         if isinstance(text, str) and isinstance(language, str):
             return TextValue(text=text, language=language)
@@ -195,7 +209,7 @@ _READERS: Mapping[str, Callable[[object], Value]] = {
 
 
 def entity_edge(statement: Any) -> tuple[str, str | None] | None:
-    """(property, target id) of a statement's JSON, target None for other values; None where it counts for nothing.
+    """(property, target id) of a statement's JSON, target None for other values; None if it does not count.
 
     The light reading for counts and walks over a whole source: deprecated statements and stated absences do
     not count, and what cannot be read is passed over, because the full reading reports it.

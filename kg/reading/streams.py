@@ -1,4 +1,4 @@
-"""Compressed bytes in, plain bytes out: several members or streams, told by content, never cut short silently."""
+"""Compressed bytes in, plain bytes out: told by content, of several members, never cut short silently."""
 
 from __future__ import annotations
 

@@ -52,14 +52,15 @@ class Store(Protocol):
     ) -> dict[str, list[NameMatch]]:
         """Entities whose label or alias equals a name after `kg.terms.normalise`, keyed by the given name.
 
-        Labels before aliases, then by id number. Names that nothing carries are absent.
+        One match an entity: its label before its aliases, then the first language in code order. Labels
+        before aliases, then by id number, items first. Names that nothing carries are absent.
         """
         ...
 
     def referrers(
         self, pairs: Collection[tuple[str, str]], *, limit: int | None = None
     ) -> dict[tuple[str, str], list[str]]:
-        """Ids of entities with a non-deprecated statement (property, target id), ascending by number.
+        """Ids of entities with a non-deprecated statement (property, target id), in the order of `ids`.
 
         `limit` caps each list: hubs such as (P31, Q5) have millions.
         """
@@ -73,7 +74,7 @@ class Store(Protocol):
         ...
 
     def property_counts(self, properties: Collection[str]) -> dict[str, int]:
-        """How many entities of the whole source carry each property at all, non-deprecated."""
+        """How many entities of the whole source carry each property, non-deprecated, not novalue."""
         ...
 
     def values_of(self, prop: str, *, limit: int | None = None) -> list[tuple[str, int]]:
@@ -97,5 +98,5 @@ class WritableStore(Store, Protocol):
     """A store under construction."""
 
     def write(self, entities: Iterable[Entity]) -> int:
-        """Put entities in and return how many. The same entity again replaces the first: writing is idempotent."""
+        """Put entities in and return how many were given. The last of the same id stays: idempotent."""
         ...

@@ -121,7 +121,7 @@ def _encode(kind: SnakKind, value: Value | None) -> tuple[int, Any]:
 
 
 class Decoder:
-    """Rows -> statements. Keeps the small values that repeat (ids of properties and targets) to share them."""
+    """Rows -> statements. Shares the values that repeat: ids of properties, references to entities."""
 
     def __init__(self) -> None:
         self._properties: dict[int, str] = {}

@@ -32,7 +32,7 @@ DATATYPES: tuple[str, ...] = (
 TABLES = """
 -- Ids are integers: item Q42 is 42, property P31 is -31. In the columns named `property` P31 is 31.
 
--- What the snapshot was made from and how. The row snapshot_id is written last: without it the file is unfinished.
+-- What the snapshot was made from and how. Without the row snapshot_id the file is unfinished.
 CREATE TABLE manifest (
     key TEXT PRIMARY KEY,
     value TEXT NOT NULL             -- JSON
@@ -80,13 +80,16 @@ CREATE TABLE statement (
     type INTEGER NOT NULL,          -- what value holds:
     -- 0 somevalue, 1 novalue: NULL
     -- 2 item or property: its integer id          3 other entity: its id as text
-    -- 4 time: JSON [year, month, day, precision], month or day 0 where not given, then 1 for the Julian calendar
+    -- 4 time: JSON [year, month, day, precision], month or day 0 where not given; a fifth element, 1, for the
+    --   Julian calendar
     -- 5 quantity: JSON [amount], then the unit's id or null, then lower and upper bound; decimals as text
-    -- 6 text    7 text in a language: JSON [text, language]    8 anything else: JSON [type, value as JSON text]
+    -- 6 text                                      7 text in a language: JSON [text, language]
+    -- 8 anything else: JSON [type, value as JSON text]
     value,
     qualifiers TEXT,                -- JSON [[property, type, value], ...] in source order; NULL for none
-    id,                             -- 16 bytes: subject, '$' and the UUID; text from '$' on: what follows the subject;
-                                    -- text from '=' on: the whole id behind '='; other text: the whole id
+    -- 16 bytes: the UUID that follows the subject and '$', in capitals. Text that begins with '$': what
+    -- follows the subject. Text that begins with '=': the id is what follows. Other text: the id.
+    id,
     datatype,                       -- number, or name where it has none; NULL where the source gives none
     PRIMARY KEY (subject, property, ordinal)
 ) WITHOUT ROWID;
@@ -114,9 +117,7 @@ CREATE TABLE property_count (
 """
 
 # Made once the rows are in: building it sorted is several times faster than keeping it up to date.
-INDEXES = """
-CREATE INDEX statement_target ON statement (property, value) WHERE type = 2 AND rank > 0;
-"""
+INDEX = "CREATE INDEX statement_target ON statement (property, value) WHERE type = 2 AND rank > 0"
 
 CODES: tuple[tuple[str, int, str], ...] = (
     ("rank", PREFERRED, "preferred"),

@@ -3,59 +3,25 @@
 from __future__ import annotations
 
 import sqlite3
-import struct
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from itertools import islice
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 import orjson
 
-from kg.errors import SnapshotError
+from kg.errors import DamagedSnapshotError, SnapshotError
 from kg.model import Entity, Statement
-from kg.store import schema
+from kg.store import filling, schema
 from kg.store.base import NameMatch
-from kg.store.fingerprint import content_hash
-from kg.store.rows import Decoder, id_of, number_of, statement_rows, term_rows
+from kg.store.header import check_complete, check_kind
+from kg.store.rows import Decoder, id_of, number_of
 from kg.terms import normalise
 
 MEMORY = ":memory:"
-_BATCH = 2000  # entities written at a time
 _CHUNK = 20_000  # ids, names or pairs asked at a time
 _SEEK = 8  # up to this many properties are looked up one by one, more are filtered while scanning
-
-_COUNTS = """
-SELECT
-  (SELECT count(*) FROM entity),
-  (SELECT count(*) FROM entity WHERE id > 0),
-  (SELECT count(*) FROM entity WHERE id < 0),
-  (SELECT count(*) FROM statement),
-  (SELECT count(*) FROM statement WHERE rank = 2),
-  (SELECT count(*) FROM statement WHERE rank = 1),
-  (SELECT count(*) FROM statement WHERE rank = 0),
-  (SELECT count(*) FROM statement WHERE qualifiers IS NOT NULL),
-  (SELECT coalesce(sum(json_array_length(qualifiers)), 0) FROM statement WHERE qualifiers IS NOT NULL),
-  (SELECT count(*) FROM term WHERE kind = 0),
-  (SELECT count(*) FROM term WHERE kind = 1),
-  (SELECT count(*) FROM term WHERE kind = 2),
-  (SELECT count(*) FROM redirect)
-"""
-_COUNT_NAMES = (
-    "entities",
-    "items",
-    "properties",
-    "statements",
-    "preferred",
-    "normal",
-    "deprecated",
-    "qualified_statements",
-    "qualifiers",
-    "labels",
-    "aliases",
-    "descriptions",
-    "redirects",
-)
 
 
 class SQLiteStore:
@@ -76,18 +42,19 @@ class SQLiteStore:
     def open(cls, path: Path | str) -> SQLiteStore:
         """Open a finished snapshot for reading.
 
-        Raises FileNotFoundError, or `SnapshotError` where the file is no snapshot, truncated, unfinished, or
-        of another schema version than this program reads.
+        Raises FileNotFoundError, `SnapshotError` where the file is no snapshot or of another schema version
+        than this program reads, and `DamagedSnapshotError` where it is truncated or unfinished.
         """
         path = Path(path)
-        _check_header(path)
+        check_kind(path)
+        check_complete(path)
         address = f"file:{quote(str(path.absolute()))}?mode=ro&immutable=1"
         store = cls(sqlite3.connect(address, uri=True, isolation_level=None), str(path))
         try:
             store._rows("PRAGMA mmap_size = 2147418112")
             store._rows("PRAGMA cache_size = -65536")
             if not store._rows("SELECT 1 FROM manifest WHERE key = 'snapshot_id'"):
-                raise SnapshotError(f"{path} is unfinished: it has no snapshot id; build it again")
+                raise DamagedSnapshotError(f"{path} is unfinished: it has no snapshot id; build it again")
             store._redirected = bool(store._rows("SELECT 1 FROM redirect LIMIT 1"))
         except BaseException:
             store.close()
@@ -103,61 +70,21 @@ class SQLiteStore:
         if str(path) != MEMORY and Path(path).exists() and Path(path).stat().st_size:
             raise SnapshotError(f"{path} exists already; a snapshot is built into a new file")
         store = cls(sqlite3.connect(str(path), isolation_level=None), str(path))
-        for setting in (
-            f"application_id = {schema.APPLICATION_ID}",
-            f"user_version = {schema.SCHEMA_VERSION}",
-            "page_size = 4096",
-            "journal_mode = OFF",
-            "synchronous = OFF",
-            "locking_mode = EXCLUSIVE",
-            "cache_size = -131072",
-        ):
-            store._rows(f"PRAGMA {setting}")
-        store._connection.executescript(schema.TABLES)
-        store._connection.execute("BEGIN")
-        store._many("INSERT INTO code VALUES (?, ?, ?)", schema.CODES)
+        with store._writing():
+            filling.prepare(store._connection)
         return store
 
     # Writing
 
     def write(self, entities: Iterable[Entity]) -> int:
         """Put entities in and return how many were given; the last of the same id stays."""
-        given = 0
-        source = iter(entities)
-        while batch := list(islice(source, _BATCH)):
-            given += len(batch)
-            last = {_number(entity.id): entity for entity in batch}
-            known = self._rows(
-                "SELECT id FROM entity WHERE id IN (SELECT value FROM json_each(?))", (_json(list(last)),)
-            )
-            if known:
-                self._forget(number for (number,) in known)
-            self._many(
-                "INSERT INTO entity VALUES (?, ?, ?)",
-                ((number, entity.sitelinks, entity.datatype) for number, entity in last.items()),
-            )
-            self._many(
-                "INSERT INTO term VALUES (?, ?, ?, ?, ?)",
-                (row for number, entity in last.items() for row in term_rows(entity, number)),
-            )
-            self._many(
-                "INSERT INTO statement VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                (row for number, entity in last.items() for row in statement_rows(entity, number)),
-            )
-        return given
-
-    def _forget(self, numbers: Iterable[int]) -> None:
-        keys = [(number,) for number in numbers]
-        self._many("DELETE FROM entity WHERE id = ?", keys)
-        self._many("DELETE FROM term WHERE entity = ?", keys)
-        self._many("DELETE FROM statement WHERE subject = ?", keys)
+        with self._writing():
+            return filling.write(self._connection, entities)
 
     def redirect(self, merged: Mapping[str, str]) -> None:
         """Record ids that were merged into others: {old id: target id}."""
-        self._many(
-            "INSERT OR REPLACE INTO redirect VALUES (?, ?)",
-            ((_number(source), _number(target)) for source, target in merged.items()),
-        )
+        with self._writing():
+            filling.redirect(self._connection, merged)
         self._redirected = self._redirected or bool(merged)
 
     def finish(
@@ -167,63 +94,22 @@ class SQLiteStore:
         other_values: Iterable[tuple[int, int, int]] = (),
         other_properties: Iterable[tuple[int, int]] = (),
     ) -> Mapping[str, Any]:
-        """Build what reading needs, seal the snapshot and return its manifest. May be called again after more writes.
+        """Build what reading needs, seal the snapshot, return its manifest; again after more writes.
 
         `manifest` is added to the counts and the snapshot id, which are made here. `other_values`
         (property, target, entities) and `other_properties` (property, entities) are the counts over the
         entities of the source that are not in the snapshot, as numbers.
         """
-        run = self._connection.execute
-        for table in ("name", "value_count", "property_count", "manifest"):
-            run(f"DELETE FROM {table}")
-        run("DROP INDEX IF EXISTS statement_target")
-        # A redirect from an id that is here itself, or to one that is not, would only mislead.
-        run("DELETE FROM redirect WHERE source IN (SELECT id FROM entity)")
-        run("DELETE FROM redirect WHERE target NOT IN (SELECT id FROM entity)")
-        self._connection.create_function("normalise", 1, normalise, deterministic=True)
-        run(
-            "INSERT INTO name SELECT normalise(text) AS key, language, kind, entity, ordinal FROM term"
-            " WHERE kind < 2 AND key <> '' ORDER BY key, language, kind, entity, ordinal"
-        )
-        self._connection.executescript(schema.INDEXES)
-        if not self._connection.in_transaction:
-            run("BEGIN")
-        run(
-            "INSERT INTO value_count SELECT property, value, count(DISTINCT subject) FROM statement"
-            " WHERE type = 2 AND rank > 0 AND value IN (SELECT id FROM entity) GROUP BY property, value"
-        )
-        self._many(
-            "INSERT INTO value_count SELECT ?1, ?2, ?3 WHERE EXISTS (SELECT 1 FROM entity WHERE id = ?2)"
-            " ON CONFLICT DO UPDATE SET entities = entities + excluded.entities",
-            other_values,
-        )
-        run(
-            "INSERT INTO property_count SELECT property, count(DISTINCT subject) FROM statement"
-            f" WHERE rank > 0 AND type <> {schema.NOVALUE} GROUP BY property"
-        )
-        self._many(
-            "INSERT INTO property_count VALUES (?, ?)"
-            " ON CONFLICT DO UPDATE SET entities = entities + excluded.entities",
-            other_properties,
-        )
-        sealed: dict[str, Any] = {
-            **(manifest or {}),
-            "schema_version": schema.SCHEMA_VERSION,
-            "counts": self.counts(),
-            "snapshot_id": content_hash(self._connection),
-        }
-        self._many(
-            "INSERT INTO manifest VALUES (?, ?)",
-            ((key, orjson.dumps(value).decode()) for key, value in sealed.items()),
-        )
-        run("COMMIT")
-        run("BEGIN")
-        self._manifest = None
-        return sealed
+        with self._writing():
+            self._manifest = filling.seal(self._connection, manifest or {}, other_values, other_properties)
+        return self._manifest
 
-    def counts(self) -> dict[str, int]:
-        """What is in the snapshot now: entities, statements by rank, qualifiers, terms, redirects."""
-        return dict(zip(_COUNT_NAMES, self._rows(_COUNTS)[0], strict=True))
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.OperationalError as error:  # a full disk, above all
+            raise SnapshotError(f"cannot write snapshot {self.path}: {error}") from error
 
     # Reading
 
@@ -483,49 +369,7 @@ class SQLiteStore:
         try:
             return self._connection.execute(sql, parameters).fetchall()
         except sqlite3.DatabaseError as error:
-            raise SnapshotError(f"cannot read snapshot {self.path}: {error}") from error
-
-    def _many(self, sql: str, rows: Iterable[tuple[Any, ...]]) -> None:
-        try:
-            self._connection.executemany(sql, rows)
-        except sqlite3.OperationalError as error:  # a full disk, above all
-            raise SnapshotError(f"cannot write snapshot {self.path}: {error}") from error
-
-
-def _check_header(path: Path) -> None:
-    """Tell a snapshot of the right version by its first 100 bytes; sqlite.org/fileformat2.html, section 1.3."""
-    if path.is_dir():
-        raise SnapshotError(f"{path} is a folder; give a snapshot file")
-    with path.open("rb") as stream:
-        header = stream.read(100)
-    size = path.stat().st_size
-    if len(header) < 100 or not header.startswith(b"SQLite format 3\0"):
-        what = "empty" if not size else "no SQLite file"
-        raise SnapshotError(f"{path} is no snapshot: it is {what}; make one with 'granola snapshot build'")
-    version, application = struct.unpack(">I4xI", header[60:72])
-    if application != schema.APPLICATION_ID:
-        raise SnapshotError(f"{path} is no snapshot: it is an SQLite file of another program")
-    if version > schema.SCHEMA_VERSION:
-        raise SnapshotError(
-            f"{path} has schema version {version}, newer than {schema.SCHEMA_VERSION}, the newest that this version"
-            " reads; upgrade the program or build the snapshot again"
-        )
-    if version < schema.SCHEMA_VERSION:
-        raise SnapshotError(
-            f"{path} has schema version {version}; this version reads {schema.SCHEMA_VERSION}; build it again"
-        )
-    page_size, pages = struct.unpack(">H10xI", header[16:32])
-    if size < pages * (65536 if page_size == 1 else page_size):
-        raise SnapshotError(
-            f"{path} is truncated: {size} bytes of {pages * page_size}; copy or build it again"
-        )
-
-
-def _number(entity_id: str) -> int:
-    number = number_of(entity_id)
-    if number is None:
-        raise SnapshotError(f"{entity_id!r} is no item or property id; a snapshot holds items and properties")
-    return number
+            raise DamagedSnapshotError(f"cannot read snapshot {self.path}: {error}") from error
 
 
 def _json(values: list[Any]) -> str:

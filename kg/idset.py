@@ -1,0 +1,43 @@
+"""A set of entity numbers that stays small: one bit each, in pages made where they are needed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+_BITS = 16  # ids a page: 2**16, 8 KiB
+
+
+class IdSet:
+    """Integers of either sign (see `kg.store.rows.number_of`), ascending. All of WikiData takes 20 MB."""
+
+    def __init__(self, numbers: Iterable[int] = ()) -> None:
+        self._pages: dict[int, bytearray] = {}
+        self._size = 0
+        for number in numbers:
+            self.add(number)
+
+    def add(self, number: int) -> bool:
+        """Put a number in; whether it is new."""
+        page = self._pages.get(number >> _BITS)
+        if page is None:
+            page = self._pages[number >> _BITS] = bytearray(1 << (_BITS - 3))
+        at, bit = (number >> 3) & ((1 << (_BITS - 3)) - 1), 1 << (number & 7)
+        if page[at] & bit:
+            return False
+        page[at] |= bit
+        self._size += 1
+        return True
+
+    def __contains__(self, number: int) -> bool:
+        page = self._pages.get(number >> _BITS)
+        return page is not None and bool(page[(number >> 3) & ((1 << (_BITS - 3)) - 1)] & (1 << (number & 7)))
+
+    def __iter__(self) -> Iterator[int]:
+        for key in sorted(self._pages):
+            for at, byte in enumerate(self._pages[key]):
+                if byte:
+                    first = (key << _BITS) + (at << 3)
+                    yield from (first + bit for bit in range(8) if byte >> bit & 1)
+
+    def __len__(self) -> int:
+        return self._size

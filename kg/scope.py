@@ -1,0 +1,92 @@
+"""Which entities go into a snapshot, as asked for."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from kg.errors import SelectionError
+from kg.model import ENTITY_ID
+from kg.terms import normalise
+
+_PROPERTY = re.compile(r"P[1-9][0-9]{0,17}\Z")
+_ITEM = re.compile(r"Q[1-9][0-9]{0,17}\Z")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Scope:
+    """The union of what is named here, and what `hops` steps along the properties `along` reach from it.
+
+    `ids`: items and properties. `names`: entities whose label or alias equals one of them, normalised, in the
+    languages of the snapshot. `classes`: entities with a P31 value that is one of these classes or below one
+    by P279. Steps go from subject to value. Deprecated statements lead nowhere. With nothing named, the
+    snapshot takes everything.
+
+    Raises SelectionError for malformed ids, and for hops that have no start or no property.
+    """
+
+    ids: frozenset[str] = frozenset()
+    names: frozenset[str] = frozenset()
+    classes: frozenset[str] = frozenset()
+    hops: int = 0
+    along: frozenset[str] = frozenset()
+
+    def __post_init__(self) -> None:
+        _check(self.ids, ENTITY_ID, "an id is Q or P and a number, as in Q42")
+        _check(self.classes, _ITEM, "a class is an item, as in Q515")
+        _check(self.along, _PROPERTY, "hops go along properties, as in P131")
+        if self.hops < 0:
+            raise SelectionError(f"hops must be 0 or more, not {self.hops}")
+        if self.hops and not self.along:
+            raise SelectionError(f"{self.hops} hops along no property; name the properties to follow")
+        if self.hops and self.everything:
+            raise SelectionError("hops need entities to start from: select by ids, names or classes")
+
+    @property
+    def everything(self) -> bool:
+        """Whether nothing narrows the snapshot down."""
+        return not (self.ids or self.names or self.classes)
+
+    @property
+    def needs_graph(self) -> bool:
+        """Whether who belongs to it shows only after one reading of the whole source."""
+        return bool(self.classes) or self.hops > 0
+
+    def keys(self) -> frozenset[str]:
+        """The names as they are compared."""
+        return frozenset(key for key in map(normalise, self.names) if key)
+
+    def to_json(self) -> dict[str, Any]:
+        """The selection for a manifest; long lists as their length and the SHA-256 of their sorted lines."""
+        if self.everything:
+            return {"everything": True}
+        out: dict[str, Any] = {"everything": False}
+        for key, values in (("ids", self.ids), ("names", self.names)):
+            if values:
+                out[key] = _listed(values)
+        if self.classes:
+            out["classes"] = sorted(self.classes)
+        if self.hops:
+            out["hops"] = self.hops
+            out["along"] = sorted(self.along)
+        return out
+
+
+def _check(given: Iterable[str], form: re.Pattern[str], expected: str) -> None:
+    for one in sorted(given):
+        if not form.match(one):
+            raise SelectionError(f"{one!r} cannot be selected: {expected}")
+
+
+def _listed(values: Collection[str]) -> dict[str, Any]:
+    ordered = sorted(values)
+    listed: dict[str, Any] = {
+        "count": len(ordered),
+        "sha256": hashlib.sha256("\n".join(ordered).encode()).hexdigest(),
+    }
+    if len(ordered) <= 50:
+        listed["values"] = ordered
+    return listed

@@ -1,0 +1,154 @@
+"""Writing a snapshot file: tables, rows, and what is derived from the rows once they are in."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Mapping
+from itertools import islice
+from typing import Any
+
+import orjson
+
+from kg.errors import SnapshotError
+from kg.model import Entity
+from kg.store import schema
+from kg.store.fingerprint import content_hash
+from kg.store.rows import number_of, statement_rows, term_rows
+from kg.terms import normalise
+
+_BATCH = 2000  # entities at a time
+
+_COUNTS: Mapping[str, str] = {
+    "entities": "count(*) FROM entity",
+    "items": "count(*) FROM entity WHERE id > 0",
+    "properties": "count(*) FROM entity WHERE id < 0",
+    "statements": "count(*) FROM statement",
+    "preferred": f"count(*) FROM statement WHERE rank = {schema.PREFERRED}",
+    "normal": f"count(*) FROM statement WHERE rank = {schema.NORMAL}",
+    "deprecated": f"count(*) FROM statement WHERE rank = {schema.DEPRECATED}",
+    "qualified_statements": "count(qualifiers) FROM statement",
+    "qualifiers": "coalesce(sum(json_array_length(qualifiers)), 0) FROM statement",
+    "labels": f"count(*) FROM term WHERE kind = {schema.LABEL}",
+    "aliases": f"count(*) FROM term WHERE kind = {schema.ALIAS}",
+    "descriptions": f"count(*) FROM term WHERE kind = {schema.DESCRIPTION}",
+    "redirects": "count(*) FROM redirect",
+}
+
+
+def prepare(connection: sqlite3.Connection) -> None:
+    """Make the tables in an empty file. Nothing is kept for a crash: who builds renames when all is done."""
+    for setting in (
+        f"application_id = {schema.APPLICATION_ID}",
+        f"user_version = {schema.SCHEMA_VERSION}",
+        "journal_mode = OFF",
+        "synchronous = OFF",
+        "locking_mode = EXCLUSIVE",
+        "cache_size = -131072",
+    ):
+        connection.execute(f"PRAGMA {setting}")
+    connection.executescript(schema.TABLES)
+    connection.execute("BEGIN")
+    connection.executemany("INSERT INTO code VALUES (?, ?, ?)", schema.CODES)
+
+
+def write(connection: sqlite3.Connection, entities: Iterable[Entity]) -> int:
+    """Put entities in and return how many were given; the last of the same id stays."""
+    given = 0
+    source = iter(entities)
+    while batch := list(islice(source, _BATCH)):
+        given += len(batch)
+        last = {_number(entity.id): entity for entity in batch}
+        known = connection.execute(
+            "SELECT id FROM entity WHERE id IN (SELECT value FROM json_each(?))",
+            (orjson.dumps(list(last)).decode(),),
+        ).fetchall()
+        for table, column in (("entity", "id"), ("term", "entity"), ("statement", "subject")):
+            connection.executemany(f"DELETE FROM {table} WHERE {column} = ?", known)
+        connection.executemany(
+            "INSERT INTO entity VALUES (?, ?, ?)",
+            ((number, entity.sitelinks, entity.datatype) for number, entity in last.items()),
+        )
+        connection.executemany(
+            "INSERT INTO term VALUES (?, ?, ?, ?, ?)",
+            (row for number, entity in last.items() for row in term_rows(entity, number)),
+        )
+        connection.executemany(
+            "INSERT INTO statement VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (row for number, entity in last.items() for row in statement_rows(entity, number)),
+        )
+    return given
+
+
+def redirect(connection: sqlite3.Connection, merged: Mapping[str, str]) -> None:
+    """Record ids that were merged into others."""
+    connection.executemany(
+        "INSERT OR REPLACE INTO redirect VALUES (?, ?)",
+        ((_number(source), _number(target)) for source, target in merged.items()),
+    )
+
+
+def seal(
+    connection: sqlite3.Connection,
+    manifest: Mapping[str, Any],
+    other_values: Iterable[tuple[int, int, int]],
+    other_properties: Iterable[tuple[int, int]],
+) -> dict[str, Any]:
+    """Derive names, indexes, counts and the snapshot id, write the manifest and commit."""
+    run = connection.execute
+    for table in ("name", "value_count", "property_count", "manifest"):
+        run(f"DELETE FROM {table}")
+    run("DROP INDEX IF EXISTS statement_target")
+    # A redirect from an id that is here itself, or to one that is not, would only mislead.
+    here = "(SELECT id FROM entity)"
+    run(f"DELETE FROM redirect WHERE source IN {here} OR target NOT IN {here}")
+    # Names seldom repeat here, so the cache of `normalise` would only take memory.
+    connection.create_function("normalise", 1, normalise.__wrapped__, deterministic=True)
+    run(
+        "INSERT INTO name SELECT normalise(text) AS key, language, kind, entity, ordinal FROM term"
+        f" WHERE kind <> {schema.DESCRIPTION} AND key <> '' ORDER BY key, language, kind, entity, ordinal"
+    )
+    run(schema.INDEX)
+    run(
+        "INSERT INTO value_count SELECT property, value, count(DISTINCT subject) FROM statement"
+        f" WHERE type = {schema.ENTITY} AND rank > 0 AND value IN (SELECT id FROM entity)"
+        " GROUP BY property, value"
+    )
+    connection.executemany(
+        "INSERT INTO value_count SELECT ?1, ?2, ?3 WHERE EXISTS (SELECT 1 FROM entity WHERE id = ?2)"
+        " ON CONFLICT DO UPDATE SET entities = entities + excluded.entities",
+        other_values,
+    )
+    run(
+        "INSERT INTO property_count SELECT property, count(DISTINCT subject) FROM statement"
+        f" WHERE rank > 0 AND type <> {schema.NOVALUE} GROUP BY property"
+    )
+    connection.executemany(
+        "INSERT INTO property_count VALUES (?, ?)"
+        " ON CONFLICT DO UPDATE SET entities = entities + excluded.entities",
+        other_properties,
+    )
+    sealed: dict[str, Any] = {
+        **manifest,
+        "schema_version": schema.SCHEMA_VERSION,
+        "counts": counts(connection),
+        "snapshot_id": content_hash(connection),
+    }
+    connection.executemany(
+        "INSERT INTO manifest VALUES (?, ?)",
+        ((key, orjson.dumps(value).decode()) for key, value in sealed.items()),
+    )
+    run("COMMIT")
+    run("BEGIN")
+    return sealed
+
+
+def counts(connection: sqlite3.Connection) -> dict[str, int]:
+    """What is in the file now: entities, statements by rank, qualifiers, terms, redirects."""
+    return {name: connection.execute(f"SELECT {what}").fetchone()[0] for name, what in _COUNTS.items()}
+
+
+def _number(entity_id: str) -> int:
+    number = number_of(entity_id)
+    if number is None:
+        raise SnapshotError(f"{entity_id!r} is no item or property id; a snapshot holds items and properties")
+    return number
