@@ -24,15 +24,23 @@ _DAY = r"(?:0?[1-9]|[12]\d|3[01])(?:st|nd|rd|th)?"
 _ORD = r"(?:\d{1,2}(?:st|nd|rd|th)|" + "|".join(sorted(_ORDINAL_WORD, key=len, reverse=True)) + ")"
 
 
+_BESIDE = r"\s*(?:b\.?\s?c|a\.?d\b|c\.?e\b)"
+_PART = (
+    r"(?:(?P<part>early|mid(?:dle)?|late|beginning|start|end|(?:first|second) half)"
+    r"(?:\s+|-)(?:of\s+)?(?:the\s+)?)?"
+)
+
+
 def _era(name: str) -> str:
     return rf"(?:\s*(?P<{name}_era>b\.?\s?c\.?(?:\s?e\.?)?|a\.?d\.?|c\.?e\.?)(?!\w))?"
 
 
 def _year(name: str) -> str:
-    """A year of three or four digits, or of fewer beside an era."""
-    beside = r"(?=\s*(?:b\.?\s?c|a\.?d\b|c\.?e\b))"
+    """A year of three or four digits, or of fewer or more beside an era."""
     return (
-        rf"(?:a\.?d\.?\s*)?(?P<{name}>\d{{3,4}}|\d{{1,2}}{beside}|(?<=ad )\d{{1,2}}|(?<=a\.d\. )\d{{1,2}})"
+        rf"(?:a\.?d\.?\s*)?(?P<{name}>\d{{3,4}}"
+        rf"|(?:\d{{1,2}}|\d{{5,}}|\d{{1,3}}(?:,\d{{3}})+)(?={_BESIDE})"
+        r"|(?<=ad )\d{1,2}|(?<=a\.d\. )\d{1,2})"
         rf"(?!\d){_era(name)}"
     )
 
@@ -48,8 +56,8 @@ _PATTERNS = tuple(
         ("slash", r"(?P<a>\d{1,2})(?P<sep>[/.-])(?P<b>\d{1,2})(?P=sep)(?P<y>\d{4})(?!\d)"),
         ("my", rf"(?P<mon>{_MONTH})\s*,?\s*(?:of\s+)?{_year('y')}"),
         ("iso-month", r"(?P<y>\d{4})-(?P<m>0[1-9]|1[0-2])(?![\d-])"),
-        ("century", rf"(?P<c>{_ORD})(?:\s+|-)(?P<unit>century|centuries|millennium)" + _era("y")),
-        ("decade", r"(?P<y>\d{2,3}0)'?s\b" + _era("y")),
+        ("century", rf"{_PART}(?P<c>{_ORD})(?:\s+|-)(?P<unit>century|centuries|millennium)" + _era("y")),
+        ("decade", rf"{_PART}(?P<y>\d{{2,3}}0|\d0(?='?s{_BESIDE}))'?s\b" + _era("y")),
         ("span", rf"(?:between\s+|from\s+)?{_year('y')}\s*(?:-|–|—|to|and|until|through)\s*{_year('z')}"),
         ("year", rf"{_year('y')}(?![\w%]|[.,]\d)"),
     )
@@ -75,7 +83,8 @@ def _span(first: int, last: int) -> tuple[int, int]:
 
 def _signed(year: str, era: str | None) -> int:
     """Astronomical year: 1 BCE is 0."""
-    return 1 - int(year) if era and era.startswith("b") else int(year)
+    number = int(year.replace(",", ""))
+    return 1 - number if era and era.startswith("b") else number
 
 
 def _century(number: int, width: int, era: str | None) -> tuple[int, int]:
@@ -102,17 +111,35 @@ def _interval(kind: str, found: re.Match[str]) -> tuple[int, int] | None:
         case "century":
             word = group["c"]
             number = _ORDINAL_WORD.get(word) or int(re.sub(r"\D", "", word))
-            return _century(number, 1000 if group["unit"] == "millennium" else 100, group["y_era"])
+            return _part(
+                group["part"],
+                *_century(number, 1000 if group["unit"] == "millennium" else 100, group["y_era"]),
+            )
         case "decade":
             era = group["y_era"]
             first = int(group["y"])
-            return _span(1 - first - 9, 1 - first) if era and era.startswith("b") else _span(first, first + 9)
+            before = bool(era and era.startswith("b"))
+            return _part(
+                group["part"], *(_span(-8 - first, 1 - first) if before else _span(first, first + 9))
+            )
         case "span":
             last = _signed(group["z"], group["z_era"])
             if group["z_era"] and not group["y_era"]:
                 year = _signed(group["y"], group["z_era"])
             return _span(year, last) if year <= last else None
     return _span(year, year)
+
+
+def _part(part: str | None, low: int, high: int) -> tuple[int, int]:
+    """The early, middle or late half: generous, for nobody counts."""
+    if part is None:
+        return low, high
+    half = (high - low + 1) // 2
+    if part.startswith(("early", "beg", "start", "first")):
+        return low, low + half - 1
+    if part.startswith("mid"):
+        return low + half // 2, high - half // 2
+    return high - half + 1, high
 
 
 def _day(year: int, month: int, day: int) -> tuple[int, int] | None:

@@ -1,0 +1,140 @@
+"""`granola score`: predictions against a tiered file."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+if TYPE_CHECKING:
+    from abstraction.rows import RejectedRow
+    from granola.scoring import ScoreReport
+
+
+def score(
+    tiered: str = typer.Argument(..., metavar="TIERED", help="Tiered rows, as `granola tiers` writes them."),
+    predictions: str = typer.Argument(
+        ...,
+        metavar="PREDICTIONS",
+        help='Predictions: {"id", "prediction"} as JSONL or CSV; - is standard input.',
+    ),
+    as_json: bool = typer.Option(False, "--json", help="Print the scores as one JSON object."),
+    out: Path | None = typer.Option(
+        None, "--out", metavar="FILE", help="Write one JSON row an item here, and FILE.run.json beside it."
+    ),
+    matcher: str = typer.Option("rules", "--matcher", help="What decides a match: rules, f1 or em."),
+    tau: float | None = typer.Option(
+        None, "--tau", help="Threshold of --matcher f1: a token-F1 of tau or more matches. Default 0.5."
+    ),
+    lambda_: float = typer.Option(
+        0.5, "--lambda", help="Informativeness of level k is exp(-lambda (k - 1)); 0 or more."
+    ),
+    seed: int = typer.Option(0, "--seed", help="Seed of the bootstrap."),
+    resamples: int = typer.Option(
+        1000, "--resamples", help="Bootstrap resamples for the intervals, 1 or more."
+    ),
+    allow_missing: bool = typer.Option(
+        False, "--allow-missing", help="Leave questions without a prediction unscored instead of stopping."
+    ),
+    ignore_unknown: bool = typer.Option(
+        False, "--ignore-unknown", help="Leave out predictions for unknown ids instead of stopping."
+    ),
+) -> None:
+    """Score predictions: GRANOLA accuracy, informativeness and more, with intervals and a signature."""
+    from abstraction.rows import read_tiered
+    from granola import matching, scoring
+    from granola.cli.output import exit_status, report_rejects
+    from granola.errors import PredictionError
+    from granola.predictions import read_predictions
+    from granola.signature import short_hash, snapshot_of
+
+    chosen = matching.matcher(matcher, tau=tau)
+    if out is not None and out.resolve() in {Path(tiered).resolve(), Path(predictions).resolve()}:
+        raise PredictionError(f"--out {out} is one of the inputs; name another file")
+    rejected: list[RejectedRow] = []
+    rows = list(read_tiered(tiered, on_reject=rejected.append))
+    if not rows:
+        reason = f"; {rejected[0].source}: {rejected[0].reason}" if rejected else ""
+        raise PredictionError(f"{tiered} has no tiered row{reason}; make one with granola tiers")
+    given = read_predictions(predictions)
+    report = scoring.score(
+        rows,
+        given,
+        chosen,
+        lambda_=lambda_,
+        times=resamples,
+        seed=seed,
+        system=Path(predictions).stem if predictions != "-" else "stdin",
+        allow_missing=allow_missing,
+        ignore_unknown=ignore_unknown,
+        rejected_rows=len(rejected),
+        tiers_hash=short_hash(tiered),
+        snapshot=snapshot_of(tiered),
+    )
+    if out is not None:
+        _write_items(
+            report,
+            out,
+            inputs=[tiered, predictions],
+            rejected=[*rejected, *given.rejected],
+            arguments={
+                "tiered": tiered,
+                "predictions": predictions,
+                "matcher": chosen.signature(),
+                "lambda": lambda_,
+                "seed": seed,
+                "resamples": resamples,
+                "allow_missing": allow_missing,
+                "ignore_unknown": ignore_unknown,
+            },
+        )
+    report_rejects(tiered, rejected)
+    report_rejects(given.name, given.rejected)
+    if report.overall.unscored:
+        print(f"granola: {report.overall.unscored} of {len(rows)} questions are unscored", file=sys.stderr)
+    if as_json:
+        print(json.dumps(report.to_json(), ensure_ascii=False, indent=1, allow_nan=False))
+    else:
+        _print_tables(report)
+    exit_status(rejected, given.rejected)
+
+
+def _print_tables(report: ScoreReport) -> None:
+    from rich.console import Console
+
+    from granola.report.tables import distribution_table, relations_table, scores_table
+
+    console = Console(width=None if sys.stdout.isatty() else 140)
+    console.print(scores_table([report]))
+    console.print(distribution_table([report]))
+    if report.relations:
+        console.print(relations_table(report))
+    print(f"signature: {report.signature}")
+
+
+def _write_items(
+    report: ScoreReport,
+    out: Path,
+    *,
+    inputs: list[str],
+    rejected: list[RejectedRow],
+    arguments: dict[str, object],
+) -> None:
+    from granola.report.items import write_items
+    from granola.run_record import write_run_record
+
+    write_items(report, out)
+    write_run_record(
+        out,
+        command="granola score",
+        arguments=arguments,
+        inputs=inputs,
+        more={
+            "signature": str(report.signature),
+            "counts": dict(report.counts),
+            "rejected": [row.to_json() for row in rejected],
+        },
+    )

@@ -1,0 +1,157 @@
+"""Metrics as values: what each item adds, and how the sums become a score.
+
+Every metric here is a ratio of sums over items, so an aggregate needs only how many items had which outcome.
+Source "Yona et al. 2024" is "Narrowing the Knowledge Evaluation Gap: Open-Domain Question Answering with
+Multi-Granularity Answers"; i* is the finest level that a prediction matches, 1 the finest.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from granola.errors import MatcherError
+
+LAMBDA = 0.5
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Outcome:
+    """What a metric needs of a scored item: its matched level from 1, or None, and whether it abstained."""
+
+    level: int | None
+    abstained: bool = False
+
+    @property
+    def name(self) -> str:
+        """Where the item stands in the distribution: its level, "wrong" or "idk"."""
+        return str(self.level) if self.level is not None else "idk" if self.abstained else "wrong"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Metric:
+    """`adds(outcome)` is what an item adds to the numerator, or None where it is not counted at all.
+
+    The score is the mean over the counted items, in `range`; NaN with n = 0 where none is counted.
+    `better` tells the direction; "neither" for a description of behaviour.
+    """
+
+    name: str
+    title: str
+    range: tuple[float, float]
+    better: Literal["higher", "lower", "neither"]
+    source: str
+    adds: Callable[[Outcome], float | None]
+
+    def of(self, counts: Mapping[Outcome, int]) -> tuple[float, int]:
+        """(score, number of counted items) of items given as outcome counts."""
+        total, n = 0.0, 0
+        for outcome, count in counts.items():
+            added = self.adds(outcome)
+            if added is not None:
+                total += added * count
+                n += count
+        return (total / n if n else math.nan), n
+
+
+def informativeness_weight(level: int, lambda_: float = LAMBDA) -> float:
+    """exp(-lambda * (level - 1)): 1 at level 1, falling with the level (Yona et al. 2024, Definition 1)."""
+    return math.exp(-lambda_ * (level - 1))
+
+
+def metrics(lambda_: float = LAMBDA) -> tuple[Metric, ...]:
+    """Every metric in display order. `lambda_` >= 0 weighs informativeness; MatcherError where it is not."""
+    if not (math.isfinite(lambda_) and lambda_ >= 0):
+        raise MatcherError(f"lambda is {lambda_:g}; allowed: 0 (all levels weigh the same) or more")
+    share = (0.0, 1.0)
+    paper = "Yona et al. 2024, Definition 1"
+    selective = "El-Yaniv and Wiener 2010; Yona et al. 2024, section 5"
+
+    def matched(outcome: Outcome) -> float:
+        return float(outcome.level is not None)
+
+    def finest(outcome: Outcome) -> float:
+        return float(outcome.level == 1)
+
+    def weight(outcome: Outcome) -> float | None:
+        return None if outcome.level is None else informativeness_weight(outcome.level, lambda_)
+
+    def attempted(adds: Callable[[Outcome], float]) -> Callable[[Outcome], float | None]:
+        return lambda outcome: None if outcome.abstained else adds(outcome)
+
+    return (
+        Metric(
+            name="granola_accuracy",
+            title="GRANOLA accuracy",
+            range=share,
+            better="higher",
+            source=f"{paper}: share of scored items that match at any level; an abstention counts 0",
+            adds=matched,
+        ),
+        Metric(
+            name="standard_accuracy",
+            title="standard accuracy",
+            range=share,
+            better="higher",
+            source="share of scored items that match level 1; an abstention counts 0",
+            adds=finest,
+        ),
+        Metric(
+            name="knowledge_evaluation_gap",
+            title="knowledge evaluation gap",
+            range=share,
+            better="neither",
+            source="Yona et al. 2024: GRANOLA accuracy minus standard accuracy",
+            adds=lambda outcome: matched(outcome) - finest(outcome),
+        ),
+        Metric(
+            name="informativeness",
+            title="informativeness",
+            range=share,
+            better="higher",
+            source=f"{paper}: mean of exp(-lambda (i* - 1)) over the matched items",
+            adds=weight,
+        ),
+        Metric(
+            name="informativeness_all",
+            title="informativeness, all",
+            range=share,
+            better="higher",
+            source=f"{paper}: mean of exp(-lambda (i* - 1)) over the scored items, 0 where nothing matched",
+            adds=lambda outcome: weight(outcome) or 0.0,
+        ),
+        Metric(
+            name="selective_accuracy",
+            title="selective accuracy",
+            range=share,
+            better="higher",
+            source=f"{selective}: GRANOLA accuracy over the items that did not abstain",
+            adds=attempted(matched),
+        ),
+        Metric(
+            name="selective_standard_accuracy",
+            title="selective standard accuracy",
+            range=share,
+            better="higher",
+            source=f"{selective}: standard accuracy over the items that did not abstain",
+            adds=attempted(finest),
+        ),
+        Metric(
+            name="coverage",
+            title="coverage",
+            range=share,
+            better="neither",
+            source=f"{selective}: share of scored items that did not abstain",
+            adds=lambda outcome: float(not outcome.abstained),
+        ),
+        Metric(
+            name="abstention_rate",
+            title="abstention rate",
+            range=share,
+            better="neither",
+            source="1 - coverage",
+            adds=lambda outcome: float(outcome.abstained),
+        ),
+    )

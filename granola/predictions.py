@@ -1,0 +1,108 @@
+"""Predictions: `{"id", "prediction", "samples"?}` as JSONL, a JSON array, CSV or Parquet."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from abstraction.errors import RowError
+from abstraction.formats.records import Record, RejectedRow, excerpt, read_records
+from granola.errors import PredictionError
+
+EXPECTED = 'expected {"id": ..., "prediction": "..."} a line, or CSV with the columns id and prediction'
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Prediction:
+    """One system's answer to one question; `samples` in the order drawn. `source` is "file:line"."""
+
+    id: str
+    text: str
+    samples: tuple[str, ...] = ()
+    source: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PredictionFile:
+    """What a file holds: predictions by id in the file's order, the rejected lines, and how many were read.
+
+    `rejected_ids` are the ids of rejected lines where they can be told: those questions are not unanswered.
+    """
+
+    name: str
+    predictions: Mapping[str, Prediction]
+    rejected: tuple[RejectedRow, ...] = ()
+    rejected_ids: frozenset[str] = frozenset()
+
+    @property
+    def read(self) -> int:
+        """Lines read, kept and rejected."""
+        return len(self.predictions) + len(self.rejected)
+
+
+def read_predictions(path: Path | str) -> PredictionFile:
+    """All predictions of a file ("-": standard input); damaged and repeated lines are rejected with a reason.
+
+    An empty text is a prediction (an abstention); an absent or null one is not. Of a repeated id the first
+    line stands. Raises PredictionError for a file that is empty, of no known kind, or without one good line.
+    """
+    name = "standard input" if str(path) == "-" else str(path)
+    kept: dict[str, Prediction] = {}
+    rejected: list[RejectedRow] = []
+    ids: set[str] = set()
+    try:
+        records = list(read_records(path))
+    except RowError as error:
+        raise PredictionError(f"{error}; for predictions, {EXPECTED}") from error
+    columns = {column for record in records if isinstance(record, Record) for column in record.data}
+    for record in records:
+        if isinstance(record, RejectedRow):
+            rejected.append(record)
+            continue
+        found = _prediction(record, empty_is_text="prediction" in columns)
+        if isinstance(found, Prediction):
+            first = kept.setdefault(found.id, found)
+            if first is found:
+                continue
+            found = f"id {found.id!r} stands already at {first.source}"
+        if (known := _id(record.data.get("id"))) is not None:
+            ids.add(known)
+        rejected.append(
+            RejectedRow(source=record.source, reason=found, excerpt=excerpt(repr(dict(record.data))))
+        )
+    if not kept:
+        reason = f" ({rejected[0].source}: {rejected[0].reason})" if rejected else ""
+        raise PredictionError(f"{name}: no prediction in {len(rejected)} lines{reason}; {EXPECTED}")
+    return PredictionFile(
+        name=name, predictions=kept, rejected=tuple(rejected), rejected_ids=frozenset(ids - kept.keys())
+    )
+
+
+def _prediction(record: Record, *, empty_is_text: bool) -> Prediction | str:
+    """The prediction of a record, or the reason why it is none."""
+    known = _id(record.data.get("id"))
+    if known is None:
+        return "no id: expected a text or a whole number under 'id'"
+    text = record.data.get("prediction")
+    if text is None and record.flat and empty_is_text:
+        text = ""  # an empty cell of CSV
+    if isinstance(text, int | float) and not isinstance(text, bool):
+        text = str(text)
+    if not isinstance(text, str):
+        given = (
+            type(text).__name__ if text is not None else "null" if "prediction" in record.data else "nothing"
+        )
+        return f"no prediction: expected a text under 'prediction', found {given}"
+    samples = record.data.get("samples")
+    if record.flat or samples is None:
+        samples = []
+    if not isinstance(samples, list) or not all(isinstance(sample, str) for sample in samples):
+        return "samples: expected a list of texts"
+    return Prediction(id=known, text=text, samples=tuple(samples), source=record.source)
+
+
+def _id(value: object) -> str | None:
+    if isinstance(value, bool) or not isinstance(value, str | int):
+        return None
+    return str(value).strip() or None

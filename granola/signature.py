@@ -1,0 +1,65 @@
+"""The signature that stands beside every printed score: what someone else needs to repeat it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from granola import __version__
+from kg.files import sha256_of
+
+SHORT = 8
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Signature:
+    """Every setting that can change a digit of a score. `str()` joins them with `|` in this order.
+
+    `tiers` is the start of the tiered file's SHA-256, `snapshot` the id of the snapshot that the ladders
+    were made from, `n` the scored questions. `missing` and `unknown` appear only where ids did not fit.
+    """
+
+    matcher: str
+    lambda_: float
+    tiers: str
+    snapshot: str
+    n: int
+    resamples: int
+    seed: int
+    missing: int = 0
+    unknown: int = 0
+    version: str = __version__
+
+    def __str__(self) -> str:
+        parts = [
+            f"matcher:{self.matcher}",
+            f"lambda:{self.lambda_:g}",
+            f"tiers:{self.tiers}",
+            f"snapshot:{self.snapshot}",
+            f"n:{self.n}",
+        ]
+        if self.missing:
+            parts.append(f"missing:{self.missing}-unscored")
+        if self.unknown:
+            parts.append(f"unknown:{self.unknown}-ignored")
+        parts += [f"boot:{self.resamples}", f"seed:{self.seed}", f"version:{self.version}"]
+        return "|".join(parts)
+
+
+def short_hash(path: Path | str) -> str:
+    """The first characters of a file's SHA-256."""
+    return sha256_of(path)[:SHORT]
+
+
+def snapshot_of(tiers: Path | str) -> str:
+    """The id of the snapshot that a tiered file was made from, by FILE.run.json beside it; else "unknown"."""
+    record = Path(f"{tiers}.run.json")
+    try:
+        data = json.loads(record.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return "unknown"
+    found = data.get("snapshot") if isinstance(data, dict) else None
+    if isinstance(found, dict):
+        found = found.get("snapshot_id") or found.get("id")
+    return found if isinstance(found, str) and found else "unknown"
