@@ -6,6 +6,7 @@ from collections.abc import Collection
 
 from abstraction.ladders.base import Builder
 from abstraction.ladders.places import places
+from abstraction.ladders.schools import schools
 from abstraction.ladders.terms import terms
 
 _WHERE = frozenset({"place", "country"})
@@ -26,6 +27,8 @@ def builder_for(asks: str, kinds: Collection[str]) -> Builder | None:
     """The builder for an answer of these classes to a question that asks for `asks`; None where there is none."""
     if asks in _WHERE:
         return places
+    if asks == "school":
+        return schools
     if asks in _CLASS_VALUED:
         return terms
     for kind, builder in _BY_CLASS:

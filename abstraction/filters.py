@@ -15,13 +15,90 @@ from kg.terms import normalise
 _WORDS = re.compile(r"[^\W_]+(?:['’.][^\W_]+)*")
 _ARTICLE = re.compile(r"^(?:an?|the)\s+")
 _FUNCTION_WORDS = frozenset(
-    "a an the of in on at for from by to and or with is was are were be been did do does which who whom whose what when "
-    "where how its it his her their that this as into".split()
+    [
+        "a",
+        "an",
+        "the",
+        "of",
+        "in",
+        "on",
+        "at",
+        "for",
+        "from",
+        "by",
+        "to",
+        "and",
+        "or",
+        "with",
+        "is",
+        "was",
+        "are",
+        "were",
+        "be",
+        "been",
+        "did",
+        "do",
+        "does",
+        "which",
+        "who",
+        "whom",
+        "whose",
+        "what",
+        "when",
+        "where",
+        "how",
+        "its",
+        "it",
+        "his",
+        "her",
+        "their",
+        "that",
+        "this",
+        "as",
+        "into",
+    ]
 )
 # Words that may stand beside an answer's whole name without making it anything else.
 _NAME_DECORATION = frozenset(
-    "ltd limited inc incorporated corp corporation company co plc llc gmbh ag sa nv bv kk group holdings jr sr i ii iii iv v "
-    "the of and city town language languages f.c fc a.f.c s.p.a spa".split()
+    [
+        "ltd",
+        "limited",
+        "inc",
+        "incorporated",
+        "corp",
+        "corporation",
+        "company",
+        "co",
+        "plc",
+        "llc",
+        "gmbh",
+        "ag",
+        "sa",
+        "nv",
+        "bv",
+        "kk",
+        "group",
+        "holdings",
+        "jr",
+        "sr",
+        "i",
+        "ii",
+        "iii",
+        "iv",
+        "v",
+        "the",
+        "of",
+        "and",
+        "city",
+        "town",
+        "language",
+        "languages",
+        "f.c",
+        "fc",
+        "a.f.c",
+        "s.p.a",
+        "spa",
+    ]
 )
 
 
@@ -88,8 +165,10 @@ def is_trivial(proposal: Proposal, relation: Relation) -> bool:
     """Whether the tier, or any name of its entity, only repeats what the relation asks for."""
     if without_article(proposal.text) in relation.trivial:
         return True
-    return proposal.qid is not None and any(normalise(a) in relation.trivial for a in proposal.aliases[:3]) and (
-        proposal.text[:1].islower()
+    return (
+        proposal.qid is not None
+        and any(normalise(a) in relation.trivial for a in proposal.aliases[:3])
+        and (proposal.text[:1].islower())
     )
 
 
@@ -160,5 +239,3 @@ def _unambiguous(nodes: dict[str, Proposal]) -> dict[str, Proposal]:
         kept = tuple(a for a in node.aliases if texts.get(normalise(a), key) == key)
         out[key] = replace(node, aliases=kept) if kept != node.aliases else node
     return out
-
-

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from abstraction.classes import Classifier
+from abstraction.demonyms import bundled_demonyms
 from abstraction.descriptions.places import PLURAL, TYPED, Unit, parse_place, variants
 from kg.graph import Graph
 from kg.model import entity_number
@@ -18,11 +19,30 @@ from kg.terms import normalise
 
 PLACES = frozenset({"place", "country"})
 SITES = PLACES | {"school", "building", "organisation"}
-STATE = frozenset({"Q3624078", "Q15634554"})
-FIRST_DIVISION = frozenset({"Q10864048", "Q35657", "Q107390", "Q1221156", "Q5852411", "Q11828004", "Q36784", "Q3336843"})
+STATE = frozenset({"Q3624078", "Q15634554", "Q3024240"})  # sovereign, of limited recognition, historical
+FIRST_DIVISION = frozenset(
+    {"Q10864048", "Q35657", "Q107390", "Q1221156", "Q5852411", "Q11828004", "Q36784", "Q3336843"}
+)
 CONTAINERS = ("P131", "P17", "P361", "P30")
 DEPTH = 8
 
+# Never a tier, though chains climb through them (design note on ladders, 3.4 A 3).
+_PASSED_THROUGH = re.compile(
+    r"\b(?:electoral|constituency|statistical|planning region|judicial|police|health (?:district|region|board)|diocese|"
+    r"census division|nuts\b|parliamentary|metropolitan statistical|time zone|development region|former)",
+    re.I,
+)
+# "landmass comprising X and Y" holds them, it does not lie in them.
+_ENCLOSES = re.compile(
+    r"\b(?:compris|contain|includ|consist|surround|cover|encompass|border|centred|located (?:near|between))",
+    re.I,
+)
+# What lies in several places at once.
+_SPREAD = re.compile(
+    r"\b(?:universit|college|river|stream|lake|mountain|range|hills|railway|railroad|road|highway|route|canal|park|forest|"
+    r"desert|border|valley|empire|republic|state|country|city in)",
+    re.I,
+)
 _INNER = re.compile(r"\s+(?:in|of|on|within)\s+(?:the\s+)?(?=[A-ZÀ-Þa-z])")
 
 
@@ -56,20 +76,56 @@ class Gazetteer:
             self._chains[entity_id] = ()  # a description that leads back here adds nothing
             description = self._graph.description(entity_id)
             phrase = parse_place(description) if description else None
-            known = self.resolve(phrase.units, exclude=entity_id) if phrase else ()
+            known = ()
+            if phrase and not _ENCLOSES.search(phrase.kind):
+                spread = bool(_SPREAD.search(phrase.kind))
+                known = self.resolve(phrase.units, exclude=entity_id, spread=spread)
+            if description and not any(self.is_state(p.qid) for step in known for p in step if p.qid):
+                known = (*known, *self._by_demonym(description, entity_id))
             self._chains[entity_id] = known
         return known
 
-    def resolve(self, units: Sequence[Unit], *, exclude: str | None = None) -> tuple[tuple[Place, ...], ...]:
-        """Places for the units of a chain, finest first. Coarser units are settled before finer ones."""
+    def resolve(
+        self, units: Sequence[Unit], *, exclude: str | None = None, spread: bool = False
+    ) -> tuple[tuple[Place, ...], ...]:
+        """Places for the units of a chain, finest first. Coarser units are settled before finer ones.
+
+        `spread` says that the thing may lie in several places at once: "in X and Y" then means both.
+        """
         steps: list[tuple[Place, ...]] = []
         for unit in reversed(units):
             for part in reversed(self._split(unit.text)):
                 coarser = [place for step in steps for place in step]
-                found = self._meaning(part, coarser, exclude, on=unit.preposition == "on")
+                found = self._meaning(part, coarser, exclude, on=unit.preposition == "on", spread=spread)
                 if found and not {p.key for p in found} & {p.key for p in coarser}:
                     steps.insert(0, found)
         return tuple(steps)
+
+    def is_state(self, entity_id: str) -> bool:
+        """Whether the entity is a sovereign state, of today or of the past: where every chain ends.
+
+        By its own P31 alone: through P279 the nations within the United Kingdom would be states too.
+        """
+        return not STATE.isdisjoint(self._graph.classes(entity_id))
+
+    def is_no_tier(self, entity_id: str) -> bool:
+        """Whether the entity is a region that nobody names as a place: a constituency, a statistical region."""
+        kinds = [self._graph.label(c) or "" for c in self._graph.classes(entity_id)]
+        if kinds and all(_PASSED_THROUGH.search(k) for k in kinds):
+            return True
+        return bool(_PASSED_THROUGH.search(self._graph.label(entity_id) or ""))
+
+    def _by_demonym(self, description: str, entity_id: str) -> tuple[tuple[Place, ...], ...]:
+        """ "Italian comune" lies in Italy."""
+        if PLACES.isdisjoint(self.classes(entity_id)):
+            return ()
+        for found in (re.match(r"((?:[A-Z][\w.-]+ )?[A-Z][\w.-]+) [a-z]", description),):
+            word = normalise(found[1]) if found else ""
+            for qid in bundled_demonyms().countries.get(word, ()):
+                label = self._graph.label(qid)
+                if label and qid != entity_id and self.is_state(qid) and not self._graph.is_historical(qid):
+                    return ((Place(text=label, qid=qid, written=found[1] if found else ""),),)
+        return ()
 
     def above(self, entity_id: str) -> frozenset[str]:
         """Normalised names of everything that contains the entity: graph containers and described chain."""
@@ -105,14 +161,19 @@ class Gazetteer:
         return list(out)
 
     def _split(self, text: str) -> list[str]:
-        """"A of B in C" as its parts, unless the joined words are themselves a known name."""
+        """ "A of B in C" as its parts, unless the joined words are themselves a known name."""
         if self._graph.find(text):
             return [text]
+        owner = re.fullmatch(r"([A-ZÀ-Þ][\w .-]+)['’]s ([A-ZÀ-Þ].+)", text)
+        if owner:
+            return [owner[2], owner[1]]
         for found in _INNER.finditer(text):
             left, right = text[: found.start()], text[found.end() :]
-            if not any(c.isupper() for c in left) or not right[:1].isupper():
+            if not any(c.isupper() for c in left) or not variants(right)[-1][:1].isupper():
                 continue
-            if found.group().strip().startswith("of") and not (self._graph.find(left) and self._graph.find(right)):
+            if found.group().strip().startswith("of") and not (
+                self._graph.find(left) and self._graph.find(right)
+            ):
                 continue
             if TYPED.match(text) and TYPED.match(text).end() >= found.end():  # type: ignore[union-attr]
                 continue
@@ -120,7 +181,7 @@ class Gazetteer:
         return [text]
 
     def _meaning(
-        self, text: str, coarser: Sequence[Place], exclude: str | None, *, on: bool
+        self, text: str, coarser: Sequence[Place], exclude: str | None, *, on: bool, spread: bool
     ) -> tuple[Place, ...] | None:
         for variant in variants(text):
             if qid := self._choose(variant, coarser, exclude):
@@ -134,9 +195,11 @@ class Gazetteer:
             if last in PLURAL:
                 right = right[: -len(last)].strip()
                 left, right = (f"{side} {PLURAL[last]}".strip() for side in (left, right))
-            both = [self._meaning(side, coarser, exclude, on=on) for side in (left, right)]
-            if all(both):
-                return tuple(place for side in both if side for place in side)
+            # "Windsor and Maidenhead" may be one borough: only what can be in two places is said to be in both.
+            if last in PLURAL or spread or not coarser or all(self._world_part(s) for s in (left, right)):
+                both = [self._meaning(side, coarser, exclude, on=on, spread=False) for side in (left, right)]
+                if all(both):
+                    return tuple(place for side in both if side for place in side)
         name = variants(text)[-1]
         if on or not re.match(r"[A-ZÀ-Þ][\w'’.-]+", name) or len(name.split()) > 6:
             return None
@@ -144,8 +207,13 @@ class Gazetteer:
             return None
         return (Place(text=name, written=text),)
 
+    def _world_part(self, name: str) -> bool:
+        return bool(re.search(r"\b(?:Africa|Americas?|Asia|Europe|Oceania|Eurasia)\b", name))
+
     def _choose(self, name: str, coarser: Sequence[Place], exclude: str | None) -> str | None:
-        candidates = [c for c in self.known(name, sites=True) if c != exclude and not self._graph.is_historical(c)]
+        candidates = [
+            c for c in self.known(name, sites=True) if c != exclude and not self._graph.is_historical(c)
+        ]
         candidates = candidates or [c for c in self.known(name) if c != exclude]
         places = [c for c in candidates if not PLACES.isdisjoint(self.classes(c))]
         candidates = places or candidates
@@ -154,7 +222,9 @@ class Gazetteer:
         if coarser:
             # Sharing no more than the state with the rest of the chain proves nothing: Paris, Texas.
             for place in coarser[:-1] or coarser:
-                wanted = {normalise(n) for n in (place.text, *(self._graph.names(place.qid) if place.qid else ()))}
+                wanted = {
+                    normalise(n) for n in (place.text, *(self._graph.names(place.qid) if place.qid else ()))
+                }
                 meeting = [c for c in candidates if c == place.qid or not wanted.isdisjoint(self.above(c))]
                 if meeting:
                     return self._first(name, meeting)

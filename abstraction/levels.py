@@ -82,7 +82,9 @@ def _bridge(nodes: Graph, key: str) -> Graph:
         if other == key:
             continue
         if key in node.parents:
-            parents = dict.fromkeys(p for parent in node.parents for p in (gone.parents if parent == key else (parent,)))
+            parents = dict.fromkeys(
+                p for parent in node.parents for p in (gone.parents if parent == key else (parent,))
+            )
             evidence = node.evidence
             if node.parents == (key,):
                 evidence = (*gone.evidence, *(e for e in evidence if e not in gone.evidence))
@@ -100,7 +102,9 @@ def merge(nodes: Graph, key: str, into: str) -> Graph:
         if other == key:
             continue
         if key in node.parents:
-            parents = dict.fromkeys(into if p == key else p for p in node.parents if not (other == into and p == key))
+            parents = dict.fromkeys(
+                into if p == key else p for p in node.parents if not (other == into and p == key)
+            )
             node = replace(node, parents=tuple(p for p in parents if p != other) or (ANSWER,))
         merged[other] = node
     merged[into] = replace(merged[into], aliases=tuple(dict.fromkeys((*kept.aliases, *names))))

@@ -1,7 +1,7 @@
 """Which entity an answer's text means, using what the question asks and about whom.
 
 Exact label or alias, filtered by the class that the relation asks for, decided by the subject's own
-statements and places, then population and fame, label before alias, then the smallest number. Each link says what decided it;
+statements and places, then label before alias, population and fame, then the smallest number. Each link says what decided it;
 where only the number was left to decide, the link is of low confidence and keeps its rivals.
 """
 
@@ -23,7 +23,18 @@ from kg.store.base import NameMatch
 from kg.terms import normalise
 
 Confidence = Literal["given", "high", "medium", "low"]
-Rule = Literal["given", "only", "statement", "described", "place", "creator", "preferred-class", "label", "prominence", "smallest-id"]
+Rule = Literal[
+    "given",
+    "only",
+    "statement",
+    "described",
+    "place",
+    "creator",
+    "preferred-class",
+    "label",
+    "prominence",
+    "smallest-id",
+]
 
 CREATORS = ("P50", "P57", "P170", "P175", "P86", "P178", "P110", "P58")
 # What the subject must be for a relation of this subject kind.
@@ -34,7 +45,8 @@ SUBJECT_CLASSES = {
     "organisation": frozenset({"company", "organisation", "school", "label", "club", "group"}),
 }
 MOST_SUBJECTS = 12
-DWARFED = 10
+DWARFED, DWARFED_ACROSS = 10, 100
+SETTLEMENTS = frozenset({"Q486972", "Q515", "Q3957", "Q532"})
 UNRELATED_TO_SIZE = frozenset({"P36"})
 _UNIT = re.compile(
     r"[A-ZÀ-Þ][\w.'’-]*(?: (?:of|and|the|de|la|[A-ZÀ-Þ][\w.'’-]*))* (?P<kind>County|District|Parish|Province|Region|Department)$"
@@ -97,7 +109,8 @@ class Linker:
         if not typed:
             return Link(qid=None, abstained=Abstention.TYPE_CONFLICT)
         present = [qid for qid in typed if not self._graph.is_historical(qid)]
-        left = present or typed
+        named = [qid for qid in present if not self._gazetteer.is_no_tier(qid)]
+        left = self._outermost(named or present or typed, text)
         for rule, narrow in (
             ("statement", self._stated(left, relation, subjects)),
             ("creator", self._same_creator(left, relation, subjects)),
@@ -124,16 +137,22 @@ class Linker:
                 if len(narrow) == 1:
                     return Link(qid=narrow[0], confidence="high", rule=rule)  # type: ignore[arg-type]
                 left = narrow
-        # A capital is small as often as it is large: size says nothing there.
-        prominent = self._prominent(left) if relation.id not in UNRELATED_TO_SIZE else left
-        if len(prominent) == 1:
-            return Link(qid=prominent[0], confidence="medium", rule="prominence", rivals=self._others(left, prominent[0]))
-        left = prominent
         key = normalise(text)
         labelled = [i for i in left if normalise(self._graph.label(i) or "") == key]
         if len(labelled) == 1:
-            return Link(qid=labelled[0], confidence="medium", rule="label", rivals=self._others(left, labelled[0]))
-        left = labelled or left
+            return Link(
+                qid=labelled[0], confidence="medium", rule="label", rivals=self._others(left, labelled[0])
+            )
+        # A capital is small as often as it is large: size says nothing there.
+        prominent = self._prominent(labelled) if labelled and relation.id not in UNRELATED_TO_SIZE else left
+        if len(prominent) == 1 and labelled:
+            return Link(
+                qid=prominent[0],
+                confidence="medium",
+                rule="prominence",
+                rivals=self._others(left, prominent[0]),
+            )
+        left = prominent if labelled else left
         first = min(left, key=entity_number)
         return Link(qid=first, confidence="low", rule="smallest-id", rivals=self._others(left, first))
 
@@ -166,13 +185,32 @@ class Linker:
             return False
         return filter_.excludes.isdisjoint(kinds) or not filter_.prefers.isdisjoint(kinds)
 
+    def _outermost(self, ids: list[str], text: str) -> list[str]:
+        """One of each family of places that lie in one another under one name: a city, its borough, its county.
+
+        The smallest number stands for the family; what else contains them both tells that they are one.
+        """
+        key = normalise(text)
+        left = list(ids)
+        for inner in ids:
+            around = self._gazetteer.above(inner)
+            if key not in around:
+                continue
+            family = [i for i in left if i == inner or (self._gazetteer.above(i) & around) - {key}]
+            if len(family) > 1:
+                first = min(family, key=entity_number)
+                left = [i for i in left if i == first or i not in family]
+        return left
+
     def _stated(self, ids: Sequence[str], relation: Relation, subjects: Sequence[str]) -> list[str] | None:
         """Those that the graph itself gives as the answer; None where it gives none of them."""
         if not relation.id:
             return None
         self._graph.fetch(subjects)
         for subject in subjects:
-            values = {s.target for s in self._graph.statements(subject, relation.id) if s.rank != "deprecated"}
+            values = {
+                s.target for s in self._graph.statements(subject, relation.id) if s.rank != "deprecated"
+            }
             found = [i for i in ids if i in values]
             if found:
                 return found
@@ -244,15 +282,22 @@ class Linker:
         best = max(scores.values(), default=0)
         return [i for i, score in scores.items() if score == best] if best else []
 
-
     def _prominent(self, ids: Sequence[str]) -> list[str]:
         """Those that nothing else of the name dwarfs, by population or by sitelinks, both facts of the source.
 
         A place that is ten times larger than its namesake is meant by a text that adds nothing to the name.
         """
         sizes = {qid: self._size(qid) for qid in ids}
-        largest = max(sizes.values())
-        return [qid for qid in ids if sizes[qid] * DWARFED > largest]
+        settled = {qid: self._graph.is_instance(qid, SETTLEMENTS) or not self._graph.classes(qid) for qid in ids}
+
+        def is_dwarfed(qid: str) -> bool:
+            # A city and a region of one name: their populations hardly compare.
+            return any(
+                sizes[other] > sizes[qid] * (DWARFED if settled[other] == settled[qid] else DWARFED_ACROSS)
+                for other in ids
+            )
+
+        return [qid for qid in ids if not is_dwarfed(qid)]
 
     def _size(self, qid: str) -> float:
         entity = self._graph.entity(qid)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 from abstraction.evidence import from_statement
 from abstraction.ladders.dates import ParsedDate, date_ladder, parse_date
 from abstraction.tiers import Evidence, Level
@@ -38,9 +37,11 @@ def _agrees(value: TimeValue, parsed: ParsedDate) -> bool:
     return time_key(first) <= time_key(value) and time_key(value, late=True) <= time_key(last, late=True)
 
 
-def quantity_levels(text: str, *, graph: Graph, subject: str | None, relation: str) -> tuple[Level, ...] | None:
+def quantity_levels(
+    text: str, *, graph: Graph, subject: str | None, relation: str
+) -> tuple[Level, ...] | None:
     """The levels of a quantity, the answer first; None where the text is no quantity."""
-    from abstraction.ladders.quantities import parse_quantity, quantity_ladder  # noqa: PLC0415
+    from abstraction.ladders.quantities import parse_quantity, quantity_ladder
 
     parsed = parse_quantity(text)
     if parsed is None:
@@ -53,5 +54,3 @@ def quantity_levels(text: str, *, graph: Graph, subject: str | None, relation: s
                 evidence = from_statement(graph, statement)
                 break
     return tuple(quantity_ladder(parsed, subject_evidence=evidence))
-
-

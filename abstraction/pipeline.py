@@ -14,9 +14,9 @@ from abstraction.classes import Classifier
 from abstraction.filters import clean
 from abstraction.gazetteer import PLACES, Gazetteer
 from abstraction.ladders.base import Case
-from abstraction.literals import date_levels, quantity_levels
 from abstraction.levels import as_graph, levels
 from abstraction.linking import Link, Linker
+from abstraction.literals import date_levels, quantity_levels
 from abstraction.relations import ANY, Relation, relation, table
 from abstraction.rows import QARow, TieredRow
 from abstraction.tiers import Abstention, Ladder, Level, Tier
@@ -32,9 +32,79 @@ MOST_RIVALS = 6
 
 # What ladders and linking read of an entity, besides the relations of the table.
 PROPERTIES = frozenset(
-    "P31 P279 P361 P131 P17 P27 P30 P36 P39 P50 P57 P58 P84 P86 P97 P101 P105 P106 P110 P112 P118 P127 P136 P144 P150 P159 "
-    "P170 P171 P175 P176 P178 P179 P205 P206 P264 P276 P361 P364 P407 P413 P425 P452 P457 P495 P527 P569 P570 P571 P576 P577 "
-    "P580 P582 P585 P641 P706 P740 P742 P749 P1082 P800 P1027 P1056 P1376 P1441 P1448 P1477 P1549 P1813 P2561 P19 P20".split()
+    [
+        "P31",
+        "P279",
+        "P361",
+        "P131",
+        "P17",
+        "P27",
+        "P30",
+        "P36",
+        "P39",
+        "P50",
+        "P57",
+        "P58",
+        "P84",
+        "P86",
+        "P97",
+        "P101",
+        "P105",
+        "P106",
+        "P110",
+        "P112",
+        "P118",
+        "P127",
+        "P136",
+        "P144",
+        "P150",
+        "P159",
+        "P170",
+        "P171",
+        "P175",
+        "P176",
+        "P178",
+        "P179",
+        "P205",
+        "P206",
+        "P264",
+        "P276",
+        "P361",
+        "P364",
+        "P407",
+        "P413",
+        "P425",
+        "P452",
+        "P457",
+        "P495",
+        "P527",
+        "P569",
+        "P570",
+        "P571",
+        "P576",
+        "P577",
+        "P580",
+        "P582",
+        "P585",
+        "P641",
+        "P706",
+        "P740",
+        "P742",
+        "P749",
+        "P1082",
+        "P800",
+        "P1027",
+        "P1056",
+        "P1376",
+        "P1441",
+        "P1448",
+        "P1477",
+        "P1549",
+        "P1813",
+        "P2561",
+        "P19",
+        "P20",
+    ]
 )
 
 
@@ -212,7 +282,9 @@ def _without(first: Level, beyond: tuple[Level, ...]) -> Level:
     taken = {normalise(tier.text) for level in beyond for tier in level.tiers}
     tier = first.tiers[0]
     kept = tuple(a for a in tier.aliases if normalise(a) not in taken)
-    return Level(tiers=(Tier(text=tier.text, qid=tier.qid, aliases=kept, bits=tier.bits, evidence=tier.evidence),))
+    return Level(
+        tiers=(Tier(text=tier.text, qid=tier.qid, aliases=kept, bits=tier.bits, evidence=tier.evidence),)
+    )
 
 
 def _note(link: Link) -> dict[str, object]:

@@ -14,7 +14,7 @@ from abstraction.descriptions.text import first_segment, spell_countries
 # After these words the rest is where the thing is. Order matters: longer first.
 _PREPOSITION = re.compile(
     r"(?:^|(?<=[\s,]))(?:(?:located|situated|based|headquartered|centred|centered)\s+(?:with)?in(?:side)?(?:\s+the\s+(?:city|town)\s+of)?"
-    r"|in\s+and\s+(?:the\s+)?(?:county\s+)?(?:seat|capital)\s+of|part\s+of|straddling|spanning|within|in|of|on)\s+",
+    r"|in\s+and\s+(?:the\s+)?(?:(?:county|state|national|provincial|regional|district)\s+)?(?:seat|capital)\s+of|part\s+of|straddling|spanning|within|in|of|on)\s+",
 )
 _OUTSIDE = re.compile(
     r"\b(?:near|between|off|outside|opposite|along|across|adjacent|bordering|founded|established|known|with|from|"
@@ -44,8 +44,54 @@ _TYPE_AFTER = re.compile(
     r"raion|voivodeship|territory|parish|coast)$"
 )
 _CONNECTORS = frozenset(
-    "of the and & de la le les du da do dos das di del della dei der den van von zu am an im in on auf sur sous en y e el al "
-    "upon under ob bei na nad pod i och og by".split()
+    [
+        "of",
+        "the",
+        "and",
+        "&",
+        "de",
+        "la",
+        "le",
+        "les",
+        "du",
+        "da",
+        "do",
+        "dos",
+        "das",
+        "di",
+        "del",
+        "della",
+        "dei",
+        "der",
+        "den",
+        "van",
+        "von",
+        "zu",
+        "am",
+        "an",
+        "im",
+        "in",
+        "on",
+        "auf",
+        "sur",
+        "sous",
+        "en",
+        "y",
+        "e",
+        "el",
+        "al",
+        "upon",
+        "under",
+        "ob",
+        "bei",
+        "na",
+        "nad",
+        "pod",
+        "i",
+        "och",
+        "og",
+        "by",
+    ]
 )
 PLURAL = {
     "counties": "County",
@@ -62,7 +108,22 @@ PLURAL = {
 _ROLE = re.compile(
     r"(?:the\s+)?(?:[a-z]+\s+)?(?:seat|capital|largest|second|third|most|home|birthplace|headquarters|centre|center)\b"
 )
-_STOP_UNITS = frozenset({"world", "earth", "the world", "south", "north", "east", "west", "city", "country", "sport"})
+_STOP_UNITS = frozenset(
+    {
+        "centre",
+        "center",
+        "world",
+        "earth",
+        "the world",
+        "south",
+        "north",
+        "east",
+        "west",
+        "city",
+        "country",
+        "sport",
+    }
+)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -90,7 +151,7 @@ def parse_place(description: str) -> PlacePhrase | None:
     """
     text = spell_countries(first_segment(description))
     found = _PREPOSITION.search(text)
-    if found is None or not text[: found.start()].strip():
+    if found is None or not (text[: found.start()].strip() or found.group().startswith("part")):
         bare = _BARE_CHAIN.search(text)
         if bare is None or text[:1].isupper():
             return None
@@ -110,7 +171,11 @@ def parse_chain(text: str, preposition: str = "in") -> tuple[Unit, ...]:
     for raw in text.split(","):
         piece = raw.strip()
         led = _PREPOSITION.match(piece)
-        how = preposition if not units and led is None else ("on" if led and led.group().strip() == "on" else "in")
+        how = (
+            preposition
+            if not units and led is None
+            else ("on" if led and led.group().strip() == "on" else "in")
+        )
         piece = _LEADING.sub("", piece)
         if units and _ROLE.match(piece):
             break
@@ -129,13 +194,22 @@ def parse_chain(text: str, preposition: str = "in") -> tuple[Unit, ...]:
 
 def _clip(piece: str) -> str:
     """A piece up to the first word that no name holds: "London housing the ..." -> "London"."""
-    words = piece.split()
+    led = TYPED.match(piece)  # "German federated state Bavaria": the words before the name stay
+    words = piece[led.end() :].split() if led else piece.split()
+    lead = piece[: led.end()] if led else ""
     started = False
     for i, word in enumerate(words):
+        if started and re.fullmatch(r"\d{4}s?", word):
+            return lead + " ".join(words[:i])
         if word[:1].isupper() or word[:1].isdigit() or not word[:1].isalpha():
             started = True
-        elif started and word not in _CONNECTORS and not re.fullmatch(_DIRECTION, word) and not (_TYPE_AFTER.search(f" {word}") or word in PLURAL):
-            return " ".join(words[:i])
+        elif (
+            started
+            and word not in _CONNECTORS
+            and not re.fullmatch(_DIRECTION, word)
+            and not (_TYPE_AFTER.search(f" {word}") or word in PLURAL)
+        ):
+            return lead + " ".join(words[:i])
     return piece
 
 

@@ -7,6 +7,8 @@ from functools import lru_cache
 
 _GROUPS = re.compile(r"\s*\([^()]*\)|\s*\[[^\]]*\]")
 _SPACES = re.compile(r"\s+")
+# The one well-known place name with a comma in it.
+_WASHINGTON = re.compile(r"\bWashington,? D\.? ?C\b\.?")
 _COUNTRY_FORMS = (
     (re.compile(r"\b(?:the )?U\.? ?S\.? ?A\b\.?"), "United States"),
     (re.compile(r"\b(?:the )?U\.S\.?(?=$|[\s,;])(?! [a-z])"), "United States"),
@@ -26,6 +28,7 @@ def first_segment(description: str) -> str:
 
 def spell_countries(text: str) -> str:
     """Abbreviated country names written out, where they stand for the country and not for an adjective."""
+    text = _WASHINGTON.sub("Washington D.C.", text)
     for pattern, name in _COUNTRY_FORMS:
         text = pattern.sub(name, text)
     return text

@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+from abstraction.demonyms import bundled_demonyms
 from abstraction.evidence import from_description, from_statement
-from abstraction.gazetteer import DEPTH, PLACES, STATE, Place
+from abstraction.gazetteer import DEPTH, PLACES, Place
 from abstraction.ladders.base import ANSWER, Case, Proposal
 from abstraction.levels import as_graph, remove
 from abstraction.tiers import Condition, Evidence
@@ -19,20 +20,15 @@ from kg.terms import normalise
 
 # Where the thing is, most direct first; the first property with a value is used.
 OWN_PLACE = ("P131", "P276", "P159", "P706")
-# Never a tier, though the chain climbs through them (design note on ladders, 3.4 A 3).
-_PASSED_THROUGH = re.compile(
-    r"\b(?:electoral|constituency|statistical|planning region|judicial|police|health (?:district|region|board)|diocese|"
-    r"census division|nuts\b|arrondissement court|parliamentary|metropolitan statistical|time zone|development region|"
-    r"former|association of)",
-    re.I,
-)
 # Descriptions of what is gone: "Former ...", "... between 1919 and 1933", "(1721-1917)", occupation zones.
 _PAST = re.compile(
     r"^(?:a\s+|the\s+)?(?:former|historical|historic|defunct|ancient|dissolved|medieval)\b|\b\d{3,4}\s*[–—-]\s*\d{2,4}\b"
-    r"|\b(?:between|from)\s+\d{3,4}\b|\buntil\s+\d{3,4}\b|\boccupied\b|\bpredecessor\b|\bSoviet (?:republic|socialist)\b",
+    r"|\b(?:between|from)\s+\d{3,4}\b|\buntil\s+\d{3,4}\b|\b1\d{3} (?:and|to) 1\d{3}\b|\boccupied\b|\bpredecessor\b|\bSoviet (?:republic|socialist)\b",
     re.I,
 )
-_WHOLE = frozenset({"Q2", "Q525", "Q544", "Q39731", "Q48227", "Q5107"})  # Earth, Sun, Solar System, hemispheres...
+_WHOLE = frozenset(
+    {"Q2", "Q525", "Q544", "Q39731", "Q48227", "Q5107"}
+)  # Earth, Sun, Solar System, hemispheres...
 
 
 def places(case: Case) -> list[Proposal]:
@@ -52,8 +48,10 @@ class Climb:
     def proposals(self) -> list[Proposal]:
         """The proposals; empty where neither statement nor description tells a place."""
         answer = self.case.answer
-        if "country" in self.case.gazetteer.classes(answer) and self._is_state(answer):
+        if self._is_state(answer):
             return self._region_and_continent(answer)
+        if self._is_continent(answer):
+            return []
         self._climb(ANSWER, answer, DEPTH)
         self._country(answer)
         return self._result()
@@ -93,7 +91,9 @@ class Climb:
             self.graph.fetch(s.target for s in found if s.target)
             found = [s for s in found if s.target and self._usable(s.target)]
             if found:
-                return found if self.case.at is not None else self._present(found)
+                today = found if self.case.at is not None else self._present(found)
+                if today != found or not self._all_past(found) or not self.case.gazetteer.chain(entity_id):
+                    return today
         return []
 
     def _described(self, key: str, entity_id: str, depth: int) -> None:
@@ -145,8 +145,14 @@ class Climb:
 
     def _present(self, statements: list[Statement]) -> list[Statement]:
         """Those whose target is a thing of today, unless none is: descriptions tell what statements do not."""
-        today = [s for s in statements if not _PAST.search(self.graph.description(s.target or "") or "")]
-        return today or statements
+        return [s for s in statements if not self._is_past(s)] or statements
+
+    def _all_past(self, statements: list[Statement]) -> bool:
+        return all(self._is_past(s) for s in statements)
+
+    def _is_past(self, statement: Statement) -> bool:
+        target = statement.target or ""
+        return self.graph.is_historical(target) or bool(_PAST.search(self.graph.description(target) or ""))
 
     def _region_and_continent(self, country: str) -> list[Proposal]:
         """Region named in the country's description, then its continent (design note, 3.4 A 7)."""
@@ -195,7 +201,7 @@ class Climb:
         return (from_description(self.graph, country, region.written or region.text),)
 
     def _is_directed(self, place: Place) -> bool:
-        """"Eastern Europe" where the snapshot only knows Europe: the words say more than the entity."""
+        """ "Eastern Europe" where the snapshot only knows Europe: the words say more than the entity."""
         return bool(place.qid) and self._is_continent(place.qid or "") and not self._is_whole(place)
 
     def _is_whole(self, place: Place) -> bool:
@@ -220,7 +226,9 @@ class Climb:
         )
 
     def _of_capital(self, country: str, stated: list[Statement]) -> list[Statement]:
-        wanted = {t for capital in self.graph.targets(country, "P36") for t in self.graph.targets(capital, "P30")}
+        wanted = {
+            t for capital in self.graph.targets(country, "P36") for t in self.graph.targets(capital, "P30")
+        }
         return [s for s in stated if s.target in wanted]
 
     def _known_already(self, place: Place) -> Place:
@@ -281,21 +289,14 @@ class Climb:
 
     def _passed_through(self, proposal: Proposal) -> bool:
         if proposal.qid is None:
-            return False
-        kinds = [self.graph.label(c) or "" for c in self.graph.classes(proposal.qid)]
-        if any(_PASSED_THROUGH.search(k) for k in kinds) and not any(
-            not _PASSED_THROUGH.search(k) for k in kinds
-        ):
-            return True
-        return bool(_PASSED_THROUGH.search(proposal.text)) or proposal.qid in _WHOLE
+            return normalise(proposal.text) in bundled_demonyms().countries
+        return proposal.qid in _WHOLE or self.case.gazetteer.is_no_tier(proposal.qid)
 
     def _usable(self, qid: str) -> bool:
         return qid not in _WHOLE and qid != self.case.answer
 
     def _is_state(self, qid: str) -> bool:
-        return any(c in STATE for c in self.graph.classes(qid)) or (
-            "country" in self.case.gazetteer.classes(qid) and self.graph.is_instance(qid, STATE)
-        )
+        return self.case.gazetteer.is_state(qid)
 
     def _is_continent(self, qid: str) -> bool:
         return "Q5107" in self.graph.classes(qid)

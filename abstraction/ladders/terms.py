@@ -20,9 +20,13 @@ _GENRE_OF = re.compile(
     r"(?=$|[,;.]|\s+(?:that|which|who|originating|characteri[sz]ed|with|and|in|from|featuring|combining|developed|based)\b)"
 )
 _GENRE_HEAD = re.compile(r"^(?P<x>[\w' &-]+?)\s+(?:sub-?genre|subgenre|style)$")
-_HYPERNYM = re.compile(r"^(?:an?\s+|the\s+)?(?P<x>[A-Za-z][\w' -]*?)\s+(?:who|whom|speciali[sz]ing|specialist|specialized|that|of|in|with|working|writing)\b")
+_HYPERNYM = re.compile(
+    r"^(?:an?\s+|the\s+)?(?P<x>[A-Za-z][\w' -]*?)\s+(?:who|whom|speciali[sz]ing|specialist|specialized|that|of|in|with|working|writing)\b"
+)
 _LANGUAGE = re.compile(r"\b(?P<x>(?:[A-Z][\w-]+\s+)+)(?P<noun>language|dialect|variety)s?\b")
-_FAMILY_OF = re.compile(r"\bof the (?P<x>(?:[A-Z][\w-]+[ -]?)+?)\s*(?:language\s+)?(?P<noun>family|branch|group)\b")
+_FAMILY_OF = re.compile(
+    r"\bof the (?P<x>(?:[A-Z][\w-]+[ -]?)+?)\s*(?:language\s+)?(?P<noun>family|branch|group)\b"
+)
 _SIDE_IN_SPORT = re.compile(
     r"\b(?:(?P<side>offensive|defensive|attacking|infield|outfield|backcourt|frontcourt)\s+)?(?:playing\s+)?position\b(?:\s+\w+)?\s+in\s+(?P<sport>(?:the\s+sport\s+of\s+)?[\w' -]+?)(?=$|[,;.])"
     r"|^(?P<sport2>[a-z][\w' -]*?)\s+(?:playing\s+)?position\b"
@@ -50,9 +54,7 @@ def terms(case: Case) -> list[Proposal]:
 def _occupations(case: Case) -> list[Proposal]:
     graph = case.graph
     used = used_as_value(graph, "P106")
-    kept = climb(
-        graph, case.answer, Climbing(properties=("P279",), depth=2, keep=used), condition="P106"
-    )
+    kept = climb(graph, case.answer, Climbing(properties=("P279",), depth=2, keep=used), condition="P106")
     found = _described(case, _HYPERNYM, "P106", lambda q: q not in stop_classes() and used(q))
     for proposal in found:
         if proposal.key not in kept:
@@ -82,16 +84,23 @@ def _genres(case: Case) -> list[Proposal]:
     )
     kept = {q: p for q, p in kept.items() if q not in metaclasses}
     for pattern in (_GENRE_OF, _GENRE_HEAD):
-        for proposal in _described(case, pattern, "P136", lambda q: q not in metaclasses and q not in stop_classes()):
+        for proposal in _described(
+            case, pattern, "P136", lambda q: q not in metaclasses and q not in stop_classes()
+        ):
             if proposal.key in kept:
                 continue
             above = climb(
-                graph, proposal.key, Climbing(properties=("P279", "P31"), depth=2, keep=keep), condition="P136"
+                graph,
+                proposal.key,
+                Climbing(properties=("P279", "P31"), depth=2, keep=keep),
+                condition="P136",
             )
             for key, node in above.items():
                 parents = tuple(proposal.key if p == ANSWER else p for p in node.parents)
                 if key in kept:
-                    kept[key] = replace(kept[key], parents=tuple(dict.fromkeys((*kept[key].parents, *parents))))
+                    kept[key] = replace(
+                        kept[key], parents=tuple(dict.fromkeys((*kept[key].parents, *parents)))
+                    )
                 elif key not in metaclasses:
                     kept[key] = replace(node, parents=parents)
             kept[proposal.key] = proposal
@@ -104,7 +113,11 @@ def _medium(case: Case) -> Callable[[str], bool]:
 
     def test(qid: str) -> bool:
         kinds = classes(qid)
-        return not kinds or "genre" in kinds or kinds.isdisjoint({"person", "place", "event", "occupation", "organisation"})
+        return (
+            not kinds
+            or "genre" in kinds
+            or kinds.isdisjoint({"person", "place", "event", "occupation", "organisation"})
+        )
 
     return test
 
@@ -117,12 +130,17 @@ def _languages(case: Case) -> list[Proposal]:
         return (
             qid not in stop_classes()
             and not _NO_FAMILY.search(label)
-            and ("language" in label.casefold() or bool({"Q25295", "Q34770"}.intersection(graph.classes(qid))))
+            and (
+                "language" in label.casefold() or bool({"Q25295", "Q34770"}.intersection(graph.classes(qid)))
+            )
             and qid not in {"Q34770", "Q25295", "Q315", "Q33384"}
         )
 
     kept = climb(
-        graph, case.answer, Climbing(properties=("P279",), first=("P31",), depth=9, keep=keep), condition="P407"
+        graph,
+        case.answer,
+        Climbing(properties=("P279",), first=("P31",), depth=9, keep=keep),
+        condition="P407",
     )
     described = [
         *_described(case, _LANGUAGE, "P407", keep, names=_family_names),
@@ -137,7 +155,9 @@ def _languages(case: Case) -> list[Proposal]:
             for key, node in climb(graph, proposal.qid, how, condition="P407").items():
                 parents = tuple(proposal.key if p == ANSWER else p for p in node.parents)
                 if key in kept:
-                    kept[key] = replace(kept[key], parents=tuple(dict.fromkeys((*kept[key].parents, *parents))))
+                    kept[key] = replace(
+                        kept[key], parents=tuple(dict.fromkeys((*kept[key].parents, *parents)))
+                    )
                 else:
                     kept[key] = replace(node, parents=parents)
     # The answer's own P31 says "a language of this family" only for classes below `language`.
@@ -168,7 +188,12 @@ def _singular(node: Proposal) -> dict[str, object]:
 
 
 def _family_names(written: str) -> list[str]:
-    return [f"{written} language", f"{written} languages", f"{written} language family", f"{written} dialects"]
+    return [
+        f"{written} language",
+        f"{written} languages",
+        f"{written} language family",
+        f"{written} dialects",
+    ]
 
 
 def _positions(case: Case) -> list[Proposal]:
@@ -200,7 +225,10 @@ def _positions(case: Case) -> list[Proposal]:
                     aliases=(f"{side} position in {name}", f"{name} {side} position"),
                     evidence=(from_description(graph, case.answer, found.group().strip()),),
                     conditions=frozenset(
-                        {Condition(property="P641", value=qid or name), Condition(property="text", value=side)}
+                        {
+                            Condition(property="P641", value=qid or name),
+                            Condition(property="text", value=side),
+                        }
                     ),
                 )
             )
