@@ -241,7 +241,11 @@ def _tiered(data: Mapping[str, Any], *, flat: bool) -> TieredRow:
             made = tuple(Level.from_json(level) for level in levels)
         else:
             texts = fields.reference_levels(data) or []
-            made = tuple(Level(tiers=tuple(Tier(text=text) for text in level)) for level in texts)
+            (qid, *_) = fields.answer_qids_of(data, len(answers), flat=flat)
+            made = tuple(
+                Level(tiers=tuple(Tier(text=t, qid=qid if t == answers[0] else None) for t in level))
+                for level in texts
+            )
     except (KeyError, TypeError, AttributeError, IndexError) as error:
         raise fields.FieldError(f"levels are malformed: {type(error).__name__} {error}") from error
     if not made or not all(level.tiers and all(isinstance(n, str) for n in level.names()) for level in made):

@@ -121,9 +121,8 @@ class Agreement:
         good = self.references["good"]
         wrong = len(self.ours_like_wrong)
         print(f"{name}: {rows} rows")
-        print(
-            f"  good reference tiers matched {self.matched['good']}/{good} {percent(self.matched['good'], good)}"
-        )
+        matched = self.matched["good"]
+        print(f"  good reference tiers matched {matched}/{good} {percent(matched, good)}")
         print(f"  by a tier's text alone {percent(self.by_text, good)}; order {dict(self.pairs)}")
         print(f"  of our {self.ours} tiers {wrong} match one labelled wrong, {self.ours_equal_wrong} exactly")
         if verbose:
@@ -232,9 +231,7 @@ def linking(store: SQLiteStore, data: Path, *, verbose: bool) -> None:
         print(linking_line(prop, counts))
         total += counts
     print(linking_line("total", total))
-    print(
-        "LADDERS.md's prototype, 4 466 pairs: smallest id 95.2 % (76 % of ambiguous names), rules 97.7 % (89 %)"
-    )
+    print("LADDERS.md's prototype, 4 466 pairs: smallest id 95.2 % (ambiguous 76 %), rules 97.7 % (89 %)")
 
 
 def linking_line(name: str, c: Counter[str]) -> str:

@@ -32,14 +32,15 @@ class QuestionPatterns:
     def subject(self, question: str, relation: str) -> str | None:
         """The subject's text by the relation's patterns, the most specific first, or None where none fits."""
         text = _clean(question)
+        plain = _plain(text)
         for pattern in self._by_relation.get(relation, ()):
-            if found := pattern.regex.match(text):
-                return found[1]
+            if found := pattern.regex.match(plain):
+                return text[found.start(1) : found.end(1)]
         return None
 
     def relation(self, question: str) -> str | None:
         """The relation of the most specific pattern that fits; None for none, or where relations share it."""
-        text = _clean(question)
+        text = _plain(_clean(question))
         best = 0
         found: set[str] = set()
         for pattern in self._all:
@@ -59,7 +60,15 @@ def question_patterns() -> QuestionPatterns:
 
 
 def _clean(question: str) -> str:
-    return " ".join(question.replace("’", "'").split()).rstrip("?. ")
+    """Single spaces, without the mark at the end; a subject keeps its own, as in "Who founded Acme Inc.?"."""
+    text = " ".join(question.split())
+    mark = "?" if text.endswith("?") else "."
+    return text.removesuffix(mark).rstrip()
+
+
+def _plain(text: str) -> str:
+    """The text as the patterns write it, of the same length."""
+    return text.replace("’", "'")
 
 
 def _compiled(relation: str, text: str) -> _Pattern:

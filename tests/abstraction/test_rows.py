@@ -1,0 +1,468 @@
+"""QA rows in, tiered rows out, in every format."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from abstraction.errors import RowError
+from abstraction.formats.fields import join_cell, split_cell
+from abstraction.formats.patterns import question_patterns
+from abstraction.rows import (
+    QARow,
+    RejectedRow,
+    TieredRow,
+    read_questions,
+    read_tiered,
+    write_granola_eq,
+    write_tiered,
+)
+from abstraction.tiers import Evidence, Level, Tier
+
+DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
+needs_data = pytest.mark.skipif(not DATA.is_dir(), reason="the public data sets are not beside the checkout")
+
+
+def put(path: Path, content: str | bytes) -> Path:
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+def read(path: Path, **options: Any) -> tuple[list[QARow], list[RejectedRow]]:
+    rejected: list[RejectedRow] = []
+    return list(read_questions([path], on_reject=rejected.append, **options)), rejected
+
+
+ROW = {"id": "a", "question": "Where was Ada Lovelace born?", "answer": ["London"], "relation": "P19"}
+
+
+def test_entity_questions_take_relation_and_subject_from_file_and_wording(tmp_path: Path) -> None:
+    file = put(
+        tmp_path / "P19.test.json",
+        json.dumps(
+            [{"question": "Where was Ada Lovelace born?", "answers": ["London", "Marylebone"]}] * 2, indent=1
+        ),
+    )
+    rows, rejected = read(file)
+    assert [row.id for row in rows] == ["P19-1", "P19-2"]
+    assert rows[0].relation == "P19"
+    assert rows[0].subject_text == "Ada Lovelace"
+    assert rows[0].answers == ("London", "Marylebone")
+    assert rows[0].answer_qids == (None, None)
+    assert rows[0].source == f"{file}:2"
+    assert rows[1].source == f"{file}:9"
+    assert not rejected
+
+
+def test_generated_ids_run_on_over_files_and_stay_when_a_line_is_damaged(tmp_path: Path) -> None:
+    good = '{"question": "Where was A born?", "answer": "B"}\n'
+    one = put(tmp_path / "P19.a.jsonl", good + "{damaged\n" + good)
+    two = put(tmp_path / "P19.b.jsonl", good)
+    rejected: list[RejectedRow] = []
+    rows = list(read_questions([one, two], on_reject=rejected.append))
+    assert [row.id for row in rows] == ["P19-1", "P19-3", "P19-4"]
+    assert [r.source for r in rejected] == [f"{one}:2"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        ({"answer": "London"}, {"answers": ("London",)}),
+        ({"answer": ["London", "LDN"], "answer_qid": "Q84"}, {"answer_qids": ("Q84", "Q84")}),
+        ({"answer": ["A", "B"], "answer_qid": ["Q1", None]}, {"answer_qids": ("Q1", None)}),
+        ({"answer_qid": "http://www.wikidata.org/entity/Q84"}, {"answer_qids": ("Q84",)}),
+        ({"answer_entity": {"qid": "q84", "text": "London"}}, {"answer_qids": ("Q84",)}),
+        ({"answer": 12}, {"answers": ("12",)}),
+        ({"id": 7}, {"id": "7"}),
+        ({"question_entity": "Ada"}, {"subject_text": "Ada", "subject_qid": None}),
+        (
+            {"question_entity": {"qid": "Q7259", "text": "Ada"}},
+            {"subject_text": "Ada", "subject_qid": "Q7259"},
+        ),
+        ({"question_entity": {"qid": "Q7259"}}, {"subject_text": "Ada Lovelace", "subject_qid": "Q7259"}),
+        ({"relation": "http://www.wikidata.org/prop/direct/P20"}, {"relation": "P20", "subject_text": None}),
+        ({"relation": None}, {"relation": "P19"}),
+        ({"split": "test", "n": [1]}, {"extra": {"split": "test", "n": [1]}}),
+        ({"levels": ["London", "England"]}, {"extra": {"reference_levels": [["London"], ["England"]]}}),
+        (
+            {"levels": [{"tiers": [{"text": "London"}]}, {"tiers": [{"text": "UK"}, {"text": "England"}]}]},
+            {"extra": {"reference_levels": [["London"], ["UK", "England"]]}},
+        ),
+    ],
+)
+def test_native_fields(tmp_path: Path, fields: dict[str, Any], expected: dict[str, Any]) -> None:
+    rows, rejected = read(put(tmp_path / "q.jsonl", json.dumps({**ROW, **fields})))
+    assert not rejected
+    assert {key: getattr(rows[0], key) for key in expected} == expected
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("{", "not JSON"),
+        ("[1]", "not an object"),
+        ('{"answer": "B"}', "no question"),
+        ('{"question": " ", "answer": "B"}', "no question"),
+        ('{"question": "A?"}', "no answer"),
+        ('{"question": "A?", "answer": []}', "empty"),
+        ('{"question": "A?", "answer": [""]}', "empty"),
+        ('{"question": "A?", "answer": [{"x": 1}]}', "no text"),
+        ('{"question": "A?", "answer": true}', "no answer"),
+        ('{"question": "A?", "answer": "B", "relation": "birth"}', "no property id"),
+        ('{"question": "A?", "answer": "B", "answer_qid": "Paris"}', "no item id"),
+        ('{"question": "A?", "answer": "B", "answer_qid": "P31"}', "no item id"),
+        ('{"question": "A?", "answer": ["B", "C"], "answer_qid": ["Q1"]}', "1 ids for 2 answers"),
+        ('{"question": "A?", "answer": "B", "question_entity": 3}', "neither a text nor an object"),
+        ('{"question": "A?", "answer": "B", "id": {}}', "neither a text nor a whole number"),
+        ('{"question": "A?", "answer": "\\ud800"}', "not JSON"),
+        ('{"id": "first", "question": "A?", "answer": "B"}', "stands already at"),
+    ],
+)
+def test_bad_rows_are_rejected_with_line_and_reason(tmp_path: Path, line: str, reason: str) -> None:
+    first = '{"id": "first", "question": "Q?", "answer": "A"}'
+    file = put(tmp_path / "q.jsonl", f"{first}\n{line}\n" + '{"id": "last", "question": "Q?", "answer": "A"}')
+    rows, rejected = read(file)
+    assert [row.id for row in rows] == ["first", "last"]
+    assert len(rejected) == 1
+    assert rejected[0].source == f"{file}:2"
+    assert reason in rejected[0].reason
+    with pytest.raises(RowError, match=f"{file}:2"):
+        list(read_questions([file]))
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "array", "csv"])
+def test_invalid_utf8_is_rejected_and_the_rest_read(tmp_path: Path, kind: str) -> None:
+    if kind == "csv":
+        content, line = b"question,answer\nA?,B\n\xff?,B\nC?,D\n", 3
+    elif kind == "jsonl":
+        content, line = b'{"question":"A?","answer":"B"}\n{"question":"\xff","answer":"B"}\n' * 1, 2
+    else:
+        content, line = b'[{"question":"A?","answer":"B"},\n{"question":"\xff","answer":"B"}]', 2
+    file = put(tmp_path / f"q.{'json' if kind == 'array' else kind}", content)
+    rows, rejected = read(file)
+    assert rows[0].question == "A?"
+    assert [r.source for r in rejected] == [f"{file}:{line}"]
+    rejected[0].excerpt.encode()
+
+
+def test_bom_crlf_and_blank_lines(tmp_path: Path) -> None:
+    line = json.dumps(ROW)
+    rows, rejected = read(put(tmp_path / "q.jsonl", f"\ufeff{line}\r\n\r\n"))
+    assert (rows[0].question, rejected) == (ROW["question"], [])
+    rows, rejected = read(put(tmp_path / "q.csv", '\ufeffid,question,answer\r\n1,"A\r\nB?",C\r\n'))
+    assert (rows[0].question, rejected) == ("A\r\nB?", [])
+    rows, _ = read(put(tmp_path / "P1.json", f"\ufeff[{line}]\r\n"))
+    assert rows[0].id == "a"
+
+
+def test_gzip(tmp_path: Path) -> None:
+    rows, _ = read(put(tmp_path / "q.jsonl.gz", gzip.compress(json.dumps(ROW).encode())))
+    assert rows[0].id == "a"
+    cut = put(tmp_path / "cut.jsonl.gz", gzip.compress(json.dumps(ROW).encode() * 50)[:-20])
+    with pytest.raises(RowError, match="cut off or damaged"):
+        list(read_questions([cut]))
+
+
+def test_array_goes_on_behind_damage_and_tells_a_missing_end(tmp_path: Path) -> None:
+    good = '{"question": "A?", "answer": "B"}'
+    file = put(tmp_path / "q.json", f'[\n{good},\n{{"question": "A, "answer": "B"}},\n{good}\n')
+    rows, rejected = read(file)
+    assert len(rows) == 2
+    assert [r.source for r in rejected] == [f"{file}:3", f"{file}:5"]
+    assert "without its ]" in rejected[1].reason
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "reason"),
+    [
+        ("q.jsonl", "", "is empty"),
+        ("q.csv", "\ufeff \n", "is empty"),
+        ("q.json", '{\n "question": "A?"\n}', "one JSON object"),
+        ("q.txt", "Where was A born?", "no known kind"),
+        ("q.jsonl", b"\x00\x01\x02", "no text file"),
+        ("q.csv", "question,answer".encode("utf-16"), "UTF-16"),
+        ("q.csv", "question,answer,answer\n", "stands twice"),
+        ("q.jsonl", '{"schema_version": 99, "question": "A?", "answer": "B"}', "newer than 1"),
+        ("q.jsonl", '{"schema_version": "x", "question": "A?", "answer": "B"}', "is no version"),
+    ],
+)
+def test_unusable_files(tmp_path: Path, name: str, content: str | bytes, reason: str) -> None:
+    file = put(tmp_path / name, content)
+    with pytest.raises(RowError, match=reason) as error:
+        list(read_questions([file]))
+    assert name in str(error.value)
+
+
+def test_a_folder_and_a_missing_file(tmp_path: Path) -> None:
+    with pytest.raises(RowError, match="is a folder"):
+        list(read_questions([tmp_path]))
+    with pytest.raises(FileNotFoundError):
+        list(read_questions([tmp_path / "absent.jsonl"]))
+
+
+def test_csv(tmp_path: Path) -> None:
+    file = put(
+        tmp_path / "q.csv",
+        "id,relation,question,answer,answer_qid,question_entity,question_entity_qid,note\n"
+        "1,P19,Where was A born?,London|LDN,Q84,A,Q7259,x\n"
+        '2,P19,Where was B born?,"[""A|B"", ""C""]",Q1|Q2,,,\n'
+        "3,P19,Where was C born?,D,,,,\n"
+        "4,P19,too,many,fields,are,in,this,line\n"
+        "5,P19,no answer\n",
+    )
+    rows, rejected = read(file)
+    assert [row.answers for row in rows] == [("London", "LDN"), ("A|B", "C"), ("D",)]
+    assert [row.answer_qids for row in rows] == [("Q84", "Q84"), ("Q1", "Q2"), (None,)]
+    assert rows[0].subject_qid == "Q7259"
+    assert rows[0].extra == {"note": "x"}
+    assert [r.source for r in rejected] == [f"{file}:5", f"{file}:6"]
+
+
+def test_semicolons_and_tabs(tmp_path: Path) -> None:
+    for name, mark in (("q.csv", ";"), ("q.tsv", "\t")):
+        rows, _ = read(put(tmp_path / name, f"question{mark}answer\nWhere was A, B born?{mark}C\n"))
+        assert (rows[0].question, rows[0].answers) == ("Where was A, B born?", ("C",))
+
+
+def test_limit_and_given_relation(tmp_path: Path) -> None:
+    file = put(
+        tmp_path / "P20.json", json.dumps([{"question": f"Q{n}?", "answers": ["A"]} for n in range(5)])
+    )
+    rows, _ = read(file, limit=2, relation="P19")
+    assert [row.relation for row in rows] == ["P19", "P19"]
+    assert [row.id for row in rows] == ["P19-1", "P19-2"]
+
+
+GRANOLA = {
+    "relation": "P19", "question": "Where was Arthur Gee born?",
+    "question_entity": "Arthur Gee", "question_entity_qid": "Q4798793",
+    "question_entity_description": "English footballer", "question_entity_popularity": 18.0,
+    "answer": "Earlestown", "answer_entity_qid": "Q1748301",
+    "answer_entity_description": "town in Merseyside",
+    "answer_entity_popularity": 466.0, "score_for_potential_error": 0.0,
+    **{f"granola_answer_{k}": "" for k in range(1, 15)},
+    "granola_answer_1": "Earlestown", "granola_answer_2": "Merseyside", "granola_answer_3": "England",
+    "num_granola_answers": 3, "id": 289,
+}  # fmt: skip
+
+
+def test_granola_eq_is_read_as_questions_and_as_tiers_and_written_back(tmp_path: Path) -> None:
+    file = put(tmp_path / "granola.jsonl", json.dumps(GRANOLA))
+    (row,), _ = read(file)
+    assert row.answer_qids == ("Q1748301",)
+    assert (row.subject_text, row.subject_qid) == ("Arthur Gee", "Q4798793")
+    assert row.extra["reference_levels"] == [["Earlestown"], ["Merseyside"], ["England"]]
+    assert row.extra["answer_entity_description"] == "town in Merseyside"
+    (tiered,) = read_tiered(file)
+    assert [level.tiers[0].text for level in tiered.levels] == ["Earlestown", "Merseyside", "England"]
+    assert tiered.levels[0].tiers[0].qid == "Q1748301"
+    for name in ("back.jsonl", "back.csv", "back.parquet"):
+        if name.endswith("parquet"):
+            pytest.importorskip("pyarrow")
+        assert write_granola_eq([tiered], tmp_path / name) == 1
+        (again,) = read_tiered(tmp_path / name)
+        assert again.levels == tiered.levels
+        assert again.question_entity == tiered.question_entity
+        (question,), _ = read(tmp_path / name)
+        assert question.answer_qids == row.answer_qids
+    columns = json.loads((tmp_path / "back.jsonl").read_text())
+    assert columns.pop("schema_version") == 1
+    assert list(columns) == list(GRANOLA)
+
+
+TIERED = TieredRow(
+    id="x|1",
+    question='Who "did" it, and why?',
+    answers=("A|B", "C"),
+    relation="P50",
+    question_entity={"qid": "Q5", "text": "É"},
+    levels=(
+        Level(tiers=(Tier(text="A|B", qid="Q1", aliases=("a", "ß")),)),
+        Level(
+            tiers=(
+                Tier(
+                    text="a writer",
+                    bits=3.25,
+                    evidence=(
+                        Evidence(kind="statement", subject="Q1", property="P106", value="Q36180",
+                                 statement="Q1$x",
+                                 labels={"Q36180": "writer"}),
+                        Evidence(kind="description", subject="Q1", language="en", text="a b", span=(0, 1)),
+                    ),
+                ),
+                Tier(text="a poet", evidence=(Evidence(kind="rule", text="r"),)),
+            )
+        ),
+    ),
+    extra={"split": "dev", "links": [{"qid": "Q1"}]},
+)  # fmt: skip
+ABSTAINED = TieredRow(
+    id="y", question="Q?", answers=("Z",), levels=(Level(tiers=(Tier(text="Z"),)),), abstained="no-link"
+)
+
+
+def test_tiered_json_has_the_documented_shape() -> None:
+    data = TIERED.to_json()
+    assert list(data) == [
+        "id",
+        "question",
+        "relation",
+        "question_entity",
+        "answer",
+        "levels",
+        "split",
+        "links",
+    ]
+    assert data["levels"][1]["tiers"][0] == {
+        "text": "a writer",
+        "aliases": [],
+        "bits": 3.25,
+        "evidence": [
+            {"kind": "statement", "subject": "Q1", "property": "P106", "value": "Q36180", "statement": "Q1$x",
+             "labels": {"Q36180": "writer"}},
+            {"kind": "description", "subject": "Q1", "language": "en", "text": "a b", "span": [0, 1]},
+        ],
+    }  # fmt: skip
+    assert "abstained" not in data
+    assert ABSTAINED.to_json() == {
+        "id": "y", "question": "Q?", "answer": ["Z"],
+        "levels": [{"tiers": [{"text": "Z", "aliases": [], "evidence": []}]}], "abstained": "no-link",
+    }  # fmt: skip
+
+
+def test_extra_never_hides_a_field() -> None:
+    row = TieredRow(
+        id="x", question="Q?", answers=("A",), levels=TIERED.levels, extra={"id": "other", "k": 1}
+    )
+    assert row.to_json()["id"] == "x"
+    assert row.to_json()["k"] == 1
+
+
+@pytest.mark.parametrize("name", ["t.jsonl", "t.csv", "t.parquet"])
+def test_tiered_rows_survive_each_format(tmp_path: Path, name: str) -> None:
+    if name.endswith("parquet"):
+        pytest.importorskip("pyarrow")
+    assert write_tiered([TIERED, ABSTAINED], tmp_path / name) == 2
+    one, two = read_tiered(tmp_path / name)
+    assert (one.id, one.question, one.answers, one.relation) == ("x|1", TIERED.question, ("A|B", "C"), "P50")
+    assert one.levels == TIERED.levels
+    assert one.question_entity == TIERED.question_entity
+    assert one.extra["split"] == "dev"
+    assert two == ABSTAINED
+    if name == "t.jsonl":
+        assert one == TIERED
+        lines = (tmp_path / name).read_text().splitlines()
+        assert [json.loads(line).get("schema_version") for line in lines] == [1, None]
+    assert [r.id for r in read(tmp_path / name)[0]] == ["x|1", "y"]
+
+
+def test_writing_leaves_nothing_when_the_rows_fail(tmp_path: Path) -> None:
+    def rows() -> Any:
+        yield TIERED
+        raise RuntimeError("stop")
+
+    for name in ("t.jsonl", "t.csv"):
+        with pytest.raises(RuntimeError):
+            write_tiered(rows(), tmp_path / name)
+    assert list(tmp_path.iterdir()) == []
+    with pytest.raises(RowError, match="not known"):
+        write_tiered([], tmp_path / "t", format="xml")
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ('{"id": "1", "question": "Q?", "answer": "A"}', "no levels"),
+        ('{"id": "1", "question": "Q?", "answer": "A", "levels": []}', "no levels"),
+        ('{"id": "1", "question": "Q?", "answer": "A", "levels": [{"tiers": []}]}', "no levels"),
+        ('{"id": "1", "question": "Q?", "answer": "A", "levels": [{"tiers": [{}]}]}', "malformed"),
+        ('{"id": "1", "question": "Q?", "answer": "A", "levels": [{"tiers": [{"text": 1}]}]}', "no levels"),
+        ('{"id": "1", "question": "Q?", "answer": "A", "levels": "London"}', "no levels"),
+        ('{"id": "1", "question": "Q?", "levels": ["A"]}', "no answer"),
+    ],
+)
+def test_bad_tiered_rows(tmp_path: Path, line: str, reason: str) -> None:
+    file = put(tmp_path / "t.jsonl", line)
+    with pytest.raises(RowError, match=reason):
+        list(read_tiered(file))
+    rejected: list[RejectedRow] = []
+    assert list(read_tiered(file, on_reject=rejected.append)) == []
+    assert len(rejected) == 1
+
+
+def test_missing_pyarrow_names_the_install_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import sys
+
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(RowError, match=r"pip install 'granola-ladders\[parquet\]'"):
+        list(read_questions([put(tmp_path / "q.parquet", b"PAR1xxxxPAR1")]))
+
+
+def test_broken_parquet(tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    with pytest.raises(RowError, match="no readable Parquet"):
+        list(read_questions([put(tmp_path / "q.parquet", b"PAR1 nothing PAR1")]))
+
+
+TEXTS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1).map(str.strip).filter(bool)
+
+
+@given(st.lists(TEXTS, min_size=1, max_size=4))
+def test_cells_read_back(texts: list[str]) -> None:
+    assert split_cell(join_cell(texts)) == texts
+
+
+@pytest.mark.parametrize(
+    ("question", "relation", "subject"),
+    [
+        ("Where was Ada Lovelace born?", "P19", "Ada Lovelace"),
+        ("where was  ada lovelace born", "P19", "ada lovelace"),
+        ("When was Ada Lovelace born?", "P569", "Ada Lovelace"),
+        ("Who is Jane's child?", "P40", "Jane"),
+        ("Who is O’Brien’s child?", "P40", "O’Brien"),
+        ("Who founded Acme Inc.?", "P112", "Acme Inc."),
+        ("Who founded Acme.", "P112", "Acme"),
+        ("What is the capital of Marin County?", "P36", "Marin County"),
+        ("Where is the headquarter of Munich Re?", "P159", "Munich Re"),
+        ("Who wrote The Wrench?", "P50", "The Wrench"),
+        ("How many people live in Oslo?", "P1082", "Oslo"),
+    ],
+)
+def test_wording_tells_relation_and_subject(question: str, relation: str, subject: str) -> None:
+    patterns = question_patterns()
+    assert patterns.relation(question) == relation
+    assert patterns.subject(question, relation) == subject
+
+
+@pytest.mark.parametrize("question", ["Where is Lens located?", "Where is Lens?", "Is Paris big?", ""])
+def test_unclear_wording_tells_no_relation(question: str) -> None:
+    assert question_patterns().relation(question) is None
+
+
+@needs_data
+def test_every_entity_question_has_its_subject_and_only_clear_wordings_tell_relations() -> None:
+    files = sorted((DATA / "entityquestions" / "test").glob("*.json"))
+    patterns = question_patterns()
+    count = 0
+    for row in read_questions(files):
+        count += 1
+        assert row.subject_text
+        assert row.subject_text in row.question
+        assert patterns.relation(row.question) == (None if row.relation in ("P131", "P276") else row.relation)
+    assert count == 22075
+
+
+@needs_data
+@pytest.mark.parametrize(("name", "count"), [("rows_dev", 77), ("places_dev", 484)])
+def test_granola_eq_data(name: str, count: int) -> None:
+    file = DATA / "granola_eq" / f"{name}.jsonl"
+    rows, rejected = read(file)
+    assert (len(rows), rejected) == (count, [])
+    assert all(row.subject_text and len(row.extra["reference_levels"]) > 1 for row in rows)
+    assert len(list(read_tiered(file))) == count
