@@ -1,0 +1,193 @@
+"""`granola tiers` and `granola ladder` as they are called: output, messages, exit status, files left."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from granola.cli import main
+from kg.store.sqlite import SQLiteStore
+from tests.worlds import CLASSES, entity
+
+WORLD = (
+    *CLASSES,
+    entity("Q64", "Berlin", "capital of Germany", P31="Q515", P131="Q183", P17="Q183", aliases=["Berlin, Germany"]),
+    entity("Q183", "Germany", "country in Central Europe", P31="Q3624078", P30="Q46"),
+    entity("Q46", "Europe", "continent", P31="Q5107"),
+    entity("Q937", "Albert Einstein", "physicist", P31="Q5", P569=1879),
+)  # fmt: skip
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def snapshot(tmp_path: Path) -> Path:
+    path = tmp_path / "world.sqlite"
+    with SQLiteStore.create(path) as store:
+        store.write(WORLD)
+        store.finish()
+    return path
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    def call(*arguments: object) -> tuple[int, str, str]:
+        monkeypatch.setattr("sys.argv", ["granola", *(str(a) for a in arguments)])
+        with pytest.raises(SystemExit) as exit_:
+            main.main()
+        captured = capsys.readouterr()
+        return int(exit_.value.code or 0), captured.out, captured.err
+
+    return call
+
+
+QUESTIONS = [
+    {"id": "1", "relation": "P19", "question": "Where was Ada born?", "answer": "Berlin", "answer_qid": "Q64"},
+    {"id": "2", "relation": "P569", "question": "When was Albert Einstein born?", "answer": "1879"},
+    {"id": "3", "relation": "P19", "question": "Where was Bob born?", "answer": "Nowhere"},
+]
+
+
+@pytest.fixture
+def questions(tmp_path: Path) -> Path:
+    path = tmp_path / "qa.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in QUESTIONS))
+    return path
+
+
+def test_tiers_and_coverage(run: Run, snapshot: Path, questions: Path, tmp_path: Path) -> None:
+    out = tmp_path / "tiers.jsonl"
+    code, stdout, _ = run("tiers", questions, "--snapshot", snapshot, "--out", out)
+    assert code == 0
+    rows = [json.loads(line) for line in out.read_text().splitlines()]
+    assert [row["id"] for row in rows] == ["1", "2", "3"]
+    assert rows[0]["schema_version"] == 1
+    assert rows[0]["levels"][1]["tiers"][0]["text"] == "Germany"
+    assert rows[1]["levels"][1]["tiers"][0]["text"] == "the 1870s"
+    assert rows[1]["levels"][1]["tiers"][0]["evidence"][0]["property"] == "P569"
+    assert rows[2]["abstained"] == "no-link"
+    table = {line.split()[0]: line.split() for line in stdout.splitlines()}
+    assert table["P19"][1:3] == ["2", "1"]
+    assert table["total"][1:3] == ["3", "2"]
+    assert "abstained: no-link" in stdout
+    record = json.loads((tmp_path / "tiers.jsonl.run.json").read_text())
+    assert record["arguments"]["relation"] is None
+    assert record["coverage"]["total"]["questions"] == 3
+    assert record["snapshot"]
+    assert not (tmp_path / "tiers.jsonl.rejects.jsonl").exists()
+
+
+def test_the_same_input_gives_the_same_bytes(run: Run, snapshot: Path, questions: Path, tmp_path: Path) -> None:
+    for name in ("a.jsonl", "b.jsonl"):
+        assert run("tiers", questions, "--snapshot", snapshot, "--out", tmp_path / name)[0] == 0
+    assert (tmp_path / "a.jsonl").read_bytes() == (tmp_path / "b.jsonl").read_bytes()
+
+
+def test_rejected_rows_are_listed_and_the_status_is_1(
+    run: Run, snapshot: Path, questions: Path, tmp_path: Path
+) -> None:
+    questions.write_text(questions.read_text() + '{"question": "A?"}\n{broken\n')
+    out = tmp_path / "t.jsonl"
+    code, _, err = run("tiers", questions, "--snapshot", snapshot, "--out", out)
+    assert code == 1
+    assert len(out.read_text().splitlines()) == 3
+    rejects = [json.loads(line) for line in (tmp_path / "t.jsonl.rejects.jsonl").read_text().splitlines()]
+    assert [r["source"] for r in rejects] == [f"{questions}:4", f"{questions}:5"]
+    assert "2 rows rejected" in err
+    questions.write_text("".join(json.dumps(row) + "\n" for row in QUESTIONS))
+    assert run("tiers", questions, "--snapshot", snapshot, "--out", out, "--force")[0] == 0
+    assert not (tmp_path / "t.jsonl.rejects.jsonl").exists()
+
+
+@pytest.mark.parametrize("format", ["jsonl", "csv", "parquet", "granola-eq"])
+def test_formats(run: Run, snapshot: Path, questions: Path, tmp_path: Path, format: str) -> None:
+    if format == "parquet":
+        pytest.importorskip("pyarrow")
+    out = tmp_path / "t.out"
+    assert run("tiers", questions, "--snapshot", snapshot, "--out", out, "--format", format)[0] == 0
+    from abstraction.rows import read_tiered
+
+    out = out.rename(tmp_path / f"t.{'jsonl' if format == 'granola-eq' else format}")
+    assert [level.tiers[0].text for level in next(read_tiered(out)).levels][:2] == ["Berlin", "Germany"]
+
+
+def test_standard_output_is_data_alone(run: Run, snapshot: Path, questions: Path) -> None:
+    code, out, err = run("tiers", questions, "--snapshot", snapshot, "--out", "-", "--limit", "1")
+    assert code == 0
+    assert [json.loads(line)["id"] for line in out.splitlines()] == ["1"]
+    assert "total" in err
+
+
+@pytest.mark.parametrize(
+    ("content", "options", "message"),
+    [
+        ("", [], "is empty"),
+        ("{broken\n", [], "no question in .* can be used"),
+        (None, ["--relation", "birthplace"], "expected a WikiData property id"),
+        (None, ["--snapshot", "{questions}"], "snapshot"),
+        (None, ["--snapshot", "{absent}"], "absent"),
+        (None, ["--out", "{questions}"], "exists"),
+        (None, ["--out", "{questions}", "--force"], "also an input"),
+        (None, ["--limit", "0"], "limit"),
+        (None, ["--format", "xml"], "format"),
+        (None, ["--out", "-", "--format", "csv"], "standard output"),
+    ],
+)
+def test_unusable_input_gets_status_2_and_leaves_nothing(
+    run: Run, snapshot: Path, questions: Path, tmp_path: Path, content: str | None, options: list[str], message: str
+) -> None:
+    if content is not None:
+        questions.write_text(content)
+    before = {path: path.read_bytes() for path in tmp_path.iterdir()}
+    places = {"questions": questions, "absent": tmp_path / "absent"}
+    given = [option.format(**places) for option in options]
+    base = ["--snapshot", str(snapshot), "--out", str(tmp_path / "t.jsonl")]
+    code, out, err = run("tiers", questions, *base, *given)
+    assert code == 2
+    assert out == ""
+    import re
+
+    assert re.search(message, err)
+    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def test_ladder_shows_tiers_and_evidence(run: Run, snapshot: Path) -> None:
+    code, out, err = run("ladder", "Where was Ada born?", "Berlin", "--snapshot", snapshot)
+    assert code == 0
+    assert "Germany Q183" in out
+    assert "Berlin (Q64) — P131 — Germany (Q183)" in out
+    assert "P19" in err
+
+
+def test_ladder_as_json_and_by_id(run: Run, snapshot: Path) -> None:
+    options = ["--answer-qid", "Q64", "--relation", "p19", "--subject-qid", "Q937", "--json"]
+    code, out, _ = run("ladder", "Where did it begin?", "the town", "--snapshot", snapshot, *options)
+    assert code == 0
+    row = json.loads(out)
+    assert row["relation"] == "P19"
+    assert row["levels"][0]["tiers"][0] == {
+        "text": "the town", "qid": "Q64", "aliases": ["Berlin", "Berlin, Germany"], "evidence": []
+    }  # fmt: skip
+    assert row["levels"][1]["tiers"][0]["qid"] == "Q183"
+
+
+def test_ladder_abstains_aloud(run: Run, snapshot: Path) -> None:
+    code, out, _ = run("ladder", "Where was Ada born?", "Nowhere", "--snapshot", snapshot)
+    assert code == 0
+    assert "abstained: no-link" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["Where was Ada born?", ""], "must not be empty"),
+        (["Where was Ada born?", "Berlin", "--answer-qid", "Berlin"], "no item id"),
+        (["Where was Ada born?", "Berlin", "--relation", "place of birht"], "nearest: P19"),
+    ],
+)
+def test_ladder_refuses(run: Run, snapshot: Path, arguments: list[str], message: str) -> None:
+    code, _, err = run("ladder", *arguments, "--snapshot", snapshot)
+    assert code == 2
+    assert message in err
