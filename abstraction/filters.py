@@ -184,7 +184,7 @@ def clean(
 ) -> tuple[dict[str, Proposal], list[str], bool]:
     """The proposals that may stand, the texts that turned out to name the answer, and whether any was trivial.
 
-    `answer_names` starts with the label. Order of the filters: alias collapse, name leak, question leak,
+    `answer_names` starts with the label and the gold text. Order of the filters: alias collapse, name leak, question leak,
     subject leak, triviality, then aliases among the tiers themselves.
     """
     label = answer_names[0] if answer_names else ""
@@ -192,7 +192,7 @@ def clean(
 
     def is_alias(p: Proposal) -> bool:
         # A larger place of the same name (New York in New York) is not the answer, unless nobody could tell.
-        same = names_the_answer(p.text, answer_names[:1] if p.qid else answer_names, person=is_person)
+        same = names_the_answer(p.text, answer_names[:2] if p.qid else answer_names, person=is_person)
         if same:
             own.append(p.text)
         return same

@@ -84,17 +84,22 @@ class Climb:
 
     def _containers(self, entity_id: str, *, own: bool) -> list[Statement]:
         for prop in OWN_PLACE if own else ("P131",):
-            found = [s for s in self.graph.current(entity_id, prop) if s.target]
-            if self.case.at is not None and entity_id == self.case.answer:
-                then = [s for s in self.graph.held_at(entity_id, prop, self.case.at) if s.target]
-                found += [s for s in then if s not in found]
-            self.graph.fetch(s.target for s in found if s.target)
-            found = [s for s in found if s.target and self._usable(s.target)]
+            found = [s for s in self._values(entity_id, prop) if self._usable(s.target or "")]
             if found:
-                today = found if self.case.at is not None else self._present(found)
-                if today != found or not self._all_past(found) or not self.case.gazetteer.chain(entity_id):
-                    return today
+                # Only what is gone, and a description that tells of today: the description it is.
+                gone = all(self._is_past(s) for s in found) and self.case.at is None
+                return [] if gone and self.case.gazetteer.chain(entity_id) else found
         return []
+
+    def _values(self, entity_id: str, prop: str) -> list[Statement]:
+        """Today's values, what is gone only where nothing else is left; beside them those of the question's date."""
+        today = [s for s in self.graph.current(entity_id, prop) if s.target]
+        self.graph.fetch(s.target for s in today if s.target)
+        found = [s for s in today if not self._is_past(s)] or today
+        if self.case.at is not None:
+            then = self.graph.held_at(entity_id, prop, self.case.at)
+            found = [*found, *(s for s in then if s.target and s not in found)]
+        return found
 
     def _described(self, key: str, entity_id: str, depth: int) -> None:
         below = [key]
@@ -133,22 +138,12 @@ class Climb:
 
     def _countries(self, qid: str) -> list[Statement]:
         for prop in ("P17", "P361"):
-            found = list(self.graph.current(qid, prop))
-            if self.case.at is not None:
-                found += [s for s in self.graph.held_at(qid, prop, self.case.at) if s not in found]
-            wanted = [s for s in found if s.target and s.target not in (qid, self.case.answer)]
+            found = [s for s in self._values(qid, prop) if s.target not in (qid, self.case.answer)]
             if prop == "P361":
-                wanted = [s for s in wanted if "country" in self.case.gazetteer.classes(s.target or "")]
-            if wanted:
-                return self._present(wanted)
+                found = [s for s in found if "country" in self.case.gazetteer.classes(s.target or "")]
+            if found:
+                return found
         return []
-
-    def _present(self, statements: list[Statement]) -> list[Statement]:
-        """Those whose target is a thing of today, unless none is: descriptions tell what statements do not."""
-        return [s for s in statements if not self._is_past(s)] or statements
-
-    def _all_past(self, statements: list[Statement]) -> bool:
-        return all(self._is_past(s) for s in statements)
 
     def _is_past(self, statement: Statement) -> bool:
         target = statement.target or ""

@@ -1,0 +1,81 @@
+"""Aliases, leaks and trivialities."""
+
+from __future__ import annotations
+
+import pytest
+
+from abstraction.filters import clean, leaks_name, leaks_question, names_the_answer
+from abstraction.ladders.base import ANSWER, Proposal
+from abstraction.levels import as_graph, levels
+from abstraction.relations import relation
+
+
+@pytest.mark.parametrize(
+    ("text", "names", "person", "expected"),
+    [
+        ("Kia Corporation", ["Kia"], False, True),
+        ("Kia Motors Company", ["Kia Motors"], False, True),
+        ("the Beatles", ["The Beatles"], False, True),
+        ("E. Wilson", ["Edward O. Wilson"], True, True),
+        ("Edward Wilson", ["Edward O. Wilson"], True, True),
+        ("New York", ["New York City"], False, False),
+        ("a British band", ["The Beatles"], False, False),
+        ("Lombardy", ["Milan"], False, False),
+    ],
+)
+def test_other_ways_to_write_the_answer(text: str, names: list[str], person: bool, expected: bool) -> None:
+    assert names_the_answer(text, names, person=person) is expected
+
+
+def test_leaks() -> None:
+    assert leaks_name("the wife of Nora Barnacle's brother", "Nora Barnacle")
+    assert not leaks_name("a nora", "Nora Barnacle")
+    assert leaks_question("Pitkin County", "What is the capital of Pitkin County?")
+    assert not leaks_question("Colorado", "What is the capital of Pitkin County?")
+    assert not leaks_question("the", "What is the capital?")
+
+
+def chain(*texts: str) -> dict[str, Proposal]:
+    keys = [ANSWER, *texts]
+    return as_graph(Proposal(key=t, text=t, parents=(keys[i],)) for i, t in enumerate(texts))
+
+
+def cleaned(nodes: dict[str, Proposal], answer: str, prop: str, question: str = "") -> list[str]:
+    kept, _, _ = clean(
+        nodes, relation=relation(prop), question=question, answer_names=(answer,), subject=None, is_place=False,
+        is_person=True,
+    )  # fmt: skip
+    return [tier.text for level in levels(kept) for tier in level.tiers]
+
+
+def test_triviality_is_the_relations_own() -> None:
+    nodes = chain("an American writer", "a writer", "a person")
+    assert cleaned(nodes, "Mark Twain", "P50") == ["an American writer"]
+    assert cleaned(nodes, "Mark Twain", "P26") == ["an American writer", "a writer"]
+
+
+def test_an_alias_of_a_finer_tier_joins_it() -> None:
+    nodes = as_graph(
+        [
+            Proposal(key="Q1", text="London Borough of Wandsworth", qid="Q1", aliases=("Wandsworth",)),
+            Proposal(key="t", text="Wandsworth", parents=("Q1",)),
+            Proposal(key="Q2", text="London", qid="Q2", parents=("t",)),
+        ]
+    )
+    assert cleaned(nodes, "Battersea", "P19") == ["London Borough of Wandsworth", "London"]
+
+
+def test_the_larger_place_of_the_same_name_keeps_the_name() -> None:
+    nodes = as_graph(
+        [
+            Proposal(key="Q60", text="New York City", qid="Q60", aliases=("New York", "NYC")),
+            Proposal(key="Q1384", text="New York", qid="Q1384", parents=("Q60",)),
+        ]
+    )
+    kept, _, _ = clean(
+        nodes, relation=relation("P19"), question="", answer_names=("The Bronx",), subject=None, is_place=True,
+        is_person=False,
+    )  # fmt: skip
+    made = levels(kept)
+    assert [t.text for level in made for t in level.tiers] == ["New York City", "New York"]
+    assert made[0].tiers[0].aliases == ("NYC",)

@@ -1,0 +1,180 @@
+"""Containers of an answer: by statement, by description, each filling the other's gaps."""
+
+from __future__ import annotations
+
+import pytest
+
+from abstraction.descriptions.places import parse_place
+from tests.worlds import entity, maker, row, texts
+
+USA = entity("Q30", "United States of America", "sovereign state in North America", aliases=["United States", "USA"],
+             P31="Q3624078", P30="Q49")  # fmt: skip
+NORTH_AMERICA = entity("Q49", "North America", "continent", P31="Q5107")
+OHIO = entity("Q1397", "Ohio", "state of the United States", P31="Q35657", P131="Q30")
+UK = entity("Q145", "United Kingdom", "country in Western Europe", aliases=["UK"], P31="Q3624078", P30="Q46")
+EUROPE = entity("Q46", "Europe", "continent", P31="Q5107")
+ENGLAND = entity("Q21", "England", "country within the United Kingdom", P31="Q6256", P131="Q145")
+MERSEYSIDE = entity("Q23100", "Merseyside", "county in England", P31="Q47168", P131="Q21")
+
+
+@pytest.mark.parametrize(
+    ("description", "units"),
+    [
+        ("town in Newton-le-Willows, St Helens, Merseyside, UK",
+         ["Newton-le-Willows", "St Helens", "Merseyside", "United Kingdom"]),
+        ("square in Munich, Germany", ["Munich", "Germany"]),
+        ("city in and county seat of Pitkin County, Colorado, U.S.", ["Pitkin County", "Colorado", "United States"]),
+        ("university system, Indiana, United States", ["Indiana", "United States"]),
+        ("city near Boston, in Massachusetts", ["Massachusetts"]),
+        ("art gallery in London housing the national collection", ["London"]),
+        ("private university in Washington, D.C., United States", ["Washington D.C", "United States"]),
+        ("county seat of Los Angeles County, California; second largest city in the United States",
+         ["Los Angeles County", "California"]),
+        ("city in Fulton County, Georgia, county seat of Fulton County and capital of Georgia",
+         ["Fulton County", "Georgia"]),
+        ("state in Yugoslavia 1944 and 1991", ["Yugoslavia"]),
+        ("French painter", None),
+        ("city", None),
+    ],
+)  # fmt: skip
+def test_the_chain_of_a_description(description: str, units: list[str] | None) -> None:
+    phrase = parse_place(description)
+    assert (None if phrase is None else [unit.text for unit in phrase.units]) == units
+
+
+def test_statements_lead_up_to_the_state_and_no_further() -> None:
+    make = maker(USA, NORTH_AMERICA, OHIO, entity("Q16567", "Columbus", P31="Q515", P131="Q1397"))
+    made = make.make(row("Columbus"))
+    assert texts(made) == [["Ohio"], ["United States of America"]]
+    first = made.levels[1].tiers[0]
+    assert first.qid == "Q1397"
+    assert [(e.subject, e.property, e.value) for e in first.evidence] == [("Q16567", "P131", "Q1397")]
+    assert first.evidence[0].statement == "Q16567$s2"
+    assert "USA" in made.levels[2].tiers[0].aliases
+
+
+def test_nations_of_the_united_kingdom_do_not_end_the_climb() -> None:
+    make = maker(UK, EUROPE, ENGLAND, MERSEYSIDE, entity("Q24826", "Liverpool", P31="Q515", P131="Q23100"))
+    assert texts(make.make(row("Liverpool"))) == [["Merseyside"], ["England"], ["United Kingdom"]]
+
+
+def test_a_description_fills_what_statements_lack_and_the_graph_fills_the_description() -> None:
+    make = maker(
+        UK, EUROPE, ENGLAND, MERSEYSIDE,
+        entity("Q1748301", "Earlestown", "town in Newton-le-Willows, Merseyside, UK", P31="Q515"),
+    )  # fmt: skip
+    made = make.make(row("Earlestown"))
+    assert texts(made) == [["Newton-le-Willows"], ["Merseyside"], ["England"], ["United Kingdom"]]
+    bare = made.levels[1].tiers[0]
+    assert bare.qid is None
+    evidence = bare.evidence[0]
+    assert evidence.kind == "description"
+    assert evidence.text is not None
+    assert evidence.span is not None
+    assert evidence.text[slice(*evidence.span)] == "Newton-le-Willows"
+
+
+def test_the_rest_of_the_chain_tells_namesakes_apart() -> None:
+    make = maker(
+        USA, NORTH_AMERICA, EUROPE,
+        entity("Q230", "Georgia", "country in the Caucasus", P31="Q3624078"),
+        entity("Q1428", "Georgia", "state of the United States", P31="Q35657", P131="Q30"),
+        entity("Q61007", "Fulton County", "county in Arkansas, United States", P31="Q47168"),
+        entity("Q486633", "Fulton County", "county in Georgia, United States", P31="Q47168"),
+        entity("Q23556", "Atlanta", "city in Fulton County, Georgia, United States", P31="Q515"),
+    )  # fmt: skip
+    made = make.make(row("Atlanta"))
+    assert texts(made) == [["Fulton County"], ["Georgia"], ["United States of America"]]
+    assert [level.tiers[0].qid for level in made.levels[1:]] == ["Q486633", "Q1428", "Q30"]
+
+
+def test_names_with_and_stay_whole_unless_a_plural_or_a_wide_thing_says_otherwise() -> None:
+    make = maker(
+        UK, EUROPE, ENGLAND,
+        entity("Q100", "Windsor", "town in England", P31="Q515"),
+        entity("Q101", "Maidenhead", "town in England", P31="Q515"),
+        entity("Q192088", "Eton College", "school in Windsor and Maidenhead, UK", P31="Q3918"),
+        entity("Q200", "Thames University", "university in Windsor and Maidenhead, England", P31="Q3918"),
+    )  # fmt: skip
+    assert texts(make.make(row("Eton College", "P69")))[0] == ["Windsor and Maidenhead"]
+    assert texts(make.make(row("Thames University", "P69")))[0] == ["Maidenhead", "Windsor"]
+
+
+def test_ended_and_dissolved_containers_count_only_where_nothing_else_is_left() -> None:
+    ussr = entity("Q15180", "Soviet Union", "former country in Eurasia", P31=["Q3624078", "Q3024240"], P576=1991)
+    russia = entity("Q159", "Russia", "country in Eastern Europe", P31="Q3624078", P30="Q46")
+    both = entity("Q656", "Saint Petersburg", P31="Q515",
+                  P17=[("Q15180", {"start": 1922, "end": 1991}), "Q159"])  # fmt: skip
+    silent = entity("Q657", "Leningrad", P31="Q515", P17=["Q15180", "Q159"])
+    only = entity("Q658", "Atomgrad", P31="Q515", P17="Q15180")
+    make = maker(ussr, russia, EUROPE, both, silent, only)
+    assert texts(make.make(row("Saint Petersburg"))) == [["Russia"]]
+    assert texts(make.make(row("Leningrad"))) == [["Russia"]]
+    assert texts(make.make(row("Atomgrad"))) == [["Soviet Union"]]
+
+
+def test_preferred_rank_decides_and_deprecated_never_counts() -> None:
+    make = maker(
+        USA, NORTH_AMERICA, UK, EUROPE, OHIO,
+        entity("Q1", "Springdale", P31="Q515",
+               P131=[("Q145", {"rank": "deprecated"}), "Q30", ("Q1397", {"rank": "preferred"})]),
+    )  # fmt: skip
+    assert texts(make.make(row("Springdale"))) == [["Ohio"], ["United States of America"]]
+
+
+def test_the_historical_container_of_the_questions_date_stands_beside_todays() -> None:
+    ottoman = entity("Q12560", "Ottoman Empire", "historical empire", P31=["Q3624078", "Q3024240"], P576=1922)
+    turkey = entity("Q43", "Turkey", "country in Western Asia", P31="Q3624078", P30="Q48")
+    istanbul = entity("Q406", "Istanbul", P31="Q515", aliases=["Constantinople"],
+                      P17=[("Q12560", {"start": 1453, "end": 1922}), ("Q43", {"start": 1923, "rank": "preferred"})])  # fmt: skip
+    person = entity("Q900", "Gracia Mendes", P31="Q5", P570=1569)
+    make = maker(ottoman, turkey, istanbul, person, entity("Q48", "Asia", P31="Q5107"))
+    dated = make.make(row("Constantinople", "P20", subject="Gracia Mendes", question="Where did she die?"))
+    assert texts(dated) == [["Ottoman Empire", "Turkey"]]
+    assert texts(make.make(row("Constantinople", "P20", question="Where did she die?"))) == [["Turkey"]]
+
+
+def test_a_country_climbs_to_its_region_and_continent() -> None:
+    turkey = entity("Q43", "Turkey", "country straddling Southeastern Europe and Western Asia", P31="Q3624078",
+                    P30=["Q46", "Q48"])  # fmt: skip
+    france = entity("Q142", "France", "country in Western Europe", P31="Q3624078", P30=["Q46", "Q15"])
+    make = maker(turkey, france, EUROPE, USA, NORTH_AMERICA, entity("Q48", "Asia", P31="Q5107"),
+                 entity("Q15", "Africa", P31="Q5107"))  # fmt: skip
+    ask = "Which country is it located in?"
+    assert texts(make.make(row("Turkey", "P17", question=ask))) == [
+        ["Southeastern Europe", "Western Asia"],
+        ["Asia", "Europe"],
+    ]
+    assert texts(make.make(row("France", "P17", question=ask))) == [["Western Europe"], ["Europe"]]
+    assert texts(make.make(row("United States", "P495", question="Where was it made?"))) == [["North America"]]
+
+
+def test_circles_in_the_graph_end() -> None:
+    make = maker(
+        entity("Q1001", "Ada", P31="Q515", P131="Q1002"),
+        entity("Q1002", "Bada", P31="Q515", P131=["Q1003", "Q1002"]),
+        entity("Q1003", "Cada", P31="Q515", P131=["Q1001", "Q1002"]),
+    )
+    assert texts(make.make(row("Ada"))) == [["Bada"], ["Cada"]]
+
+
+def test_constituencies_are_climbed_through_and_leave_their_evidence() -> None:
+    make = maker(
+        USA, NORTH_AMERICA, OHIO,
+        entity("Q70", "electoral district", P279="Q47168"),
+        entity("Q71", "Ward Nine", P31="Q70", P131="Q1397"),
+        entity("Q72", "Hillside", P31="Q515", P131="Q71"),
+    )  # fmt: skip
+    made = make.make(row("Hillside"))
+    assert texts(made) == [["Ohio"], ["United States of America"]]
+    assert [(e.subject, e.value) for e in made.levels[1].tiers[0].evidence] == [("Q72", "Q71"), ("Q71", "Q1397")]
+
+
+def test_a_demonym_in_the_description_gives_the_country() -> None:
+    make = maker(
+        entity("Q38", "Italy", "country in Southern Europe", P31="Q3624078", P30="Q46"), EUROPE,
+        entity("Q2751", "Siena", "Italian comune", P31="Q515"),
+    )  # fmt: skip
+    made = make.make(row("Siena"))
+    assert texts(made) == [["Italy"]]
+    assert made.levels[1].tiers[0].evidence[0].text == "Italian comune"
