@@ -1,0 +1,80 @@
+"""The house stands as designed: import direction, module size, cheap imports, help for every option."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGES = ("kg", "abstraction", "granola")
+BELOW = {"kg": {"kg"}, "abstraction": {"kg", "abstraction"}, "granola": set(PACKAGES)}
+HEAVY = ("torch", "transformers", "networkx", "rdflib", "SPARQLWrapper", "neo4j", "requests", "pyarrow", "pydantic")
+MODULES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_imports_point_downwards_and_modules_stay_readable(path: Path) -> None:
+    package = path.relative_to(ROOT).parts[0]
+    source = path.read_text(encoding="utf-8")
+    assert source.count("\n") <= 700, "split this module"
+    tree = ast.parse(source)
+    if source.strip():
+        assert ast.get_docstring(tree), "a module says what it is for"
+    for node in ast.walk(tree):
+        names: list[str] = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.level == 0:
+            names = [node.module or ""]
+        for name in names:
+            top = name.split(".")[0]
+            if top in PACKAGES:
+                assert top in BELOW[package], f"{package} may not import {name}"
+
+
+@pytest.mark.parametrize("what", ["import kg, abstraction, granola", "from granola.cli.main import app"])
+def test_imports_load_nothing_heavy(what: str) -> None:
+    code = f"import sys; {what}; print([m for m in {HEAVY!r} if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert done.stdout.strip() == "[]"
+
+
+def _commands() -> list[list[str]]:
+    return [[], ["snapshot"], ["snapshot", "build"], ["snapshot", "info"], ["snapshot", "verify"], ["tiers"],
+            ["ladder"], ["score"], ["demo"]]  # fmt: skip
+
+
+@pytest.mark.parametrize("command", _commands(), ids=lambda c: " ".join(c) or "granola")
+def test_every_option_has_help(command: list[str]) -> None:
+    import typer.main
+
+    from granola.cli.main import app
+
+    node = typer.main.get_command(app)
+    for name in command:
+        node = node.commands[name]  # type: ignore[attr-defined]
+    assert node.help
+    for parameter in node.params:
+        if parameter.name != "help":
+            text = getattr(parameter, "help", None)
+            assert text, f"granola {' '.join(command)}: {parameter.name} has no help"
+
+
+def test_the_list_of_commands_is_whole() -> None:
+    import typer.main
+
+    from granola.cli.main import app
+
+    found: list[list[str]] = []
+
+    def walk(node: object, path: list[str]) -> None:
+        found.append(path)
+        for name, child in getattr(node, "commands", {}).items():
+            walk(child, [*path, name])
+
+    walk(typer.main.get_command(app), [])
+    assert sorted(found) == sorted(_commands())
