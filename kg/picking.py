@@ -57,11 +57,7 @@ class Picker:
                     continue
                 for prop, target in edges(data):
                     prop_number = int(prop[1:])
-                    if (
-                        target is not None
-                        and prop_number in kept
-                        and (value := number_of(target)) is not None
-                    ):
+                    if target is not None and prop_number in kept and (value := number_of(target)) is not None:
                         graph.add(prop_number, number, value)
                 if self._is_named(data):
                     named.append(number)

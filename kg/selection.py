@@ -16,9 +16,7 @@ DISPUTED_BY, SOURCING, NATURE = "P1310", "P1480", "P5102"
 
 def time_key(value: TimeValue, *, late: bool = False) -> tuple[int, int, int]:
     """A sortable key of the first (or, with `late`, the last) day that the value may mean."""
-    span = {8: 10, 7: 100, 6: 1000}.get(
-        value.precision, 1 if value.precision >= 9 else 10 ** (9 - value.precision)
-    )
+    span = {8: 10, 7: 100, 6: 1000}.get(value.precision, 1 if value.precision >= 9 else 10 ** (9 - value.precision))
     year = value.year
     if span > 1:
         first = (year - 1) // span * span + 1 if value.precision <= 7 else year // span * span
@@ -44,9 +42,7 @@ def valid_at(statement: Statement, at: TimeValue) -> bool | None:
         points = _times(statement, POINT)
         if not points:
             return None
-        return any(
-            time_key(p) <= time_key(at, late=True) and time_key(at) <= time_key(p, late=True) for p in points
-        )
+        return any(time_key(p) <= time_key(at, late=True) and time_key(at) <= time_key(p, late=True) for p in points)
     if starts and min(time_key(s) for s in starts) > time_key(at, late=True):
         return False
     return not (ends and max(time_key(e, late=True) for e in ends) < time_key(at))

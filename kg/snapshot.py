@@ -93,21 +93,15 @@ def build(
     with ExitStack() as stack:
         temporary = stack.enter_context(atomic_path(out))
         work = Path(
-            stack.enter_context(
-                tempfile.TemporaryDirectory(prefix=f".{out.name}.", suffix=".work", dir=out.parent)
-            )
+            stack.enter_context(tempfile.TemporaryDirectory(prefix=f".{out.name}.", suffix=".work", dir=out.parent))
         )
         rejected = _Rejects(work / "rejects.jsonl")
         stack.callback(rejected.close)
-        reading = _Reading(
-            _spooled(sources, scope, work), limit=limit, keep_partial=keep_partial, progress=progress
-        )
+        reading = _Reading(_spooled(sources, scope, work), limit=limit, keep_partial=keep_partial, progress=progress)
         picker = Picker(scope, kept_languages)
         described = None
         if scope.needs_graph:
-            picker.survey(
-                (found for _, _, found in reading.run("surveying") if isinstance(found, dict)), work
-            )
+            picker.survey((found for _, _, found in reading.run("surveying") if isinstance(found, dict)), work)
             described = reading.describe()
         tally = stack.enter_context(closing(Tally(work / "tally.sqlite")))
         store = stack.enter_context(closing(SQLiteStore.create(temporary)))
@@ -167,9 +161,7 @@ class _Reading:
 
     def run(self, phase: str) -> Iterator[tuple[str, int, Mapping[str, Any] | DamagedLine]]:
         """(source name, line, what is there) for everything in the sources, or up to the limit."""
-        self._readers = [
-            DumpReader(path, name=name, keep_partial=self._keep_partial) for path, name in self._sources
-        ]
+        self._readers = [DumpReader(path, name=name, keep_partial=self._keep_partial) for path, name in self._sources]
         self.damage = []
         self.warnings = []
         sizes = [reader.size for reader in self._readers]
@@ -186,9 +178,7 @@ class _Reading:
                                 return
                     if self._progress is not None:
                         done = sum(one.bytes_read for one in self._readers)
-                        self._progress(
-                            Progress(phase=phase, bytes_read=done, bytes_total=total, entities=entities)
-                        )
+                        self._progress(Progress(phase=phase, bytes_read=done, bytes_total=total, entities=entities))
             if reader.damage is not None:
                 self.damage.append((reader.name, reader.damage))
             if reader.warning is not None:
@@ -205,9 +195,7 @@ class _Reading:
 class _Selecting:
     """The second half of the work: from JSON objects to the entities that are kept, counting the rest."""
 
-    def __init__(
-        self, picker: Picker, languages: frozenset[str] | None, rejected: _Rejects, tally: Tally
-    ) -> None:
+    def __init__(self, picker: Picker, languages: frozenset[str] | None, rejected: _Rejects, tally: Tally) -> None:
         self._picker = picker
         self._languages = languages
         self._rejected = rejected
@@ -284,16 +272,10 @@ class _Rejects:
             self._stream.close()
 
 
-def _check_result(
-    selection: _Selecting, given: int, rejected: _Rejects, sources: Sequence[Path | str]
-) -> None:
+def _check_result(selection: _Selecting, given: int, rejected: _Rejects, sources: Sequence[Path | str]) -> None:
     if not selection.seen:
         names = ", ".join(str(source) for source in sources)
-        more = (
-            f"; {sum(rejected.counts.values())} rejected, the first: {rejected.first}"
-            if rejected.first
-            else ""
-        )
+        more = f"; {sum(rejected.counts.values())} rejected, the first: {rejected.first}" if rejected.first else ""
         raise SourceError(f"{names}: no item or property in it{more}")
     if not given:
         raise SelectionError(

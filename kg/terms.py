@@ -27,9 +27,12 @@ FALLBACKS: Mapping[str, tuple[str, ...]] = {
 
 @lru_cache(maxsize=1 << 18)
 def normalise(name: str) -> str:
-    """The form under which names are equal: NFKC, quotes and dashes folded, casefold, single spaces."""
-    if name.isascii():
-        return " ".join(name.casefold().split())
+    """The form under which names are equal: NFKC, quotes and dashes folded, casefold, single spaces.
+
+    Invisible and control characters do not count. Normalising twice is the same as once.
+    """
+    if name.isascii() and name.isprintable():
+        return " ".join(name.replace("`", "'").casefold().split())
     # NFKC makes a lone acute accent a space, and case folding undoes NFKC: fold first, compose last.
     text = unicodedata.normalize("NFKC", name.translate(_FOLD)).translate(_FOLD).casefold()
     return _SPACE.sub(" ", unicodedata.normalize("NFKC", text)).strip()
@@ -40,6 +43,7 @@ _FOLD = str.maketrans(
         "’": "'", "‘": "'", "ʼ": "'", "`": "'", "´": "'", "“": '"', "”": '"',
         "‐": "-", "‑": "-", "‒": "-", "–": "-", "—": "-", "−": "-",
         "\u200b": None, "\u200e": None, "\u200f": None, "\u00ad": None, "\ufeff": None,
+        **{chr(code): None for code in (*range(9), *range(14, 28), *range(127, 160)) if code != 0x85},
     }
 )  # fmt: skip
 

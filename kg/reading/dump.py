@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import sys
+from codecs import BOM_UTF8
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -25,6 +26,7 @@ from kg.reading.streams import DamagedError, HashedReader, plain_chunks
 STDIN = "-"
 BLOCK = 1 << 20  # plain bytes a block, rounded up to whole lines
 LONGEST = 1 << 26  # bytes of one entity; WikiData's own limit is far below
+_HEAD = 1 << 16  # plain bytes by which a dump's shape is told
 EXCERPT = 200  # characters of a damaged line that are kept
 
 _OPENS, _CLOSES = b"[]"
@@ -56,7 +58,7 @@ class DumpReader:
 
     After reading: `bytes_read` and `sha256` of the file as it was, `damage` where it was cut short. With
     `keep_partial` damage ends the reading quietly and stands in `damage`; else it raises `SourceError`.
-    `warning` tells of an array that is never closed but ends well. An empty source always raises `SourceError`.
+    `warning` tells of an array that is never closed but ends well. An empty source raises `SourceError`.
     """
 
     def __init__(self, path: Path | str, *, name: str | None = None, keep_partial: bool = False) -> None:
@@ -113,9 +115,7 @@ class DumpReader:
                     self.warning = f"{unclosed}; it may be cut short"
             except DamagedError as error:
                 if not self.keep_partial:
-                    raise SourceError(
-                        f"{error}. What precedes the damage can be kept with --keep-partial"
-                    ) from error
+                    raise SourceError(f"{error}. What precedes the damage can be kept with --keep-partial") from error
                 while self._stream.read(BLOCK):  # the digest is of the whole file
                     pass
                 self.damage = str(error)
@@ -129,11 +129,7 @@ class _Ends:
         self.last: int | None = None
 
     def watch(self, chunks: Iterator[bytes]) -> Iterator[bytes]:
-        beginning = True
-        for chunk in chunks:
-            if beginning:
-                chunk = chunk.removeprefix(b"\xef\xbb\xbf")
-                beginning = False
+        for chunk in _without_mark(chunks):
             if stripped := chunk.strip():
                 if self.first is None:
                     self.first = stripped[0]
@@ -141,15 +137,31 @@ class _Ends:
             yield chunk
 
 
+def _without_mark(chunks: Iterator[bytes]) -> Iterator[bytes]:
+    """The chunks less a byte order mark."""
+    head = b""
+    while len(head) < len(BOM_UTF8) and (chunk := next(chunks, None)) is not None:
+        head += chunk
+    yield head.removeprefix(BOM_UTF8)
+    yield from chunks
+
+
 def _split(chunks: Iterator[bytes], name: str) -> Iterator[Block]:
     pending = b""
     line = 1
     shape_known = False
-    for chunk in chunks:
+    damage: DamagedError | None = None
+    while True:
+        try:
+            chunk = next(chunks, None)
+        except DamagedError as error:  # what came before it counts
+            damage, chunk = error, None
+        if chunk is None:
+            break
         pending += chunk
         if not shape_known:
             brace = pending.find(b"{")
-            if len(pending) < BLOCK and (brace < 0 or pending.find(b"\n", brace) < 0):
+            if len(pending) < _HEAD and (brace < 0 or pending.find(b"\n", brace) < 0):
                 continue
             shape_known = True
             if _OPENS_PRETTY.match(pending):
@@ -167,6 +179,8 @@ def _split(chunks: Iterator[bytes], name: str) -> Iterator[Block]:
             return
     if pending:
         yield Block(line=line, data=pending)
+    if damage is not None:
+        raise damage
 
 
 def _objects(buffer: bytes, chunks: Iterator[bytes], line: int, name: str) -> Iterator[Block]:
@@ -260,6 +274,4 @@ def _unwrapped(value: Any) -> list[Any]:
 
 
 def _damaged(reason: str, detail: str, text: bytes) -> DamagedLine:
-    return DamagedLine(
-        reject=Reject(reason=reason, detail=detail), excerpt=text[:EXCERPT].decode("utf-8", "replace")
-    )
+    return DamagedLine(reject=Reject(reason=reason, detail=detail), excerpt=text[:EXCERPT].decode("utf-8", "replace"))

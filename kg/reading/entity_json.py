@@ -45,9 +45,7 @@ def entity_id(data: Mapping[str, Any]) -> str:
     given = data.get("id")
     kind = data.get("type")
     if isinstance(kind, str) and kind not in ("item", "property"):
-        raise Unreadable(
-            kind if kind in ("lexeme", "mediainfo") else "unknown-kind", f"{given} is of kind {kind!r}"
-        )
+        raise Unreadable(kind if kind in ("lexeme", "mediainfo") else "unknown-kind", f"{given} is of kind {kind!r}")
     if not isinstance(given, str):
         raise Unreadable("no-id", "an entity needs an id")
     if "missing" in data:
@@ -57,9 +55,7 @@ def entity_id(data: Mapping[str, Any]) -> str:
     if ENTITY_ID.match(given.upper()):
         return given.upper()
     if given[:1] in ("L", "M"):
-        raise Unreadable(
-            "lexeme" if given[0] == "L" else "mediainfo", f"{given} is neither item nor property"
-        )
+        raise Unreadable("lexeme" if given[0] == "L" else "mediainfo", f"{given} is neither item nor property")
     raise Unreadable("bad-id", f"{given[:40]!r} is no item or property id")
 
 
@@ -68,9 +64,7 @@ def decode(data: object, *, languages: Collection[str] | None = None) -> Decoded
     if not isinstance(data, dict):
         return Decoded(
             entity=None,
-            rejects=(
-                Reject(reason="not-an-object", detail=f"expected an object, found {type(data).__name__}"),
-            ),
+            rejects=(Reject(reason="not-an-object", detail=f"expected an object, found {type(data).__name__}"),),
         )
     try:
         subject = entity_id(data)

@@ -76,11 +76,7 @@ def read_snak_parts(data: object, prop: str | None = None) -> tuple[str, SnakKin
 def read_value(datavalue: object) -> Value:
     """A datavalue. Types that are not known are kept whole; the datatype is not needed, it may be missing."""
     if isinstance(datavalue, str):  # old dumps: an entity id, or a string, without its wrapper
-        return (
-            EntityValue(id=datavalue.upper())
-            if _TARGET.match(datavalue.upper())
-            else TextValue(text=datavalue)
-        )
+        return EntityValue(id=datavalue.upper()) if _TARGET.match(datavalue.upper()) else TextValue(text=datavalue)
     if not isinstance(datavalue, dict) or "value" not in datavalue:
         raise Unreadable("no-datavalue", f"a value snak needs a datavalue, not {_short(datavalue)}")
     kind, value = datavalue.get("type"), datavalue["value"]
@@ -125,9 +121,7 @@ def read_time(value: object) -> TimeValue:
         raise Unreadable("bad-time", f"a time must be an object, not {_short(value)}")
     found = _TIME.match(value["time"]) if isinstance(value.get("time"), str) else None
     if found is None:
-        raise Unreadable(
-            "bad-time", f"time {_short(value.get('time'))} is not of the form +YYYY-MM-DDT00:00:00Z"
-        )
+        raise Unreadable("bad-time", f"time {_short(value.get('time'))} is not of the form +YYYY-MM-DDT00:00:00Z")
     sign, year_text, month_text, day_text = found.groups()
     year, month, day = int(year_text), int(month_text), int(day_text)
     if year == 0:

@@ -2,7 +2,8 @@
 
 Contract for every backend
     Batch first: each read takes many ids and costs one round trip a batch, not one an id.
-    Order: results are keyed by the given id; lists inside are ordered as each method states.
+    Order: mappings are keyed by what was given, entities and names in the order given; lists inside are ordered
+        as each method states.
     Unknown ids are absent from a mapping, never an error; a malformed id is simply unknown.
     Redirects: a given id that was merged into another is answered under the *given* id with the
         target's content (whose own `.id` tells the target).
@@ -47,9 +48,7 @@ class Store(Protocol):
         """
         ...
 
-    def find(
-        self, names: Collection[str], *, languages: Collection[str] | None = None
-    ) -> dict[str, list[NameMatch]]:
+    def find(self, names: Collection[str], *, languages: Collection[str] | None = None) -> dict[str, list[NameMatch]]:
         """Entities whose label or alias equals a name after `kg.terms.normalise`, keyed by the given name.
 
         One match an entity: its label before its aliases, then the first language in code order. Labels

@@ -123,8 +123,7 @@ def seal(
         f" WHERE rank > 0 AND type <> {schema.NOVALUE} GROUP BY property"
     )
     connection.executemany(
-        "INSERT INTO property_count VALUES (?, ?)"
-        " ON CONFLICT DO UPDATE SET entities = entities + excluded.entities",
+        "INSERT INTO property_count VALUES (?, ?) ON CONFLICT DO UPDATE SET entities = entities + excluded.entities",
         other_properties,
     )
     sealed: dict[str, Any] = {

@@ -12,9 +12,7 @@ from kg.store import schema
 
 _CONTENT: Mapping[str, str] = {
     "entity": "SELECT id, sitelinks, datatype FROM entity ORDER BY id",
-    "term": (
-        "SELECT entity, language, kind, ordinal, text FROM term ORDER BY entity, language, kind, ordinal"
-    ),
+    "term": ("SELECT entity, language, kind, ordinal, text FROM term ORDER BY entity, language, kind, ordinal"),
     "statement": (
         "SELECT subject, property, ordinal, rank, type, value, qualifiers,"
         " CASE typeof(id) WHEN 'blob' THEN hex(id) ELSE id END, datatype"

@@ -20,8 +20,7 @@ def check_kind(path: Path) -> None:
     version, application = struct.unpack(">I4xI", header[60:72])
     if application != schema.APPLICATION_ID:
         raise SnapshotError(
-            f"{path} is no snapshot: it is an SQLite file of another program; make one with"
-            " 'granola snapshot build'"
+            f"{path} is no snapshot: it is an SQLite file of another program; make one with 'granola snapshot build'"
         )
     if version != schema.SCHEMA_VERSION:
         newer = version > schema.SCHEMA_VERSION

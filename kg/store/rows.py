@@ -93,9 +93,7 @@ def statement_rows(entity: Entity, number: int) -> Iterator[StatementRow]:
 
 
 def _encode_qualifiers(qualifiers: Iterable[Snak]) -> str:
-    return orjson.dumps(
-        [[int(snak.property[1:]), *_encode(snak.kind, snak.value)] for snak in qualifiers]
-    ).decode()
+    return orjson.dumps([[int(snak.property[1:]), *_encode(snak.kind, snak.value)] for snak in qualifiers]).decode()
 
 
 def _encode(kind: SnakKind, value: Value | None) -> tuple[int, Any]:

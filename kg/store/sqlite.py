@@ -212,9 +212,7 @@ class SQLiteStore:
             parameters = (ids, _json(wanted))
         found: dict[int, list[Statement]] = {}
         decode = self._decoder.statement
-        for number, prop, rank, kind, value, qualifiers, name, datatype in self._rows(
-            sql + order, parameters
-        ):
+        for number, prop, rank, kind, value, qualifiers, name, datatype in self._rows(sql + order, parameters):
             statement = decode(names[number], prop, rank, kind, value, qualifiers, name, datatype)
             try:
                 found[number].append(statement)
@@ -222,14 +220,9 @@ class SQLiteStore:
                 found[number] = [statement]
         return found
 
-    def find(
-        self, names: Collection[str], *, languages: Collection[str] | None = None
-    ) -> dict[str, list[NameMatch]]:
+    def find(self, names: Collection[str], *, languages: Collection[str] | None = None) -> dict[str, list[NameMatch]]:
         """See `Store.find`."""
-        keys: dict[str, list[str]] = {}
-        for name in names:
-            if key := normalise(name):
-                keys.setdefault(key, []).append(name)
+        keys = {name: key for name in names if (key := normalise(name))}
         sql = (
             "SELECT name.key, name.kind, name.entity, name.language, term.text FROM name JOIN term"
             " ON term.entity = name.entity AND term.language = name.language"
@@ -241,19 +234,17 @@ class SQLiteStore:
             sql += " AND name.language IN (SELECT value FROM json_each(?))"
             more = (_json(list(languages)),)
         best: dict[str, dict[int, tuple[int, str, str]]] = {}
-        wanted = list(keys)
+        wanted = list(dict.fromkeys(keys.values()))
         for at in range(0, len(wanted), _CHUNK):
-            for key, kind, number, language, text in self._rows(
-                sql, (_json(wanted[at : at + _CHUNK]), *more)
-            ):
+            for key, kind, number, language, text in self._rows(sql, (_json(wanted[at : at + _CHUNK]), *more)):
                 carriers = best.setdefault(key, {})
                 match = (kind, language, text)
                 if number not in carriers or match < carriers[number]:
                     carriers[number] = match
-        found: dict[str, list[NameMatch]] = {}
+        matches: dict[str, list[NameMatch]] = {}
         for key, carriers in best.items():
             ordered = sorted(carriers.items(), key=lambda one: (one[1][0], abs(one[0]), -one[0]))
-            matches = [
+            matches[key] = [
                 NameMatch(
                     id=id_of(number),
                     kind="label" if kind == schema.LABEL else "alias",
@@ -262,9 +253,7 @@ class SQLiteStore:
                 )
                 for number, (kind, language, text) in ordered
             ]
-            for name in keys[key]:
-                found[name] = list(matches)
-        return found
+        return {name: list(matches[key]) for name, key in keys.items() if key in matches}
 
     def referrers(
         self, pairs: Collection[tuple[str, str]], *, limit: int | None = None

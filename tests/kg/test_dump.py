@@ -1,0 +1,295 @@
+"""Dumps of every shape and packing, whole and damaged."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import hashlib
+import io
+import json
+import sys
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+from random import Random
+
+import pytest
+import zstandard
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from kg.errors import SourceError
+from kg.reading import dump, streams
+from kg.reading.dump import Block, DamagedLine, DumpReader, parse
+
+IDS = [f"Q{n}" for n in range(1, 40)]
+# Braces, brackets, quotes and escapes inside strings are what a splitter can trip over.
+ENTITIES = [{"id": i, "labels": {"en": {"value": f'{i} }}]{{["\\" \u00e9'}}, "claims": {}} for i in IDS]
+LINES = [json.dumps(entity).encode() for entity in ENTITIES]
+
+SHAPES: dict[str, bytes] = {
+    "array, one a line": b"[\n" + b",\n".join(LINES) + b"\n]\n",
+    "array, comma first": b"[\n" + b"\n,".join(LINES) + b"\n]",
+    "array, brackets on the entities' lines": b"[" + b",\n".join(LINES) + b"]\n",
+    "array on one line": b"[" + b",".join(LINES) + b"]",
+    "several a line": b"[\n" + b",".join(LINES[:5]) + b",\n" + b",\n".join(LINES[5:]) + b"\n]\n",
+    "NDJSON": b"\n".join(LINES),
+    "NDJSON, CRLF, blank lines, BOM": b"\xef\xbb\xbf\r\n" + b"\r\n\r\n".join(LINES) + b"\r\n\r\n",
+    "pretty array": json.dumps(ENTITIES, indent=4).encode(),
+    "pretty objects": b"\n".join(json.dumps(entity, indent=2).encode() for entity in ENTITIES),
+    "API answer": json.dumps({"entities": {e["id"]: e for e in ENTITIES}, "success": 1}).encode(),
+    "pretty API answer": json.dumps({"entities": {e["id"]: e for e in ENTITIES}}, indent=1).encode(),
+    "two arrays": b"[\n" + LINES[0] + b"\n]\n[\n" + b",\n".join(LINES[1:]) + b"\n]\n",
+}
+
+
+def zstd(data: bytes) -> bytes:
+    return zstandard.ZstdCompressor().compress(data)
+
+
+def pieces(data: bytes) -> list[bytes]:
+    """As Wikimedia packs a dump: the opening bracket alone in the first member."""
+    cuts = [0, 2, len(data) // 3, len(data) // 2, len(data)]
+    return [data[a:b] for a, b in pairwise(cuts)]
+
+
+SKIPPABLE = b"\x50\x2a\x4d\x18" + (4).to_bytes(4, "little") + b"info"
+PACKINGS: dict[str, Callable[[bytes], bytes]] = {
+    "plain": bytes,
+    "gzip": gzip.compress,
+    "gzip members": lambda data: b"".join(map(gzip.compress, pieces(data))),
+    "gzip padded": lambda data: gzip.compress(data) + bytes(512),
+    "bzip2": bz2.compress,
+    "bzip2 streams": lambda data: b"".join(map(bz2.compress, pieces(data))),
+    "zstd": zstd,
+    "zstd frames": lambda data: SKIPPABLE + SKIPPABLE.join(map(zstd, pieces(data))),
+}
+
+
+def read(path: Path | str, **options: bool) -> tuple[list[str], list[tuple[int, str]], DumpReader]:
+    reader = DumpReader(path, **options)
+    ids: list[str] = []
+    damaged: list[tuple[int, str]] = []
+    for block in reader.blocks():
+        for line, found in parse(block):
+            if isinstance(found, DamagedLine):
+                damaged.append((line, found.reject.reason))
+            else:
+                ids.append(found["id"])
+    return ids, damaged, reader
+
+
+@pytest.mark.parametrize("packing", PACKINGS)
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("size", [3, 1 << 20])
+def test_every_shape_in_every_packing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shape: str, packing: str, size: int
+) -> None:
+    """The ending of the name means nothing; blocks may end anywhere."""
+    monkeypatch.setattr(dump, "BLOCK", size)
+    monkeypatch.setattr(streams, "BLOCK", 7 * size)
+    path = tmp_path / "dump.anything"
+    path.write_bytes(PACKINGS[packing](SHAPES[shape]))
+    ids, damaged, reader = read(path)
+    assert (ids, damaged) == (IDS, [])
+    assert reader.damage is None
+    assert reader.warning is None
+    assert reader.bytes_read == path.stat().st_size
+
+
+def test_an_array_on_one_line_longer_than_any_entity(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dump, "BLOCK", 100)
+    monkeypatch.setattr(dump, "LONGEST", 400)
+    monkeypatch.setattr(streams, "BLOCK", 64)
+    path = tmp_path / "dump.json"
+    path.write_bytes(SHAPES["array on one line"])
+    assert read(path)[:2] == (IDS, [])
+
+
+def test_the_hash_is_that_of_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "dump.json"
+    path.write_bytes(b'{"id":"Q1"}\n' * 400_000)
+    reader = read(path)[2]
+    assert reader.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
+    unread = DumpReader(path)
+    next(unread.blocks())
+    assert unread.sha256 is None
+
+
+def test_damaged_lines_are_told_by_number(tmp_path: Path) -> None:
+    path = tmp_path / "dump.json"
+    lines = [
+        b"[",
+        LINES[0] + b",",
+        b'{"id":"Q9","labels":',
+        b"",
+        b"garbage",
+        b"7",
+        LINES[1],
+        b"\xff\xfe{}",
+        b"]",
+    ]
+    path.write_bytes(b"\n".join(lines))
+    ids, damaged, _ = read(path)
+    assert ids == IDS[:2]
+    assert damaged == [(3, "not-json"), (5, "not-json"), (6, "not-an-object"), (8, "not-json")]
+
+
+def test_excerpts_are_short(tmp_path: Path) -> None:
+    (found,) = parse(Block(line=4, data=b"x" * 5000))
+    assert isinstance(found[1], DamagedLine)
+    assert found[1].excerpt == "x" * 200
+
+
+def test_garbage_between_pretty_objects_is_not_passed_over(tmp_path: Path) -> None:
+    path = tmp_path / "dump.json"
+    path.write_bytes(b'{\n"id": "Q1"\n}\noops\n{\n"id": "Q2"\n} } "x\n')
+    assert read(path)[:2] == (["Q1", "Q2"], [(4, "not-json"), (7, "not-json")])
+
+
+def test_nesting_beyond_measure_is_a_damaged_line(tmp_path: Path) -> None:
+    path = tmp_path / "dump.json"
+    path.write_bytes(b'{"id":"Q1","x":' + b"[" * 100_000 + b"]" * 100_000 + b"}\n" + LINES[1])
+    assert read(path)[:2] == (["Q2"], [(1, "not-json")])
+
+
+MANY = [f"Q{n}" for n in range(1, 1200)]
+NOISE = Random(7).randbytes(60 * len(MANY)).hex()  # so that a share of the packed bytes is a share of the lines
+BIG = b"[\n"
+BIG += b",\n".join(b'{"id":"%s","x":"%s"}' % (i.encode(), NOISE[n * 120 :][:120].encode()) for n, i in enumerate(MANY))
+BIG += b"\n]\n"
+
+
+@pytest.mark.parametrize(
+    ("packing", "share", "least"),
+    [
+        ("gzip", 0.02, 0),
+        ("gzip", 0.5, 0.45),
+        ("gzip", 0.99, 0.95),
+        ("gzip members", 0.5, 0.45),
+        ("bzip2", 0.02, -1),  # one block: none of it can be unpacked
+        ("bzip2", 0.99, -1),
+        ("bzip2 streams", 0.5, 0.3),
+        ("bzip2 streams", 0.99, 0.45),
+        ("zstd", 0.02, -1),
+        ("zstd", 0.99, 0.5),
+        ("zstd frames", 0.5, 0.3),
+        ("zstd frames", 0.99, 0.45),
+    ],
+)
+def test_truncated_streams(tmp_path: Path, packing: str, share: float, least: float) -> None:
+    packed = PACKINGS[packing](BIG)
+    path = tmp_path / "dump"
+    path.write_bytes(packed[: max(12, int(len(packed) * share))])
+    with pytest.raises(SourceError, match=r"dump: truncated.*--keep-partial"):
+        read(path)
+    ids, damaged, reader = read(path, keep_partial=True)
+    assert ids == MANY[: len(ids)]
+    assert len(ids) > least * len(MANY)
+    assert len(damaged) <= 1  # the line that was cut
+    assert reader.damage is not None
+    assert "truncated" in reader.damage
+    assert reader.sha256 is not None
+
+
+@pytest.mark.parametrize("packing", ["gzip", "bzip2", "zstd"])
+def test_trailing_garbage(tmp_path: Path, packing: str) -> None:
+    path = tmp_path / "dump"
+    path.write_bytes(PACKINGS[packing](BIG) + b"<html>503</html>")
+    with pytest.raises(SourceError, match="damaged or followed by other bytes"):
+        read(path)
+    ids, damaged, _ = read(path, keep_partial=True)
+    assert (ids, damaged) == (MANY, [])
+
+
+@pytest.mark.parametrize("packing", ["gzip", "bzip2"])
+def test_a_flipped_byte_is_noticed(tmp_path: Path, packing: str) -> None:
+    packed = bytearray(PACKINGS[packing](BIG))
+    packed[len(packed) // 2] ^= 0xFF
+    path = tmp_path / "dump"
+    path.write_bytes(packed)
+    with pytest.raises(SourceError, match=r"dump: (damaged|truncated)"):
+        read(path)
+
+
+def test_a_plain_array_cut_inside_a_line(tmp_path: Path) -> None:
+    path = tmp_path / "dump.json"
+    path.write_bytes(SHAPES["array, one a line"][:-30])
+    with pytest.raises(SourceError, match="never closed"):
+        read(path)
+    ids, damaged, _ = read(path, keep_partial=True)
+    assert ids == IDS[:-1]
+    assert [reason for _, reason in damaged] == ["not-json"]
+
+
+def test_a_plain_array_without_its_end_is_read_with_a_warning(tmp_path: Path) -> None:
+    path = tmp_path / "dump.json"
+    path.write_bytes(b"[\n" + b",\n".join(LINES))
+    ids, damaged, reader = read(path)
+    assert (ids, damaged) == (IDS, [])
+    assert reader.warning is not None
+
+
+def test_a_pretty_object_without_its_end(tmp_path: Path) -> None:
+    path = tmp_path / "dump.json"
+    path.write_bytes(SHAPES["pretty objects"][:-3])
+    with pytest.raises(SourceError, match=r"the object at line \d+ is never closed"):
+        read(path)
+    assert read(path, keep_partial=True)[0] == IDS[:-1]
+
+
+@pytest.mark.parametrize("content", [b"", b"\n \r\n", b"\xef\xbb\xbf", gzip.compress(b""), bz2.compress(b"\n")])
+@pytest.mark.parametrize("keep_partial", [True, False])
+def test_an_empty_source_is_an_error(tmp_path: Path, content: bytes, keep_partial: bool) -> None:
+    path = tmp_path / "dump.json"
+    path.write_bytes(content)
+    with pytest.raises(SourceError, match=r"dump\.json is empty"):
+        read(path, keep_partial=keep_partial)
+
+
+@pytest.mark.parametrize(
+    ("content", "what"),
+    [(b"\xfd7zXZ\0rest", "xz"), (b"PK\x03\x04rest", "zip"), ("[]".encode("utf-16"), "UTF-16")],
+)
+def test_foreign_formats_are_named(tmp_path: Path, content: bytes, what: str) -> None:
+    path = tmp_path / "dump.json.xz"
+    path.write_bytes(content)
+    with pytest.raises(SourceError, match=what):
+        read(path)
+
+
+def test_a_folder_is_no_dump(tmp_path: Path) -> None:
+    with pytest.raises(SourceError, match="is a folder"):
+        read(tmp_path)
+
+
+@pytest.mark.parametrize("packing", ["plain", "gzip", "zstd"])
+def test_standard_input(monkeypatch: pytest.MonkeyPatch, packing: str) -> None:
+    data = PACKINGS[packing](SHAPES["array, one a line"])
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
+    ids, damaged, reader = read("-")
+    assert (ids, damaged) == (IDS, [])
+    assert reader.name == "stdin"
+    assert reader.size is None
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60, deadline=None)
+@given(
+    kept=st.lists(st.sampled_from(LINES), min_size=1, max_size=6),
+    between=st.sampled_from([b"\n", b",\n", b"\r\n\r\n", b"\n,"]),
+    block=st.integers(1, 200),
+)
+def test_blocks_are_whole_whatever_their_size(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kept: list[bytes], between: bytes, block: int
+) -> None:
+    monkeypatch.setattr(dump, "BLOCK", block)
+    monkeypatch.setattr(streams, "BLOCK", 5)
+    path = tmp_path / "dump.json"
+    path.write_bytes(between.join(kept))
+    reader = DumpReader(path)
+    blocks = list(reader.blocks())
+    # Parsing is pure: any order of blocks gives the same objects at the same lines.
+    found = sorted(((line, one["id"]) for b in reversed(blocks) for line, one in parse(b) if isinstance(one, dict)))
+    lines = path.read_bytes().split(b"\n")
+    assert [i for _, i in found] == [json.loads(k)["id"] for k in kept]
+    assert all(f'"{entity_id}"'.encode() in lines[line - 1] for line, entity_id in found)
