@@ -4,7 +4,7 @@ SHARED_DATA holds wikidata/entities.json.gz and wikidata/full_entities_sample.nd
 ../shared/data beside the repository). For every entity of ours: confirmed (the data gives the same id a
 name that we use), absent (the data does not have the id) or contradicted (it has other names for it).
 For every item-valued statement: whether the data states it too, says something else only, or nothing.
-Exit status 1 where a name contradicts and is not among the explained ones.
+Exit status 1 where a name contradicts.
 """
 
 from __future__ import annotations
@@ -23,9 +23,6 @@ from kg.terms import normalise
 
 DEFAULT = Path(__file__).resolve().parents[2] / "shared" / "data"
 SOURCES = ("wikidata/entities.json.gz", "wikidata/full_entities_sample.ndjson.gz")
-
-# Names that changed since the data was taken; the ids are the same entities.
-EXPLAINED: dict[str, str] = {}
 
 
 def entities(path: Path) -> Iterator[dict[str, Any]]:
@@ -85,8 +82,6 @@ def compare(shared: Path) -> tuple[Counter[str], list[str], Counter[str]]:
             outcomes["confirmed by label or alias"] += 1
         elif names(entity) & known:
             outcomes["confirmed by an alias of ours"] += 1
-        elif qid in EXPLAINED:
-            outcomes["explained"] += 1
         else:
             outcomes["contradicted"] += 1
             contradictions.append(f"{qid} is {label!r} here, there {sorted(known)[:4]}")

@@ -83,10 +83,10 @@ def read_questions(path: Path, dump: Dump) -> list[Question]:
             questions[-1].predictions[key] = value
         else:
             raise TableError(f"{where}: expected about, answer, specific or cautious, found {text!r}")
-    for question in questions:
-        if not question.answers or set(question.predictions) != {"specific", "cautious"}:
-            raise TableError(f"{question.where}: {question.question!r} needs an answer and both predictions")
-        qids = [qid for qid, _ in question.answers if qid]
-        if len(qids) not in (0, len(question.answers)):
-            raise TableError(f"{question.where}: give QIDs to all answers of {question.question!r} or to none")
+    for read in questions:
+        if not read.answers or set(read.predictions) != {"specific", "cautious"}:
+            raise TableError(f"{read.where}: {read.question!r} needs an answer and both predictions")
+        qids = [qid for qid, _ in read.answers if qid]
+        if len(qids) not in (0, len(read.answers)):
+            raise TableError(f"{read.where}: give QIDs to all answers of {read.question!r} or to none")
     return questions

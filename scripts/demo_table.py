@@ -33,11 +33,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-TIME = frozenset({"P569", "P570", "P571", "P576", "P577", "P580", "P582", "P585", "P1317", "P1319", "P1326"})
-QUANTITY = frozenset({"P1082", "P2043", "P2044", "P2046", "P2047", "P2048", "P1128", "P1098", "P2067", "P2142"})
-MONOLINGUAL = frozenset({"P1448", "P1476", "P1477", "P1549", "P1559", "P1705"})
-STRING = frozenset({"P1813x", "P742", "P1545"})
-URL = frozenset({"P856"})
+TIME = frozenset({"P569", "P570", "P571", "P576", "P577", "P580", "P582", "P585"})
+QUANTITY = frozenset({"P1082", "P2043", "P2044", "P2046", "P2047", "P2048", "P2142"})
+MONOLINGUAL = frozenset({"P1448", "P1549"})
+STRING = frozenset({"P742"})
 
 UNITS = {
     "m": "Q11573",
@@ -84,9 +83,8 @@ class Row:
 
 def datatype_of(prop: str) -> str:
     """The WikiData datatype of a property that the tables use; items unless listed."""
-    for kind, props in (
-        ("time", TIME), ("quantity", QUANTITY), ("monolingualtext", MONOLINGUAL), ("string", STRING), ("url", URL)
-    ):  # fmt: skip
+    kinds = {"time": TIME, "quantity": QUANTITY, "monolingualtext": MONOLINGUAL, "string": STRING}
+    for kind, props in kinds.items():
         if prop in props:
             return kind
     return "globe-coordinate" if prop == "P625" else "wikibase-item"
