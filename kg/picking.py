@@ -86,8 +86,8 @@ class _EdgeFile:
             "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -65536;"
             "CREATE TABLE edge (property INTEGER, subject INTEGER, value INTEGER);"
             "CREATE TABLE layer (id INTEGER PRIMARY KEY); CREATE TABLE reached (id INTEGER PRIMARY KEY);"
-            "BEGIN"
         )
+        self._connection.execute("BEGIN")
         self._pending: list[tuple[int, int, int]] = []
 
     def add(self, prop: int, subject: int, value: int) -> None:
@@ -101,8 +101,8 @@ class _EdgeFile:
 
     def seal(self) -> None:
         self._flush()
+        self._connection.execute("COMMIT")
         self._connection.executescript(
-            "COMMIT;"
             "CREATE INDEX forward ON edge (subject, property, value);"
             "CREATE INDEX backward ON edge (property, value, subject)"
             f" WHERE property IN ({INSTANCE_OF}, {SUBCLASS_OF})"

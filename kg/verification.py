@@ -83,7 +83,7 @@ def verify(path: Path | str, *, progress: Callable[[str], None] | None = None) -
                         progress(name)
                     checked.append(name)
                     problems += check(connection, store)
-                    if problems and check is _pages:
+                    if problems and check in (_pages, _tables):
                         break  # what a broken file answers to anything else means nothing
     except (DamagedSnapshotError, sqlite3.DatabaseError) as error:
         problems.append(str(error))
@@ -94,6 +94,19 @@ def _pages(connection: sqlite3.Connection, _: SQLiteStore) -> Iterator[str]:
     for (message,) in connection.execute("PRAGMA integrity_check(20)"):
         if message != "ok":
             yield f"SQLite: {message}"
+
+
+def _tables(connection: sqlite3.Connection, _: SQLiteStore) -> Iterator[str]:
+    query = "SELECT name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite_%'"
+    with closing(sqlite3.connect(":memory:")) as model:
+        model.executescript(f"{schema.TABLES}; {schema.INDEX}")
+        expected = dict(model.execute(query))
+    found = dict(connection.execute(query))
+    for name in sorted(expected.keys() | found.keys()):
+        if name not in found:
+            yield f"table or index {name} is missing"
+        elif found[name] != expected.get(name):
+            yield f"table or index {name} is not this version's"
 
 
 def _counts(connection: sqlite3.Connection, store: SQLiteStore) -> Iterator[str]:
@@ -138,7 +151,8 @@ def _unread(store: SQLiteStore, batch: list[str]) -> list[str]:
 
 
 _CHECKS = (
-    ("pages and indexes", _pages),
+    ("pages", _pages),
+    ("tables", _tables),
     ("counts", _counts),
     ("content", _content),
     ("references", _references),

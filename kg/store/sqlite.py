@@ -53,8 +53,10 @@ class SQLiteStore:
         try:
             store._rows("PRAGMA mmap_size = 2147418112")
             store._rows("PRAGMA cache_size = -65536")
-            if not store._rows("SELECT 1 FROM manifest WHERE key = 'snapshot_id'"):
-                raise DamagedSnapshotError(f"{path} is unfinished: it has no snapshot id; build it again")
+            if missing := {"snapshot_id", "counts"} - store.manifest().keys():
+                raise DamagedSnapshotError(
+                    f"{path} is unfinished: its manifest lacks {' and '.join(sorted(missing))}; build it again"
+                )
             store._redirected = bool(store._rows("SELECT 1 FROM redirect LIMIT 1"))
         except BaseException:
             store.close()

@@ -1,0 +1,88 @@
+"""Verifying a snapshot: every kind of damage is found, and a sound file is well."""
+
+from __future__ import annotations
+
+import os
+import re
+import sqlite3
+from pathlib import Path
+
+import pytest
+from store_contract import ALL
+
+from kg.errors import SnapshotError
+from kg.store.sqlite import SQLiteStore
+from kg.verification import verify
+
+
+@pytest.fixture
+def snapshot(tmp_path: Path) -> Path:
+    path = tmp_path / "a #1.snapshot"
+    with SQLiteStore.create(path) as store:
+        store.write(ALL)
+        store.redirect({"Q77": "Q90"})
+        store.finish()
+    return path
+
+
+def test_a_sound_snapshot_is_well(snapshot: Path) -> None:
+    told: list[str] = []
+    result = verify(snapshot, progress=told.append)
+    assert result.problems == ()
+    assert list(result.checked) == told == ["pages", "tables", "counts", "content", "references", "values"]
+
+
+@pytest.mark.parametrize(
+    ("sql", "problem"),
+    [
+        ("DELETE FROM statement WHERE subject = 142", r"statements: the manifest says \d+, the file holds \d+"),
+        ("UPDATE term SET text = 'Rome' WHERE entity = 90", "content: the snapshot id is"),
+        ("UPDATE term SET text = 'Rome' WHERE entity = 90", r"\d names that are not those of the terms"),
+        ("DELETE FROM name WHERE entity = 90", r"\d labels and aliases that cannot be found by name"),
+        ("DELETE FROM entity WHERE id = 90", r"\d statements of entities that are not there"),
+        ("DELETE FROM entity WHERE id = 90", r"\d terms of entities that are not there"),
+        ("DELETE FROM entity WHERE id = 90", "1 redirects to entities that are not there"),
+        ("INSERT INTO redirect VALUES (142, 90)", "1 redirects from entities that are there"),
+        ("UPDATE statement SET rank = 3 WHERE subject = 142", "1 statements of an unknown rank"),
+        ("UPDATE statement SET type = 99 WHERE subject = 142", "1 statements of an unknown type"),
+        ("UPDATE value_count SET entities = 1 WHERE target = 515", "counts of a value below"),
+        ("DELETE FROM property_count", "counts of a property below"),
+        ("UPDATE statement SET value = '[' WHERE property = 1082", "1 entities cannot be read, the first: Q90: "),
+        (
+            """UPDATE manifest SET value = '"x"' WHERE key = 'snapshot_id'""",
+            "content: the snapshot id is x, the content's is ",
+        ),
+        ("DELETE FROM manifest WHERE key = 'snapshot_id'", "unfinished: its manifest lacks snapshot_id"),
+        ("DELETE FROM manifest WHERE key = 'counts'", "unfinished: its manifest lacks counts"),
+        ("DROP TABLE redirect", "no such table: redirect"),
+        ("DROP INDEX statement_target", "table or index statement_target is missing"),
+        ("CREATE TABLE mine (x)", "table or index mine is not this version's"),
+    ],
+)
+def test_tampering_is_found(snapshot: Path, sql: str, problem: str) -> None:
+    with sqlite3.connect(snapshot) as connection:
+        connection.execute(sql)
+    assert any(re.search(problem, found) for found in verify(snapshot).problems)
+
+
+def test_damaged_pages_are_found(snapshot: Path) -> None:
+    content = bytearray(snapshot.read_bytes())
+    for at in range(5 * 4096, len(content), 4096):
+        content[at : at + 60] = b"\xa5" * 60
+    snapshot.write_bytes(content)
+    assert verify(snapshot).problems
+
+
+def test_a_truncated_file_is_found(snapshot: Path) -> None:
+    os.truncate(snapshot, snapshot.stat().st_size // 2)
+    (problem,) = verify(snapshot).problems
+    assert "truncated" in problem
+
+
+def test_what_is_no_snapshot_cannot_be_verified(tmp_path: Path) -> None:
+    path = tmp_path / "notes.txt"
+    path.write_text("x" * 500)
+    with pytest.raises(SnapshotError, match="no snapshot"):
+        verify(path)
+    with pytest.raises(FileNotFoundError):
+        verify(tmp_path / "none")
