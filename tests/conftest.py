@@ -1,0 +1,30 @@
+"""What several test modules share."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from pathlib import Path
+
+import pytest
+
+from kg import snapshot
+
+DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
+
+
+@pytest.fixture(scope="session")
+def sample_snapshot(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A snapshot of the whole 76 K sample, built once a test run, also where several workers share it."""
+    source = DATA / "wikidata" / "entities.json.gz"
+    if not source.is_file():
+        pytest.skip("the WikiData sample is not beside the checkout (../shared/data)")
+    folder = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        folder = folder.parent
+    path = folder / "sample.sqlite"
+    with (folder / "sample.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not path.exists():
+            snapshot.build([source], path)
+    return path
