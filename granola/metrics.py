@@ -29,6 +29,11 @@ class Outcome:
         """Where the item stands in the distribution: its level, "wrong" or "idk"."""
         return str(self.level) if self.level is not None else "idk" if self.abstained else "wrong"
 
+    @property
+    def order(self) -> tuple[bool, int, bool]:
+        """Sort key: by level, then wrong, then idk."""
+        return (self.level is None, self.level or 0, self.abstained)
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Metric:

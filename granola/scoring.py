@@ -193,23 +193,14 @@ def score(
         kept, predictions, allow_missing=allow_missing, ignore_unknown=ignore_unknown, rejected=rejected_rows
     )
     items = tuple(score_item(row, predictions.predictions.get(row.id), matcher, lambda_) for row in kept)
-    overall, _ = _group(items, chosen, times=times, random=Random(f"{seed}/all"))
-    relations: dict[str, GroupScore] = {}
-    drawn: dict[str, Mapping[str, list[float]]] = {}
-    by_relation: dict[str, list[ItemScore]] = {}
-    for item in items:
-        by_relation.setdefault(item.relation or NO_RELATION, []).append(item)
-    if by_relation.keys() - {NO_RELATION}:
-        for name in sorted(by_relation, key=_relation_order):
-            random = Random(f"{seed}/relation/{name}")
-            relations[name], drawn[name] = _group(by_relation[name], chosen, times=times, random=random)
+    overall, relations, macro = _aggregate(items, chosen, times=times, random=Random(seed))
     return ScoreReport(
         system=system or predictions.name,
         metrics=chosen,
         items=items,
         overall=overall,
         relations=relations,
-        macro=_macro(relations, drawn, chosen) if relations else {},
+        macro=macro,
         signature=Signature(
             matcher=matcher.signature(),
             lambda_=lambda_,
@@ -267,33 +258,71 @@ def _first(ids: Sequence[str]) -> str:
     return shown + (", ..." if len(ids) > SHOWN_IDS else "")
 
 
-def _group(
+def _aggregate(
     items: Sequence[ItemScore], chosen: Sequence[Metric], *, times: int, random: Random
-) -> tuple[GroupScore, Mapping[str, list[float]]]:
-    """A group's scores, and every metric's resampled values."""
-    counts = Counter(outcome for item in items if (outcome := item.outcome) is not None)
-    outcomes = sorted(
-        counts, key=lambda outcome: (outcome.level is None, outcome.level or 0, outcome.abstained)
-    )
-    added = {metric.name: [metric.adds(outcome) for outcome in outcomes] for metric in chosen}
-    drawn: dict[str, list[float]] = {metric.name: [] for metric in chosen}
-    for sample in resamples([counts[outcome] for outcome in outcomes], times=times, random=random):
-        for name, adds in added.items():
+) -> tuple[GroupScore, dict[str, GroupScore], dict[str, Estimate]]:
+    """(all items, by relation, the mean over relations), their intervals from one and the same resampling."""
+    cells = Counter((item.relation or NO_RELATION, outcome) for item in items if (outcome := item.outcome) is not None)
+    keys = sorted(cells, key=lambda cell: (_relation_order(cell[0]), cell[1].order))
+    names = sorted({item.relation or NO_RELATION for item in items}, key=_relation_order)
+    overall = _Group(chosen, keys, keys)
+    groups = {name: _Group(chosen, keys, [cell for cell in keys if cell[0] == name]) for name in names}
+    macro: dict[str, list[float]] = {metric.name: [] for metric in chosen}
+    for sample in resamples([cells[cell] for cell in keys], times=times, random=random):
+        overall.draw(sample)
+        for group in groups.values():
+            group.draw(sample)
+        for metric in chosen:
+            macro[metric.name].append(_mean([group.drawn[metric.name][-1] for group in groups.values()]))
+    unscored = Counter(item.relation or NO_RELATION for item in items if item.outcome is None)
+    whole = overall.score(cells, unscored.total())
+    if names == [NO_RELATION]:
+        return whole, {}, {}
+    scores = {name: group.score(cells, unscored[name]) for name, group in groups.items()}
+    return whole, scores, _macro(scores, macro, chosen)
+
+
+_Cell = tuple[str, Outcome]
+
+
+class _Group:
+    """Some of the cells of a table of counts: their scores, and the scores of every resampled table."""
+
+    def __init__(self, chosen: Sequence[Metric], keys: Sequence[_Cell], own: Sequence[_Cell]) -> None:
+        self.chosen = chosen
+        self.own = own
+        self.drawn: dict[str, list[float]] = {metric.name: [] for metric in chosen}
+        place = {cell: index for index, cell in enumerate(keys)}
+        self._adds = [
+            (metric.name, [(place[c], add) for c in own if (add := metric.adds(c[1])) is not None]) for metric in chosen
+        ]
+
+    def draw(self, sample: Sequence[int]) -> None:
+        """Score one resampled table, its counts in the order of `keys`."""
+        for name, adds in self._adds:
             total, n = 0.0, 0
-            for add, count in zip(adds, sample, strict=True):
-                if add is not None:
-                    total += add * count
-                    n += count
-            drawn[name].append(total / n if n else math.nan)
-    estimates = {}
-    for metric in chosen:
-        value, n = metric.of(counts)
-        estimates[metric.name] = Estimate(value=value, interval=percentile_interval(drawn[metric.name]), n=n)
-    n = counts.total()
-    group = GroupScore(
-        n=n, unscored=len(items) - n, estimates=estimates, distribution=_distribution(counts, len(items) - n)
-    )
-    return group, drawn
+            for index, add in adds:
+                count = sample[index]
+                total += add * count
+                n += count
+            self.drawn[name].append(total / n if n else math.nan)
+
+    def score(self, cells: Mapping[_Cell, int], unscored: int) -> GroupScore:
+        """The scores of the real table with the intervals of the resampled ones."""
+        counts: Counter[Outcome] = Counter()
+        for cell in self.own:
+            counts[cell[1]] += cells[cell]
+        estimates = {}
+        for metric in self.chosen:
+            value, n = metric.of(counts)
+            interval = percentile_interval(self.drawn[metric.name])
+            estimates[metric.name] = Estimate(value=value, interval=interval, n=n)
+        return GroupScore(
+            n=counts.total(),
+            unscored=unscored,
+            estimates=estimates,
+            distribution=_distribution(counts, unscored),
+        )
 
 
 def _distribution(counts: Mapping[Outcome, int], unscored: int) -> dict[str, int]:
@@ -307,21 +336,14 @@ def _distribution(counts: Mapping[Outcome, int], unscored: int) -> dict[str, int
 
 
 def _macro(
-    relations: Mapping[str, GroupScore],
-    drawn: Mapping[str, Mapping[str, list[float]]],
-    chosen: Sequence[Metric],
+    relations: Mapping[str, GroupScore], drawn: Mapping[str, Sequence[float]], chosen: Sequence[Metric]
 ) -> dict[str, Estimate]:
-    """The mean over the relations that have a score; `n` is how many. Resampled inside each relation."""
+    """The mean over the relations that have a score; `n` is how many."""
     found = {}
     for metric in chosen:
-        names = [name for name, group in relations.items() if group.estimates[metric.name].n]
-        values = [relations[name].estimates[metric.name].value for name in names]
-        samples = [
-            _mean(sample) for sample in zip(*(drawn[name][metric.name] for name in names), strict=True)
-        ]
-        found[metric.name] = Estimate(
-            value=_mean(values), interval=percentile_interval(samples), n=len(values)
-        )
+        values = [e.value for group in relations.values() if (e := group.estimates[metric.name]).n]
+        interval = percentile_interval(drawn[metric.name])
+        found[metric.name] = Estimate(value=_mean(values), interval=interval, n=len(values))
     return found
 
 

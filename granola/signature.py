@@ -16,8 +16,8 @@ SHORT = 8
 class Signature:
     """Every setting that can change a digit of a score. `str()` joins them with `|` in this order.
 
-    `tiers` is the start of the tiered file's SHA-256, `snapshot` the id of the snapshot that the ladders
-    were made from, `n` the scored questions. `missing` and `unknown` appear only where ids did not fit.
+    `tiers` is the start of the tiered file's SHA-256, `snapshot` that of the id of the snapshot that the
+    ladders were made from, `n` the scored questions. `missing` and `unknown` appear only where ids did not fit.
     """
 
     matcher: str
@@ -53,13 +53,11 @@ def short_hash(path: Path | str) -> str:
 
 
 def snapshot_of(tiers: Path | str) -> str:
-    """The id of the snapshot that a tiered file was made from, by FILE.run.json beside it; else "unknown"."""
+    """The start of the id of the snapshot that a tiered file came from, by FILE.run.json; else "unknown"."""
     record = Path(f"{tiers}.run.json")
     try:
         data = json.loads(record.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return "unknown"
     found = data.get("snapshot") if isinstance(data, dict) else None
-    if isinstance(found, dict):
-        found = found.get("snapshot_id") or found.get("id")
-    return found if isinstance(found, str) and found else "unknown"
+    return found[:SHORT] if isinstance(found, str) and found else "unknown"

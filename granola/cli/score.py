@@ -33,9 +33,7 @@ def score(
         0.5, "--lambda", help="Informativeness of level k is exp(-lambda (k - 1)); 0 or more."
     ),
     seed: int = typer.Option(0, "--seed", help="Seed of the bootstrap."),
-    resamples: int = typer.Option(
-        1000, "--resamples", help="Bootstrap resamples for the intervals, 1 or more."
-    ),
+    resamples: int = typer.Option(1000, "--resamples", help="Bootstrap resamples for the intervals, 1 or more."),
     allow_missing: bool = typer.Option(
         False, "--allow-missing", help="Leave questions without a prediction unscored instead of stopping."
     ),
@@ -129,7 +127,7 @@ def _write_items(
     write_items(report, out)
     write_run_record(
         out,
-        command="granola score",
+        command="score",
         arguments=arguments,
         inputs=inputs,
         more={

@@ -101,9 +101,7 @@ _PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
         ),
     )
 )
-_HEDGES = frozenset(
-    {"abstain:idk", "abstain:no-idea", "abstain:not-sure"}
-)  # behind an answer they only doubt it
+_HEDGES = frozenset({"abstain:idk", "abstain:no-idea", "abstain:not-sure"})  # behind an answer they only doubt it
 
 _FILLER = re.compile(
     r"(?:(?:i am|i'm|we are)? ?(?:so |very |really |terribly )?sorry|(?:i |my )?apolog(?:ise|ize|ies)"

@@ -71,12 +71,17 @@ def _read(found: re.Match[str]) -> tuple[float, float, float | None]:
         return float(digits) * first, float(found["b"].replace(",", "")) * last, None
     value = float(digits) * scale
     if found["below"]:
-        return -math.inf, math.nextafter(value, -math.inf), None
+        return min(0.0, value - 1.0), math.nextafter(value, -math.inf), None
     if found["above"]:
-        return math.nextafter(value, math.inf), math.inf, None
+        return math.nextafter(value, math.inf), _next_power(value), None
     half = _half_step(digits.lstrip("-")) * scale
     plainly = None if found["as"] else value
     return value - half, value + half, plainly
+
+
+def _next_power(value: float) -> float:
+    """The power of ten above: who says "more than 300" does not mean 5,000."""
+    return 10.0 ** (math.floor(math.log10(value)) + 1) if value > 0 else math.inf
 
 
 @lru_cache(maxsize=1 << 16)
@@ -93,9 +98,7 @@ def _scan(lower: str, text: str) -> Iterator[Claim]:
         low, high, exact = _read(found)
         if low > high:
             continue
-        unit = (
-            _SQUARES[found["of"]] if found["of"] else _UNITS.get((found["unit"] or "").replace(" ", ""), "")
-        )
+        unit = _SQUARES[found["of"]] if found["of"] else _UNITS.get((found["unit"] or "").replace(" ", ""), "")
         end = found.end("bs" if found["bs"] else "b" if found["b"] else "as" if found["as"] else "a")
         start = found.start() + len(found[0]) - len(found[0].lstrip())
         yield Claim(low, high, text[start:end], start, end, unit, exact)

@@ -15,9 +15,7 @@ _MONTHS = (
 )  # fmt: skip
 _NUMBER = {name: number for number, names in enumerate(_MONTHS, 1) for name in names.split("|")}
 _LENGTH = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
-_ORDINAL_WORD = {
-    word: number for number, word in enumerate((*ORDINALS, "twentieth", "twenty-first")) if number
-}
+_ORDINAL_WORD = {word: number for number, word in enumerate((*ORDINALS, "twentieth", "twenty-first")) if number}
 
 _MONTH = "(?:" + "|".join(_MONTHS) + r")\b\.?"
 _DAY = r"(?:0?[1-9]|[12]\d|3[01])(?:st|nd|rd|th)?"
@@ -119,9 +117,7 @@ def _interval(kind: str, found: re.Match[str]) -> tuple[int, int] | None:
             era = group["y_era"]
             first = int(group["y"])
             before = bool(era and era.startswith("b"))
-            return _part(
-                group["part"], *(_span(-8 - first, 1 - first) if before else _span(first, first + 9))
-            )
+            return _part(group["part"], *(_span(-8 - first, 1 - first) if before else _span(first, first + 9)))
         case "span":
             last = _signed(group["z"], group["z_era"])
             if group["z_era"] and not group["y_era"]:
@@ -191,9 +187,7 @@ def _scan(lower: str, text: str) -> Iterator[Claim]:
         yield Claim(low, high, text[start:end].strip(), start, end)
 
 
-_AROUND = re.compile(
-    r"(?:the|in|on|year|circa|c\.?|ca\.?|about|around|early|mid|late|of|a\.?d\.?|born|[\s,.()-])*"
-)
+_AROUND = re.compile(r"(?:the|in|on|year|circa|c\.?|ca\.?|about|around|early|mid|late|of|a\.?d\.?|born|[\s,.()-])*")
 
 
 @lru_cache(maxsize=1 << 16)

@@ -25,9 +25,7 @@ class EmMatcher:
         for number, names in enumerate(levels, start=1):
             for name in names:
                 if said and said == squad.tokens(name):
-                    return Verdict(
-                        level=number, rule="em", compared=Comparison(prediction=prediction, tier=name)
-                    )
+                    return Verdict(level=number, rule="em", compared=Comparison(prediction=prediction, tier=name))
         if pattern := abstention(prediction):
             return Verdict(level=None, rule=pattern, abstained=True)
         return Verdict(level=None, rule="no-exact-match")

@@ -55,10 +55,7 @@ class Answer:
     def tiers(self) -> tuple[tuple[int, str, tuple[str, ...]], ...]:
         """(level from 0, name, its folded words) of every name that has any word."""
         return tuple(
-            (level, name, folded)
-            for level, names in enumerate(self.levels)
-            for name in names
-            if (folded := key(name))
+            (level, name, folded) for level, names in enumerate(self.levels) for name in names if (folded := key(name))
         )
 
     @cached_property
@@ -94,18 +91,13 @@ class Answer:
         if start >= end or self.is_mentioned(start, end):
             return False
         return any(
-            word.text not in self.asked and word.text not in vocabulary.NO_CLAIM
-            for word in self.words[start:end]
+            word.text not in self.asked and word.text not in vocabulary.NO_CLAIM for word in self.words[start:end]
         )
 
     def name_before(self, end: int) -> int:
         """Start of the run of capitalised words that ends before word `end`; `end` where there is none."""
         start = end
-        while (
-            start > 0
-            and self._in_name(start - 1)
-            and (start == end or not self.words[start].gap.strip("'’.-"))
-        ):
+        while start > 0 and self._in_name(start - 1) and (start == end or not self.words[start].gap.strip("'’.-")):
             start -= 1
         while start < end and not self.words[start].capital:
             start += 1
@@ -128,10 +120,7 @@ def _size(mention: Mention) -> int:
 def _clause(answer: Answer, mention: Mention) -> Iterator[str]:
     """The words before a mention, nearest first, back to the beginning of its clause; at most six."""
     for index in range(mention.start - 1, max(-1, mention.start - 7), -1):
-        if (
-            answer.words[index + 1].gap.strip("'\"’“”()-")
-            or answer.words[index].text in vocabulary.CLAUSE_WORDS
-        ):
+        if answer.words[index + 1].gap.strip("'\"’“”()-") or answer.words[index].text in vocabulary.CLAUSE_WORDS:
             return
         yield answer.words[index].text
 
@@ -183,8 +172,12 @@ def _has_a_name_before(answer: Answer, mention: Mention) -> bool:
     word = answer.words[left]
     if answer.cased and not first.capital:
         return False
+    if answer.is_mentioned(left, left + 1):
+        return False
+    if word.text in vocabulary.DIRECTIONS or word.text in vocabulary.POINTS:
+        return _is_elsewhere(answer, mention, word.text)
     if word.text in vocabulary.QUALIFIERS and (word.capital or not answer.cased):
-        return not answer.is_mentioned(left, left + 1)
+        return True
     if not answer.cased:
         return False
     if word.text == "of" and left > 0:
@@ -193,13 +186,31 @@ def _has_a_name_before(answer: Answer, mention: Mention) -> bool:
     return mention.end - mention.start == 1 and word.capital and answer.is_claim(left, left + 1)
 
 
+def _is_elsewhere(answer: Answer, mention: Mention, direction: str) -> bool:
+    """`South Korea` for Korea, `East Asia` beside the finer tier Western Asia; not so `northern India`."""
+    name = answer.words[mention.start].text
+    if _has_a_sibling(answer, mention):
+        return True
+    if direction in vocabulary.DIRECTIONS:
+        return (direction, name) in vocabulary.NO_PARTS
+    return direction not in vocabulary.PARTED_BY_POINTS.get(name, ())
+
+
+def _has_a_sibling(answer: Answer, mention: Mention) -> bool:
+    """Whether a finer tier narrows the mention's last word by words of its own."""
+    head = answer.words[mention.end - 1].text
+    return any(level < mention.level and len(folded) > 1 and folded[-1] == head for level, _, folded in answer.tiers)
+
+
 def _has_a_name_behind(answer: Answer, mention: Mention) -> bool:
     last, right = answer.words[mention.end - 1], mention.end
     if not (answer.cased and last.capital and right < len(answer.words)):
         return False
     word = answer.words[right]
     between = answer.text[last.end : word.start]
-    return word.capital and not between.strip("- ") and answer.is_claim(right, right + 1)
+    if not word.capital or between.strip("- ") or answer.is_mentioned(right, right + 1):
+        return False
+    return word.text not in vocabulary.FUNCTION | vocabulary.KINDS and word.text not in answer.asked
 
 
 def is_of_another_kind(answer: Answer, mention: Mention) -> bool:
@@ -211,10 +222,7 @@ def is_of_another_kind(answer: Answer, mention: Mention) -> bool:
     proper = adjective.text.endswith(vocabulary.DEMONYM_ENDINGS) or (left > 0 and adjective.capital)
     if not proper or not answer.is_claim(left, left + 1):
         return False
-    head = answer.words[mention.end - 1].text
-    return any(
-        level < mention.level and len(folded) > 1 and folded[-1] == head for level, _, folded in answer.tiers
-    )
+    return _has_a_sibling(answer, mention)
 
 
 def follows_a_finer_claim(answer: Answer, mention: Mention) -> bool:
@@ -253,9 +261,7 @@ def _behind_a_name(answer: Answer, mention: Mention) -> bool:
         if set(gap) & _SENTENCE_END:
             return False
         parted = parted or "," in gap or "(" in gap
-        if word.text not in vocabulary.BRIDGE and not (
-            common and not word.capital and mention.start - bridge < 4
-        ):
+        if word.text not in vocabulary.BRIDGE and not (common and not word.capital and mention.start - bridge < 4):
             break
         bridge -= 1
     if bridge == mention.start and not parted:

@@ -16,6 +16,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import pairwise
 
 from granola.matching import vocabulary
@@ -25,7 +26,7 @@ from granola.matching.dates import dates, whole_date
 from granola.matching.names import VETOES, Answer
 from granola.matching.ranges import Claim, Placing, place
 from granola.matching.verdict import Comparison, Levels, Verdict
-from granola.matching.words import key
+from granola.matching.words import ARTICLES, key
 
 NEAR = 0.6  # token-F1 from which words left out or added are forgiven
 NEAR_WORDS = 6  # in longer answers overlap of words says little about agreement
@@ -76,9 +77,7 @@ def _judge(prediction: str, levels: Levels, question: str | None) -> Verdict:
     if found := _exact(prediction, levels):
         return found
     for kind, read, read_whole in _readings(question):
-        ladder = [
-            [replace(claim, text=name) for name in names if (claim := read_whole(name))] for names in levels
-        ]
+        ladder = [[replace(claim, text=name) for name in names if (claim := read_whole(name))] for names in levels]
         if not ladder or not ladder[0]:
             continue
         verdict = _valued(kind, _stated(read, prediction, question), ladder, prediction)
@@ -140,18 +139,18 @@ def _named(answer: Answer) -> Verdict:
         if veto is None:
             return Verdict(level=mention.level + 1, rule="span", compared=compared)
         refused = refused or Verdict(level=None, rule=veto, compared=compared)
-    if refused is None or refused.rule == "part-of-another-name":  # which may be the longer name of the same
-        refused = _near(answer) or refused
-    return refused or Verdict(level=None, rule="no-match")
+    return _near(answer) or refused or Verdict(level=None, rule="no-match")
 
 
 def _near(answer: Answer) -> Verdict | None:
     """Short answers whose words are a tier's in another order, or all but a few of them, or a few more."""
-    said = [w.text for w in answer.words if w.text not in vocabulary.FUNCTION and w.text not in answer.asked]
+    said = [word.text for word in answer.words if word.text not in vocabulary.FUNCTION - ARTICLES]
     if not said or len(said) > NEAR_WORDS or any(w.text in vocabulary.NEGATIONS for w in answer.words):
         return None
     for level, name, folded in answer.tiers:
-        score = _likeness(said, [word for word in folded if word not in vocabulary.FUNCTION])
+        claimed = [word for word in said if word in folded or word not in answer.asked]
+        forms = _short_forms(name)
+        score = 1.0 if tuple(claimed) in forms else _likeness(claimed, folded, whole=bool(forms))
         if score >= NEAR:
             return Verdict(
                 level=level + 1,
@@ -162,19 +161,31 @@ def _near(answer: Answer) -> Verdict | None:
     return None
 
 
-def _likeness(said: Sequence[str], tier: Sequence[str]) -> float:
+@lru_cache(maxsize=1 << 16)
+def _short_forms(name: str) -> frozenset[tuple[str, ...]]:
+    """What may stand for a qualified name: Toronto for `Toronto, Ontario`, ADP for `adenosine diphosphate (ADP)`."""
+    before, _, inside = name.partition("(")
+    parts = [before.partition(",")[0], inside.partition(")")[0]] if "," in before or inside else []
+    return frozenset(form for part in parts if (form := key(part)))
+
+
+def _likeness(said: Sequence[str], tier: Sequence[str], *, whole: bool) -> float:
     """Token-F1 where one has all the words of the other and the rest changes nothing; else 0.
 
-    Words more than the tier's have to stand inside its name (Claude Achille Debussy): outside it they
-    make another name (Martin Luther King).
+    Words more than the tier's have to stand inside its name (Claude Achille Debussy): outside it they make
+    another name (Martin Luther King). Words fewer may be missing inside it or, as first names do, before it;
+    none of a name that is qualified (`whole`: Massachusetts for `Cambridge, Massachusetts`).
     """
-    ours = [word for word in said if word not in vocabulary.PLACE_TYPES] or list(said)
-    theirs = [word for word in tier if word not in vocabulary.PLACE_TYPES] or list(tier)
+    empty = vocabulary.FUNCTION - ARTICLES  # articles are gone; what is left of them is a letter: Vitamin A
+    ours, theirs = ([w for w in words if w not in empty] for words in (said, tier))
+    ours, theirs = ([w for w in words if w not in vocabulary.KINDS] or words for words in (ours, theirs))
     more, fewer = Counter(ours) - Counter(theirs), Counter(theirs) - Counter(ours)
-    if not theirs or (more and fewer):
+    if not ours or not theirs or (more and fewer):
         return 0.0
     if more and (len(theirs) < 2 or ours[0] != theirs[0] or ours[-1] != theirs[-1]):
         return 0.0
+    if fewer and (whole or ours[-1] != theirs[-1] or (ours[0] != theirs[0] and not empty.isdisjoint(tier))):
+        return 0.0  # Martin Luther for Martin Luther King; Copenhagen for University of Copenhagen
     if any(word in vocabulary.QUALIFIERS or any(c.isdigit() for c in word) for word in (*more, *fewer)):
         return 0.0
     return 2 * (len(ours) - more.total()) / (len(ours) + len(theirs))

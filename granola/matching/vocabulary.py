@@ -22,9 +22,7 @@ BRIDGE = _set(
     "town village municipality capital suburb district area region part one big small large largest north "
     "south east west northern southern eastern western central"
 )
-NEGATIONS = _set(
-    "not never no neither nor isnt wasnt arent werent didnt dont doesnt cannot without except unlike"
-)
+NEGATIONS = _set("not never no neither nor isnt wasnt arent werent didnt dont doesnt cannot without except unlike")
 NEGATION_PHRASES = (("rather", "than"), ("instead", "of"), ("other", "than"), ("apart", "from"))
 CLAUSE_WORDS = _set("but however although though instead yet because while whereas")
 NEARBY = (
@@ -38,12 +36,27 @@ NEARBY = (
 )
 
 # One more or one less of these makes another thing: New York, South Korea, Lake Victoria, Upper Austria.
-QUALIFIERS = _set(
-    "new old north south east west northern southern eastern western northeast northwest southeast "
-    "southwest upper lower inner outer central middle greater lesser great little saint sainte san santa "
+_QUALIFIERS = _set(
+    "new old "
+    "upper lower inner outer middle greater lesser great little saint sainte san santa "
     "los las el la le les fort port mount lake gulf cape equatorial democratic vice deputy former ex non "
     "anti junior senior jr sr ii iii iv"
 )
+# A part of a place: northern India is in India. Not so with the bare points, which name other places (South
+# Korea, West Virginia), but for those of the continents here.
+DIRECTIONS = _set(
+    "northern southern eastern western northeastern northwestern southeastern southwestern central mainland"
+)
+POINTS = _set("north south east west northeast northwest southeast southwest")
+PARTED_BY_POINTS = {"asia": POINTS, "europe": POINTS, "africa": POINTS - {"south"}}
+# Names that begin like a part and are none.
+NO_PARTS = frozenset(
+    {
+        ("northern", "ireland"), ("northern", "cyprus"), ("northern", "mariana"), ("northern", "rhodesia"),
+        ("southern", "rhodesia"), ("western", "sahara"), ("central", "african"),
+    }
+)  # fmt: skip
+QUALIFIERS = _QUALIFIERS | DIRECTIONS | POINTS
 # Said or not, these name the same place: Kunming = Kunming City, Oldham = Metropolitan Borough of Oldham.
 PLACE_TYPES = _set(
     "city town village municipality metropolitan borough province state prefecture region republic "
@@ -55,7 +68,8 @@ TITLES = _set(
     "empress tsar pope president chancellor senator governor general colonel captain king's minister"
 )
 # Legal forms behind a company's name.
-LEGAL_FORMS = _set("inc ltd limited llc corp corporation company co plc gmbh ag sa nv group")
+LEGAL_FORMS = _set("inc ltd limited llc corp corporation company co plc gmbh ag sa nv group records")
 SPECIFICALLY = _set("specifically namely precisely particularly exactly")
-NO_CLAIM = FUNCTION | TITLES | PLACE_TYPES | LEGAL_FORMS
+KINDS = PLACE_TYPES | LEGAL_FORMS  # said or not, the name stays the same
+NO_CLAIM = FUNCTION | TITLES | KINDS
 DEMONYM_ENDINGS = ("ian", "ican", "man", "ean", "ish", "ese", "ench", "utch", "reek", "swiss", "elsh")

@@ -95,9 +95,7 @@ def words(text: str) -> tuple[Word, ...]:
         gap = _GAP.sub("", text[end : match.start()])
         end = match.end()
         found.append(
-            Word(
-                SAME_WORD.get(folded, folded), match.start(), end, match[0][0].isupper(), gap if found else ""
-            )
+            Word(SAME_WORD.get(folded, folded), match.start(), end, match[0][0].isupper(), gap if found else "")
         )
     return tuple(_join_numbers(_join_initials(found)))
 
@@ -139,9 +137,7 @@ def _join_numbers(found: Sequence[Word]) -> list[Word]:
         elif text in _TENTH:
             text = _ordinal(_TENTH[text])
         out.append(
-            word
-            if text == word.text
-            else Word(text, word.start, found[index + used - 1].end, word.capital, word.gap)
+            word if text == word.text else Word(text, word.start, found[index + used - 1].end, word.capital, word.gap)
         )
         index += used
     return out

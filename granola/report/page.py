@@ -96,7 +96,9 @@ def _table(head: Sequence[str], rows: Sequence[tuple[str, Sequence[str]]]) -> st
 
 def _scores(reports: Sequence[ScoreReport]) -> str:
     def cell(estimate: Estimate) -> str:
-        return f"{number(estimate.value)}<small>{interval(estimate)}, n {estimate.n}</small>"
+        return (
+            f"{number(estimate.value)}<small><span>{interval(estimate)}</span> <span>n {estimate.n}</span></small>"
+        )
 
     rows = [
         (
@@ -125,7 +127,7 @@ def _distribution(reports: Sequence[ScoreReport]) -> str:
                 label = f"level {column}" if column.isdigit() else column
                 parts.append(
                     f'<span class="{_shade(column)}" style="flex-grow:{count};flex-basis:0" '
-                    f'title="{label}: {share(count, n)}"><b>{label} {count}</b></span>'
+                    f'title="{label}: {share(count, n)}"><b>{label}: {count}</b></span>'
                 )
         out.append(f'<div>{escape(report.system)}</div><div class="bar">{"".join(parts)}</div>')
     return "".join(out)

@@ -1,0 +1,48 @@
+"""FILE.run.json: what made FILE, written beside it."""
+
+from __future__ import annotations
+
+import json
+import platform
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from granola import __version__
+from kg.files import atomic_path, sha256_of
+
+SUFFIX = ".run.json"
+
+
+def write_run_record(
+    out: Path | str,
+    *,
+    command: str,
+    arguments: Mapping[str, Any],
+    inputs: Iterable[Path | str],
+    more: Mapping[str, Any] | None = None,
+) -> Path:
+    """Write `out` + ".run.json" and return its path.
+
+    `arguments` as resolved, defaults included; every input with its SHA-256 ("-" has none); `more` holds what
+    the verb adds, such as its signature or the snapshot's id under "snapshot".
+    """
+    record = {
+        "schema_version": 1,
+        "command": command,
+        "arguments": {key: _plain(value) for key, value in arguments.items()},
+        "inputs": [{"path": str(path), "sha256": sha256_of(path) if Path(path).is_file() else None} for path in inputs],
+        "output": {"path": str(out), "sha256": sha256_of(out)},
+        "versions": {"granola-ladders": __version__, "python": platform.python_version()},
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        **(more or {}),
+    }
+    path = Path(f"{out}{SUFFIX}")
+    with atomic_path(path) as temporary:
+        temporary.write_text(json.dumps(record, ensure_ascii=False, indent=1, allow_nan=False) + "\n", encoding="utf-8")
+    return path
+
+
+def _plain(value: Any) -> Any:
+    return str(value) if isinstance(value, Path) else value

@@ -1,0 +1,108 @@
+"""The plain matchers: SQuAD's normalisation and token-F1, em, the paper's threshold, and asking by name."""
+
+from __future__ import annotations
+
+import pytest
+
+from granola.errors import MatcherError
+from granola.matching import EmMatcher, F1Matcher, RulesMatcher, matcher, squad
+
+# The paper's running example: "When was Barack Obama born?" (Yona et al. 2024, introduction).
+OBAMA = [["August 4, 1961"], ["August 1961"], ["1961"]]
+
+
+@pytest.mark.parametrize(
+    ("text", "normal"),
+    [
+        ("The Cat's  Hat!", "cats hat"),
+        ("An apple, a day", "apple day"),
+        ("U.S.A.", "usa"),
+        ("Theatre", "theatre"),
+        ("the", ""),
+        ("Côte d'Ivoire", "côte divoire"),  # SQuAD keeps accents
+    ],
+)
+def test_normalisation_is_squads(text: str, normal: str) -> None:
+    assert squad.normalise(text) == normal
+
+
+@pytest.mark.parametrize(
+    ("prediction", "gold", "expected"),
+    [
+        # By hand: 2 * common / (words said + words of the gold answer).
+        ("August 1961", "August 4, 1961", 2 * 2 / (2 + 3)),
+        ("1961", "August 4, 1961", 2 * 1 / (1 + 3)),
+        ("the the cat", "cat", 1.0),
+        ("to be to be", "to be or not to be", 2 * 4 / (4 + 6)),  # multisets: "to be" counts twice
+        ("Paris", "London", 0.0),
+        ("", "", 1.0),
+        ("a", "London", 0.0),
+    ],
+)
+def test_token_f1_by_hand(prediction: str, gold: str, expected: float) -> None:
+    assert squad.token_f1(prediction, gold) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("prediction", "level"),
+    [("August 4, 1961", 1), ("august 1961.", 2), ("1961", 3), ("1962", None), ("4 August, 1961", None)],
+)
+def test_em_on_the_papers_example(prediction: str, level: int | None) -> None:
+    assert EmMatcher().match(prediction, OBAMA).level == level
+
+
+@pytest.mark.parametrize(
+    ("prediction", "tau", "level"),
+    [
+        ("August 1961", 0.9, 2),
+        ("August 1961", 0.8, 1),  # F1 with level 1 is exactly 0.8, and the comparison is >=
+        ("1961", 0.5, 1),  # exactly 0.5: the finest level that reaches the threshold, not the best
+        ("1961", 0.51, 2),  # 2 * 1 / (1 + 2)
+        ("1961", 0.7, 3),
+        ("July 1962", 0.5, None),
+    ],
+)
+def test_f1_takes_the_finest_level_at_or_above_the_threshold(prediction: str, tau: float, level: int | None) -> None:
+    assert F1Matcher(tau=tau).match(prediction, OBAMA).level == level
+
+
+def test_f1_says_what_it_compared_and_how_like_it_was() -> None:
+    verdict = F1Matcher().match("August 1961", [["1961"], ["in August 1961"]])
+    assert verdict.rule == "token-f1"
+    assert verdict.score == pytest.approx(2 / 3)
+    assert verdict.compared is not None
+    assert (verdict.compared.prediction, verdict.compared.tier) == ("August 1961", "1961")
+    below = F1Matcher(tau=0.9).match("Paris", [["London"]])
+    assert (below.level, below.rule, below.score, below.compared) == (None, "below-threshold", 0.0, None)
+
+
+@pytest.mark.parametrize("name", ["em", "f1", "rules"])
+def test_every_matcher_knows_an_abstention_and_an_exact_answer(name: str) -> None:
+    chosen = matcher(name)
+    declined = chosen.match("I don't know.", OBAMA)
+    assert (declined.level, declined.abstained) == (None, True)
+    assert chosen.match("No Answer", [["No Answer"]]).level == 1
+
+
+def test_matchers_are_values_with_a_name_and_a_signature() -> None:
+    assert matcher("f1") == F1Matcher(tau=0.5)
+    assert matcher("f1", tau=0.7) != matcher("f1")
+    assert matcher("rules") == RulesMatcher()
+    assert [matcher(name).signature() for name in ("em", "f1", "rules")] == ["em", "f1|tau:0.5", "rules"]
+
+
+@pytest.mark.parametrize(
+    ("name", "tau", "told"),
+    [
+        ("rule", None, "did you mean 'rules'"),
+        ("F1", None, "did you mean 'f1'"),
+        ("bertscore", None, "there are em, f1, rules"),
+        ("f1", 0.0, "allowed: above 0 and at most 1"),
+        ("f1", 1.5, "allowed: above 0 and at most 1"),
+        ("f1", float("nan"), "allowed: above 0 and at most 1"),
+        ("rules", 0.5, "has no threshold"),
+    ],
+)
+def test_an_unknown_name_or_a_bad_setting_is_told(name: str, tau: float | None, told: str) -> None:
+    with pytest.raises(MatcherError, match=told):
+        matcher(name, tau=tau)

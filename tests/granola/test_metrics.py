@@ -1,0 +1,156 @@
+"""Metrics and intervals: by hand, and their laws."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from itertools import pairwise
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from granola.errors import MatcherError
+from granola.metrics import Outcome, informativeness_weight, metrics
+from granola.statistics import binomial, percentile_interval, resamples
+
+WRONG, IDK = Outcome(level=None), Outcome(level=None, abstained=True)
+
+
+def level(number: int) -> Outcome:
+    return Outcome(level=number)
+
+
+# Ten items: three at level 1, two at level 2, one at level 3, two wrong, two abstained.
+TEN = {level(1): 3, level(2): 2, level(3): 1, WRONG: 2, IDK: 2}
+E1, E2 = math.exp(-0.5), math.exp(-1.0)
+BY_HAND = {
+    "granola_accuracy": (6 / 10, 10),
+    "standard_accuracy": (3 / 10, 10),
+    "knowledge_evaluation_gap": (3 / 10, 10),
+    "informativeness": ((3 + 2 * E1 + E2) / 6, 6),
+    "informativeness_all": ((3 + 2 * E1 + E2) / 10, 10),
+    "selective_accuracy": (6 / 8, 8),
+    "selective_standard_accuracy": (3 / 8, 8),
+    "coverage": (8 / 10, 10),
+    "abstention_rate": (2 / 10, 10),
+}
+
+
+def test_every_metric_has_a_hand_calculation() -> None:
+    assert {metric.name for metric in metrics()} == BY_HAND.keys()
+
+
+@pytest.mark.parametrize("metric", metrics(), ids=lambda metric: metric.name)
+def test_by_hand(metric) -> None:  # type: ignore[no-untyped-def]
+    value, n = metric.of(TEN)
+    assert (value, n) == (pytest.approx(BY_HAND[metric.name][0]), BY_HAND[metric.name][1])
+
+
+@pytest.mark.parametrize("metric", metrics(), ids=lambda metric: metric.name)
+def test_nothing_scored_is_nan_and_not_zero(metric) -> None:  # type: ignore[no-untyped-def]
+    value, n = metric.of({})
+    assert math.isnan(value)
+    assert n == 0
+
+
+def test_what_cannot_be_asked_is_nan_beside_what_is_zero() -> None:
+    found = {metric.name: metric.of({IDK: 4}) for metric in metrics()}
+    assert found["granola_accuracy"] == (0.0, 4)
+    assert math.isnan(found["selective_accuracy"][0])
+    assert found["selective_accuracy"][1] == 0
+    assert math.isnan(found["informativeness"][0])
+
+
+def test_informativeness_falls_with_the_level_and_lambda_zero_is_flat() -> None:
+    weights = [informativeness_weight(number, 0.5) for number in range(1, 8)]
+    assert weights[0] == 1.0
+    assert weights[1] == pytest.approx(0.6065306597)  # exp(-1/2)
+    assert all(fine > coarse for fine, coarse in pairwise(weights))
+    assert informativeness_weight(5, 0.0) == 1.0
+
+
+@pytest.mark.parametrize("value", [-0.1, math.nan, math.inf])
+def test_a_bad_lambda_is_told(value: float) -> None:
+    with pytest.raises(MatcherError, match="allowed: 0"):
+        metrics(value)
+
+
+OUTCOMES = st.one_of(st.integers(1, 6).map(level), st.sampled_from([WRONG, IDK]))
+ITEMS = st.lists(OUTCOMES, min_size=1, max_size=30)
+
+
+@given(ITEMS, st.floats(0, 3))
+def test_scores_stay_in_their_range(items: list[Outcome], lambda_: float) -> None:
+    for metric in metrics(lambda_):
+        value, n = metric.of(Counter(items))
+        low, high = metric.range
+        assert n == 0 or low - 1e-12 <= value <= high + 1e-12
+
+
+@given(ITEMS)
+def test_the_gap_is_the_difference_and_the_selective_scores_are_no_lower(items: list[Outcome]) -> None:
+    found = {metric.name: metric.of(Counter(items))[0] for metric in metrics()}
+    gap = found["granola_accuracy"] - found["standard_accuracy"]
+    assert found["knowledge_evaluation_gap"] == pytest.approx(gap)
+    assert found["coverage"] + found["abstention_rate"] == pytest.approx(1)
+    assert math.isnan(found["selective_accuracy"]) or found["selective_accuracy"] >= found["granola_accuracy"]
+
+
+@given(ITEMS, st.integers(0, 29))
+def test_a_coarser_match_never_raises_a_score_of_the_finest(items: list[Outcome], at: int) -> None:
+    at %= len(items)
+    if items[at].level is None:
+        return
+    coarser = [*items[:at], level((items[at].level or 1) + 1), *items[at + 1 :]]
+    before = {metric.name: metric.of(Counter(items))[0] for metric in metrics()}
+    after = {metric.name: metric.of(Counter(coarser))[0] for metric in metrics()}
+    assert after["granola_accuracy"] == before["granola_accuracy"]
+    for name in ("standard_accuracy", "informativeness", "informativeness_all"):
+        assert after[name] <= before[name]
+
+
+# The standard errors below are of the sampler itself: bounds of five of them fail once in a million seeds,
+# and the seed is fixed.
+@pytest.mark.parametrize(("n", "p"), [(5, 0.5), (100, 0.01), (1000, 0.3), (12_000, 0.37), (12_000, 0.9)])
+def test_binomial_draws_have_the_right_mean_and_variance(n: int, p: float) -> None:
+    random, times = Random(7), 20_000
+    drawn = [binomial(n, p, random) for _ in range(times)]
+    mean = sum(drawn) / times
+    variance = sum((value - mean) ** 2 for value in drawn) / times
+    spread = n * p * (1 - p)
+    assert mean == pytest.approx(n * p, abs=5 * math.sqrt(spread / times))
+    assert variance == pytest.approx(spread, rel=0.06)
+    assert min(drawn) >= 0
+    assert max(drawn) <= n
+
+
+@given(st.lists(st.integers(0, 50), min_size=1, max_size=6), st.integers(0, 1 << 30))
+def test_a_resample_has_as_many_items_and_only_outcomes_that_occur(counts: list[int], seed: int) -> None:
+    for sample in resamples(counts, times=3, random=Random(seed)):
+        assert sum(sample) == sum(counts)
+        assert all(drawn == 0 for drawn, count in zip(sample, counts, strict=True) if count == 0)
+
+
+def test_resampling_is_the_same_for_the_same_seed_only() -> None:
+    def draw(seed: int) -> list[list[int]]:
+        return list(resamples([30, 20, 50], times=20, random=Random(seed)))
+
+    assert draw(1) == draw(1)
+    assert draw(1) != draw(2)
+
+
+def test_the_interval_of_a_share_is_near_the_normal_one() -> None:
+    # 300 of 1000: 0.3 +- 1.96 * sqrt(0.3 * 0.7 / 1000) = 0.3 +- 0.0284.
+    values = [sample[0] / 1000 for sample in resamples([300, 700], times=4000, random=Random(3))]
+    interval = percentile_interval(values)
+    assert interval.low == pytest.approx(0.2716, abs=0.003)
+    assert interval.high == pytest.approx(0.3284, abs=0.003)
+
+
+def test_percentiles_are_interpolated_and_nan_is_left_out() -> None:
+    values = [float(value) for value in range(101)]
+    interval = percentile_interval([*values, math.nan])
+    assert (interval.low, interval.high) == (pytest.approx(2.5), pytest.approx(97.5))
+    assert math.isnan(percentile_interval([math.nan]).low)

@@ -1,0 +1,166 @@
+"""`granola score` from outside: output, exit status, and what wrong input is told."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import orjson
+import pytest
+
+from granola.cli.main import main
+
+FILES = Path(__file__).parent / "files"
+TIERS, CAUTIOUS, SPECIFIC = (str(FILES / f"{name}.jsonl") for name in ("tiers", "cautious", "specific"))
+
+
+class Ran:
+    """What a run of the command line left."""
+
+    def __init__(self, status: int, out: str, err: str) -> None:
+        self.status, self.out, self.err = status, out, err
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):  # type: ignore[no-untyped-def]
+    def granola(*arguments: object) -> Ran:
+        monkeypatch.setattr(sys, "argv", ["granola", *map(str, arguments)])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        captured = capsys.readouterr()
+        return Ran(int(ended.value.code or 0), captured.out, captured.err)
+
+    return granola
+
+
+def test_tables_and_signature(run) -> None:  # type: ignore[no-untyped-def]
+    ran = run("score", TIERS, CAUTIOUS)
+    assert (ran.status, ran.err) == (0, "")
+    for words in ("GRANOLA accuracy", "0.833", "knowledge evaluation gap", "level 3", "idk", "macro", "P569"):
+        assert words in ran.out
+    assert "signature: matcher:rules|lambda:0.5|tiers:" in ran.out
+
+
+def test_json_is_all_of_stdout_and_agrees_with_the_items(run, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    out = tmp_path / "items.jsonl"
+    ran = run("score", TIERS, CAUTIOUS, "--json", "--out", out, "--seed", 5)
+    assert (ran.status, ran.err) == (0, "")
+    data = json.loads(ran.out)
+    items = [orjson.loads(line) for line in out.read_bytes().splitlines()]
+    assert data["n"] == len(items) == 6
+    matched = [item for item in items if item["level"]]
+    assert data["metrics"]["granola_accuracy"]["value"] == pytest.approx(len(matched) / 6)
+    weights = [item["weight"] for item in matched]
+    assert data["metrics"]["informativeness"]["value"] == pytest.approx(sum(weights) / len(weights))
+    assert data["signature"].endswith("|n:6|boot:1000|seed:5|version:0.1.0")
+    record = json.loads(Path(f"{out}.run.json").read_text())
+    assert record["signature"] == data["signature"]
+    assert record["arguments"]["seed"] == 5
+    assert [len(entry["sha256"]) for entry in record["inputs"]] == [64, 64]
+
+
+def test_the_snapshot_stands_in_the_signature(run, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    tiers = tmp_path / "tiers.jsonl"
+    tiers.write_bytes(Path(TIERS).read_bytes())
+    Path(f"{tiers}.run.json").write_text('{"snapshot": "0123456789abcdef"}')
+    assert "|snapshot:01234567|" in run("score", tiers, CAUTIOUS).out
+
+
+def test_matcher_tau_and_lambda(run) -> None:  # type: ignore[no-untyped-def]
+    ran = run("score", TIERS, CAUTIOUS, "--matcher", "f1", "--tau", 0.7, "--lambda", 0, "--resamples", 20, "--json")
+    data = json.loads(ran.out)
+    assert data["signature"].startswith("matcher:f1|tau:0.7|lambda:0|")
+    assert data["metrics"]["informativeness"]["value"] == 1.0  # lambda 0: every level weighs the same
+
+
+def write(path: Path, *rows: object) -> Path:
+    path.write_text("".join(row if isinstance(row, str) else json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def predictions(**changed: object) -> list[object]:
+    rows = [json.loads(line) for line in Path(CAUTIOUS).read_text().splitlines()]
+    return [{**row, "prediction": changed.get(row["id"], row["prediction"])} for row in rows]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--matcher", "rule"], "did you mean 'rules'"),
+        (["--matcher", "f1", "--tau", "2"], "at most 1"),
+        (["--tau", "0.5"], "use --matcher f1"),
+        (["--lambda", "-1"], "lambda is -1"),
+        (["--resamples", "0"], "resamples is 0"),
+        (["--out", TIERS], "is one of the inputs"),
+    ],
+)
+def test_wrong_settings_are_status_2(run, arguments: list[str], told: str) -> None:  # type: ignore[no-untyped-def]
+    ran = run("score", TIERS, CAUTIOUS, *arguments)
+    assert ran.status == 2
+    assert told in ran.err
+    assert ran.out == ""
+
+
+def test_unusable_files_are_status_2_and_leave_no_output(run, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    out = tmp_path / "items.jsonl"
+    empty = write(tmp_path / "empty.jsonl")
+    for tiers, said, told in (
+        (TIERS, empty, "is empty"),
+        (empty, CAUTIOUS, "is empty"),
+        (TIERS, tmp_path / "absent.jsonl", "no such file"),
+        (CAUTIOUS, CAUTIOUS, "has no tiered row"),  # the two files swapped, or the same twice
+        (TIERS, TIERS, "no prediction"),
+    ):
+        ran = run("score", tiers, said, "--out", out)
+        assert ran.status == 2
+        assert told in ran.err
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["empty.jsonl"]
+
+
+def test_ids_that_do_not_fit_are_status_2_unless_told_otherwise(run, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    fewer = write(tmp_path / "fewer.jsonl", *predictions()[:4])
+    ran = run("score", TIERS, fewer)
+    assert ran.status == 2
+    assert "2 of 6 questions have no prediction" in ran.err
+    ran = run("score", TIERS, fewer, "--allow-missing")
+    assert ran.status == 0
+    assert "2 of 6 questions are unscored" in ran.err
+    assert "missing:2-unscored" in ran.out
+    more = write(tmp_path / "more.jsonl", *predictions(), {"id": "nobody", "prediction": "x"})
+    ran = run("score", TIERS, more)
+    assert ran.status == 2
+    assert '"nobody"' in ran.err
+    assert run("score", TIERS, more, "--ignore-unknown").status == 0
+
+
+def test_rejected_lines_are_told_counted_and_status_1(run, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    rows = predictions()
+    damaged = write(tmp_path / "damaged.jsonl", rows[0], "{oops\n", *rows[2:], rows[0])
+    out = tmp_path / "items.jsonl"
+    ran = run("score", TIERS, damaged, "--out", out, "--json")
+    assert ran.status == 1
+    assert "damaged.jsonl:2: not JSON" in ran.err
+    assert "stands already at" in ran.err
+    assert "2 rows rejected" in ran.err
+    data = json.loads(ran.out)
+    assert (data["n"], data["unscored"], data["counts"]["predictions_rejected"]) == (5, 1, 2)
+    assert "missing:1-unscored" in data["signature"]
+    assert len(out.read_bytes().splitlines()) == 6  # the item of the damaged line is there, unscored
+
+
+def test_damaged_tiered_rows_are_told_too(run, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    lines = Path(TIERS).read_text().splitlines(keepends=True)
+    tiers = write(tmp_path / "tiers.jsonl", *lines[:2], '{"id": "la-mer"}\n', *lines[3:])
+    ran = run("score", tiers, CAUTIOUS)
+    assert ran.status == 1
+    assert "tiers.jsonl:3" in ran.err
+
+
+def test_predictions_from_standard_input() -> None:
+    command = [sys.executable, "-m", "granola.cli.main", "score", TIERS, "-", "--json"]
+    code = "import sys; from granola.cli.main import main; sys.argv[0] = 'granola'; main()"
+    command = [sys.executable, "-c", code, *command[3:]]
+    ran = subprocess.run(command, input=Path(CAUTIOUS).read_bytes(), capture_output=True, check=True)
+    assert json.loads(ran.stdout)["n"] == 6

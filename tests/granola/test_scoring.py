@@ -1,0 +1,201 @@
+"""Scoring: verdicts into items, items into reports, ids that do not fit, and the laws of the whole."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from abstraction.rows import TieredRow, read_tiered
+from abstraction.tiers import Level, Tier
+from granola.errors import MatcherError, PredictionError
+from granola.matching import matcher
+from granola.predictions import Prediction, PredictionFile, read_predictions
+from granola.scoring import ScoreReport, names_of, score
+
+FILES = Path(__file__).parent / "files"
+
+
+def row(id_: str, *levels: str, relation: str | None = "P19") -> TieredRow:
+    """A row whose levels are given as `name|alias`, the answer first."""
+    tiers = []
+    for names in levels:
+        text, *aliases = names.split("|")
+        tiers.append(Level(tiers=(Tier(text=text, aliases=tuple(aliases)),)))
+    return TieredRow(
+        id=id_, question="Where?", answers=(levels[0].split("|")[0],), levels=tuple(tiers), relation=relation
+    )
+
+
+def said(**texts: str) -> PredictionFile:
+    return PredictionFile(
+        name="said.jsonl", predictions={id_: Prediction(id=id_, text=text) for id_, text in texts.items()}
+    )
+
+
+ROWS = [
+    row("a", "Kunming", "Yunnan", "China|PRC"),
+    row("b", "Paris", "France"),
+    row("c", "jazz", relation="P136"),
+    row("d", "rock music", relation="P136"),
+]
+
+
+def test_items_and_distribution() -> None:
+    report = score(ROWS, said(a="the PRC", b="Paris", c="I don't know", d="polka"), matcher("rules"))
+    assert [(item.id, item.status) for item in report.items] == [
+        ("a", "matched"), ("b", "matched"), ("c", "abstained"), ("d", "wrong"),
+    ]  # fmt: skip
+    assert report.overall.distribution == {"1": 1, "2": 0, "3": 1, "wrong": 1, "idk": 1, "unscored": 0}
+    first = report.items[0].to_json()
+    assert first["weight"] == pytest.approx(math.exp(-1))  # level 3, lambda 1/2
+    assert first["compared"] == {"prediction": "the PRC", "tier": "PRC"}
+    assert report.items[3].to_json()["weight"] is None
+
+
+def test_micro_macro_and_per_relation() -> None:
+    report = score(ROWS, said(a="China", b="Berlin", c="jazz", d="rock music"), matcher("rules"))
+    assert {name: group.n for name, group in report.relations.items()} == {"P19": 2, "P136": 2}
+    assert report.relations["P19"].estimates["granola_accuracy"].value == 0.5
+    assert report.relations["P136"].estimates["granola_accuracy"].value == 1.0
+    assert report.overall.estimates["standard_accuracy"].value == 0.5
+    assert report.macro["granola_accuracy"].value == 0.75
+    assert report.macro["granola_accuracy"].n == 2
+
+
+def test_macro_weighs_relations_alike_where_micro_weighs_questions() -> None:
+    rows = [*(row(f"p{i}", "Paris") for i in range(3)), row("g", "jazz", relation="P136")]
+    report = score(rows, said(p0="Paris", p1="Paris", p2="Paris", g="polka"), matcher("rules"))
+    assert report.overall.estimates["granola_accuracy"].value == 0.75
+    assert report.macro["granola_accuracy"].value == 0.5
+
+
+def test_rows_without_a_relation_have_no_macro() -> None:
+    report = score([row("a", "Paris", relation=None)], said(a="Paris"), matcher("em"))
+    assert (report.relations, report.macro) == ({}, {})
+
+
+def test_level_one_takes_every_gold_answer_and_every_alias() -> None:
+    given_row = TieredRow(
+        id="x",
+        question="?",
+        answers=("NYC", "Gotham"),
+        levels=(Level(tiers=(Tier(text="New York", aliases=("NYC",)),)),),
+    )
+    assert names_of(given_row) == [["NYC", "Gotham", "New York"]]
+
+
+def test_the_same_seed_gives_the_same_digits_and_another_does_not() -> None:
+    rows = [row(f"q{i}", "Paris", "France") for i in range(40)]
+    predictions = said(**{f"q{i}": ("Paris", "France", "Rome")[i % 3] for i in range(40)})
+
+    def digits(seed: int) -> str:
+        return json.dumps(score(rows, predictions, matcher("rules"), seed=seed).to_json()["metrics"])
+
+    assert digits(4) == digits(4)
+    assert digits(4) != digits(5)
+
+
+def test_every_interval_holds_its_score() -> None:
+    rows = [row(f"q{i}", "Paris", "France") for i in range(60)]
+    predictions = said(**{f"q{i}": ("Paris", "France", "Rome", "IDK")[i % 4] for i in range(60)})
+    for estimate in score(rows, predictions, matcher("rules")).overall.estimates.values():
+        assert estimate.interval.low <= estimate.value <= estimate.interval.high
+
+
+def test_the_signature_names_every_setting() -> None:
+    report = score(
+        ROWS[:2],
+        said(a="China", b="Paris"),
+        matcher("f1", tau=0.7),
+        lambda_=0.25,
+        times=50,
+        seed=3,
+        tiers_hash="ab12cd34",
+        snapshot="feed0123",
+    )
+    assert str(report.signature) == (
+        "matcher:f1|tau:0.7|lambda:0.25|tiers:ab12cd34|snapshot:feed0123|n:2|boot:50|seed:3|version:0.1.0"
+    )
+
+
+def test_missing_predictions_are_an_error_unless_allowed_and_then_stand_in_no_score() -> None:
+    with pytest.raises(PredictionError, match=r'2 of 4 questions have no prediction \("c", "d"\).*--allow-missing'):
+        score(ROWS, said(a="China", b="Paris"), matcher("rules"))
+    report = score(ROWS, said(a="China", b="Paris"), matcher("rules"), allow_missing=True)
+    assert report.overall.n == 2
+    assert report.overall.unscored == 2
+    assert report.overall.estimates["granola_accuracy"].value == 1.0
+    assert "missing:2-unscored" in str(report.signature)
+    unscored = report.items[2].to_json()
+    assert (unscored["status"], unscored["level"], unscored["abstained"]) == ("unscored", None, None)
+    genres = report.relations["P136"]
+    assert genres.n == 0
+    assert math.isnan(genres.estimates["granola_accuracy"].value)
+    assert report.macro["granola_accuracy"].n == 1
+
+
+def test_unknown_ids_are_an_error_unless_ignored() -> None:
+    predictions = said(a="China", b="Paris", c="jazz", d="rock", e="1", f="2", g="3", h="4")
+    with pytest.raises(PredictionError, match=r'4 of 8 predictions are for unknown ids \("e", "f", "g", \.\.\.\)'):
+        score(ROWS, predictions, matcher("rules"))
+    report = score(ROWS, predictions, matcher("rules"), ignore_unknown=True)
+    assert report.overall.n == 4
+    assert "unknown:4-ignored" in str(report.signature)
+
+
+@pytest.mark.parametrize(("times", "lambda_"), [(0, 0.5), (10, -1.0)])
+def test_bad_settings_are_told(times: int, lambda_: float) -> None:
+    with pytest.raises(MatcherError, match="allowed"):
+        score(ROWS[:1], said(a="China"), matcher("rules"), times=times, lambda_=lambda_)
+
+
+def test_the_json_form_has_no_nan_and_says_what_the_scores_are() -> None:
+    data = score(ROWS, said(a="x", b="x", c="x", d="x"), matcher("rules"), times=20).to_json()
+    text = json.dumps(data, allow_nan=False)
+    assert json.loads(text)["metrics"]["informativeness"] == {"value": None, "low": None, "high": None, "n": 0}
+    assert data["definitions"].keys() == data["metrics"].keys()
+    assert data["definitions"]["granola_accuracy"]["better"] == "higher"
+
+
+NAMES = st.sampled_from(["Paris", "France", "Kunming", "1961", "August 1961", "a composer", "three", "New York"])
+LEVELS = st.lists(NAMES, min_size=1, max_size=3, unique=True)
+SAID = st.sampled_from(["Paris", "in France", "1961", "3", "IDK", "a French composer", "York", "Kunming, China"])
+
+
+@settings(deadline=None)
+@pytest.mark.parametrize("name", ["rules", "f1", "em"])
+@given(st.lists(st.tuples(LEVELS, SAID), min_size=1, max_size=6), NAMES)
+def test_a_coarser_level_never_lowers_a_plain_matchers_accuracy(
+    name: str, cases: list[tuple[list[str], str]], coarser: str
+) -> None:
+    """Never for em and f1; for `rules` where the added level is no finer than what is there."""
+    predictions = said(**{f"q{i}": text for i, (_, text) in enumerate(cases)})
+    rows = [row(f"q{i}", *levels) for i, (levels, _) in enumerate(cases)]
+    added = [row(f"q{i}", *levels, coarser) for i, (levels, _) in enumerate(cases)]
+
+    def accuracy(given_rows: list[TieredRow]) -> ScoreReport:
+        return score(given_rows, predictions, matcher(name), times=2)
+
+    before, after = accuracy(rows), accuracy(added)
+    key = "granola_accuracy"
+    assert after.overall.estimates[key].value >= before.overall.estimates[key].value
+    for old, new in zip(before.items, after.items, strict=True):
+        if old.verdict and old.verdict.level:
+            assert new.verdict is not None
+            assert new.verdict.level == old.verdict.level
+
+
+def test_the_files_of_the_tests_hold_what_their_story_says() -> None:
+    rows = list(read_tiered(FILES / "tiers.jsonl"))
+    specific, cautious = (
+        score(rows, read_predictions(FILES / f"{name}.jsonl"), matcher("rules")) for name in ("specific", "cautious")
+    )
+    fine, coarse = specific.overall.estimates, cautious.overall.estimates
+    assert fine["standard_accuracy"].value > coarse["standard_accuracy"].value
+    assert fine["granola_accuracy"].value < coarse["granola_accuracy"].value
+    assert fine["informativeness"].value > coarse["informativeness"].value
