@@ -53,6 +53,19 @@ class Graph:
         for i in wanted:
             self._entities[i] = got.get(i)
 
+    def put(self, entity: Entity) -> None:
+        """Let an entity stand that the snapshot lacks, until `forget`."""
+        self.forget(entity.id)
+        self._entities[entity.id] = entity
+
+    def forget(self, entity_id: str) -> None:
+        """Drop what is kept of an entity, so that the snapshot is asked again."""
+        self._entities.pop(entity_id, None)
+        self._historical.pop(entity_id, None)
+        self._superclasses.pop(entity_id, None)
+        for key in [key for key in self._current if key[0] == entity_id]:
+            del self._current[key]
+
     def entity(self, entity_id: str) -> Entity | None:
         """The entity with the terms of the language's fallback chain, or None where the snapshot lacks it."""
         try:

@@ -1,0 +1,229 @@
+"""`granola snapshot`, through the program's own entry point."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import os
+import shlex
+import sqlite3
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import orjson
+import pytest
+from dump_json import entity_json, lines
+from test_snapshot import WORLD, ids_of
+
+from granola.cli import snapshot as cli
+from granola.cli.main import main
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Run:
+    """Run `granola snapshot ...` in the temporary folder: (exit status, stdout, stderr)."""
+    monkeypatch.chdir(tmp_path)
+
+    def go(*words: str) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["granola", "snapshot", *words])
+        with pytest.raises(SystemExit) as caught:
+            main()
+        captured = capfd.readouterr()
+        return int(caught.value.code or 0), captured.out, captured.err
+
+    return go
+
+
+@pytest.fixture(autouse=True)
+def dump(tmp_path: Path) -> Path:
+    path = tmp_path / "world.json.gz"
+    path.write_bytes(gzip.compress(lines(*WORLD)))
+    return path
+
+
+def test_build_info_verify(run: Run, tmp_path: Path) -> None:
+    code, out, err = run("build", "world.json.gz", "--out", "w.snapshot")
+    assert (code, out) == (0, "")
+    assert err.startswith("w.snapshot: 13 entities, 17 statements of 13 entities read, in ")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["w.snapshot", "world.json.gz"]
+
+    code, out, err = run("info", "w.snapshot", "--json")
+    assert (code, err) == (0, "")
+    found = json.loads(out)
+    assert (found["entities"], found["statements"]) == (13, 17)
+    assert found["bytes"] == (tmp_path / "w.snapshot").stat().st_size
+    assert found["software"].startswith("granola ")
+    assert shlex.split(found["command"])[:3] == ["granola", "snapshot", "build"]
+
+    code, out, err = run("info", "w.snapshot")
+    assert (code, err) == (0, "")
+    assert found["snapshot_id"] in out
+    assert "everything" in out
+
+    code, out, err = run("verify", "w.snapshot")
+    assert (code, err) == (0, "")
+    assert out.startswith("w.snapshot: well")
+
+
+def test_the_manifests_command_rebuilds_the_same(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "my ids.txt").write_text("Q2\n")
+    words = "build world.json.gz --out w --ids Q1 --ids-from 'my ids.txt' --instances-of Q24 --hops 1 --along P36,P17"
+    assert run(*shlex.split(words), "--languages", "de,fr", "--limit", "12")[0] == 0
+    first = json.loads(run("info", "w", "--json")[1])
+    (tmp_path / "w").unlink()
+    assert run(*shlex.split(first["command"])[2:])[0] == 0
+    second = json.loads(run("info", "w", "--json")[1])
+    assert second["snapshot_id"] == first["snapshot_id"]
+    assert second["selection"] == first["selection"]
+    assert second["languages"] == ["de", "en", "fr", "mul"]
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ("--ids Q1,Q2 --ids Q3", "Q1 Q2 Q3"),
+        ("--ids-from ids.txt", "Q1 Q5 P131"),
+        ("--instances-of Q24", "Q1 Q4 Q5"),
+        ("--ids Q1 --hops 2 --along P131,P17", "Q1 Q2 Q3"),
+        ("--ids Q1 --hops 1 --along ladder", "Q1 Q2 Q20"),
+        ("--ids Q1 --hops 1", "Q1 Q2 Q20"),
+        ("--qa P131.test.json", "Q1 Q5 Q6"),
+        ("--qa qa.jsonl --qa qa.csv", "Q3 Q4 Q6 Q21"),
+    ],
+)
+def test_selections(run: Run, tmp_path: Path, options: str, expected: str) -> None:
+    (tmp_path / "ids.txt").write_text(
+        "# places\nQ1\n\nhttp://www.wikidata.org/entity/Q5, Springfield\n<https://www.wikidata.org/wiki/Property:P131>\n"
+    )
+    (tmp_path / "P131.test.json").write_text(
+        json.dumps([{"question": "Where is Springfield located?", "answers": ["Ohio", "Atlantis"]}])
+    )
+    (tmp_path / "qa.jsonl").write_text('{"question": "?", "answer": "x", "answer_qid": "Q21"}\n')
+    (tmp_path / "qa.csv").write_text("question,question_entity,answer\nWhat?,Ohio,washington\nWhat?,,United States\n")
+    code, _, err = run("build", "world.json.gz", "--out", "w", *shlex.split(options))
+    assert code == 0, err
+    assert " ".join(ids_of(tmp_path / "w")) == expected
+
+
+def test_ladder_properties_are_properties() -> None:
+    assert all(name.startswith("P") and name[1:].isdigit() for name in cli.LADDER)
+    assert len(set(cli.LADDER)) == len(cli.LADDER)
+
+
+def test_rejected_lines_give_status_1(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "d.json").write_bytes(lines(*WORLD[:2]).replace(b"]\n", b',\n{"id":\n]\n'))
+    code, out, err = run("build", "d.json", "--out", "w")
+    assert (code, out) == (1, "")
+    assert "rejected: 1 not-json; listed in w.rejects.jsonl" in err
+    assert json.loads((tmp_path / "w.rejects.jsonl").read_text())["line"] == 5
+    assert "1 not-json" in run("info", "w")[1]
+    assert run("verify", "w")[0] == 0
+
+
+def test_repeats_and_warnings_are_told(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "d.json").write_bytes(lines(WORLD[0], WORLD[0]).removesuffix(b"]\n"))
+    code, _, err = run("build", "d.json", "--out", "w")
+    assert code == 0
+    assert "1 entities occurred again" in err
+    assert "warning: d.json: the array that it opens is never closed" in err
+
+
+def test_rejected_qa_rows_give_status_1(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "qa.jsonl").write_text('{"question": "?", "answer": "Ohio"}\n{"question":\n')
+    code, _, err = run("build", "world.json.gz", "--out", "w", "--qa", "qa.jsonl")
+    assert code == 1
+    assert "qa.jsonl:2" in err
+    assert ids_of(tmp_path / "w") == ["Q6"]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("build", "Missing argument 'SOURCE...'"),
+        ("build world.json.gz", "Missing option '--out'"),
+        ("build none.json --out w", "no such file: none.json"),
+        ("build . --out w", "is a folder"),
+        ("build empty --out w", "empty is empty"),
+        ("build cut.gz --out w", "truncated"),
+        ("build notes.txt --out w", "no item or property"),
+        ("build world.json.gz --out world.json.gz", "--force"),
+        ("build world.json.gz --out w --ids q1", "'q1' cannot be selected"),
+        ("build world.json.gz --out w --ids Q999", "none of the 13 entities read is selected"),
+        ("build world.json.gz --out w --hops 1", "select by ids, names or classes"),
+        ("build world.json.gz --out w --hops -1", "--hops"),
+        ("build world.json.gz --out w --limit 0", "--limit"),
+        ("build world.json.gz --out w --ids Q1 --hops 1 --along stairs", "'stairs' cannot be selected"),
+        ("build world.json.gz --out w --ids-from notes.txt", "notes.txt, line 1: 'hello' is no id"),
+        ("build world.json.gz --out w --ids-from empty", "no id in it"),
+        ("build world.json.gz --out w --ids-from none.txt", "no such file: none.txt"),
+        ("build world.json.gz --out w --qa none.json", "none.json"),
+        ("info none", "no such file: none"),
+        ("info notes.txt", "notes.txt is no snapshot: it is no SQLite file"),
+        ("info other.sqlite", "an SQLite file of another program"),
+        ("info newer", "schema version 99, newer than"),
+        ("verify newer", "schema version 99, newer than"),
+        ("verify empty", "empty is no snapshot: it is empty"),
+        ("verify none", "no such file: none"),
+    ],
+)
+def test_wrong_input_gives_status_2_and_leaves_nothing(
+    run: Run, tmp_path: Path, dump: Path, words: str, message: str
+) -> None:
+    (tmp_path / "empty").write_bytes(b"")
+    (tmp_path / "cut.gz").write_bytes(dump.read_bytes()[:-20])
+    (tmp_path / "notes.txt").write_text("hello world\n" * 50)
+    sqlite3.connect(tmp_path / "other.sqlite").execute("CREATE TABLE x (y)").connection.commit()
+    run("build", "world.json.gz", "--out", "newer")
+    with sqlite3.connect(tmp_path / "newer") as connection:
+        connection.execute("PRAGMA user_version = 99")
+    connection.close()
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    code, out, err = run(*words.split())
+    assert (code, out) == (2, "")
+    assert message in " ".join(err.replace("│", " ").split())
+    assert "Traceback" not in err
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def test_a_truncated_source_can_be_kept(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "cut.json").write_bytes(lines(*WORLD)[:-40])
+    code, _, err = run("build", "cut.json", "--out", "w", "--keep-partial")
+    assert code == 1
+    assert "1 damaged-source, 1 not-json" in err
+    assert len(ids_of(tmp_path / "w")) == 12
+
+
+def test_verify_finds_damage(run: Run, tmp_path: Path) -> None:
+    run("build", "world.json.gz", "--out", "w")
+    with sqlite3.connect(tmp_path / "w") as connection:
+        connection.execute("DELETE FROM statement WHERE subject = 1")
+    connection.close()
+    code, out, _ = run("verify", "w")
+    assert code == 1
+    assert "w: statements: the manifest says 17, the file holds 15" in out
+    os.truncate(tmp_path / "w", 8192)
+    code, out, _ = run("verify", "w")
+    assert code == 1
+    assert "truncated" in out
+
+
+def test_standard_input_and_force(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = b"\n".join(orjson.dumps(entity_json(one)) for one in WORLD)
+    for words in (("--out", "w"), ("--out", "w", "--force")):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(gzip.compress(data))))
+        assert run("build", "-", *words)[0] == 0
+    assert len(ids_of(tmp_path / "w")) == 13
+
+
+def test_a_bar_on_a_terminal_only(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "entities read" in run("build", "world.json.gz", "--out", "quiet")[2]
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr(cli.sys.stderr, "isatty", lambda: True, raising=False)
+    code, out, err = run("build", "world.json.gz", "--out", "bar")
+    assert (code, out) == (0, "")
+    assert "13 entities, 17 statements" in err
+    assert "checking content" in run("verify", "bar")[2]
