@@ -1,35 +1,226 @@
-"""Words that the snapshot itself attests: occupation names, and head phrases of descriptions with counts.
+"""Words that the snapshot itself attests: occupation names, head phrases of descriptions, national adjectives.
 
 A phrase may be shortened only to one that WikiData's editors use; this is where that is looked up.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
+from importlib.resources import files
+from itertools import islice
 
+from abstraction.demonyms import bundled_demonyms, choose_adjective
+from kg.model import Entity, Rank, TextValue
 from kg.store.base import Store
-from kg.terms import best_text, fallback_chain, normalise
+from kg.terms import fallback_chain, normalise
 
 DESCRIPTIONS_READ = 300_000
 BATCH = 2_000
 MIN_ATTESTED = 3
+OCCUPATION_CLASSES = (
+    "Q28640",
+    "Q12737077",
+    "Q88789639",
+    "Q66715801",
+)  # profession, occupation, arts and film ones
+COUNTRIES_READ = 2_000
+
+# What ends the head phrase of a description.
+_HEAD_END = re.compile(
+    r"[,;:(/]|\s(?:in|of|on|at|from|near|between|by|within|who|that|which|located|situated|for|with|to|and|based|founded|"
+    r"owned|directed|written|created|produced|starring|under|during|about|published|released|known|active|as|or|is|was)\b"
+)
+# P106 also holds fields and activities ("acting", "prose"), which no one is.
+_NO_PERSON = re.compile(
+    r"(?:[^k]ing|ance|design|theat(?:re|er)|music|ology|ism|ics|[^s]tion|ment|ature|prose|dramaturgy|medical|literary|musical|erudite|s['’]s|arts?|personnel|people|humans)$"
+)
+_LEADING_DATE = re.compile(r"^(?:(?:early |late |mid-?)?\d[\w–-]*(?: century)?\s+)+")
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Vocabulary:
     """Attested words of one language. Keys are normalised.
 
-    `occupations` maps names (labels and aliases of P106 values) to QIDs, the label's owner and the more
-    frequent occupation first. `phrases` counts description openings (text before the first comma,
-    preposition or relative clause), demonyms and all.
+    `occupations` maps names (labels and aliases of P106 values and of occupation classes) to QIDs, the
+    label's owner and the more frequent occupation first; `labelled` holds the QIDs by label alone. `phrases`
+    counts description openings (text before the first comma, preposition, conjunction or relative clause)
+    without year and nationality. `adjectives` and `countries` add the snapshot's demonyms to the bundled
+    ones. `lowercase` are words that descriptions write in lower case: common nouns and adjectives.
     """
 
+    language: str = "en"
     occupations: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    labelled: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     phrases: Mapping[str, int] = field(default_factory=dict)
+    adjectives: Mapping[str, str] = field(default_factory=dict)
+    countries: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    lowercase: frozenset[str] = frozenset()
+
+    @classmethod
+    def from_store(cls, store: Store, language: str = "en") -> Vocabulary:
+        """Read the words of a snapshot: occupations, demonyms, and up to DESCRIPTIONS_READ descriptions."""
+        chain = fallback_chain(language)
+        occupations, labelled = _occupations(store, chain)
+        openings: Counter[str] = Counter()
+        first_words: Counter[str] = Counter()
+        lowercase: Counter[str] = Counter()
+        capital: Counter[str] = Counter()
+        for text in islice(_descriptions(store, chain), DESCRIPTIONS_READ):
+            opening = _HEAD_END.split(text, maxsplit=1)[0].strip(" .")
+            words = opening.split()
+            if not words or len(words) > 8:
+                continue
+            first_words[normalise(words[0])] += 1
+            if len(words) > 1 and words[1][:1].isupper():
+                first_words[normalise(f"{words[0]} {words[1]}")] += 1
+            for word in words:
+                if word.islower():
+                    lowercase[word] += 1
+            capital.update(word.lower() for word in words[1:] if word[:1].isupper())
+            openings[head_phrase(opening)] += 1
+        adjectives, countries = _demonyms(store, language, first_words)
+        return cls(
+            language=language,
+            occupations=occupations,
+            labelled=labelled,
+            phrases={phrase: count for phrase, count in openings.items() if count > 1 and phrase},
+            adjectives=adjectives,
+            countries=countries,
+            lowercase=frozenset(word for word, count in lowercase.items() if count > 2 * capital[word]),
+        )
 
     def attests(self, phrase: str) -> bool:
-        """Whether the phrase is an occupation's name or opens at least three descriptions."""
+        """Whether the phrase is an occupation's or a usual class's name, or opens at least three descriptions."""
         key = normalise(phrase)
-        return key in self.occupations or self.phrases.get(key, 0) >= MIN_ATTESTED
+        return key in self.occupations or key in common_nouns() or self.phrases.get(key, 0) >= MIN_ATTESTED
+
+    def is_occupation(self, phrase: str) -> bool:
+        """Whether a person can be described by the phrase."""
+        key = normalise(phrase)
+        return key in self.occupations or key in common_occupations()
+
+    def adjective(self, country: str) -> str | None:
+        """The national adjective for a country's QID, or None."""
+        return self.adjectives.get(country) or bundled_demonyms().adjectives.get(country)
+
+    def nations(self, word: str) -> tuple[str, ...]:
+        """QIDs of the countries that an adjective stands for, the present state first; empty for other words."""
+        key = normalise(word)
+        return tuple(dict.fromkeys((*bundled_demonyms().countries.get(key, ()), *self.countries.get(key, ()))))
+
+
+@lru_cache(maxsize=1 << 16)
+def head_phrase(opening: str) -> str:
+    """A description opening without leading year, era and nationality, normalised."""
+    words = _LEADING_DATE.sub("", opening).split()
+    known = bundled_demonyms().countries
+    for size in (3, 2, 1):
+        if len(words) > size and normalise(" ".join(words[:size])) in known:
+            words = words[size:]
+            break
+    return normalise(" ".join(words))
+
+
+def _word_file(name: str) -> frozenset[str]:
+    text = files("abstraction").joinpath(f"data/{name}").read_text(encoding="utf-8")
+    lines = (line.split("#", 1)[0] for line in text.splitlines())
+    return frozenset(normalise(word) for line in lines for word in line.split(",") if word.strip())
+
+
+@lru_cache(maxsize=1)
+def common_occupations() -> frozenset[str]:
+    """Everyday names of occupations, for snapshots too small to attest them."""
+    return _word_file("occupations.txt")
+
+
+@lru_cache(maxsize=1)
+def common_nouns() -> frozenset[str]:
+    """Everyday names of kinds of persons, organisations, groups and works: attested everywhere."""
+    return common_occupations() | _word_file("organisation_types.txt") | _word_file("work_types.txt")
+
+
+def _batches(ids: Iterable[str]) -> Iterator[list[str]]:
+    source = iter(ids)
+    while batch := list(islice(source, BATCH)):
+        yield batch
+
+
+def _descriptions(store: Store, chain: tuple[str, ...]) -> Iterator[str]:
+    for batch in _batches(store.ids()):
+        found = store.entities([i for i in batch if i.startswith("Q")], languages=chain, properties=())
+        for entity in found.values():
+            for code in chain:
+                if code in entity.descriptions:
+                    yield entity.descriptions[code]
+                    break
+
+
+def _occupations(store: Store, chain: tuple[str, ...]) -> tuple[dict[str, tuple[str, ...]], dict[str, tuple[str, ...]]]:
+    counts = dict(store.values_of("P106"))
+    classes = store.referrers([("P31", kind) for kind in OCCUPATION_CLASSES])
+    ids = dict.fromkeys((*counts, *(i for members in classes.values() for i in members)))
+    entities: list[Entity] = []
+    for batch in _batches(ids):
+        found = store.entities(batch, languages=chain, properties=())
+        entities.extend(found[i] for i in batch if i in found)
+    entities.sort(key=lambda e: -counts.get(e.id, 0))
+    labelled: dict[str, list[str]] = {}
+    names: dict[str, list[str]] = {}
+    for entity in entities:
+        label = next((entity.labels[code] for code in chain if code in entity.labels), None)
+        if label is not None and not _NO_PERSON.search(label):
+            labelled.setdefault(normalise(label), []).append(entity.id)
+    for label, owners in labelled.items():
+        names[label] = list(owners)
+    for entity in entities:
+        for code in chain:
+            for alias in entity.aliases.get(code, ()):
+                name = normalise(alias)
+                # Plurals, bracketed and very short names are no way to describe one person.
+                plural = name.removesuffix("s") in labelled
+                if len(name) > 2 and "(" not in name and not plural and not _NO_PERSON.search(name):
+                    owners = names.setdefault(name, [])
+                    if entity.id not in owners:
+                        owners.append(entity.id)
+    return _tuples(names), _tuples(labelled)
+
+
+def _demonyms(
+    store: Store, language: str, first_words: Mapping[str, int]
+) -> tuple[dict[str, str], dict[str, tuple[str, ...]]]:
+    """The snapshot's own national adjectives (P1549), where they say more than the bundled table."""
+    ids = dict.fromkeys(
+        qid for prop in ("P27", "P17", "P495") for qid, _ in store.values_of(prop, limit=COUNTRIES_READ)
+    )
+    adjectives: dict[str, str] = {}
+    countries: dict[str, list[str]] = {}
+    bundled = bundled_demonyms()
+    for batch in _batches(ids):
+        found = store.entities(batch, languages=(language,), properties=("P1549",))
+        for qid in batch:
+            entity = found.get(qid)
+            if entity is None:
+                continue
+            forms = [
+                s.value.text
+                for s in entity.values("P1549")
+                if isinstance(s.value, TextValue) and s.value.language == language and s.rank is not Rank.DEPRECATED
+            ]
+            if not forms:
+                continue
+            chosen = choose_adjective(forms, first_words, bundled.adjectives.get(qid))
+            if chosen is not None:
+                adjectives[qid] = chosen
+            if qid not in bundled.adjectives:
+                for form in forms:
+                    if form[:1].isupper():
+                        countries.setdefault(normalise(form), []).append(qid)
+    return adjectives, _tuples(countries)
+
+
+def _tuples(lists: Mapping[str, list[str]]) -> dict[str, tuple[str, ...]]:
+    return {key: tuple(values) for key, values in lists.items()}

@@ -1,0 +1,115 @@
+"""Nationalities at the head of a phrase: "American", "Canadian-American", "German-born American"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from abstraction.demonyms import bundled_demonyms
+from abstraction.descriptions.words import Word
+from abstraction.vocabulary import Vocabulary
+from kg.terms import normalise
+
+LONGEST = 5  # "Saint Vincent and the Grenadines"
+_HYPHEN = re.compile(r"[-–‐/]")
+# Before an adjective these make another word of it: a South American is of no one country.
+_REGIONAL = frozenset({"south", "north", "latin", "central", "pan", "all", "meso", "west", "east", "middle", "roman"})
+# Descent and faith before a nationality are left out: an African American is an American.
+_DESCENT = frozenset({"african", "asian", "afro", "jewish", "black", "latino", "hispanic", "arab", "white", "native"})
+_ERA = re.compile(r"^(?:BCE?|CE|AD|\d+(?:st|nd|rd|th)[-–]century|\d{1,4}(?:[-–—]\d{1,4})?s?|\d+(?:st|nd|rd|th))$")
+_ERA_WORDS = frozenset({"ancient", "medieval", "classical"})
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Nationality:
+    """What a description says of a nationality.
+
+    `text` is the adjective as it stands in phrases, `countries` the QIDs each of its parts may mean
+    (one part for "American", two for "Canadian-American"), `parts` their adjectives.
+    """
+
+    text: str
+    parts: tuple[str, ...]
+    countries: tuple[tuple[str, ...], ...]
+    words: tuple[Word, ...]
+
+
+def read_nationality(words: Sequence[Word], vocabulary: Vocabulary) -> Nationality | None:
+    """The nationality that the words begin with, longest first, or None."""
+    for size in range(min(LONGEST, len(words)), 0, -1):
+        piece = words[:size]
+        if any(w.separator for w in piece) and size > 1 and piece[1].text not in "/&":
+            continue
+        found = _whole(piece, vocabulary)
+        if found is not None:
+            return found
+    return None
+
+
+def _whole(piece: Sequence[Word], vocabulary: Vocabulary) -> Nationality | None:
+    joined = " ".join(w.text for w in piece)
+    if not joined[:1].isupper() and (piece[0].start or len(joined) < 6):
+        return None  # "polish" within a sentence is none; a description may begin in lower case
+    single = _countries(joined, vocabulary)
+    if single:
+        return Nationality(
+            text=_spelled(joined, single, vocabulary), parts=(_spelled(joined, single, vocabulary),),
+            countries=(single,), words=tuple(piece),
+        )  # fmt: skip
+    pieces = [p.strip() for p in _HYPHEN.split(joined.replace(" / ", "/"))]
+    if len(pieces) < 2 or not all(pieces) or pieces[-1].casefold() == "born":
+        return None
+    if pieces[0].casefold() in _REGIONAL:
+        return None
+    last = _countries(pieces[-1][:1].upper() + pieces[-1][1:], vocabulary)
+    if not last:
+        return None
+    known = [_countries(p, vocabulary) for p in pieces[:-1]]
+    if not all(known):
+        # "African-American", "Jewish-American": descent or faith, of which no tier is made.
+        text = _spelled(pieces[-1], last, vocabulary)
+        return Nationality(text=text, parts=(text,), countries=(last,), words=tuple(piece))
+    countries = (*(k for k in known), last)
+    parts = tuple(_spelled(p, c, vocabulary) for p, c in zip(pieces, countries, strict=True))
+    return Nationality(text="-".join(parts), parts=parts, countries=countries, words=tuple(piece))
+
+
+def _countries(text: str, vocabulary: Vocabulary) -> tuple[str, ...]:
+    found = vocabulary.nations(text)
+    return found or bundled_demonyms().names.get(normalise(text), ())
+
+
+def _spelled(text: str, countries: tuple[str, ...], vocabulary: Vocabulary) -> str:
+    """The adjective as written; a country's name or abbreviation becomes its adjective."""
+    if normalise(text) in bundled_demonyms().names or normalise(text) in _ABBREVIATED:
+        return vocabulary.adjective(countries[0]) or text
+    return text[:1].upper() + text[1:] if text.islower() else text
+
+
+_ABBREVIATED = frozenset({"us", "u.s.", "usa", "uk", "u.k.", "us american", "us-american", "u.s. american"})
+
+
+def is_regional(word: Word) -> bool:
+    """Whether the word makes a following adjective speak of a region or people: "Latin American"."""
+    return word.key in _REGIONAL
+
+
+def is_descent(word: Word) -> bool:
+    """Whether the word tells descent or faith before a nationality: "African American"."""
+    return word.key in _DESCENT
+
+
+def is_era(word: Word) -> bool:
+    """Whether the word tells a time: "19th-century", "1920s"."""
+    return bool(_ERA.match(word.text))
+
+
+def is_era_adjective(word: Word) -> bool:
+    """Whether the word is an adjective of time that may stand before a nationality: "ancient"."""
+    return word.key in _ERA_WORDS
+
+
+def is_birth(word: Word) -> bool:
+    """Whether the word tells a birthplace: "German-born"."""
+    return word.key.endswith(("-born", "–born")) and len(word.text) > 5

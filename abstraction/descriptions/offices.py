@@ -1,0 +1,226 @@
+"""Titles with a complement ("15th Prime Minister of Canada") and kinship ("wife of Moses") in descriptions."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.resources import files
+from typing import Any
+
+from abstraction.descriptions.words import Word, text_of
+from abstraction.phrases import listed
+
+LONGEST = 10
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Office:
+    """A title and what it is the title of.
+
+    `ordinal` is "15th" or "first" where one is given; `complement` holds the preposition too ("of Canada").
+    `family` names the row of `data/offices.json`, `lift` the occupation every holder has (None for roles).
+    """
+
+    title: str
+    complement: str
+    family: str
+    lift: str | None
+    unique: bool
+    former: bool
+    ordinal: str | None
+    words: tuple[Word, ...]
+    complement_words: tuple[Word, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Kin:
+    """A person told by a relative: "wife of Moses". `side` is the row of `data/offices.json`."""
+
+    word: str
+    side: str
+    of: str
+    words: tuple[Word, ...]
+
+
+@lru_cache(maxsize=1)
+def office_data() -> Mapping[str, Any]:
+    """The file `data/offices.json`."""
+    data: Mapping[str, Any] = json.loads(files("abstraction").joinpath("data/offices.json").read_text(encoding="utf-8"))
+    return data
+
+
+@lru_cache(maxsize=1)
+def _titles() -> Mapping[str, tuple[str, bool]]:
+    out: dict[str, tuple[str, bool]] = {}
+    for family, row in office_data()["families"].items():
+        for title in row["unique"]:
+            out.setdefault(title, (family, True))
+        for title in row["titles"]:
+            out.setdefault(title, (family, False))
+    return out
+
+
+@lru_cache(maxsize=1)
+@lru_cache(maxsize=1)
+def _kin() -> Mapping[str, str]:
+    return {word: side for side, members in office_data()["kin"].items() for word in members}
+
+
+def is_ordinal(word: Word) -> bool:
+    """Whether the word is an ordinal number: "15th", "first"."""
+    return word.key in listed("ordinals") or (word.text[:1].isdigit() and word.key.endswith(("st", "nd", "rd", "th")))
+
+
+def is_title(words: Sequence[Word]) -> bool:
+    """Whether the words end in a title or a word of kinship."""
+    return _title_at(words) is not None or bool(words and words[-1].key in _kin())
+
+
+def _title_at(words: Sequence[Word]) -> int | None:
+    for size in range(min(4, len(words)), 0, -1):
+        if " ".join(w.key for w in words[-size:]) in _titles():
+            return len(words) - size
+    return None
+
+
+def title_alone(words: Sequence[Word]) -> tuple[str, str] | None:
+    """(title in lower case, its lift) of a title that stands without complement, or None.
+
+    Some titles mean too many things alone: a minister may serve a church.
+    """
+    at = _title_at(words)
+    if at != 0:
+        return None
+    title = " ".join(w.key for w in words)
+    family, _ = _titles()[title]
+    lift = office_data()["families"][family]["lift"]
+    return (title, lift) if lift else None
+
+
+def needs_nation(title: str) -> bool:
+    """Whether a title without complement says enough only together with a nationality: "an Ethiopian president"."""
+    return title in office_data()["not_alone"]
+
+
+def read_office(words: Sequence[Word], nominal: int) -> Office | None:
+    """The office that a stretch of words tells, its noun phrase being the first `nominal` words, or None.
+
+    The complement must name something: "President of Gabon", not "president of a bank".
+    """
+    head, tail = words[:nominal], words[nominal:]
+    if not tail or tail[0].key not in listed("office_links"):
+        return None
+    at = _title_at(head)
+    if at is None:
+        return None
+    complement = _complement(tail)
+    if complement is None:
+        return None
+    family, unique = _titles()[" ".join(w.key for w in head[at:])]
+    first, former, ordinal = 0, False, None
+    while first < at:
+        word = head[first]
+        if word.key in listed("former"):
+            former = True
+        elif is_ordinal(word):
+            ordinal = word.text if word.text[:1].isdigit() else word.key
+        elif word.key == "and" and ordinal:  # "1st and former President"
+            pass
+        elif word.key in listed("dropped_modifiers"):
+            ordinal = None  # the first woman in an office need not be its first holder
+        elif word.key not in listed("current"):
+            break
+        first += 1
+    title = text_of(head[first:])
+    if family == "role" and not unique:
+        title = " ".join(
+            w.text if w.text.isupper() or index else w.text.lower() for index, w in enumerate(head[first:])
+        )
+    row = office_data()["families"][family]
+    return Office(
+        title=title, complement=text_of(complement), family=family, lift=row["lift"], unique=unique and first == at,
+        former=former, ordinal=ordinal, words=(*head[first:], *complement), complement_words=tuple(complement),
+    )  # fmt: skip
+
+
+def _complement(tail: Sequence[Word], *, plain: bool = False) -> list[Word] | None:
+    """The name behind "of": up to the first word that no longer belongs to it, or None where nothing is named.
+
+    `plain` lets common nouns stand inside: "of English actor Peter Lawford".
+    """
+    out: list[Word] = [tail[0]]
+    for index, word in enumerate(tail[1:], 1):
+        if word.separator and (word.text not in ",&" or plain):
+            break
+        if (word.separator or word.key == "and") and _starts_title(tail[index + 1 :]):
+            break
+        if (word.text[:1].isdigit() and not (plain and is_ordinal(word))) or word.key in listed("complement_ends"):
+            break
+        if not word.capital and not word.separator and word.key not in listed("name_particles"):
+            # "the state of Victoria" goes on before the name came, "Israel and writer" does not after it.
+            more = plain and any(w.capital for w in tail[index : index + 4])
+            if not more and (any(w.capital for w in out) or len(out) > 3):
+                if _ADJECTIVE.search(out[-1].key):
+                    out.extend(_plain(tail[index : index + 3]))  # "of the Austrian constitutional court"
+                break
+        out.append(word)
+    while out and (out[-1].separator or out[-1].key in listed("name_particles")):
+        out.pop()
+    if not any(w.capital for w in out[1:]) or len(out) > LONGEST:
+        return None
+    return out
+
+
+def _plain(words: Sequence[Word]) -> list[Word]:
+    """The first words in lower case, up to a preposition, conjunction or separator."""
+    out: list[Word] = []
+    for word in words:
+        if (
+            not word.text.islower()
+            or word.separator
+            or word.key in listed("complement_ends") | listed("name_particles")
+        ):
+            break
+        out.append(word)
+    return out
+
+
+_ADJECTIVE = re.compile(r"(?:ic|an|ese|ish|al|ch|ak|ist|ine|ed)$")
+
+
+def _starts_title(words: Sequence[Word]) -> bool:
+    for size in range(1, min(4, len(words)) + 1):
+        word = words[size - 1]
+        if is_title(words[:size]):
+            return True
+        if word.separator or not (
+            word.capital or is_ordinal(word) or word.key in listed("current") or word.key in listed("former")
+        ):
+            return False
+    return False
+
+
+def read_kin(words: Sequence[Word], nominal: int) -> Kin | None:
+    """The kinship that a stretch of words tells ("wife of X", "X's nephew"), or None."""
+    head, tail = words[:nominal], words[nominal:]
+    if not head or head[-1].key not in _kin():
+        return None
+    side = _kin()[head[-1].key]
+    for index, word in enumerate(head[:-1]):
+        if word.key.endswith(("'s", "s'", "’s", "s’")):
+            return Kin(word=head[-1].key, side=side, of=text_of(head[: index + 1]), words=tuple(words))
+    if not tail or tail[0].key not in {"of", "to"}:
+        return None
+    complement = _complement(tail, plain=True)
+    if complement is None:
+        return Kin(word=head[-1].key, side=side, of="", words=tuple(words))
+    ordinal = (
+        head[-2].key
+        if len(head) > 1 and head[-2].key in {*listed("ordinals"), "eldest", "oldest", "youngest", "only"}
+        else ""
+    )
+    name = f"{ordinal} {head[-1].key}".strip()
+    return Kin(word=name, side=side, of=text_of(complement[1:]), words=(*head[-2 if ordinal else -1 :], *complement))

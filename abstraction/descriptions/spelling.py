@@ -1,0 +1,78 @@
+"""Capitals and shortening: what is a common noun in a description, and which suffix of a phrase may replace it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+
+from abstraction.demonyms import bundled_demonyms
+from abstraction.descriptions.words import Word
+from abstraction.phrases import is_opaque, listed, may_stand
+from abstraction.vocabulary import Vocabulary
+
+
+def is_common(word: Word, vocabulary: Vocabulary) -> bool:
+    """Whether the word is a common noun or adjective, whatever its first letter."""
+    return not word.capital or (not word.text.isupper() and word.key in vocabulary.lowercase)
+
+
+def spell(sequence: Sequence[Word], vocabulary: Vocabulary, is_name: Callable[[str], bool]) -> str:
+    """The words with common nouns in lower case: descriptions capitalise their first word, or all.
+
+    `is_name` tells the phrases that are names of a kind ("disc jockey"): those are common from end to end.
+    """
+    texts = [w.text for w in sequence]
+    if any(w.capital for w in sequence):
+        named = next((i for i in range(len(texts)) if is_name(" ".join(texts[i:]))), len(texts))
+        for index in range(len(texts) - 1, -1, -1):
+            word = sequence[index]
+            last = index + 1 == len(texts) or not texts[index + 1][:1].isupper()
+            if word.capital and lowers(word, vocabulary, is_name) and (index >= named or (word.start == 0 and last)):
+                texts[index] = word.text.lower()
+    out: list[str] = []
+    for text in texts:
+        if text == "language" and out:
+            out[-1] = f"{out[-1]}-language"
+        else:
+            out.append(text)
+    return " ".join(out)
+
+
+def lowers(word: Word, vocabulary: Vocabulary, is_name: Callable[[str], bool]) -> bool:
+    """Whether a capital at the start of a phrase is due to its place alone."""
+    if word.text.isupper() and len(word.text) > 1:
+        return False
+    return word.key in vocabulary.lowercase or is_name(word.text) or word.key == "film"
+
+
+def may_shorten(longer: str, shorter: str, vocabulary: Vocabulary) -> bool:
+    """Whether `shorter`, a suffix of `longer`, is attested, stands alone and follows from `longer`."""
+    return vocabulary.attests(shorter) and may_stand(shorter) and not is_opaque(longer, shorter)
+
+
+def shortenings(phrase: str, vocabulary: Vocabulary) -> tuple[str, ...]:
+    """The phrase and each of its suffixes that may stand for it, longest first."""
+    parts = phrase.split()
+    return (phrase, *(s for i in range(1, len(parts)) if may_shorten(phrase, s := " ".join(parts[i:]), vocabulary)))
+
+
+def is_joint(clause: Sequence[Word], at: int) -> bool:
+    """Whether the word separates conjuncts: a comma, "and", "as well as" - but not within "track and field"."""
+    word = clause[at]
+    if word.separator:
+        return True
+    if word.text == "as" and [w.text for w in clause[at : at + 3]] == ["as", "well", "as"]:
+        return True
+    if word.text == "and" and 0 < at < len(clause) - 1:
+        return (clause[at - 1].key, clause[at + 1].key) not in _inseparable()
+    return word.text in listed("joints")
+
+
+@lru_cache(maxsize=1)
+def _inseparable() -> frozenset[tuple[str, str]]:
+    """Word pairs between which "and" joins no conjuncts: names of countries and fixed expressions."""
+    out: set[tuple[str, str]] = set()
+    for name in (*bundled_demonyms().names, *bundled_demonyms().countries, *listed("collocations")):
+        parts = name.split()
+        out.update((parts[i - 1], parts[i + 1]) for i in range(1, len(parts) - 1) if parts[i] == "and")
+    return frozenset(out)

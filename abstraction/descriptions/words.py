@@ -1,0 +1,109 @@
+"""Descriptions as words that remember where they stood: the ground of the phrase grammars.
+
+Every grammar works on `Word`s, so that what it uses can be pointed at in the original text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kg.terms import normalise
+
+_TOKEN = re.compile(
+    r"(?P<open>[(\[])|(?P<close>[)\]])|(?P<separator>[,;/&:|•]|(?<=\s)[-–—](?=\s))"
+    r"|(?P<word>\d+(?:,\d{3})+|[A-Z]&[A-Z]|(?:[A-Z]\.){1,}(?:-\w+)*|[^\W_][\w]*(?:[-–‐'’.&+][^\W_]\w*)*(?:['’](?=\s|$))?)"
+    r"|(?P<stop>\.(?=\s|$))|(?P<other>\S)"
+)
+_DATES = re.compile(
+    r"(?:,?\s*(?:\(|\[)?\b(?:c(?:a|irca)?\.?\s*|b\.\s*|born\s+|fl\.\s*|died\s+)?\d{3,4}(?:\s*(?:BC|AD|CE|BCE))?\s*[-–—]\s*(?:c\.\s*)?"
+    r"(?:\d{2,4}|present)?\s*(?:BC|AD|CE|BCE)?(?:\)|\])?|,?\s*\bborn\s+(?:in\s+)?\d{4}\b)\s*\.?\s*$"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word or a separator of a description, with its [start, end) in the original text."""
+
+    text: str
+    start: int
+    end: int
+    separator: bool = False
+
+    @property
+    def key(self) -> str:
+        """The word in the form in which words are compared."""
+        return normalise(self.text)
+
+    @property
+    def capital(self) -> bool:
+        """Whether it starts with an upper-case letter."""
+        return self.text[:1].isupper()
+
+
+def words(description: str) -> tuple[Word, ...]:
+    """The words of a description; bracketed groups, life dates at the end and full stops are left out.
+
+    A full stop after a lower-case word ends the description, since what follows is another sentence.
+    """
+    end = len(description)
+    dates = _DATES.search(description)
+    if dates and dates.start() > 0:
+        end = dates.start()
+    out: list[Word] = []
+    depth = 0
+    for found in _TOKEN.finditer(description, 0, end):
+        kind = found.lastgroup
+        if kind == "open":
+            depth += 1
+        elif kind == "close":
+            depth = max(0, depth - 1)
+        elif depth:
+            continue
+        elif kind == "stop":
+            if out and out[-1].text.islower() and len(out[-1].text) > 2:
+                break
+        elif kind == "separator":
+            out.append(Word(found.group(), found.start(), found.end(), separator=True))
+        elif kind == "word":
+            out.append(Word(found.group(), found.start(), found.end()))
+    return tuple(out)
+
+
+def split(sequence: Sequence[Word], marks: frozenset[str]) -> list[list[Word]]:
+    """The runs between separators or words in `marks`; empty runs are left out."""
+    runs: list[list[Word]] = [[]]
+    for word in sequence:
+        if word.key in marks and (word.separator or word.text.islower()):
+            runs.append([])
+        else:
+            runs[-1].append(word)
+    return [run for run in runs if run]
+
+
+def text_of(sequence: Sequence[Word]) -> str:
+    """The words with single spaces; no space before a comma, none around a slash."""
+    out = ""
+    for word in sequence:
+        if word.text in ",;:":
+            out += word.text
+        else:
+            out += f" {word.text}"
+    return out.strip()
+
+
+def span(sequence: Sequence[Word]) -> tuple[int, int]:
+    """[start, end) in the description that the words cover."""
+    return sequence[0].start, sequence[-1].end
+
+
+def spans(sequence: Sequence[Word]) -> list[tuple[int, int]]:
+    """The [start, end) of each unbroken stretch of words: words side by side share one."""
+    out: list[tuple[int, int]] = []
+    for word in sorted(sequence, key=lambda w: w.start):
+        if out and word.start - out[-1][1] <= 1:
+            out[-1] = (out[-1][0], word.end)
+        elif not out or word.start >= out[-1][1]:
+            out.append((word.start, word.end))
+    return out

@@ -1,0 +1,161 @@
+"""English noun phrases: articles, what may be shortened, and the lattice of phrases that entail each other.
+
+A phrase is made of features (a nationality, an occupation, a place ...). Dropping a feature gives a coarser
+phrase: a phrase entails every other whose features are a proper subset of its own.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from importlib.resources import files
+
+from abstraction.ladders.base import ANSWER, Proposal
+from abstraction.tiers import Condition, Evidence
+from kg.terms import normalise
+
+# Spelled with a vowel, spoken with a consonant (a university, a European, a one-off) and the reverse.
+_SPOKEN_CONSONANT = re.compile(
+    r"(?:eu|ew|one(?:\b|-)|once\b|ouija|u(?:[rts]a|ganda|krain|ruguay|ni(?!n|m[^e])|nique|tili|topi|kulele|rani|rina|rolog|"
+    r"biqu|fo\b|ke\b|nesco\b|nicef\b)|us(?:[aeiu]|ur)|uy?gh)",
+    re.I,
+)
+_SPOKEN_VOWEL = re.compile(r"(?:heir|hono(?:u?r)|honest|hour)", re.I)
+_LETTERS = re.compile(r"[A-Z](?:[A-Z0-9&.-]*[A-Z0-9])?\.?(?=$|[\s'’-])|[A-Z]\.|[B-DF-HJ-NP-TV-Z][A-Z]|[A-Z](?=-)")
+_VOWEL_LETTERS = frozenset("AEFHILMNORSX")
+_VOWEL_NUMBER = re.compile(r"(?:8|11(?:\D|$|\d\d(?:\D|$))|18(?:\D|$|\d\d(?:\D|$)))")
+# Acronyms that are read as words.
+_WORDS = re.compile(
+    r"(?:NA(?:SA|SCAR|TO|SDAQ|FTA)|UN(?:ESCO|ICEF)|FIFA|UEFA|RADA|SWAT|SEAL|LATAM|RAF(?=[a-z])|HAMAS|LEGO|SAAB|SEAT|FIAT|REIT)\b"
+)
+
+
+def article(phrase: str) -> str:
+    """ "a" or "an" by the sound of the first word. `"U.S. company"` -> `"a"`, `"MP"` -> `"an"`."""
+    first = phrase.split(" ", 1)[0]
+    if first[:1].isdigit():
+        return "an" if _VOWEL_NUMBER.match(first) else "a"
+    if _LETTERS.match(first) and not _WORDS.match(first):
+        return "an" if first[0] in _VOWEL_LETTERS else "a"
+    if _SPOKEN_VOWEL.match(first):
+        return "an"
+    if first[:1].casefold() in "aeiouàáâäåæèéêëìíîïòóôöøœùúûü" and first[:1]:
+        return "a" if _SPOKEN_CONSONANT.match(first) else "an"
+    return "a"
+
+
+def indefinite(phrase: str) -> str:
+    """The phrase with its indefinite article."""
+    return f"{article(phrase)} {phrase}"
+
+
+@lru_cache(maxsize=1)
+def _lists() -> Mapping[str, frozenset[str]]:
+    data = json.loads(files("abstraction").joinpath("data/phrases.json").read_text(encoding="utf-8"))
+    return {name: frozenset(words) for name, words in data.items() if isinstance(words, list)}
+
+
+def listed(name: str) -> frozenset[str]:
+    """A word list of `data/phrases.json` by its name there: "weak_heads", "prepositions" ..."""
+    return _lists()[name]
+
+
+def may_stand(phrase: str) -> bool:
+    """Whether a shortened phrase still says what it is: "host", "laureate" alone do not."""
+    return normalise(phrase) not in listed("weak_heads")
+
+
+@lru_cache(maxsize=1 << 14)
+def is_opaque(longer: str, shorter: str) -> bool:
+    """Whether dropping words changes the meaning: no martial artist is an artist, no vice president a president.
+
+    `shorter` is a suffix of `longer`; both in plain words.
+    """
+    cut = normalise(longer[: len(longer) - len(shorter)]).rstrip(" -").split()
+    if not cut or not listed("privative_modifiers").isdisjoint(cut):
+        return bool(cut)
+    if normalise(shorter) == "director":
+        return cut[-1] not in listed("directing")
+    return f"{cut[-1]} {normalise(shorter)}" in listed("opaque_compounds")
+
+
+@dataclass
+class Lattice:
+    """Phrases under construction; `proposals` finds which entail which.
+
+    Phrases with the same features say the same: the first gives the text, the others become its aliases.
+    """
+
+    nodes: dict[frozenset[str], Proposal] = field(default_factory=dict)
+
+    def add(
+        self,
+        text: str,
+        features: Collection[str],
+        *,
+        evidence: Sequence[Evidence] = (),
+        conditions: Collection[Condition] = (),
+        aliases: Sequence[str] = (),
+        order: int = 0,
+        bare: bool = False,
+    ) -> None:
+        """Put a phrase in. `features` hold every feature the phrase entails, not only those it names."""
+        key = frozenset(features)
+        old = self.nodes.get(key)
+        if old is not None:
+            if normalise(old.text) != normalise(text) and text not in old.aliases:
+                self.nodes[key] = _with_aliases(old, (text, *aliases))
+            return
+        self.nodes[key] = Proposal(
+            key=normalise(text),
+            text=text,
+            aliases=tuple(aliases),
+            evidence=distinct(evidence),
+            conditions=frozenset(conditions),
+            order=order,
+            bare=bare,
+        )
+
+    def proposals(self, *, under: Sequence[str] = (ANSWER,)) -> list[Proposal]:
+        """All phrases with their parents; those nothing entails hang under `under`."""
+        sets = sorted(self.nodes, key=len)
+        out: list[Proposal] = []
+        taken: set[str] = set()
+        for index, small in enumerate(sets):
+            node = self.nodes[small]
+            if node.key in taken:
+                continue
+            taken.add(node.key)
+            above: list[frozenset[str]] = []
+            for large in sets[index + 1 :]:
+                if len(large) > len(small) and small < large and not any(mid < large for mid in above):
+                    above.append(large)
+            parents = tuple(self.nodes[s].key for s in above) or tuple(under)
+            out.append(_with_parents(node, parents))
+        return out
+
+
+def distinct(evidence: Sequence[Evidence]) -> tuple[Evidence, ...]:
+    """The steps without repeats, in order."""
+    if len(evidence) < 2:
+        return tuple(evidence)
+    out = {(e.kind, e.subject, e.statement, e.property, e.value, e.span, e.text): e for e in reversed(evidence)}
+    return tuple(reversed(out.values()))
+
+
+def _with_aliases(node: Proposal, more: Sequence[str]) -> Proposal:
+    return Proposal(
+        key=node.key, text=node.text, parents=node.parents, qid=node.qid,
+        aliases=tuple(dict.fromkeys((*node.aliases, *more))),
+        evidence=node.evidence, conditions=node.conditions, order=node.order, bare=node.bare,
+    )  # fmt: skip
+
+
+def _with_parents(node: Proposal, parents: tuple[str, ...]) -> Proposal:
+    return Proposal(
+        key=node.key, text=node.text, parents=parents, qid=node.qid, aliases=node.aliases,
+        evidence=node.evidence, conditions=node.conditions, order=node.order, bare=node.bare,
+    )  # fmt: skip
