@@ -56,6 +56,12 @@ class QARow:
                 "give at least one answer and one id or None for each"
             )
 
+    @property
+    def answer_description(self) -> str | None:
+        """What the row itself says of its answer's entity, as GRANOLA-EQ's rows do; None for several answers."""
+        said = self.extra.get("answer_entity_description") or self.extra.get("answer_description")
+        return said.strip() or None if isinstance(said, str) and len(self.answers) == 1 else None
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TieredRow:
@@ -156,9 +162,7 @@ def read_questions(
                 return
 
 
-def read_tiered(
-    path: Path | str, *, on_reject: Callable[[RejectedRow], None] | None = None
-) -> Iterator[TieredRow]:
+def read_tiered(path: Path | str, *, on_reject: Callable[[RejectedRow], None] | None = None) -> Iterator[TieredRow]:
     """The rows of a tiered file in order: ours in any format, or GRANOLA-EQ with each granola_answer a level.
 
     Raises RowError for an unusable file, and for a bad or repeated row unless `on_reject` takes it.
@@ -174,9 +178,7 @@ def read_tiered(
             if row.id in seen:
                 raise fields.FieldError(f"id {row.id!r} stands already at {seen[row.id]}")
         except fields.FieldError as error:
-            rejected = RejectedRow(
-                source=record.source, reason=str(error), excerpt=excerpt(repr(dict(record.data)))
-            )
+            rejected = RejectedRow(source=record.source, reason=str(error), excerpt=excerpt(repr(dict(record.data))))
             _reject(rejected, on_reject)
             continue
         seen[row.id] = record.source
@@ -215,7 +217,7 @@ def _question(data: Mapping[str, Any], default: str | None, source: str, *, flat
         text = patterns.subject(question, relation)
     extra = fields.rest_of(data)
     if (reference := fields.reference_levels(data)) is not None:
-        extra[fields.REFERENCE] = reference
+        extra.setdefault(fields.REFERENCE, reference)  # ladders made of such a row do not replace it
     return QARow(
         id=fields.id_of(data) or "",
         question=question,
@@ -243,8 +245,7 @@ def _tiered(data: Mapping[str, Any], *, flat: bool) -> TieredRow:
             texts = fields.reference_levels(data) or []
             (qid, *_) = fields.answer_qids_of(data, len(answers), flat=flat)
             made = tuple(
-                Level(tiers=tuple(Tier(text=t, qid=qid if t == answers[0] else None) for t in level))
-                for level in texts
+                Level(tiers=tuple(Tier(text=t, qid=qid if t == answers[0] else None) for t in level)) for level in texts
             )
     except (KeyError, TypeError, AttributeError, IndexError) as error:
         raise fields.FieldError(f"levels are malformed: {type(error).__name__} {error}") from error

@@ -1,7 +1,7 @@
 """The hard cases: every ladder whose traps were found by reading real answers, one row each.
 
 A row of data/hard_cases.jsonl asks one question; `answer_qid` is handed over where `given`, else it is the
-entity that linking must find. `expected` lists levels beyond the answer, fine to coarse, as sets of tiers (a
+only entity that linking may choose. `expected` lists levels beyond the answer, fine to coarse, as sets of tiers (a
 tier is a text, or a list of texts of which one will do); {"optional": tiers} may be missing. Each expected
 level must be stated by one level of the ladder, a later one than the level before; other tiers may stand
 between. Where `expect_abstain` stands beside `expected`, either will do. `forbidden` texts are no tier's name
@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -72,7 +73,7 @@ def complaints(case: dict[str, Any], row: TieredRow) -> Iterator[str]:
             if problem := unstated(row, case["expected"]):
                 yield problem
             linked = row.levels[0].tiers[0].qid
-            if case["answer_qid"] and not case["given"] and linked != case["answer_qid"]:
+            if linked and case["answer_qid"] not in (None, linked):
                 yield f"linked to {linked}, not {case['answer_qid']}"
         else:
             yield f"abstained: {row.abstained}, expected one of {case.get('expect_abstain')}"
@@ -162,6 +163,10 @@ def test_the_checker_complains() -> None:
     assert list(complaints(case | {"not_alone": ["F"]}, ladder(["A"], ["B", "D"], ["F"])))
     assert list(complaints(case | {"answer_also": ["Z"]}, ladder(["A"], ["B", "D"], ["F"])))
     assert list(complaints(case | {"tier_qids": {"F": "Q1"}}, ladder(["A"], ["B", "D"], ["F"])))
-    assert list(complaints(case | {"given": False, "answer_qid": "Q1"}, ladder(["A"], ["B", "D"], ["F"])))
+    linked = replace(
+        ladder(["A"], ["B", "D"], ["F"]),
+        levels=(Level(tiers=(Tier(text="A", qid="Q2"),)), *ladder(["B", "D"], ["F"]).levels),
+    )
+    assert list(complaints(case | {"answer_qid": "Q1"}, linked))
     abstaining = case | {"expected": [], "expect_abstain": ["type-conflict"]}
     assert list(complaints(abstaining, ladder(["A"], abstained="no-link")))

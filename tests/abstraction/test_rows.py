@@ -45,9 +45,7 @@ ROW = {"id": "a", "question": "Where was Ada Lovelace born?", "answer": ["London
 def test_entity_questions_take_relation_and_subject_from_file_and_wording(tmp_path: Path) -> None:
     file = put(
         tmp_path / "P19.test.json",
-        json.dumps(
-            [{"question": "Where was Ada Lovelace born?", "answers": ["London", "Marylebone"]}] * 2, indent=1
-        ),
+        json.dumps([{"question": "Where was Ada Lovelace born?", "answers": ["London", "Marylebone"]}] * 2, indent=1),
     )
     rows, rejected = read(file)
     assert [row.id for row in rows] == ["P19-1", "P19-2"]
@@ -90,6 +88,10 @@ def test_generated_ids_run_on_over_files_and_stay_when_a_line_is_damaged(tmp_pat
         ({"relation": None}, {"relation": "P19"}),
         ({"split": "test", "n": [1]}, {"extra": {"split": "test", "n": [1]}}),
         ({"levels": ["London", "England"]}, {"extra": {"reference_levels": [["London"], ["England"]]}}),
+        (
+            {"levels": ["London"], "reference_levels": [["London"], ["UK"]]},
+            {"extra": {"reference_levels": [["London"], ["UK"]]}},
+        ),
         (
             {"levels": [{"tiers": [{"text": "London"}]}, {"tiers": [{"text": "UK"}, {"text": "England"}]}]},
             {"extra": {"reference_levels": [["London"], ["UK", "England"]]}},
@@ -231,9 +233,7 @@ def test_semicolons_and_tabs(tmp_path: Path) -> None:
 
 
 def test_limit_and_given_relation(tmp_path: Path) -> None:
-    file = put(
-        tmp_path / "P20.json", json.dumps([{"question": f"Q{n}?", "answers": ["A"]} for n in range(5)])
-    )
+    file = put(tmp_path / "P20.json", json.dumps([{"question": f"Q{n}?", "answers": ["A"]} for n in range(5)]))
     rows, _ = read(file, limit=2, relation="P19")
     assert [row.relation for row in rows] == ["P19", "P19"]
     assert [row.id for row in rows] == ["P19-1", "P19-2"]
@@ -337,9 +337,7 @@ def test_tiered_json_has_the_documented_shape() -> None:
 
 
 def test_extra_never_hides_a_field() -> None:
-    row = TieredRow(
-        id="x", question="Q?", answers=("A",), levels=TIERED.levels, extra={"id": "other", "k": 1}
-    )
+    row = TieredRow(id="x", question="Q?", answers=("A",), levels=TIERED.levels, extra={"id": "other", "k": 1})
     assert row.to_json()["id"] == "x"
     assert row.to_json()["k"] == 1
 
