@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from abstraction.ladders.base import Builder
+from abstraction.ladders.people import people
 from abstraction.ladders.places import places
 from abstraction.ladders.schools import schools
 from abstraction.ladders.terms import terms
@@ -13,6 +14,8 @@ _WHERE = frozenset({"place", "country"})
 _CLASS_VALUED = frozenset({"genre", "occupation", "language", "position"})
 # For a question without a relation, or one that asks for any agent: the answer's own class, first match.
 _BY_CLASS: tuple[tuple[str, Builder], ...] = (
+    ("person", people),
+    ("fictional", people),
     ("country", places),
     ("place", places),
     ("genre", terms),
@@ -21,6 +24,9 @@ _BY_CLASS: tuple[tuple[str, Builder], ...] = (
     ("position", terms),
     ("building", places),
 )
+
+
+_BY_ASKS: dict[str, Builder] = {"person": people, "performer": people, "agent": people}
 
 
 def builder_for(asks: str, kinds: Collection[str]) -> Builder | None:
@@ -34,4 +40,5 @@ def builder_for(asks: str, kinds: Collection[str]) -> Builder | None:
     for kind, builder in _BY_CLASS:
         if kind in kinds:
             return builder
-    return None
+    # Nothing tells the class: what the relation asks for is the best guess, and its builder says if it cannot.
+    return None if kinds else _BY_ASKS.get(asks)

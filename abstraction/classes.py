@@ -139,3 +139,7 @@ class Classifier:
         if known is None:
             known = self._known[entity_id] = classes_of(self._graph, entity_id)
         return known
+
+    def forget(self, entity_id: str) -> None:
+        """Drop what is kept of an entity."""
+        self._known.pop(entity_id, None)

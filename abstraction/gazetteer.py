@@ -32,6 +32,7 @@ _PASSED_THROUGH = re.compile(
     r"census division|nuts\b|parliamentary|metropolitan statistical|time zone|development region|former)",
     re.I,
 )
+_PART_OF = re.compile(r"(?:Downtown|Midtown|Uptown|Central|Inner|Old Town|Historic) (?P<whole>[A-ZÀ-Þ].+)")
 # "landmass comprising X and Y" holds them, it does not lie in them.
 _ENCLOSES = re.compile(
     r"\b(?:compris|contain|includ|consist|surround|cover|encompass|border|centred|located (?:near|between))",
@@ -69,6 +70,12 @@ class Gazetteer:
         self._above: dict[str, frozenset[str]] = {}
         self._chains: dict[str, tuple[tuple[Place, ...], ...]] = {}
 
+    def forget(self, entity_id: str) -> None:
+        """Drop what is kept of an entity."""
+        self.classes.forget(entity_id)
+        self._above.pop(entity_id, None)
+        self._chains.pop(entity_id, None)
+
     def chain(self, entity_id: str) -> tuple[tuple[Place, ...], ...]:
         """The chain that the entity's own description states, finest first; each step one or more places."""
         known = self._chains.get(entity_id)
@@ -95,6 +102,8 @@ class Gazetteer:
         steps: list[tuple[Place, ...]] = []
         for unit in reversed(units):
             for part in reversed(self._split(unit.text)):
+                coarser = [place for step in steps for place in step]
+                steps = [*self._part_named_after(part, coarser, exclude), *steps]
                 coarser = [place for step in steps for place in step]
                 found = self._meaning(part, coarser, exclude, on=unit.preposition == "on", spread=spread)
                 if found and not {p.key for p in found} & {p.key for p in coarser}:
@@ -206,6 +215,18 @@ class Gazetteer:
         if any(c.islower() for c in name.split()[0][:1]):
             return None
         return (Place(text=name, written=text),)
+
+    def _part_named_after(
+        self, text: str, coarser: Sequence[Place], exclude: str | None
+    ) -> tuple[tuple[Place, ...], ...]:
+        """The place that a part is named after lies around it: Los Angeles around Downtown Los Angeles."""
+        found = _PART_OF.match(text)
+        if found is None:
+            return ()
+        whole = self._choose(found["whole"], coarser, exclude)
+        if whole is None or whole in {p.qid for p in coarser}:
+            return ()
+        return ((Place(text=self._graph.label(whole) or found["whole"], qid=whole, written=text),),)
 
     def _world_part(self, name: str) -> bool:
         return bool(re.search(r"\b(?:Africa|Americas?|Asia|Europe|Oceania|Eurasia)\b", name))

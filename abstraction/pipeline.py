@@ -7,6 +7,7 @@ chains); `make_ladders` streams rows through one.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from itertools import islice
 
 from abstraction.builders import builder_for
@@ -23,7 +24,7 @@ from abstraction.tiers import Abstention, Ladder, Level, Tier
 from abstraction.union import shared, union
 from abstraction.vocabulary import Vocabulary
 from kg.graph import Graph
-from kg.model import TimeValue
+from kg.model import Entity, TimeValue
 from kg.store.base import Store
 from kg.terms import normalise
 
@@ -128,7 +129,32 @@ class LadderMaker:
                 yield self.make(row)
 
     def make(self, row: QARow) -> TieredRow:
-        """The tiered row of a question: its ladder, or level 1 alone with the abstention's code."""
+        """The tiered row of a question: its ladder, or level 1 alone with the abstention's code.
+
+        Where the row describes its answer's entity and the snapshot does not, the row's words count.
+        """
+        described = self._described(row)
+        if described is None:
+            return self._make(row)
+        self.graph.put(described)
+        try:
+            return self._make(row)
+        finally:
+            self.graph.forget(described.id)
+            self.gazetteer.forget(described.id)
+
+    def _described(self, row: QARow) -> Entity | None:
+        qid, said = row.answer_qids[0], row.answer_description
+        if qid is None or said is None:
+            return None
+        known = self.graph.entity(qid)
+        if known is None:
+            return Entity(id=qid, labels={self.graph.language: row.answers[0]}, descriptions={self.graph.language: said})
+        if self.graph.description(qid) is None:
+            return replace(known, descriptions={self.graph.language: said})
+        return None
+
+    def _make(self, row: QARow) -> TieredRow:
         asked = relation(row.relation) if row.relation else ANY
         subjects = self.linker.subjects(row.subject_text, row.subject_qid, asked)
         ladders, links = [], []

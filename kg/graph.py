@@ -194,13 +194,12 @@ class Graph:
             return False
         if any(s.rank != "deprecated" for s in entity.values(DISSOLVED)):
             return True
-        for statement in current(entity.values("P31")):
-            kind = statement.target
-            if kind is None:
-                continue
-            if kind in HISTORICAL_CLASSES:
-                return True
-            parent = self.entity(kind)
-            if parent and any(s.target in HISTORICAL_CLASSES for s in current(parent.values("P279"))):
-                return True
-        return False
+        kinds = [s.target for s in current(entity.values("P31")) if s.target]
+        if not HISTORICAL_CLASSES.isdisjoint(kinds):
+            return True
+        # One step up the classes are noisy (the United States is a "historical unrecognized state" too).
+        parents = [self.entity(kind) for kind in kinds]
+        return bool(parents) and all(
+            parent is not None and any(s.target in HISTORICAL_CLASSES for s in current(parent.values("P279")))
+            for parent in parents
+        )

@@ -146,8 +146,15 @@ class Climb:
         return []
 
     def _is_past(self, statement: Statement) -> bool:
+        """Whether the target is gone: dissolved, described so, or described as lying in what is gone."""
         target = statement.target or ""
-        return self.graph.is_historical(target) or bool(_PAST.search(self.graph.description(target) or ""))
+        if self._is_gone(target):
+            return True
+        around = [p.qid for step in self.case.gazetteer.chain(target) for p in step if p.qid]
+        return not self._is_state(target) and bool(around) and self._is_gone(around[-1])
+
+    def _is_gone(self, qid: str) -> bool:
+        return self.graph.is_historical(qid) or bool(_PAST.search(self.graph.description(qid) or ""))
 
     def _region_and_continent(self, country: str) -> list[Proposal]:
         """Region named in the country's description, then its continent (design note, 3.4 A 7)."""
