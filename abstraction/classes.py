@@ -55,9 +55,7 @@ def wanted(asks: str) -> Wanted | None:
     if row is None:
         return None
     assert isinstance(row, dict)
-    return Wanted(
-        fits=frozenset(row["fits"]), prefers=frozenset(row["prefers"]), excludes=frozenset(row["not"])
-    )
+    return Wanted(fits=frozenset(row["fits"]), prefers=frozenset(row["prefers"]), excludes=frozenset(row["not"]))
 
 
 @lru_cache(maxsize=1)
@@ -85,14 +83,20 @@ _DOER = re.compile(
 
 
 @lru_cache(maxsize=1 << 16)
-def class_of_description(description: str) -> str | None:
-    """The class that the head noun of a description opening tells, or None. `"city in France"` -> `"place"`."""
-    if _DOER.match(description):
-        return "occupation"
+def head_of_description(description: str) -> tuple[str, str] | None:
+    """The head noun of a description opening and its class, or None. "city in France" -> ("city", "place")."""
     opening = _HEAD_END.split(normalise(description), maxsplit=1)[0].strip()
     pattern, kinds = _heads()
     found = pattern.search(opening)
-    return kinds[found.group(1)] if found else None
+    return (found.group(1), kinds[found.group(1)]) if found else None
+
+
+def class_of_description(description: str) -> str | None:
+    """The class that a description's head noun tells, or None."""
+    if _DOER.match(description):
+        return "occupation"
+    head = head_of_description(description)
+    return head[1] if head else None
 
 
 def classes_of(graph: Graph, entity_id: str) -> frozenset[str]:
@@ -120,8 +124,8 @@ def classes_of(graph: Graph, entity_id: str) -> frozenset[str]:
         seen.update(layer)
     if not found:
         description = graph.description(entity_id)
-        kind = class_of_description(description) if description else None
-        return frozenset({kind}) if kind else frozenset()
+        told = class_of_description(description) if description else None
+        return frozenset({told}) if told else frozenset()
     nearest = min(found.values())
     return frozenset(name for name, depth in found.items() if depth <= nearest + 1)
 

@@ -184,8 +184,8 @@ def clean(
 ) -> tuple[dict[str, Proposal], list[str], bool]:
     """The proposals that may stand, the texts that turned out to name the answer, and whether any was trivial.
 
-    `answer_names` starts with the label and the gold text. Order of the filters: alias collapse, name leak, question leak,
-    subject leak, triviality, then aliases among the tiers themselves.
+    `answer_names` starts with the label and the gold text. Order of the filters: alias collapse, name leak,
+    question leak, subject leak, triviality, then aliases among the tiers themselves.
     """
     label = answer_names[0] if answer_names else ""
     own: list[str] = []

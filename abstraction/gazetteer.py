@@ -180,9 +180,7 @@ class Gazetteer:
             left, right = text[: found.start()], text[found.end() :]
             if not any(c.isupper() for c in left) or not variants(right)[-1][:1].isupper():
                 continue
-            if found.group().strip().startswith("of") and not (
-                self._graph.find(left) and self._graph.find(right)
-            ):
+            if found.group().strip().startswith("of") and not (self._graph.find(left) and self._graph.find(right)):
                 continue
             if TYPED.match(text) and TYPED.match(text).end() >= found.end():  # type: ignore[union-attr]
                 continue
@@ -232,9 +230,7 @@ class Gazetteer:
         return bool(re.search(r"\b(?:Africa|Americas?|Asia|Europe|Oceania|Eurasia)\b", name))
 
     def _choose(self, name: str, coarser: Sequence[Place], exclude: str | None) -> str | None:
-        candidates = [
-            c for c in self.known(name, sites=True) if c != exclude and not self._graph.is_historical(c)
-        ]
+        candidates = [c for c in self.known(name, sites=True) if c != exclude and not self._graph.is_historical(c)]
         candidates = candidates or [c for c in self.known(name) if c != exclude]
         places = [c for c in candidates if not PLACES.isdisjoint(self.classes(c))]
         candidates = places or candidates
@@ -243,9 +239,7 @@ class Gazetteer:
         if coarser:
             # Sharing no more than the state with the rest of the chain proves nothing: Paris, Texas.
             for place in coarser[:-1] or coarser:
-                wanted = {
-                    normalise(n) for n in (place.text, *(self._graph.names(place.qid) if place.qid else ()))
-                }
+                wanted = {normalise(n) for n in (place.text, *(self._graph.names(place.qid) if place.qid else ()))}
                 meeting = [c for c in candidates if c == place.qid or not wanted.isdisjoint(self.above(c))]
                 if meeting:
                     return self._first(name, meeting)

@@ -7,7 +7,7 @@ its parents to its children together with its evidence, so that a reader can sti
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from abstraction.ladders.base import ANSWER, Proposal
@@ -102,9 +102,7 @@ def merge(nodes: Graph, key: str, into: str) -> Graph:
         if other == key:
             continue
         if key in node.parents:
-            parents = dict.fromkeys(
-                into if p == key else p for p in node.parents if not (other == into and p == key)
-            )
+            parents = dict.fromkeys(into if p == key else p for p in node.parents if not (other == into and p == key))
             node = replace(node, parents=tuple(p for p in parents if p != other) or (ANSWER,))
         merged[other] = node
     merged[into] = replace(merged[into], aliases=tuple(dict.fromkeys((*kept.aliases, *names))))
@@ -133,22 +131,17 @@ def depths(nodes: Graph) -> dict[str, int]:
     return known
 
 
-def levels(
-    nodes: Graph, *, keep: Callable[[Mapping[int, list[Proposal]]], Iterable[int]] | None = None
-) -> tuple[Level, ...]:
+def levels(nodes: Graph) -> tuple[Level, ...]:
     """The levels beyond the answer, finest first, capped at MAX_LEVELS levels of MAX_TIERS tiers.
 
-    `keep` chooses which levels stay when there are too many; by default the finest and the coarsest ones.
+    Where there are too many, the three finest and the two coarsest stay.
     """
     ranked: dict[int, list[Proposal]] = {}
     for key, depth in depths(nodes).items():
         ranked.setdefault(depth, []).append(nodes[key])
     chosen = sorted(ranked)
     if len(chosen) > MAX_LEVELS:
-        if keep is None:
-            chosen = chosen[: MAX_LEVELS - 2] + chosen[-2:]
-        else:
-            chosen = sorted(keep(ranked))[:MAX_LEVELS]
+        chosen = chosen[: MAX_LEVELS - 2] + chosen[-2:]
     out = []
     previous: set[str] | None = None
     for depth in chosen:

@@ -1,8 +1,8 @@
 """Which entity an answer's text means, using what the question asks and about whom.
 
 Exact label or alias, filtered by the class that the relation asks for, decided by the subject's own
-statements and places, then label before alias, population and fame, then the smallest number. Each link says what decided it;
-where only the number was left to decide, the link is of low confidence and keeps its rivals.
+statements and places, then label before alias, population and fame, then the smallest number. Each link says
+what decided it; where only the number was left to decide, the link is of low confidence and keeps its rivals.
 """
 
 from __future__ import annotations
@@ -49,7 +49,8 @@ DWARFED, DWARFED_ACROSS = 10, 100
 SETTLEMENTS = frozenset({"Q486972", "Q515", "Q3957", "Q532"})
 UNRELATED_TO_SIZE = frozenset({"P36"})
 _UNIT = re.compile(
-    r"[A-ZÀ-Þ][\w.'’-]*(?: (?:of|and|the|de|la|[A-ZÀ-Þ][\w.'’-]*))* (?P<kind>County|District|Parish|Province|Region|Department)$"
+    r"[A-ZÀ-Þ][\w.'’-]*(?: (?:of|and|the|de|la|[A-ZÀ-Þ][\w.'’-]*))* "
+    r"(?P<kind>County|District|Parish|Province|Region|Department)$"
 )
 _SUBJECT_PLACES = ("P17", "P131", "P27", "P495", "P19", "P159", "P276")
 
@@ -96,9 +97,7 @@ class Linker:
             found = [i for i in found if not (k := self._classes(i)) or not fits.isdisjoint(k)]
         return tuple(i for i in found if "never" not in self._classes(i))[:MOST_SUBJECTS]
 
-    def link(
-        self, text: str, relation: Relation, *, subjects: Sequence[str] = (), question: str = ""
-    ) -> Link:
+    def link(self, text: str, relation: Relation, *, subjects: Sequence[str] = (), question: str = "") -> Link:
         """The entity that `text` means as an answer to the question."""
         matches = self._matches(text)
         if not matches:
@@ -140,9 +139,7 @@ class Linker:
         key = normalise(text)
         labelled = [i for i in left if normalise(self._graph.label(i) or "") == key]
         if len(labelled) == 1:
-            return Link(
-                qid=labelled[0], confidence="medium", rule="label", rivals=self._others(left, labelled[0])
-            )
+            return Link(qid=labelled[0], confidence="medium", rule="label", rivals=self._others(left, labelled[0]))
         # A capital is small as often as it is large: size says nothing there.
         prominent = self._prominent(labelled) if labelled and relation.id not in UNRELATED_TO_SIZE else left
         if len(prominent) == 1 and labelled:
@@ -208,17 +205,13 @@ class Linker:
             return None
         self._graph.fetch(subjects)
         for subject in subjects:
-            values = {
-                s.target for s in self._graph.statements(subject, relation.id) if s.rank != "deprecated"
-            }
+            values = {s.target for s in self._graph.statements(subject, relation.id) if s.rank != "deprecated"}
             found = [i for i in ids if i in values]
             if found:
                 return found
         return None
 
-    def _same_creator(
-        self, ids: Sequence[str], relation: Relation, subjects: Sequence[str]
-    ) -> list[str] | None:
+    def _same_creator(self, ids: Sequence[str], relation: Relation, subjects: Sequence[str]) -> list[str] | None:
         """For works of a person: those by that person; a work that is by someone else is not meant."""
         if relation.asks != "work" or not subjects:
             return None

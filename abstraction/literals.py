@@ -37,9 +37,7 @@ def _agrees(value: TimeValue, parsed: ParsedDate) -> bool:
     return time_key(first) <= time_key(value) and time_key(value, late=True) <= time_key(last, late=True)
 
 
-def quantity_levels(
-    text: str, *, graph: Graph, subject: str | None, relation: str
-) -> tuple[Level, ...] | None:
+def quantity_levels(text: str, *, graph: Graph, subject: str | None, relation: str) -> tuple[Level, ...] | None:
     """The levels of a quantity, the answer first; None where the text is no quantity."""
     from abstraction.ladders.quantities import parse_quantity, quantity_ladder
 

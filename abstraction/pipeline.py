@@ -149,7 +149,8 @@ class LadderMaker:
             return None
         known = self.graph.entity(qid)
         if known is None:
-            return Entity(id=qid, labels={self.graph.language: row.answers[0]}, descriptions={self.graph.language: said})
+            language = self.graph.language
+            return Entity(id=qid, labels={language: row.answers[0]}, descriptions={language: said})
         if self.graph.description(qid) is None:
             return replace(known, descriptions={self.graph.language: said})
         return None
@@ -215,9 +216,7 @@ class LadderMaker:
                 ladder = Ladder(levels=(alone,), abstained=Abstention.AMBIGUOUS_LINK)
         return link, ladder
 
-    def _ladder(
-        self, text: str, link: Link, asked: Relation, subjects: tuple[str, ...], row: QARow
-    ) -> Ladder:
+    def _ladder(self, text: str, link: Link, asked: Relation, subjects: tuple[str, ...], row: QARow) -> Ladder:
         answer = link.qid
         assert answer is not None
         first = self._first_level(text, link)
@@ -298,9 +297,7 @@ _NEXT = frozenset({"P31", "P279", "P131", "P17", "P27", "P106", "P361", "P749", 
 
 
 def _with_aliases(tier: Tier, more: tuple[str, ...]) -> Tier:
-    return Tier(
-        text=tier.text, qid=tier.qid, aliases=(*tier.aliases, *more), bits=tier.bits, evidence=tier.evidence
-    )
+    return Tier(text=tier.text, qid=tier.qid, aliases=(*tier.aliases, *more), bits=tier.bits, evidence=tier.evidence)
 
 
 def _without(first: Level, beyond: tuple[Level, ...]) -> Level:
@@ -308,9 +305,7 @@ def _without(first: Level, beyond: tuple[Level, ...]) -> Level:
     taken = {normalise(tier.text) for level in beyond for tier in level.tiers}
     tier = first.tiers[0]
     kept = tuple(a for a in tier.aliases if normalise(a) not in taken)
-    return Level(
-        tiers=(Tier(text=tier.text, qid=tier.qid, aliases=kept, bits=tier.bits, evidence=tier.evidence),)
-    )
+    return Level(tiers=(Tier(text=tier.text, qid=tier.qid, aliases=kept, bits=tier.bits, evidence=tier.evidence),))
 
 
 def _note(link: Link) -> dict[str, object]:

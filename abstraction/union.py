@@ -38,9 +38,7 @@ def union(ladders: Sequence[Ladder]) -> Ladder:
     out = [
         Level(
             tiers=tuple(
-                replace(
-                    tier, aliases=tuple(a for a in tier.aliases if texts.get(normalise(a), depth) == depth)
-                )
+                replace(tier, aliases=tuple(a for a in tier.aliases if texts.get(normalise(a), depth) == depth))
                 for tier in level.tiers
             )
         )

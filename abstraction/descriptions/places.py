@@ -13,35 +13,49 @@ from abstraction.descriptions.text import first_segment, spell_countries
 
 # After these words the rest is where the thing is. Order matters: longer first.
 _PREPOSITION = re.compile(
-    r"(?:^|(?<=[\s,]))(?:(?:located|situated|based|headquartered|centred|centered)\s+(?:with)?in(?:side)?(?:\s+the\s+(?:city|town)\s+of)?"
-    r"|in\s+and\s+(?:the\s+)?(?:(?:county|state|national|provincial|regional|district)\s+)?(?:seat|capital)\s+of|part\s+of|straddling|spanning|within|in|of|on)\s+",
+    r"(?:^|(?<=[\s,]))(?:(?:located|situated|based|headquartered|centred"
+    r"|centered)\s+(?:with)?in(?:side)?(?:\s+the\s+(?:city|town)\s+of)?"
+    r"|in\s+and\s+(?:the\s+)?(?:(?:county|state|national|provincial|regional|district)\s+)?(?:seat"
+    r"|capital)\s+of|part\s+of|straddling|spanning|within|in|of|on)\s+",
 )
 _OUTSIDE = re.compile(
     r"\b(?:near|between|off|outside|opposite|along|across|adjacent|bordering|founded|established|known|with|from|"
-    r"by|for|since|until|which|that|who|where|named|serving|built|opened|created|formed|and\s+(?:the\s+)?(?:former\s+)?"
-    r"(?:county\s+seat|seat|capital|largest|most|administrative|home|one)|as\s+well|enclaved|today|now|currently)\b.*$"
+    r"by|for|since|until|which|that|who|where|named|serving|built|opened|created|formed"
+    r"|and\s+(?:the\s+)?(?:former\s+)?"
+    r"(?:county\s+seat|seat|capital|largest|most|administrative|home|one)|as\s+well|enclaved|today|now"
+    r"|currently)\b.*$"
 )
 _BARE_CHAIN = re.compile(r",\s+(?=[A-ZÀ-Þ])")
 _LEADING = re.compile(
-    r"^(?:(?:and|located|situated|part|in|of|on|within|at|the\s+(?:city|town|state|province|region|county|canton)\s+of)\s+)+"
+    r"^(?:(?:and|located|situated|part|in|of|on|within|at|the\s+(?:city|town|state|province|region|county"
+    r"|canton)\s+of)\s+)+"
 )
 _THE = re.compile(r"^the\s+", re.I)
 _DIRECTION = (
-    r"(?:(?:far|extreme|inner|outer|central|(?:north|south|east|west)(?:ern)?|(?:north|south)[- ]?(?:east|west)(?:ern)?"
+    r"(?:(?:far|extreme|inner|outer|central|(?:north|south|east|west)(?:ern)?|(?:north|south)[- ]?(?:east"
+    r"|west)(?:ern)?"
     r"|mid|upper|lower|greater|downtown|historic|centre|center|heart|middle)"
     r"(?:[- ](?:central|eastern|western))?)"
 )
 _DIRECTED = re.compile(
-    rf"^(?:the\s+)?(?:{_DIRECTION}(?:\s+and\s+|[\s-]+))+(?:(?:part|coast|shore|side|end|region|half|area|corner)\s+)?(?:of\s+(?:the\s+)?)?(?=[A-ZÀ-Þ])",
+    rf"^(?:the\s+)?(?:{_DIRECTION}(?:\s+and\s+|[\s-]+))+(?:(?:part|coast|shore|side|end|region|half|area"
+    rf"|corner)\s+)?(?:of\s+(?:the\s+)?)?(?=[A-ZÀ-Þ])",
 )
 TYPED = re.compile(
     r"^(?:[A-Z][\w-]+\s+)?(?:[a-z][\w-]*\s+)*?(?:state|province|region|canton|department|district|county|republic|"
-    r"municipality|prefecture|oblast|governorate|territory|city|town|village|borough|island|commune|voivodeship|parish|suburb|"
-    r"community|constituent country|country|peninsula|archipelago|valley|neighbou?rhood|area|campus|outskirts|suburbs)\s+(?:of\s+(?:the\s+)?)?(?=[A-ZÀ-Þ])"
+    r"municipality|prefecture|oblast|governorate|territory|city|town|village|borough|island|commune|voivodeship"
+    r"|parish|suburb|"
+    r"community|constituent country|country|peninsula|archipelago|valley|neighbou?rhood|area|campus|outskirts"
+    r"|suburbs)\s+(?:of\s+(?:the\s+)?)?(?=[A-ZÀ-Þ])"
 )
 _TYPE_AFTER = re.compile(
-    r"\s+(?:state|province|region|canton|department|district|county|prefecture|oblast|governorate|municipality|island|area|"
+    r"\s+(?:state|province|region|canton|department|district|county|prefecture|oblast|governorate|municipality"
+    r"|island|area|"
     r"raion|voivodeship|territory|parish|coast)$"
+)
+_SIDE_OF = re.compile(
+    r"^(?:North|South|East|West|Cent(?:re|er)|Heart|Middle)(?:[- ]?(?:east"
+    r"|west))? of (?:the )?(?=[A-ZÀ-Þ])"
 )
 _CONNECTORS = frozenset(
     [
@@ -106,7 +120,8 @@ PLURAL = {
 }
 # "..., county seat of Fulton County" says what else the place is, not where it lies.
 _ROLE = re.compile(
-    r"(?:the\s+)?(?:[a-z]+\s+)?(?:seat|capital|largest|second|third|most|home|birthplace|headquarters|centre|center)\b"
+    r"(?:the\s+)?(?:[a-z]+\s+)?(?:seat|capital|largest|second|third|most|home|birthplace|headquarters|centre"
+    r"|center)\b"
 )
 _STOP_UNITS = frozenset(
     {
@@ -171,17 +186,13 @@ def parse_chain(text: str, preposition: str = "in") -> tuple[Unit, ...]:
     for raw in text.split(","):
         piece = raw.strip()
         led = _PREPOSITION.match(piece)
-        how = (
-            preposition
-            if not units and led is None
-            else ("on" if led and led.group().strip() == "on" else "in")
-        )
+        how = preposition if not units and led is None else ("on" if led and led.group().strip() == "on" else "in")
         piece = _LEADING.sub("", piece)
         if units and _ROLE.match(piece):
             break
         cut = _OUTSIDE.sub("", piece).strip(" .")
         ended = cut != piece.strip(" .")
-        cut = _THE.sub("", _clip(cut))
+        cut = _SIDE_OF.sub("", _THE.sub("", _clip(cut)))
         if not cut or cut.casefold() in _STOP_UNITS or not _is_named(cut):
             if units or ended or not cut:
                 break

@@ -22,13 +22,13 @@ from kg.terms import normalise
 OWN_PLACE = ("P131", "P276", "P159", "P706")
 # Descriptions of what is gone: "Former ...", "... between 1919 and 1933", "(1721-1917)", occupation zones.
 _PAST = re.compile(
-    r"^(?:a\s+|the\s+)?(?:former|historical|historic|defunct|ancient|dissolved|medieval)\b|\b\d{3,4}\s*[–—-]\s*\d{2,4}\b"
-    r"|\b(?:between|from)\s+\d{3,4}\b|\buntil\s+\d{3,4}\b|\b1\d{3} (?:and|to) 1\d{3}\b|\boccupied\b|\bpredecessor\b|\bSoviet (?:republic|socialist)\b",
+    r"^(?:a\s+|the\s+)?(?:former|historical|historic|defunct|ancient|dissolved|medieval)\b"
+    r"|\b\d{3,4}\s*[–—-]\s*\d{2,4}\b"
+    r"|\b(?:between|from)\s+\d{3,4}\b|\buntil\s+\d{3,4}\b|\b1\d{3} (?:and|to) 1\d{3}\b|\boccupied\b"
+    r"|\bpredecessor\b|\bSoviet (?:republic|socialist)\b",
     re.I,
 )
-_WHOLE = frozenset(
-    {"Q2", "Q525", "Q544", "Q39731", "Q48227", "Q5107"}
-)  # Earth, Sun, Solar System, hemispheres...
+_WHOLE = frozenset({"Q2", "Q525", "Q544", "Q39731", "Q48227", "Q5107"})  # Earth, Sun, Solar System, hemispheres...
 
 
 def places(case: Case) -> list[Proposal]:
@@ -228,9 +228,7 @@ class Climb:
         )
 
     def _of_capital(self, country: str, stated: list[Statement]) -> list[Statement]:
-        wanted = {
-            t for capital in self.graph.targets(country, "P36") for t in self.graph.targets(capital, "P30")
-        }
+        wanted = {t for capital in self.graph.targets(country, "P36") for t in self.graph.targets(capital, "P30")}
         return [s for s in stated if s.target in wanted]
 
     def _known_already(self, place: Place) -> Place:
@@ -284,9 +282,7 @@ class Climb:
         for below, ups in self.up.items():
             for above in ups:
                 parents.setdefault(above, []).append(below)
-        nodes = as_graph(
-            replace(node, parents=tuple(parents.get(key, [ANSWER]))) for key, node in self.nodes.items()
-        )
+        nodes = as_graph(replace(node, parents=tuple(parents.get(key, [ANSWER]))) for key, node in self.nodes.items())
         return list(remove(nodes, self._passed_through).values())
 
     def _passed_through(self, proposal: Proposal) -> bool:

@@ -33,11 +33,7 @@ def schools(case: Case) -> list[Proposal]:
                     if target is None or target in parents or target == case.answer:
                         continue
                     label = graph.label(target)
-                    if (
-                        label is None
-                        or _LOOSE.search(label)
-                        or "school" not in case.gazetteer.classes(target)
-                    ):
+                    if label is None or _LOOSE.search(label) or "school" not in case.gazetteer.classes(target):
                         continue
                     parents[target] = (key, from_statement(graph, statement))
                     above.append((target, target))

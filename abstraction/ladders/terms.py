@@ -16,26 +16,33 @@ from abstraction.tiers import Condition
 from kg.terms import normalise
 
 _GENRE_OF = re.compile(
-    r"^(?:[a-z-]+\s+)*?(?:sub-?genres?|genres?|forms?|styles?|types?|branch|fusion genre|derivative)\s+of\s+(?P<x>[\w' &-]+?)"
-    r"(?=$|[,;.]|\s+(?:that|which|who|originating|characteri[sz]ed|with|and|in|from|featuring|combining|developed|based)\b)"
+    r"^(?:[a-z-]+\s+)*?(?:sub-?genres?|genres?|forms?|styles?|types?|branch|fusion genre"
+    r"|derivative)\s+of\s+(?P<x>[\w' &-]+?)"
+    r"(?=$|[,;.]|\s+(?:that|which|who|originating|characteri[sz]ed|with|and|in|from|featuring|combining"
+    r"|developed|based)\b)"
 )
 _GENRE_HEAD = re.compile(r"^(?P<x>[\w' &-]+?)\s+(?:sub-?genre|subgenre|style)$")
 _HYPERNYM = re.compile(
-    r"^(?:an?\s+|the\s+)?(?P<x>[A-Za-z][\w' -]*?)\s+(?:who|whom|speciali[sz]ing|specialist|specialized|that|of|in|with|working|writing)\b"
+    r"^(?:an?\s+|the\s+)?(?P<x>[A-Za-z][\w' -]*?)\s+(?:who|whom|speciali[sz]ing|specialist|specialized|that|of"
+    r"|in|with|working|writing)\b"
 )
 _LANGUAGE = re.compile(r"\b(?P<x>(?:[A-Z][\w-]+\s+)+)(?P<noun>language|dialect|variety)s?\b")
-_FAMILY_OF = re.compile(
-    r"\bof the (?P<x>(?:[A-Z][\w-]+[ -]?)+?)\s*(?:language\s+)?(?P<noun>family|branch|group)\b"
-)
+_FAMILY_OF = re.compile(r"\bof the (?P<x>(?:[A-Z][\w-]+[ -]?)+?)\s*(?:language\s+)?(?P<noun>family|branch|group)\b")
 _SIDE_IN_SPORT = re.compile(
-    r"\b(?:(?P<side>offensive|defensive|attacking|infield|outfield|backcourt|frontcourt)\s+)?(?:playing\s+)?position\b(?:\s+\w+)?\s+in\s+(?P<sport>(?:the\s+sport\s+of\s+)?[\w' -]+?)(?=$|[,;.])"
+    r"\b(?:(?P<side>offensive|defensive|attacking|infield|outfield|backcourt"
+    r"|frontcourt)\s+)?(?:playing\s+)?position\b(?:\s+\w+)?\s+in\s+"
+    r"(?P<sport>(?:the\s+sport\s+of\s+)?[\w' -]+?)(?=$|[,;.])"
     r"|^(?P<sport2>[a-z][\w' -]*?)\s+(?:playing\s+)?position\b"
 )
 # Groupings that linguists dispute or that are no descent: never said of a language (design note, 3.4 G).
 _NO_FAMILY = re.compile(
-    r"\b(?:altaic|nostratic|ural-altaic|jewish|areal|sprachbund|southern european|languages of|by |standard|variety|varieties|"
-    r"macro|hypothetical|proposed|borean|eurasiatic|indo-uralic|satem|centum|written|extinct|dead|modern|living|national|official|"
-    r"(?<!-)(?:european|asian|african|american|oceanic|pacific) languages?|super-?family|language family|language group|agglutinative|fusional|subject|natural|human|world|working|tonal|synthetic|nominative|pluricentric|ethnic)\b",
+    r"\b(?:altaic|nostratic|ural-altaic|jewish|areal|sprachbund|southern european|languages of|by |standard"
+    r"|variety|varieties|"
+    r"macro|hypothetical|proposed|borean|eurasiatic|indo-uralic|satem|centum|written|extinct|dead|modern|living"
+    r"|national|official|"
+    r"(?<!-)(?:european|asian|african|american|oceanic|pacific) languages?|super-?family|language family"
+    r"|language group|agglutinative|fusional|subject|natural|human|world|working|tonal|synthetic|nominative"
+    r"|pluricentric|ethnic)\b",
     re.I,
 )
 FAMILIES = 4
@@ -79,14 +86,10 @@ def _genres(case: Case) -> list[Proposal]:
             return False
         return used(qid) or bool(metaclasses.intersection(graph.classes(qid)))
 
-    kept = climb(
-        graph, case.answer, Climbing(properties=("P279", "P31"), depth=3, keep=keep), condition="P136"
-    )
+    kept = climb(graph, case.answer, Climbing(properties=("P279", "P31"), depth=3, keep=keep), condition="P136")
     kept = {q: p for q, p in kept.items() if q not in metaclasses}
     for pattern in (_GENRE_OF, _GENRE_HEAD):
-        for proposal in _described(
-            case, pattern, "P136", lambda q: q not in metaclasses and q not in stop_classes()
-        ):
+        for proposal in _described(case, pattern, "P136", lambda q: q not in metaclasses and q not in stop_classes()):
             if proposal.key in kept:
                 continue
             above = climb(
@@ -98,9 +101,7 @@ def _genres(case: Case) -> list[Proposal]:
             for key, node in above.items():
                 parents = tuple(proposal.key if p == ANSWER else p for p in node.parents)
                 if key in kept:
-                    kept[key] = replace(
-                        kept[key], parents=tuple(dict.fromkeys((*kept[key].parents, *parents)))
-                    )
+                    kept[key] = replace(kept[key], parents=tuple(dict.fromkeys((*kept[key].parents, *parents))))
                 elif key not in metaclasses:
                     kept[key] = replace(node, parents=parents)
             kept[proposal.key] = proposal
@@ -130,9 +131,7 @@ def _languages(case: Case) -> list[Proposal]:
         return (
             qid not in stop_classes()
             and not _NO_FAMILY.search(label)
-            and (
-                "language" in label.casefold() or bool({"Q25295", "Q34770"}.intersection(graph.classes(qid)))
-            )
+            and ("language" in label.casefold() or bool({"Q25295", "Q34770"}.intersection(graph.classes(qid))))
             and qid not in {"Q34770", "Q25295", "Q315", "Q33384"}
         )
 
@@ -155,13 +154,11 @@ def _languages(case: Case) -> list[Proposal]:
             for key, node in climb(graph, proposal.qid, how, condition="P407").items():
                 parents = tuple(proposal.key if p == ANSWER else p for p in node.parents)
                 if key in kept:
-                    kept[key] = replace(
-                        kept[key], parents=tuple(dict.fromkeys((*kept[key].parents, *parents)))
-                    )
+                    kept[key] = replace(kept[key], parents=tuple(dict.fromkeys((*kept[key].parents, *parents))))
                 else:
                     kept[key] = replace(node, parents=parents)
     # The answer's own P31 says "a language of this family" only for classes below `language`.
-    nodes = as_graph(replace(node, **_singular(node)) for node in kept.values())
+    nodes = as_graph(_singular(node) for node in kept.values())
     return list(_thin(case, nodes).values())
 
 
@@ -178,13 +175,13 @@ def _thin(case: Case, nodes: dict[str, Proposal]) -> dict[str, Proposal]:
     return remove(nodes, lambda n: n.key not in best)
 
 
-def _singular(node: Proposal) -> dict[str, object]:
+def _singular(node: Proposal) -> Proposal:
     def one(name: str) -> str:
         return re.sub(r"\b([Ll])anguages\b", r"\1anguage", name)
 
     text = one(node.text)
     aliases = [*(one(a) for a in node.aliases), *node.aliases, *([node.text] if text != node.text else [])]
-    return {"text": text, "aliases": tuple(dict.fromkeys(a for a in aliases if a != text))}
+    return replace(node, text=text, aliases=tuple(dict.fromkeys(a for a in aliases if a != text)))
 
 
 def _family_names(written: str) -> list[str]:

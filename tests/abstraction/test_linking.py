@@ -59,7 +59,9 @@ def test_the_description_names_the_subject() -> None:
     first = entity("Q10", "Columbia", "city in South Carolina", P31="Q515")
     second = entity("Q11", "Columbia", "county seat of Boone County, Missouri", P31="Q515")
     boone = entity("Q12", "Boone County", P31="Q47168")
-    link = linked(maker(first, second, boone), "Columbia", "P36", "Boone County", "What is the capital of Boone County?")
+    link = linked(
+        maker(first, second, boone), "Columbia", "P36", "Boone County", "What is the capital of Boone County?"
+    )
     assert (link.qid, link.rule) == ("Q11", "described")
 
 

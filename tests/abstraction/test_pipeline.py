@@ -74,7 +74,7 @@ def test_without_a_relation_the_answer_decides() -> None:
 
 
 def test_an_unknown_relation_is_named() -> None:
-    with pytest.raises(UnknownRelationError, match="place of brith.*nearest: P19"):
+    with pytest.raises(UnknownRelationError, match=r"place of brith.*nearest: P19"):
         maker().make(row("Erfurt", "place of brith"))
 
 
@@ -101,7 +101,9 @@ def worlds(draw: st.DrawFn) -> list[Entity]:
         said: dict[str, list[str]] = {"P31": draw(st.lists(PLACE_CLASSES, max_size=2))}
         for prop in ("P131", "P17", "P361", "P279", "P30"):
             said[prop] = draw(st.lists(st.sampled_from([*ids, "Q999999"]), max_size=2))
-        chain = draw(st.sampled_from(["", "city in Alba, Beta", "in", "Alba", "town of the Alba and Beta in Alba", "of of"]))
+        chain = draw(
+            st.sampled_from(["", "city in Alba, Beta", "in", "Alba", "town of the Alba and Beta in Alba", "of of"])
+        )
         out.append(entity(qid, draw(NAMES) if i else "Alba", chain, **said))  # type: ignore[arg-type]
     return out
 

@@ -126,7 +126,8 @@ def test_the_historical_container_of_the_questions_date_stands_beside_todays() -
     ottoman = entity("Q12560", "Ottoman Empire", "historical empire", P31=["Q3624078", "Q3024240"], P576=1922)
     turkey = entity("Q43", "Turkey", "country in Western Asia", P31="Q3624078", P30="Q48")
     istanbul = entity("Q406", "Istanbul", P31="Q515", aliases=["Constantinople"],
-                      P17=[("Q12560", {"start": 1453, "end": 1922}), ("Q43", {"start": 1923, "rank": "preferred"})])  # fmt: skip
+                      P17=[("Q12560", {"start": 1453, "end": 1922}),
+                           ("Q43", {"start": 1923, "rank": "preferred"})])  # fmt: skip
     person = entity("Q900", "Gracia Mendes", P31="Q5", P570=1569)
     make = maker(ottoman, turkey, istanbul, person, entity("Q48", "Asia", P31="Q5107"))
     dated = make.make(row("Constantinople", "P20", subject="Gracia Mendes", question="Where did she die?"))
@@ -178,3 +179,28 @@ def test_a_demonym_in_the_description_gives_the_country() -> None:
     made = make.make(row("Siena"))
     assert texts(made) == [["Italy"]]
     assert made.levels[1].tiers[0].evidence[0].text == "Italian comune"
+
+
+def test_a_place_that_owns_or_founds_is_told_as_a_thing_not_as_a_where() -> None:
+    kuwait = entity("Q817", "Kuwait", "country in Western Asia", P31="Q3624078", P30="Q48")
+    vannes = entity("Q6593", "Vannes", "commune in Morbihan, France", P31="Q515")
+    france = entity("Q142", "France", "country in Western Europe", P31="Q3624078")
+    make = maker(kuwait, vannes, france, entity("Q48", "Asia", P31="Q5107"))
+    assert texts(make.make(row("Kuwait", "P112", question="Who founded it?"))) == [
+        ["a country in Western Asia"],
+        ["a country in Asia"],
+        ["a country"],
+    ]
+    assert texts(make.make(row("Vannes", "P127", question="Who owns it?"))) == [
+        ["a city in Morbihan"],
+        ["a city in France"],
+        ["a city"],
+    ]
+
+
+def test_a_description_in_the_row_serves_where_the_snapshot_knows_nothing() -> None:
+    make = maker(UK, EUROPE, ENGLAND)
+    described = row("Highgate School", "P69", qid="Q555", extra={"answer_entity_description": "school in Haringey, UK"})
+    assert texts(make.make(described)) == [["Haringey"], ["United Kingdom"]]
+    assert make.make(row("Highgate School", "P69", qid="Q555")).abstained == "no-link"
+    assert texts(make.make(described)) == [["Haringey"], ["United Kingdom"]]

@@ -1,0 +1,74 @@
+"""Places that act: a city that owns a stadium, a country that founded a company. "A city in Egypt", never "Egypt"."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from abstraction.classes import head_of_description
+from abstraction.evidence import from_description, from_statement
+from abstraction.ladders.base import ANSWER, Case, Proposal
+from abstraction.ladders.places import Climb
+from abstraction.phrases import indefinite
+from abstraction.tiers import Condition, Evidence
+
+_NAMED_WITH_THE = re.compile(
+    r"^(?:United|Netherlands|Philippines|Bahamas|Maldives|Czech Republic|Dominican Republic|Kingdom|Republic|Caribbean|"
+    r"Balkans|Middle East)|Islands$"
+)
+STATE_NOUN = "country"
+# What a place is to another, or too vague: not what it is called by itself.
+_ROLES = frozenset(
+    {"county seat", "seat", "capital", "place", "area", "metropolitan area", "urban area", "conurbation"}
+)
+
+
+def landholders(case: Case) -> list[Proposal]:
+    """`a NOUN in CONTAINER` for every container of the place, then `a NOUN`; empty where no noun is known."""
+    named = _noun(case)
+    containers = Climb(case).proposals()
+    if named is None or not containers:
+        return []
+    noun, evidence = named
+    condition = Condition(property="text", value=noun)
+    keys = {p.key: indefinite(f"{noun} in {_inside(p.text)}") for p in containers}
+    phrased = [
+        replace(
+            p,
+            key=keys[p.key],
+            text=keys[p.key],
+            qid=None,
+            parents=tuple(keys.get(parent, parent) for parent in p.parents),
+            aliases=tuple(indefinite(f"{noun} in {_inside(name)}") for name in p.aliases),
+            evidence=(*evidence, *p.evidence),
+            conditions=p.conditions | {condition},
+        )
+        for p in containers
+    ]
+    inner = {parent for p in phrased for parent in p.parents}
+    tops = tuple(sorted(p.key for p in phrased if p.key not in inner)) or (ANSWER,)
+    bare = Proposal(
+        key=noun, text=indefinite(noun), parents=tops, evidence=evidence, conditions=frozenset({condition}), bare=True
+    )
+    return [*phrased, bare]
+
+
+def _noun(case: Case) -> tuple[str, tuple[Evidence, ...]] | None:
+    """What the place is called as a thing: by a class with a plain noun as label, else by its description."""
+    graph = case.graph
+    for statement in graph.current(case.answer, "P31"):
+        label = graph.label(statement.target) if statement.target else None
+        if case.gazetteer.is_state(case.answer):
+            return STATE_NOUN, (from_statement(graph, statement),)
+        head = head_of_description(label) if label else None
+        if head and label == head[0] and head[1] == "place" and label not in _ROLES:
+            return head[0], (from_statement(graph, statement),)
+    description = graph.description(case.answer)
+    head = head_of_description(description) if description else None
+    if head and head[1] in ("place", "country") and head[0] not in _ROLES:
+        return head[0], (from_description(graph, case.answer, head[0]),)
+    return None
+
+
+def _inside(name: str) -> str:
+    return f"the {name}" if _NAMED_WITH_THE.search(name) else name
