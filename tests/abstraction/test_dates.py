@@ -321,3 +321,16 @@ def test_centuries_begin_with_year_one() -> None:
     assert Unit("century", -1).first_year() == -100
     assert Unit("decade", -40).first_year() == -49
     assert Unit("millennium", 3).first_year() == 2001
+
+
+WORDS = (
+    "4", "04", "31", "0", "00", "1961", "44", "BC", "AD", "CE", "c.", "circa", "the", "August", "Aug.", "4th", "1st",
+    "century", "centuries", "millennium", "1960s", "'60s", "–", "-", "to", "between", "and", "from", "early", "late",
+    "summer", "(O.S.)", "/", ",", ".", "1961-08-04", "-0044", "0th", "٣", "two", "m", "±", "%", "$", "1e5", "hundred",
+)  # fmt: skip
+
+
+@given(st.one_of(st.text(max_size=90), st.lists(st.sampled_from(WORDS), max_size=7).map(" ".join)))
+def test_no_text_breaks_reading(text: str) -> None:
+    if (parsed := parse_date(text)) is not None:
+        assert date_ladder(parsed)[0].tiers[0].text == text.strip()

@@ -188,3 +188,15 @@ def test_every_spelling_names_its_unit_or_an_earlier_one() -> None:
             assert unit_of_spelling(spelling) is not None
         assert set(unit.also) <= set(units())
         assert all(units()[also].dimension == unit.dimension for also in unit.also)
+
+
+WORDS = (
+    "8,848.86", "1.4", "12", "0", "-5", "about", "~", "twelve", "twenty-one", "hundred", "million", "bn", "m", "km²",
+    "ft", "in", "5'", '11"', "±", "%", "$", "€", "USD", "people", "½", "/", ",", ".", "٣", "1e5", "to", "and",
+)  # fmt: skip
+
+
+@given(st.one_of(st.text(max_size=90), st.lists(st.sampled_from(WORDS), max_size=7).map(" ".join)))
+def test_no_text_breaks_reading(text: str) -> None:
+    if (parsed := parse_quantity(text)) is not None:
+        assert quantity_ladder(parsed)[0].tiers[0].text == text.strip()
