@@ -68,9 +68,7 @@ def read_predictions(path: Path | str) -> PredictionFile:
             found = f"id {found.id!r} stands already at {first.source}"
         if (known := _id(record.data.get("id"))) is not None:
             ids.add(known)
-        rejected.append(
-            RejectedRow(source=record.source, reason=found, excerpt=excerpt(repr(dict(record.data))))
-        )
+        rejected.append(RejectedRow(source=record.source, reason=found, excerpt=excerpt(repr(dict(record.data)))))
     if not kept:
         reason = f" ({rejected[0].source}: {rejected[0].reason})" if rejected else ""
         raise PredictionError(f"{name}: no prediction in {len(rejected)} lines{reason}; {EXPECTED}")
@@ -90,9 +88,7 @@ def _prediction(record: Record, *, empty_is_text: bool) -> Prediction | str:
     if isinstance(text, int | float) and not isinstance(text, bool):
         text = str(text)
     if not isinstance(text, str):
-        given = (
-            type(text).__name__ if text is not None else "null" if "prediction" in record.data else "nothing"
-        )
+        given = type(text).__name__ if text is not None else "null" if "prediction" in record.data else "nothing"
         return f"no prediction: expected a text under 'prediction', found {given}"
     samples = record.data.get("samples")
     if record.flat or samples is None:

@@ -71,9 +71,7 @@ def _btrs(n: int, p: float, random: Random) -> int:
         if us >= 0.07 and v <= v_safe:
             return k
         v *= alpha / (a / (us * us) + b)
-        if v <= 0.0 or math.log(v) <= (
-            peak - math.lgamma(k + 1) - math.lgamma(n - k + 1) + (k - mode) * log_odds
-        ):
+        if v <= 0.0 or math.log(v) <= (peak - math.lgamma(k + 1) - math.lgamma(n - k + 1) + (k - mode) * log_odds):
             return k
 
 

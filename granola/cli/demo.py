@@ -28,6 +28,7 @@ def demo(
 
     from abstraction.pipeline import make_ladders
     from abstraction.rows import read_questions, read_tiered, write_tiered
+    from granola.errors import GranolaError
     from granola.matching import matcher
     from granola.predictions import read_predictions
     from granola.report.items import write_items
@@ -41,6 +42,8 @@ def demo(
 
     source = _bundled("wikidata")
     questions = _bundled("questions")
+    if out.exists() and not out.is_dir():
+        raise GranolaError(f"--out {out} is a file; name a folder, as in --out demo-output")
     out.mkdir(parents=True, exist_ok=True)
 
     snapshot = out / "snapshot.sqlite"

@@ -15,6 +15,7 @@ from granola.matching.verdict import Levels
 from granola.matching.words import Word, drop_articles, key, words
 
 _SENTENCE_END = frozenset(".!?;:")
+_PROSE = frozenset({"is", "was", "were", "are", "and", "or"})
 _CHAIN_WORDS = 6  # a comma-separated part with more words is prose, not a place
 
 
@@ -243,7 +244,8 @@ def _in_chain(answer: Answer, mention: Mention) -> bool:
     parts = list(zip(starts, [*starts[1:], len(answer.words)], strict=True))
     if any(end - start > _CHAIN_WORDS for start, end in parts):
         return False
-    if any(word.text in ("is", "was", "were", "are", "and", "or") for word in answer.words):
+    prose = (index for index, word in enumerate(answer.words) if word.text in _PROSE)
+    if any(not answer.is_mentioned(index, index + 1) for index in prose):
         return False
     first = parts[0]
     return mention.start >= first[1] and answer.is_claim(*first)
@@ -269,8 +271,13 @@ def _behind_a_name(answer: Answer, mention: Mention) -> bool:
     larger = next((m for m in answer.mentions if m.end == bridge and m.level < mention.level), None)
     if larger is not None:  # Lyon, Rhône, France: what takes back the part before takes back this one
         return follows_a_finer_claim(answer, larger)
-    start = answer.name_before(bridge)
-    return start < bridge and answer.is_claim(start, bridge)
+    end = bridge
+    while parted and 0 < end > bridge - 3 and not answer.words[end - 1].capital:
+        if answer.words[end - 1].text in vocabulary.FUNCTION or answer.words[end - 1].gap:
+            break
+        end -= 1  # Norwood Junction railway station, England
+    start = answer.name_before(end)
+    return start < end and answer.is_claim(start, end)
 
 
 def _before_a_specific(answer: Answer, mention: Mention) -> bool:

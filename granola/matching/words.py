@@ -74,7 +74,7 @@ def plain(text: str) -> str:
 
 def _fold(token: str) -> str:
     text = plain(token)
-    if text[0].isdigit():
+    if text[:1].isdigit():
         return text.replace(",", "")
     if "." in text:
         return text.replace(".", "")

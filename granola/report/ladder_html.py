@@ -78,10 +78,7 @@ def _evidence(step: Evidence) -> str:
         text = escape(step.text)
         if step.span is not None:
             start, end = step.span
-            text = (
-                f"{escape(step.text[:start])}<mark>{escape(step.text[start:end])}</mark>"
-                f"{escape(step.text[end:])}"
-            )
+            text = f"{escape(step.text[:start])}<mark>{escape(step.text[start:end])}</mark>{escape(step.text[end:])}"
         of = item_link(step.subject, label=named(step.subject)) if step.subject else "description"
         language = f' <span class="soft">({escape(step.language)})</span>' if step.language else ""
         return f"{of}: &ldquo;{text}&rdquo;{language}"

@@ -22,6 +22,7 @@ from granola.report.tables import (
     distribution_columns,
     interval,
     number,
+    relation_title,
     share,
 )
 from granola.scoring import NO_RELATION, Estimate, ItemScore, ScoreReport
@@ -57,7 +58,9 @@ def render(
         "distribution": _distribution(reports),
         "relations": "".join(_relations(report) for report in reports if report.relations),
         "signatures": _signatures(reports),
-        "relation_options": "".join(f"<option>{escape(name)}</option>" for name in relations),
+        "relation_options": "".join(
+            f'<option value="{escape(name)}">{escape(relation_title(name))}</option>' for name in relations
+        ),
         "questions": "\n".join(
             _question(row, [(report.system, report.items[index]) for report in reports])
             for index, row in enumerate(rows)
@@ -96,9 +99,7 @@ def _table(head: Sequence[str], rows: Sequence[tuple[str, Sequence[str]]]) -> st
 
 def _scores(reports: Sequence[ScoreReport]) -> str:
     def cell(estimate: Estimate) -> str:
-        return (
-            f"{number(estimate.value)}<small><span>{interval(estimate)}</span> <span>n {estimate.n}</span></small>"
-        )
+        return f"{number(estimate.value)}<small><span>{interval(estimate)}</span> <span>n {estimate.n}</span></small>"
 
     rows = [
         (
@@ -119,17 +120,20 @@ def _distribution(reports: Sequence[ScoreReport]) -> str:
     columns = distribution_columns(reports) if reports else []
     out = ["<h3>Where the predictions stand</h3>"]
     for report in reports:
-        n = len(report.items)
-        parts = []
-        for column in columns:
-            count = report.overall.distribution.get(column, 0)
-            if count:
-                label = f"level {column}" if column.isdigit() else column
-                parts.append(
-                    f'<span class="{_shade(column)}" style="flex-grow:{count};flex-basis:0" '
-                    f'title="{label}: {share(count, n)}"><b>{label}: {count}</b></span>'
-                )
-        out.append(f'<div>{escape(report.system)}</div><div class="bar">{"".join(parts)}</div>')
+        counts = [(column, report.overall.distribution.get(column, 0)) for column in columns]
+        bar = "".join(
+            f'<span class="{_shade(column)}" style="flex-grow:{count}"></span>' for column, count in counts if count
+        )
+        legend = " ".join(
+            f'<span><span class="chip {_shade(column)}">{"level " if column.isdigit() else ""}{column}</span> '
+            f"{share(count, len(report.items))}</span>"
+            for column, count in counts
+            if count
+        )
+        out.append(
+            f'<figure><figcaption>{escape(report.system)}</figcaption><div class="bar" aria-hidden="true">{bar}</div>'
+            f'<div class="legend">{legend}</div></figure>'
+        )
     return "".join(out)
 
 
@@ -142,22 +146,20 @@ def _relations(report: ScoreReport) -> str:
         found = (estimates[metric] for metric in RELATION_METRICS)
         return [escape(name), str(n), *(f"{number(e.value)}<small>{interval(e)}</small>" for e in found)]
 
-    rows = [("", cells(name, group.n, group.estimates)) for name, group in report.relations.items()]
+    rows = [("", cells(relation_title(name), group.n, group.estimates)) for name, group in report.relations.items()]
     rows += [
         ("total", cells("macro", len(report.relations), report.macro)),
         ("total", cells("micro", report.overall.n, report.overall.estimates)),
     ]
     head = ["relation", "n", *(SHORT_TITLES[name] for name in RELATION_METRICS)]
     return (
-        f'<details class="plain"><summary>Per relation: {escape(report.system)}</summary>'
-        f"{_table(head, rows)}</details>"
+        f'<details class="plain"><summary>Per relation: {escape(report.system)}</summary>{_table(head, rows)}</details>'
     )
 
 
 def _signatures(reports: Sequence[ScoreReport]) -> str:
     entries = "".join(
-        f"<dt>{escape(report.system)}</dt><dd><code>{escape(str(report.signature))}</code></dd>"
-        for report in reports
+        f"<dt>{escape(report.system)}</dt><dd><code>{escape(str(report.signature))}</code></dd>" for report in reports
     )
     return f'<h3>Signatures</h3><dl class="signatures">{entries}</dl>'
 
@@ -170,7 +172,7 @@ def _question(row: TieredRow, scored: Sequence[tuple[str, ItemScore]]) -> str:
         f'<details class="question" data-relation="{escape(relation)}" '
         f'data-different="{"yes" if different else "no"}"><summary>'
         f'<span class="asked">{escape(row.question)}</span> '
-        f"<small>{escape(relation)} &middot; {escape(row.id)}</small>"
+        f"<small>{escape(relation_title(relation))} &middot; {escape(row.id)}</small>"
         f'<span class="outcomes">{outcomes}</span></summary><div class="inside">'
         f"<h3>Ladder</h3>{ladder(row, scored)}{_predictions(scored)}</div></details>"
     )

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from abstraction.relations import table as relation_table
 from granola.scoring import Estimate, ScoreReport
 
 if TYPE_CHECKING:
@@ -22,6 +23,12 @@ SHORT_TITLES = {
     "abstention_rate": "IDK",
 }
 DASH = "–"
+
+
+def relation_title(name: str) -> str:
+    """`P19 place of birth`, where the relation table has the label."""
+    row = relation_table().get(name)
+    return f"{name} {row.label}" if row else name
 
 
 def number(value: float) -> str:
@@ -91,7 +98,7 @@ def relations_table(report: ScoreReport) -> Table:
     table.add_column("n", justify="right")
     for name in RELATION_METRICS:
         table.add_column(SHORT_TITLES[name], justify="right")
-    rows = [(relation, group.n, group.estimates) for relation, group in report.relations.items()]
+    rows = [(relation_title(relation), group.n, group.estimates) for relation, group in report.relations.items()]
     rows += [
         ("macro", len(report.relations), report.macro),
         ("micro", report.overall.n, report.overall.estimates),

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from granola.matching import matcher
@@ -135,6 +135,8 @@ LADDERS = st.lists(st.lists(NAMES, min_size=1, max_size=3), min_size=1, max_size
 
 @settings(max_examples=300, deadline=None)
 @given(NAMES, LADDERS, st.none() | NAMES)
+@example("\u0300", [["\u0300"]], None)  # a lone accent folds to nothing
+@example("१९६१ or ٣", [["१९६१"], ["٣"]], "٣")  # digits of other scripts
 def test_no_text_is_an_error(prediction: str, levels: list[list[str]], question: str | None) -> None:
     for name in ("rules", "f1", "em"):
         verdict = matcher(name).match(prediction, levels, question)
