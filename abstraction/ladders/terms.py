@@ -38,7 +38,7 @@ _SIDE_IN_SPORT = re.compile(
 _NO_FAMILY = re.compile(
     r"\b(?:altaic|nostratic|ural-altaic|jewish|areal|sprachbund|southern european|languages of|by |standard"
     r"|variety|varieties|"
-    r"macro|hypothetical|proposed|borean|eurasiatic|indo-uralic|satem|centum|written|extinct|dead|modern|living"
+    r"macro|hypothetical|proposed|borean|eurasiatic|indo-uralic|satem|centum|written|extinct|ancient|dead|modern|living"
     r"|national|official|"
     r"(?<!-)(?:european|asian|african|american|oceanic|pacific) languages?|super-?family|language family"
     r"|language group|agglutinative|fusional|subject|natural|human|world|working|tonal|synthetic|nominative"
