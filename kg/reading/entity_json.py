@@ -121,8 +121,8 @@ def _statements(data: Mapping[str, Any], subject: str, rejects: list[Reject]) ->
     unnamed = 0
     for key, found in _claims(data):
         try:
-            prop = checked.get(key) if key is not None else None
-            if prop is None and key is not None:
+            prop = None
+            if key is not None and (prop := checked.get(key)) is None:
                 prop = checked[key] = read_property_id(key)
             if not isinstance(found, dict):
                 raise Unreadable("bad-statement", f"expected an object, found {type(found).__name__}")

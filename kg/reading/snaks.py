@@ -59,11 +59,14 @@ def read_snak(data: object, prop: str | None = None) -> Snak:
 
 def read_snak_parts(data: object, prop: str | None = None) -> tuple[str, SnakKind, Value | None]:
     """Property, kind and value of a snak; see `read_snak`."""
+    try:  # nearly every snak is a value and repeats its key
+        if data["snaktype"] == "value" and data["property"] == prop is not None:  # type: ignore[index]
+            return prop, SnakKind.VALUE, read_value(data["datavalue"])  # type: ignore[index]
+    except (KeyError, TypeError):
+        pass
     if not isinstance(data, dict):
         raise Unreadable("bad-snak", f"a snak must be an object, not {type(data).__name__}")
-    named = data.get("property", prop)
-    if prop is None or named != prop:  # the usual case, a snak that repeats its key, needs no second check
-        prop = read_property_id(named)
+    prop = read_property_id(data.get("property", prop))
     given = data.get("snaktype", "value")
     if given == "value":
         return prop, SnakKind.VALUE, read_value(data.get("datavalue"))
@@ -75,14 +78,20 @@ def read_snak_parts(data: object, prop: str | None = None) -> tuple[str, SnakKin
 
 def read_value(datavalue: object) -> Value:
     """A datavalue. Types that are not known are kept whole; the datatype is not needed, it may be missing."""
+    try:
+        reader = _READERS[datavalue["type"]]  # type: ignore[index]
+        value = datavalue["value"]  # type: ignore[index]
+    except (KeyError, TypeError):
+        return _read_unusual_value(datavalue)
+    return reader(value)
+
+
+def _read_unusual_value(datavalue: object) -> Value:
     if isinstance(datavalue, str):  # old dumps: an entity id, or a string, without its wrapper
         return EntityValue(id=datavalue.upper()) if _TARGET.match(datavalue.upper()) else TextValue(text=datavalue)
     if not isinstance(datavalue, dict) or "value" not in datavalue:
         raise Unreadable("no-datavalue", f"a value snak needs a datavalue, not {_short(datavalue)}")
     kind, value = datavalue.get("type"), datavalue["value"]
-    reader = _READERS.get(kind) if isinstance(kind, str) else None
-    if reader is not None:
-        return reader(value)
     if not isinstance(kind, str):
         raise Unreadable("no-datavalue", f"a datavalue needs a type, not {_short(kind)}")
     return OtherValue(type=kind, json=orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode())

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from decimal import Decimal
+from functools import lru_cache
 from typing import Any
 
 import orjson
@@ -38,9 +39,10 @@ _DATATYPE_CODES = {name: code for code, name in enumerate(schema.DATATYPES)}
 _UUID = re.compile(r"[0-9A-F]{8}-[0-9A-F]{4}-[0-9A-F]{4}-[0-9A-F]{4}-[0-9A-F]{12}\Z")
 
 
+@lru_cache(maxsize=1 << 16)
 def number_of(entity_id: str) -> int | None:
     """The integer of an item or property id (items positive, properties negative), None for anything else."""
-    if not isinstance(entity_id, str) or not ENTITY_ID.match(entity_id):
+    if not ENTITY_ID.match(entity_id):
         return None
     return int(entity_id[1:]) if entity_id[0] == "Q" else -int(entity_id[1:])
 
@@ -75,7 +77,7 @@ def statement_rows(entity: Entity, number: int) -> Iterator[StatementRow]:
         stored: str | bytes = name
         if name.startswith(subject) and name[prefix : prefix + 1] == "$":
             rest = name[prefix + 1 :]
-            stored = bytes.fromhex(rest.replace("-", "")) if _UUID.match(rest) else "$" + rest
+            stored = bytes.fromhex(rest.replace("-", "")) if len(rest) == 36 and _UUID.match(rest) else "$" + rest
         elif name[:1] in ("$", "="):
             stored = "=" + name
         datatype = statement.datatype
@@ -99,23 +101,38 @@ def _encode_qualifiers(qualifiers: Iterable[Snak]) -> str:
 def _encode(kind: SnakKind, value: Value | None) -> tuple[int, Any]:
     if kind is not SnakKind.VALUE:
         return (schema.SOMEVALUE if kind is SnakKind.SOMEVALUE else schema.NOVALUE), None
-    if isinstance(value, EntityValue):
-        number = number_of(value.id)
-        return (schema.ENTITY, number) if number is not None else (schema.OTHER_ENTITY, value.id)
-    if isinstance(value, TextValue):
-        if value.language is None:
-            return schema.STRING, value.text
-        return schema.MONOLINGUAL, [value.text, value.language]
-    if isinstance(value, TimeValue):
-        parts = [value.year, value.month or 0, value.day or 0, value.precision]
-        return schema.TIME, parts if value.calendar == "gregorian" else [*parts, 1]
-    if isinstance(value, QuantityValue):
-        if value.lower is not None and value.upper is not None:
-            return schema.QUANTITY, [str(value.amount), value.unit, str(value.lower), str(value.upper)]
-        return schema.QUANTITY, [str(value.amount)] if value.unit is None else [str(value.amount), value.unit]
-    if isinstance(value, OtherValue):
-        return schema.OTHER, [value.type, value.json]
-    raise ValueError(f"a snak of kind value needs a value, not {value!r}")
+    return _ENCODERS[type(value)](value)
+
+
+def _entity(value: EntityValue) -> tuple[int, Any]:
+    number = number_of(value.id)
+    return (schema.ENTITY, number) if number is not None else (schema.OTHER_ENTITY, value.id)
+
+
+def _text(value: TextValue) -> tuple[int, Any]:
+    if value.language is None:
+        return schema.STRING, value.text
+    return schema.MONOLINGUAL, [value.text, value.language]
+
+
+def _time(value: TimeValue) -> tuple[int, Any]:
+    parts = [value.year, value.month or 0, value.day or 0, value.precision]
+    return schema.TIME, parts if value.calendar == "gregorian" else [*parts, 1]
+
+
+def _quantity(value: QuantityValue) -> tuple[int, Any]:
+    if value.lower is not None and value.upper is not None:
+        return schema.QUANTITY, [str(value.amount), value.unit, str(value.lower), str(value.upper)]
+    return schema.QUANTITY, [str(value.amount)] if value.unit is None else [str(value.amount), value.unit]
+
+
+_ENCODERS: Mapping[type, Callable[[Any], tuple[int, Any]]] = {
+    EntityValue: _entity,
+    TextValue: _text,
+    TimeValue: _time,
+    QuantityValue: _quantity,
+    OtherValue: lambda value: (schema.OTHER, [value.type, value.json]),
+}
 
 
 class Decoder:
