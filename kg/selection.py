@@ -19,8 +19,11 @@ def time_key(value: TimeValue, *, late: bool = False) -> tuple[int, int, int]:
     span = {8: 10, 7: 100, 6: 1000}.get(value.precision, 1 if value.precision >= 9 else 10 ** (9 - value.precision))
     year = value.year
     if span > 1:
-        first = (year - 1) // span * span + 1 if value.precision <= 7 else year // span * span
-        year = first + span - 1 if late else first
+        # Decades begin with the year ending in 0, longer spans with the one ending in 1; BCE mirrors both.
+        count = abs(year)
+        first = count // span * span if value.precision == 8 else (count - 1) // span * span + 1
+        year = first + span - 1 if late == (year > 0) else first
+        year = max(year, 1) * (1 if value.year > 0 else -1)
     if late:
         return (year, value.month or 12, value.day or 31)
     return (year, value.month or 1, value.day or 1)

@@ -1,0 +1,124 @@
+"""The cached view: the same answers whatever is kept, in the language asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import pytest
+from store_contract import statement
+
+from kg.graph import Graph
+from kg.model import Entity, Rank, Snak, TimeValue
+from kg.store.sqlite import SQLiteStore
+
+
+def entity(entity_id: str, *edges: tuple[str, str], **labels: str) -> Entity:
+    found = tuple(statement(entity_id, prop, target, n) for n, (prop, target) in enumerate(edges))
+    return Entity(id=entity_id, labels=labels, statements=found)
+
+
+DISSOLVED = statement("Q7", "P576", TimeValue(year=1990, precision=9))  # type: ignore[arg-type]
+ENDED = statement("Q1", "P17", "Q6", 7, qualifiers=(Snak(property="P582", value=TimeValue(year=1945, precision=9)),))
+WORLD = (
+    Entity(
+        id="Q1",
+        labels={"en": "Berlin", "de": "Berlin an der Spree", "mul": "Berlin"},
+        descriptions={"en": "capital of Germany"},
+        aliases={"de": ("Spreeathen",)},
+        statements=(
+            statement("Q1", "P31", "Q10"),
+            statement("Q1", "P17", "Q5"),
+            ENDED,
+            statement("Q1", "P17", "Q7", 8),
+            statement("Q1", "P17", "Q8", 9, rank=Rank.DEPRECATED),
+        ),
+    ),
+    entity("Q2", ("P31", "Q11"), mul="Spreeathen"),
+    entity("Q5", ("P31", "Q20"), en="Germany"),
+    entity("Q6", ("P31", "Q3024240"), en="German Reich"),
+    Entity(id="Q7", labels={"en": "East Germany"}, statements=(statement("Q7", "P31", "Q20"), DISSOLVED)),
+    entity("Q8", ("P31", "Q20"), en="Prussia"),
+    entity("Q10", ("P279", "Q11"), en="metropolis"),
+    entity("Q11", ("P279", "Q12"), en="city"),
+    entity("Q12", ("P279", "Q11"), ("P279", "Q404"), en="settlement"),  # a cycle and a dangling class
+    entity("Q20", en="country"),
+)
+
+
+class CountingStore(SQLiteStore):
+    """Counts the round trips."""
+
+    reads = 0
+
+    def entities(
+        self,
+        ids: Collection[str],
+        *,
+        languages: Collection[str] | None = None,
+        properties: Collection[str] | None = None,
+    ) -> dict[str, Entity]:
+        self.reads += 1
+        return super().entities(ids, languages=languages, properties=properties)
+
+
+@pytest.fixture
+def store() -> CountingStore:
+    store = CountingStore.create()
+    assert isinstance(store, CountingStore)
+    store.write(WORLD)
+    store.finish()
+    return store
+
+
+def test_what_is_fetched_is_not_read_again(store: CountingStore) -> None:
+    graph = Graph(store)
+    graph.fetch(["Q1", "Q2", "Q999", "Q1"])
+    assert store.reads == 1
+    assert graph.label("Q1") == "Berlin"
+    assert graph.entity("Q999") is None
+    graph.fetch(["Q1", "Q2"])
+    assert store.reads == 1
+
+
+@pytest.mark.parametrize("capacity", [1, 3, 500_000])
+@pytest.mark.parametrize("properties", [None, ["P17"]])
+def test_answers_do_not_depend_on_what_is_kept(
+    store: CountingStore, capacity: int, properties: list[str] | None
+) -> None:
+    graph = Graph(store, capacity=capacity, properties=properties)
+    for _ in range(2):
+        assert graph.targets("Q1", "P17") == ("Q5",)  # not ended, not dissolved, not deprecated
+        assert graph.superclasses("Q10") == {"Q10", "Q11", "Q12", "Q404"}
+        assert graph.classes("Q1") == ("Q10",)
+        assert graph.is_instance("Q1", {"Q12", "Q77"})
+        assert not graph.is_instance("Q1", {"Q20"})
+        assert not graph.is_instance("Q999", {"Q20"})
+        assert [graph.is_historical(q) for q in ("Q5", "Q6", "Q7", "Q999")] == [False, True, True, False]
+        assert [match.id for match in graph.find("BERLIN")] == ["Q1"]
+        assert graph.find("nowhere") == graph.find("") == ()
+
+
+def test_names_follow_the_language(store: CountingStore) -> None:
+    german = Graph(store, language="de")
+    assert (german.label("Q1"), german.label("Q2")) == ("Berlin an der Spree", "Spreeathen")
+    assert german.names("Q1") == ("Berlin an der Spree", "Berlin", "Spreeathen")
+    assert german.description("Q1") == "capital of Germany"
+    assert [(match.id, match.kind) for match in german.find("spreeathen")] == [("Q2", "label"), ("Q1", "alias")]
+    english = Graph(store)
+    assert english.names("Q1") == ("Berlin",)
+    assert [match.id for match in english.find("Spreeathen")] == ["Q2"]
+    assert english.description("Q2") is None
+
+
+def test_names_are_found_in_one_batch(store: CountingStore) -> None:
+    graph = Graph(store)
+    graph.find_all(["Berlin", "berlin ", "Germany", "x"])
+    store.close()
+    assert [len(graph.find(name)) for name in ("Berlin", "Germany", "x")] == [1, 1, 0]
+
+
+def test_statements_of_every_rank(store: CountingStore) -> None:
+    graph = Graph(store)
+    assert [s.target for s in graph.statements("Q1", "P17")] == ["Q5", "Q6", "Q7", "Q8"]
+    at = TimeValue(year=1940, precision=9)
+    assert [s.target for s in graph.held_at("Q1", "P17", at)] == ["Q6"]
