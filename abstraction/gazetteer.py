@@ -23,6 +23,7 @@ STATE = frozenset({"Q3624078", "Q15634554", "Q3024240"})  # sovereign, of limite
 FIRST_DIVISION = frozenset(
     {"Q10864048", "Q35657", "Q107390", "Q1221156", "Q5852411", "Q11828004", "Q36784", "Q3336843"}
 )
+SETTLEMENTS = frozenset({"Q486972", "Q515", "Q3957", "Q532"})
 CONTAINERS = ("P131", "P17", "P361", "P30")
 DEPTH = 8
 
@@ -180,7 +181,7 @@ class Gazetteer:
             left, right = text[: found.start()], text[found.end() :]
             if not any(c.isupper() for c in left) or not variants(right)[-1][:1].isupper():
                 continue
-            if found.group().strip().startswith("of") and not (self._graph.find(left) and self._graph.find(right)):
+            if found.group().strip().startswith("of") and not (self.known(left) and self._graph.find(right)):
                 continue
             if TYPED.match(text) and TYPED.match(text).end() >= found.end():  # type: ignore[union-attr]
                 continue
@@ -224,7 +225,7 @@ class Gazetteer:
         whole = self._choose(found["whole"], coarser, exclude)
         if whole is None or whole in {p.qid for p in coarser}:
             return ()
-        return ((Place(text=self._graph.label(whole) or found["whole"], qid=whole, written=text),),)
+        return ((Place(text=self._graph.label(whole) or found["whole"], qid=whole),),)
 
     def _world_part(self, name: str) -> bool:
         return bool(re.search(r"\b(?:Africa|Americas?|Asia|Europe|Oceania|Eurasia)\b", name))

@@ -14,7 +14,7 @@ from typing import Literal
 
 from abstraction.classes import Wanted, wanted
 from abstraction.filters import words
-from abstraction.gazetteer import Gazetteer
+from abstraction.gazetteer import SETTLEMENTS, Gazetteer
 from abstraction.relations import Relation
 from abstraction.tiers import Abstention
 from kg.graph import Graph
@@ -46,7 +46,6 @@ SUBJECT_CLASSES = {
 }
 MOST_SUBJECTS = 12
 DWARFED, DWARFED_ACROSS = 10, 100
-SETTLEMENTS = frozenset({"Q486972", "Q515", "Q3957", "Q532"})
 UNRELATED_TO_SIZE = frozenset({"P36"})
 _UNIT = re.compile(
     r"[A-ZÀ-Þ][\w.'’-]*(?: (?:of|and|the|de|la|[A-ZÀ-Þ][\w.'’-]*))* "
@@ -123,8 +122,13 @@ class Linker:
             left = narrow
         if len(left) == 1:
             return Link(qid=left[0], confidence="high", rule="only")
+        key = normalise(text)
+        labelled = [i for i in left if normalise(self._graph.label(i) or "") == key]
         if filter_ is not None:
             preferred = [i for i in left if not filter_.prefers.isdisjoint(self._classes(i))]
+            # Queen Victoria, whom "Victoria" is but an alias of, does not beat the cities of that name.
+            if labelled and not set(labelled).intersection(preferred):
+                preferred = []
             if len(preferred) == 1:
                 return Link(qid=preferred[0], confidence="medium", rule="preferred-class")
             left = preferred or left
@@ -136,8 +140,7 @@ class Linker:
                 if len(narrow) == 1:
                     return Link(qid=narrow[0], confidence="high", rule=rule)  # type: ignore[arg-type]
                 left = narrow
-        key = normalise(text)
-        labelled = [i for i in left if normalise(self._graph.label(i) or "") == key]
+        labelled = [i for i in labelled if i in left]
         if len(labelled) == 1:
             return Link(qid=labelled[0], confidence="medium", rule="label", rivals=self._others(left, labelled[0]))
         # A capital is small as often as it is large: size says nothing there.

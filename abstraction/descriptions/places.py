@@ -53,6 +53,8 @@ _TYPE_AFTER = re.compile(
     r"|island|area|"
     r"raion|voivodeship|territory|parish|coast)$"
 )
+# A London borough goes by its name alone; a City or a Province of X does not.
+_BOROUGH = re.compile(r"^(?:London|Metropolitan|Royal) Borough of (?=[A-ZÀ-Þ])")
 _SIDE_OF = re.compile(
     r"^(?:North|South|East|West|Cent(?:re|er)|Heart|Middle)(?:[- ]?(?:east"
     r"|west))? of (?:the )?(?=[A-ZÀ-Þ])"
@@ -238,7 +240,9 @@ def variants(text: str) -> list[str]:
         if shorter != current and shorter[:1].isupper():
             out.append(shorter)
             current = shorter
-    shorter = _TYPE_AFTER.sub("", current)
-    if shorter != current:
-        out.append(shorter)
+    for pattern in (_TYPE_AFTER, _BOROUGH):
+        shorter = pattern.sub("", current)
+        if shorter != current:
+            out.append(shorter)
+            current = shorter
     return list(dict.fromkeys(out))

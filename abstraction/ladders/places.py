@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from abstraction.demonyms import bundled_demonyms
 from abstraction.evidence import from_description, from_statement
-from abstraction.gazetteer import DEPTH, PLACES, Place
+from abstraction.gazetteer import DEPTH, PLACES, SETTLEMENTS, Place
 from abstraction.ladders.base import ANSWER, Case, Proposal
 from abstraction.levels import as_graph, remove
 from abstraction.tiers import Condition, Evidence
@@ -27,6 +27,12 @@ _PAST = re.compile(
     r"|\b(?:between|from)\s+\d{3,4}\b|\buntil\s+\d{3,4}\b|\b1\d{3} (?:and|to) 1\d{3}\b|\boccupied\b"
     r"|\bpredecessor\b|\bSoviet (?:republic|socialist)\b",
     re.I,
+)
+# Parts of the world by name, for what the snapshot does not know as an entity.
+_WORLD = re.compile(
+    r"\b(?:Africa|Americas?|Asia|Europe|Oceania|Eurasia|Balkans|Caribbean|Middle East|Near East|Scandinavia|Caucasus|Levant"
+    r"|Maghreb|Iberian|Polynesia|Micronesia|Melanesia|Pacific|Atlantic|Indian Ocean|Baltic|Nordic|Arabian|Himalayas|Sahel"
+    r"|Antilles|Horn of)\b"
 )
 _WHOLE = frozenset({"Q2", "Q525", "Q544", "Q39731", "Q48227", "Q5107"})  # Earth, Sun, Solar System, hemispheres...
 
@@ -126,14 +132,16 @@ class Climb:
             qid = answer if key == ANSWER else self.nodes[key].qid
             if qid is not None and key != ANSWER and self._is_state(qid):
                 continue
-            found = self._countries(qid) if qid else []
+            found = self._countries(qid) if qid and not self._spans_states(qid) else []
             linked = [s for s in found if self._link(key, s.target or "", (from_statement(self.graph, s),))]
             if not linked:
                 open_ends.append(key)
         if any(node.qid and self._is_state(node.qid) for node in self.nodes.values()):
             return
+        # A part of the world above the answer says nothing of its state: that stands on its own.
+        closed = [k for k in open_ends if k == ANSWER or not self._spans_states(self.nodes[k].qid or "")] or [ANSWER]
         for statement in self._countries(answer):
-            for key in open_ends:
+            for key in closed:
                 self._link(key, statement.target or "", (from_statement(self.graph, statement),))
 
     def _countries(self, qid: str) -> list[Statement]:
@@ -158,7 +166,7 @@ class Climb:
 
     def _region_and_continent(self, country: str) -> list[Proposal]:
         """Region named in the country's description, then its continent (design note, 3.4 A 7)."""
-        named = [p for step in self.case.gazetteer.chain(country) for p in step if not self._is_foreign(p)]
+        named = [p for step in self.case.gazetteer.chain(country) for p in step if self._is_region(p)]
         regions = [_as_written(p) if self._is_directed(p) else p for p in named if not self._is_whole(p)]
         stated = [s for s in self.graph.current(country, "P30") if s.target]
         if not regions:
@@ -212,9 +220,21 @@ class Climb:
             return False
         return normalise(place.written or place.text) in {normalise(n) for n in self.graph.names(place.qid)}
 
-    def _is_foreign(self, place: Place) -> bool:
-        """Another state, or the country itself: "part of the Kingdom of ..." is no region of the world."""
-        return place.qid is not None and (self._is_state(place.qid) or place.qid == self.case.answer)
+    def _is_region(self, place: Place) -> bool:
+        """A part of the world: no state, no town, nothing inside another state (Vatican City lies within Rome)."""
+        if place.qid is None:
+            return bool(_WORLD.search(place.text))
+        if place.qid == self.case.answer or self._is_state(place.qid):
+            return False
+        return self._spans_states(place.qid)
+
+    def _spans_states(self, qid: str) -> bool:
+        """Whether the place is a part of the world that no single state holds."""
+        if self._is_continent(qid) or _WORLD.search(self.graph.label(qid) or ""):
+            return True
+        if self.graph.is_instance(qid, SETTLEMENTS):
+            return False
+        return len(self.graph.targets(qid, "P17")) != 1
 
     def _part_of(self, region: Place, continent: str | None) -> bool:
         name = self.graph.label(continent) if continent else None
@@ -284,6 +304,17 @@ class Climb:
                 parents.setdefault(above, []).append(below)
         nodes = as_graph(replace(node, parents=tuple(parents.get(key, [ANSWER]))) for key, node in self.nodes.items())
         return list(remove(nodes, self._passed_through).values())
+
+    def _stand_aside(self, parents: dict[str, list[str]]) -> None:
+        """A former place stands beside today's, never below it: Aquitaine beside Nouvelle-Aquitaine."""
+        for key, node in self.nodes.items():
+            if node.qid is None or self._is_state(node.qid) or not self._is_gone(node.qid):
+                continue
+            for above, below in parents.items():
+                state = self.nodes[above].qid is not None and self._is_state(self.nodes[above].qid or "")
+                if key in below and not state and not self._is_gone(self.nodes[above].qid or ""):
+                    mine = [p for p in parents.get(key, [ANSWER]) if p != above]
+                    parents[above] = list(dict.fromkeys(p for b in below for p in (mine if b == key else [b])))
 
     def _passed_through(self, proposal: Proposal) -> bool:
         if proposal.qid is None:

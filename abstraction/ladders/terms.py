@@ -26,8 +26,11 @@ _HYPERNYM = re.compile(
     r"^(?:an?\s+|the\s+)?(?P<x>[A-Za-z][\w' -]*?)\s+(?:who|whom|speciali[sz]ing|specialist|specialized|that|of"
     r"|in|with|working|writing)\b"
 )
-_LANGUAGE = re.compile(r"\b(?P<x>(?:[A-Z][\w-]+\s+)+)(?P<noun>language|dialect|variety)s?\b")
-_FAMILY_OF = re.compile(r"\bof the (?P<x>(?:[A-Z][\w-]+[ -]?)+?)\s*(?:language\s+)?(?P<noun>family|branch|group)\b")
+_LANGUAGE = re.compile(
+    r"\b(?P<x>(?:[A-Z][\w-]+\s+)+)(?:language|dialect|variety|branch|group|subgroup)s?\b"
+    r"|^(?:an?\s+)?(?P<y>[a-z][a-z-]+(?:\s[a-z-]+)*\s+)language\b"
+)
+_FAMILY_OF = re.compile(r"\bof the (?P<x>(?:[A-Z][\w-]+[ -]?)+?)\s*(?:language\s+)?(?:family|branch|group)\b")
 _SIDE_IN_SPORT = re.compile(
     r"\b(?:(?P<side>offensive|defensive|attacking|infield|outfield|backcourt"
     r"|frontcourt)\s+)?(?:playing\s+)?position\b(?:\s+\w+)?\s+in\s+"
@@ -147,6 +150,8 @@ def _languages(case: Case) -> list[Proposal]:
     ]
     for proposal in described:
         if proposal.key in kept:
+            known = kept[proposal.key]
+            kept[proposal.key] = replace(known, evidence=(*known.evidence, *proposal.evidence))
             continue
         kept[proposal.key] = proposal
         if proposal.qid:
@@ -163,13 +168,22 @@ def _languages(case: Case) -> list[Proposal]:
 
 
 def _thin(case: Case, nodes: dict[str, Proposal]) -> dict[str, Proposal]:
-    """At most four families: those the description names, then the largest, which are the best known."""
+    """At most four: those the description names, then languages that people speak, then families, the
+    better known first: by sitelinks, then by size."""
     if len(nodes) <= FAMILIES:
         return nodes
 
-    def size(node: Proposal) -> tuple[int, int]:
-        described = any(e.kind == "description" for e in node.evidence)
-        return (0 if described else 1, -case.graph.size_below(node.qid) if node.qid else 0)
+    pairs = [(prop, n.qid) for n in nodes.values() if n.qid for prop in ("P407", "P1412", "P364", "P103")]
+    spoken = {qid for _, qid in case.graph.store.value_counts(pairs)}
+
+    def size(node: Proposal) -> tuple[int, ...]:
+        if any(e.kind == "description" for e in node.evidence):
+            return (0, 0)
+        if node.qid is None:
+            return (3, 0)
+        living = node.qid in spoken and "Q34770" in case.graph.classes(node.qid)
+        entity = case.graph.entity(node.qid)
+        return (1 if living else 2, -(entity.sitelinks if entity else 0), -case.graph.size_below(node.qid))
 
     best = {n.key for n in sorted(nodes.values(), key=lambda n: (size(n), n.text))[:FAMILIES]}
     return remove(nodes, lambda n: n.key not in best)
@@ -235,7 +249,7 @@ def _positions(case: Case) -> list[Proposal]:
                 key=text,
                 text=text,
                 parents=(below,),
-                aliases=(f"{name} position", f"position in {name}", f"{name} player"),
+                aliases=(f"{name} position", f"position in {name}"),
                 evidence=evidence,  # type: ignore[arg-type]
                 conditions=frozenset({Condition(property="P641", value=qid or name)}),
             )
@@ -265,7 +279,7 @@ def _described(
         return []
     out = []
     for found in pattern.finditer(first_segment(description)):
-        written = found.group("x").strip()
+        written = next(g for g in (found["x"], found.groupdict().get("y")) if g).strip()
         for name in names(written):
             fitting = [m.id for m in graph.find(name) if m.id != case.answer and keep(m.id)]
             if not fitting:
