@@ -137,10 +137,16 @@ def common_occupations() -> frozenset[str]:
     return _word_file("occupations.txt")
 
 
+@lru_cache(maxsize=8)
+def common_types(kind: str) -> frozenset[str]:
+    """Everyday names of kinds of things: "organisation", "group" or "work"."""
+    return _word_file(f"{kind}_types.txt")
+
+
 @lru_cache(maxsize=1)
 def common_nouns() -> frozenset[str]:
     """Everyday names of kinds of persons, organisations, groups and works: attested everywhere."""
-    return common_occupations() | _word_file("organisation_types.txt") | _word_file("work_types.txt")
+    return common_occupations().union(*(common_types(k) for k in ("organisation", "group", "work")))
 
 
 def _batches(ids: Iterable[str]) -> Iterator[list[str]]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from abstraction.demonyms import bundled_demonyms
 from abstraction.descriptions.words import Word
+from abstraction.phrases import listed
 from abstraction.vocabulary import Vocabulary
 from kg.terms import normalise
 
@@ -43,13 +44,23 @@ def read_nationality(words: Sequence[Word], vocabulary: Vocabulary) -> Nationali
             continue
         found = _whole(piece, vocabulary)
         if found is not None:
-            return found
+            # American football is a game, not football in America.
+            behind = words[size].key if size < len(words) else ""
+            return None if f"{piece[-1].key} {behind}" in listed("national_compounds") else found
     return None
+
+
+def begins_with_nation(words: Sequence[Word], vocabulary: Vocabulary) -> bool:
+    """Whether a phrase begins with a nationality of its own ("French Revolution", "American football")."""
+    if len(words) > 1 and f"{words[0].key} {words[1].key}" in listed("national_compounds"):
+        return True
+    found = read_nationality(words, vocabulary)
+    return found is not None and found.words[-1].key != "roman"
 
 
 def _whole(piece: Sequence[Word], vocabulary: Vocabulary) -> Nationality | None:
     joined = " ".join(w.text for w in piece)
-    if not joined[:1].isupper() and (piece[0].start or len(joined) < 6):
+    if not joined[:1].isalpha() or (joined[:1].islower() and (piece[0].start or len(joined) < 6)):
         return None  # "polish" within a sentence is none; a description may begin in lower case
     single = _countries(joined, vocabulary)
     if single:
@@ -66,6 +77,8 @@ def _whole(piece: Sequence[Word], vocabulary: Vocabulary) -> Nationality | None:
     if not last:
         return None
     known = [_countries(p, vocabulary) for p in pieces[:-1]]
+    if not all(known) and len(piece) > 1:
+        return None
     if not all(known):
         # "African-American", "Jewish-American": descent or faith, of which no tier is made.
         text = _spelled(pieces[-1], last, vocabulary)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from abstraction.descriptions.nationality import Nationality, read_nationality
+from abstraction.descriptions.nationality import Nationality, begins_with_nation
 from abstraction.descriptions.offices import needs_nation, title_alone
 from abstraction.descriptions.spelling import is_common, lowers, may_shorten, spell
 from abstraction.descriptions.words import Word
@@ -79,7 +79,7 @@ class OccupationReader:
         out = []
         for piece in (rest[:cut], rest[cut:]) if cut else (rest,):
             texts, used = self._wordings(piece)
-            tied = int(self._names_nation(piece))
+            tied = int(begins_with_nation(piece, self.vocabulary))
             out.append(Occupation(texts=texts, used=used, nationality=nationality, lead=lead, former=former, tied=tied))
         return out
 
@@ -156,8 +156,3 @@ class OccupationReader:
     def _named(self, rest: Sequence[Word]) -> bool:
         text = " ".join(w.text for w in rest)
         return may_stand(text) and self.vocabulary.is_occupation(text)
-
-    def _names_nation(self, rest: Sequence[Word]) -> bool:
-        """Whether the phrase begins with another nationality, as part of a name or of what the person studies."""
-        found = read_nationality(rest, self.vocabulary)
-        return found is not None and found.words[-1].key != "roman"

@@ -11,13 +11,14 @@ from abstraction.descriptions.offices import Kin, Office, office_data, read_offi
 from abstraction.descriptions.words import words
 from abstraction.evidence import from_statement
 from abstraction.ladders.base import Case
+from abstraction.ladders.nations import Nation
 from abstraction.phrases import indefinite, listed
 from abstraction.tiers import Condition, Evidence
 from kg.model import Statement
 from kg.terms import normalise
 
 if TYPE_CHECKING:
-    from abstraction.ladders.people import Nation, _Person
+    from abstraction.ladders.people import _Person
 
 OFFICES = 2  # taken from P39
 # Relations that ask for kin: a tier that only says so says nothing.

@@ -7,50 +7,21 @@ beside it as evidence (design note on ladders, 3.4 C).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-from abstraction.descriptions.nationality import Nationality
 from abstraction.descriptions.people import PersonDescription, parse_person
-from abstraction.descriptions.words import Word, spans
-from abstraction.evidence import from_statement
+from abstraction.descriptions.words import Word
 from abstraction.ladders.base import Case, Proposal
 from abstraction.ladders.characters import characters
+from abstraction.ladders.nations import Nation, nations, speaks_english, word_evidence
 from abstraction.ladders.occupations import Wording, described_occupations, stated_occupations
 from abstraction.ladders.offices import add_kin, add_offices
-from abstraction.phrases import Lattice, indefinite, listed
+from abstraction.phrases import Lattice, indefinite
 from abstraction.tiers import Condition, Evidence
-from kg.model import Statement
-
-LANGUAGE = "en"  # the grammar of phrases is English
-NATIONALITIES = 2  # alternates from P27
-UNITED_KINGDOM = "Q145"
-_PARTS_OF_BRITAIN = frozenset({"Q21", "Q22", "Q25"})
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Nation:
-    """A nationality as a feature of phrases: `features` holds itself and what it entails ("British")."""
-
-    text: str
-    features: frozenset[str]
-    evidence: tuple[Evidence, ...]
-    conditions: frozenset[Condition]
-    broader: tuple[Nation, ...] = ()
-
-    @property
-    def compound(self) -> bool:
-        """Whether two nationalities stand together: "German-South African"."""
-        return len(self.broader) > 0 and len(self.conditions) > 1
-
-    @property
-    def stated(self) -> bool:
-        """Whether it comes from statements alone."""
-        return self.evidence[0].kind == "statement"
 
 
 def people(case: Case) -> list[Proposal]:
     """Occupations, offices and nationality of a person, from "the 15th Prime Minister of Canada" to "a politician"."""
-    if case.graph.language != LANGUAGE or case.vocabulary.language != LANGUAGE:
+    if not speaks_english(case):
         return []
     if "fictional" in case.gazetteer.classes(case.answer):
         return characters(case)
@@ -65,13 +36,12 @@ class _Person:
         text = self.graph.description(case.answer)
         self.text = text or ""
         self.described: PersonDescription | None = parse_person(text, case.vocabulary) if text else None
-        label = self.graph.label(case.answer)
-        self.labels = {case.answer: label} if label else {}
         self.order = 0
 
     def proposals(self) -> list[Proposal]:
-        nations = self.nations()
-        offices = add_offices(self.case, self, nations)
+        national = self.described.nationality if self.described is not None else None
+        found = nations(self.case, national, ("P27",))
+        offices = add_offices(self.case, self, found)
         if self.described is not None:
             add_kin(self.case, self, self.described.kin)
         occupations: list[Wording] = []
@@ -81,8 +51,8 @@ class _Person:
             occupations = stated_occupations(self.case)
         listed = {w.texts[0] for w in occupations}
         for wording in occupations:
-            self.add(wording, nations, listed)
-        for nation in nations:
+            self.add(wording, found, listed)
+        for nation in found:
             self.person(nation)
         return self.lattice.proposals()
 
@@ -152,66 +122,5 @@ class _Person:
             self.person(broader)
 
     def spans(self, used: Sequence[Word]) -> tuple[Evidence, ...]:
-        """The words of the description as evidence, one step an unbroken stretch."""
-        return tuple(
-            Evidence(
-                kind="description", subject=self.case.answer, language=self.graph.language, text=self.text,
-                span=stretch, labels=self.labels,
-            )
-            for stretch in spans(used)
-        )  # fmt: skip
-
-    def nations(self) -> list[Nation]:
-        """Nationality by the description, else by current citizenship: alternates where there are several."""
-        stated = [s for s in self.graph.current(self.case.answer, "P27") if s.target]
-        national = self.described.nationality if self.described is not None else None
-        if national is not None:
-            found = self._described_nation(national, stated)
-            if found is not None:
-                return [found]
-        out: dict[str, Nation] = {}
-        for statement in stated:
-            country = statement.target
-            adjective = self.case.vocabulary.adjective(country) if country else None
-            if country is None or adjective is None or adjective in out:
-                continue
-            out[adjective] = self._nation(adjective, country, (from_statement(self.graph, statement),))
-        return list(out.values())[:NATIONALITIES]
-
-    def _nation(
-        self, adjective: str, country: str, evidence: tuple[Evidence, ...], broader: tuple[Nation, ...] = ()
-    ) -> Nation:
-        features = {f"n:{adjective}"}.union(*(b.features for b in broader))
-        return Nation(
-            text=adjective, features=frozenset(features), evidence=evidence,
-            conditions=frozenset({Condition(property="P27", value=country)}), broader=broader,
-        )  # fmt: skip
-
-    def _described_nation(self, national: Nationality, stated: Sequence[Statement]) -> Nation | None:
-        words = self.spans(national.words)
-        adjective_of = self.case.vocabulary.adjective
-        parts: list[Nation] = []
-        for text, countries in zip(national.parts, national.countries, strict=True):
-            support = [s for s in stated if s.target in countries or adjective_of(s.target or "") == text]
-            if len(countries) > 1 and stated and not support and text not in listed("unambiguous_nations"):
-                return None  # "Dominican" of which country, or of the order?
-            country = next((s.target for s in support if s.target in countries), None) or countries[0]
-            proof = (*words, *(from_statement(self.graph, s) for s in support[:1]))
-            broader: tuple[Nation, ...] = ()
-            if country in _PARTS_OF_BRITAIN:
-                united = [s for s in stated if s.target == UNITED_KINGDOM]
-                british = adjective_of(UNITED_KINGDOM)
-                if united and british:
-                    broader = (self._nation(british, UNITED_KINGDOM, (from_statement(self.graph, united[0]),)),)
-            parts.append(self._nation(text, country, proof, broader))
-        if len(parts) == 1:
-            return parts[0]
-        # Both adjectives stand together; one alone only where a citizenship bears it out, else the last.
-        kept = [p for p in parts if len(p.evidence) > len(words)] or parts[-1:]
-        return Nation(
-            text=national.text,
-            features=frozenset({f"n:{national.text}"}).union(*(p.features for p in kept)),
-            evidence=words,
-            conditions=frozenset().union(*(p.conditions for p in parts)),
-            broader=tuple(kept),
-        )
+        """The words of the description as evidence."""
+        return word_evidence(self.case, used)

@@ -1,0 +1,329 @@
+"""Organisations asked for as owner, maker, label or founder: parents, then kind with nationality and place. (design note on ladders, 3.4 E)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from abstraction.descriptions.organisations import OrganisationDescription, Owner, parse_organisation
+from abstraction.evidence import from_statement
+from abstraction.gazetteer import Place
+from abstraction.ladders.base import ANSWER, Case, Proposal
+from abstraction.ladders.kinds import KindChain, described_kind, stated_kinds
+from abstraction.ladders.nations import Nation, nations, speaks_english
+from abstraction.phrases import Lattice, indefinite, listed
+from abstraction.tiers import Condition, Evidence
+from kg.model import Statement
+from kg.terms import normalise
+
+FAMILY = "organisation"
+PARENTS = 3  # steps up
+TOGETHER = 2  # parents at one step: more are shareholders or a history without dates
+PLACES = 4  # steps of a place chain
+MADE = 2  # products told of a maker
+ORGANISED = frozenset({"company", "organisation", "label", "school", "club", "group"})
+LOCATED = frozenset({"place", "country"})
+_DEFINITE = re.compile(
+    r"^(?:United |Netherlands|Philippines|Czech Republic|Dominican Republic|Bahamas|Maldives|Soviet Union|Republic of|"
+    r"Kingdom of|Federal |State of|Isle of|Province of|Canary|Vatican$|City of|(?:Royal|London|Metropolitan) Borough)|"
+    r" (?:Islands|Republic|Federation|Emirates|Territory|Union|Peninsula|Region|Valley|Bay Area|Empire|Kingdom)$"
+)
+
+
+def organisations(case: Case) -> list[Proposal]:
+    """Parents first, then "a public university in Cheney, Washington" and what is coarser."""
+    if not speaks_english(case):
+        return parents(case)
+    return [*parents(case), *kinds(case)]
+
+
+def kinds(case: Case) -> list[Proposal]:
+    """What kind of organisation it is, whose and where, in phrases."""
+    return _Kinds(case).proposals()
+
+
+class _Kinds:
+    def __init__(self, case: Case) -> None:
+        self.case = case
+        self.lattice = Lattice()
+        self.order = 0
+        text = case.graph.description(case.answer)
+        self.described = parse_organisation(text, case.vocabulary, FAMILY) if text else None
+
+    def proposals(self) -> list[Proposal]:
+        case, described = self.case, self.described
+        kind = described.kind if described is not None else None
+        chains = [described_kind(case, kind, FAMILY)] if kind is not None else stated_kinds(case, FAMILY)
+        general = all(normalise(t) in listed("general_kinds") for chain in chains for t in chain.texts)
+        found = self.nations(described)
+        steps = self.steps(described)
+        for chain in (self.made() if general else []) or chains:
+            self.add(chain, found, steps)
+        return self.lattice.proposals()
+
+    def nations(self, described: OrganisationDescription | None) -> list[Nation]:
+        """Nationality by the description, P17 or country of origin; else the country of the seat."""
+        national = None
+        if described is not None and described.kind is not None:
+            national = described.kind.nationality or described.land
+        found = nations(self.case, national, ("P17", "P495"))
+        if found or (described is not None and described.placed):
+            return found
+        seats = [s for s in self.case.graph.current(self.case.answer, "P159") if s.target]
+        out: list[Nation] = []
+        for seat in seats[:1]:
+            for statement in self.case.graph.current(seat.target or "", "P17")[:1]:
+                adjective = self.case.vocabulary.adjective(statement.target or "")
+                if adjective is not None:
+                    proof = (from_statement(self.case.graph, seat), from_statement(self.case.graph, statement))
+                    condition = Condition(property="P17", value=statement.target or "")
+                    features = frozenset({f"n:{adjective}"})
+                    out.append(
+                        Nation(text=adjective, features=features, evidence=proof, conditions=frozenset({condition}))
+                    )
+        return out
+
+    def steps(self, described: OrganisationDescription | None) -> list[tuple[Place, ...]]:
+        """Where the description says it is, finest first, up to the country."""
+        if described is None or described.kind is None or not described.placed:
+            return []
+        if described.land is not None:
+            return []
+        chain = list(self.case.gazetteer.chain(self.case.answer))[:PLACES]
+        if not chain or all(place.qid is None for step in chain for place in step):
+            return []
+        last = chain[-1][0].qid
+        if last is not None and not self._is_country(last) and len(chain[-1]) == 1:
+            above = self.case.gazetteer.chain(last)
+            chain.extend([step for step in above if any(self._is_country(place.qid) for place in step)][:1])
+        return chain[: PLACES + 1]
+
+    def _is_country(self, qid: str | None) -> bool:
+        return qid is not None and "country" in self.case.gazetteer.classes(qid)
+
+    def made(self) -> list[KindChain]:
+        """By product or trade, where nothing better is known: "a car manufacturer", "a video game company"."""
+        found: list[tuple[str, Statement]] = []
+        products = self.case.graph.current(self.case.answer, "P1056") if self.case.relation.id == "P176" else []
+        for statement in products:
+            label = self.case.graph.label(statement.target or "")
+            if label is not None and label.islower() and len(label.split()) < 3 and not label.endswith("s"):
+                noun = "company" if label in listed("mass_products") else "manufacturer"
+                found.append((f"{label} {noun}", statement))
+        for statement in self.case.graph.current(self.case.answer, "P452"):
+            label = self.case.graph.label(statement.target or "")
+            if label is not None and label.islower() and label.endswith(" industry"):
+                found.append((f"{label.removesuffix(' industry')} company", statement))
+        chains: list[KindChain] = []
+        for text, statement in found[:MADE]:
+            condition = Condition(property=statement.property, value=statement.target or "")
+            chains.append(
+                KindChain(
+                    texts=(text,),
+                    features=(frozenset({f"o:{text}"}),),
+                    proofs=((from_statement(self.case.graph, statement),),),
+                    conditions=(frozenset({condition}),),
+                )
+            )
+        return chains
+
+    def add(self, chain: KindChain, found: Sequence[Nation], steps: Sequence[tuple[Place, ...]]) -> None:
+        """Every wording with nationality, with place, and alone."""
+        placed = self.placed(steps)
+        land = frozenset[str]().union(*(n.features for n in found))
+        for index, text in enumerate(chain.texts):
+            self.order += 1
+            features, proof, conditions = chain.features[index], chain.proofs[index], chain.conditions[index]
+            if placed and found and found[0].stated:
+                self.add_places(chain, index, placed, land)
+            for nation in found if index >= chain.tied else ():
+                for each in (nation, *nation.broader):
+                    self.lattice.add(
+                        indefinite(f"{each.text} {text}"),
+                        features | each.features,
+                        evidence=(*each.evidence, *proof),
+                        conditions=conditions | each.conditions,
+                        order=self.order,
+                    )
+            self.add_places(chain, index, placed, land)
+            self.lattice.add(
+                indefinite(text),
+                features,
+                evidence=proof,
+                conditions=conditions,
+                order=self.order,
+                bare=index == len(chain.texts) - 1,
+            )
+
+    def add_places(self, chain: KindChain, index: int, placed: Sequence[Placed], land: frozenset[str]) -> None:
+        """All places with the whole phrase, the widest with the shortened ones as well."""
+        for at, (where, own, evidence, condition) in enumerate(placed):
+            if index == 0 or at + 1 == len(placed):
+                self.lattice.add(
+                    indefinite(f"{chain.texts[index]} in {where}"),
+                    chain.features[index] | own | land,
+                    evidence=(*chain.proofs[index], *evidence),
+                    conditions=chain.conditions[index] | condition,
+                    order=self.order,
+                )
+
+    def placed(self, steps: Sequence[tuple[Place, ...]]) -> list[Placed]:
+        """Each step of a place chain as words, features, evidence and conditions."""
+        out: list[Placed] = []
+        features: list[frozenset[str]] = []
+        for step in steps:
+            features.append(frozenset(self._feature(place) for place in step))
+        for at, step in enumerate(steps):
+            own = frozenset[str]().union(*features[at:])
+            where = " and ".join(_with_article(_short(place)) for place in step)
+            last = at + 1 >= len(steps) or any(self._is_country(place.qid) for place in steps[at + 1])
+            if at == 0 and not last and len(steps[1]) == 1:
+                # The first place is told with the next: there is a Kent in Ohio and one in England.
+                where = f"{where}, {_short(steps[1][0])}"
+            evidence = tuple(self._shown(place) for place in step)
+            condition = frozenset(Condition(property="P131", value=place.key) for place in step)
+            out.append((where, own, evidence, condition))
+        return out
+
+    def _feature(self, place: Place) -> str:
+        """A country is the same feature as its nationality."""
+        adjective = self.case.vocabulary.adjective(place.qid) if place.qid and self._is_country(place.qid) else None
+        return f"n:{adjective}" if adjective else f"p:{place.key}"
+
+    def _shown(self, place: Place) -> Evidence:
+        text = self.case.graph.description(self.case.answer) or ""
+        written = place.written or place.text
+        start = text.find(written)
+        label = self.case.graph.label(self.case.answer)
+        return Evidence(
+            kind="description",
+            subject=self.case.answer,
+            language=self.case.graph.language,
+            text=text,
+            span=(start, start + len(written)) if start >= 0 else None,
+            labels={i: n for i, n in ((self.case.answer, label), (place.qid, place.text)) if i and n},
+        )
+
+
+Placed = tuple[str, frozenset[str], tuple[Evidence, ...], frozenset[Condition]]
+# Labels that nobody uses within a phrase.
+_SHORT = {"Q30": "United States", "Q148": "China"}
+
+
+def _short(place: Place) -> str:
+    return _SHORT.get(place.qid or "", place.text)
+
+
+def _with_article(name: str) -> str:
+    return f"the {name}" if _DEFINITE.search(name) and not name.lower().startswith("the ") else name
+
+
+def parents(case: Case) -> list[Proposal]:
+    """Organisations that the answer belongs to, nearest first: P749, else P127, else P361, else the description."""
+    out: dict[str, Proposal] = {}
+    layer: list[tuple[str, str]] = [(case.answer, ANSWER)]
+    for step in range(PARENTS):
+        above: list[tuple[str, str]] = []
+        for child, key in layer:
+            found = _parents_of(case, child)
+            if step and len(found) > 1:
+                continue  # further up, several are a history without dates
+            for qid, evidence, conditions in found:
+                if qid == case.answer or qid == case.subject:
+                    continue
+                label = case.graph.label(qid)
+                if label is None:
+                    continue
+                old = out.get(qid)
+                if old is None:
+                    names = case.graph.names(qid)
+                    out[qid] = Proposal(
+                        key=qid,
+                        text=label,
+                        qid=qid,
+                        parents=(key,),
+                        aliases=tuple(n for n in names if n != label),
+                        evidence=evidence,
+                        conditions=conditions,
+                        order=step - PARENTS,
+                    )
+                    above.append((qid, qid))
+        layer = above
+    return list(out.values())
+
+
+def _parents_of(case: Case, child: str) -> list[tuple[str, tuple[Evidence, ...], frozenset[Condition]]]:
+    graph = case.graph
+    for prop in ("P749", "P127", "P361"):
+        statements = [s for s in graph.current(child, prop) if s.target]
+        if case.at is not None:
+            statements += [s for s in graph.held_at(child, prop, case.at) if s.target and s not in statements]
+        graph.fetch(s.target for s in statements if s.target)
+        fitting = [s for s in statements if _is_parent(case, child, s)][: TOGETHER + 1]
+        if prop == "P127" and len(statements) > 1:
+            fitting = [s for s in fitting if _majority(s)]
+        fitting = list({s.target: s for s in fitting}.values())
+        if fitting:
+            if len(statements) > TOGETHER and prop != "P361":
+                return []
+            return [
+                (
+                    s.target or "",
+                    (from_statement(graph, s),),
+                    frozenset({Condition(property=s.property, value=s.target or "")}),
+                )
+                for s in fitting
+            ]
+    return _described_parents(case, child)
+
+
+def _is_parent(case: Case, child: str, statement: Statement) -> bool:
+    target = statement.target or ""
+    if target == child or not ORGANISED & case.gazetteer.classes(target):
+        return False
+    if "person" in case.gazetteer.classes(target) or LOCATED & case.gazetteer.classes(target):
+        return False
+    classes = [case.graph.label(c) or "" for c in case.graph.classes(target)]
+    words = " ".join((case.graph.label(target) or "", *classes)).casefold()
+    return not any(re.search(rf"\b{re.escape(shell)}\b", words) for shell in listed("shells"))
+
+
+def _majority(statement: Statement) -> bool:
+    """Whether a share of more than half is stated (P1107, a fraction)."""
+    for snak in statement.qualifier("P1107"):
+        amount = getattr(snak.value, "amount", None)
+        if amount is not None and amount > 0.5:
+            return True
+    return False
+
+
+def _described_parents(case: Case, child: str) -> list[tuple[str, tuple[Evidence, ...], frozenset[Condition]]]:
+    text = case.graph.description(child)
+    if text is None:
+        return []
+    for owner in parse_organisation(text, case.vocabulary).owners:
+        qid = _named(case, child, owner)
+        if qid is not None:
+            label = case.graph.label(child)
+            evidence = Evidence(
+                kind="description",
+                subject=child,
+                language=case.graph.language,
+                text=text,
+                span=owner.span,
+                labels={i: n for i, n in ((child, label), (qid, case.graph.label(qid))) if n},
+            )
+            return [(qid, (evidence,), frozenset({Condition(property="P749", value=qid)}))]
+    return []
+
+
+def _named(case: Case, child: str, owner: Owner) -> str | None:
+    """The one organisation that a description names as owner, or None."""
+    found = [m.id for m in case.graph.find(owner.name) if m.id != child]
+    case.graph.fetch(found)
+    fitting = [
+        i
+        for i in dict.fromkeys(found)
+        if ORGANISED & case.gazetteer.classes(i) and not LOCATED & case.gazetteer.classes(i)
+    ]
+    return fitting[0] if len(fitting) == 1 else None
