@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import shutil
+import sqlite3
 import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -82,15 +83,10 @@ def build(
     """
     out = Path(out)
     scope = scope or Scope()
-    if not sources:
-        raise SourceError("no source given; name at least one dump file, or - for standard input")
-    if out.exists() and not force:
-        raise SnapshotError(f"{out} exists already; give --force to replace it")
-    if limit is not None and limit < 1:
-        raise SelectionError(f"limit must be 1 or more, not {limit}")
+    _check_request(sources, out, limit=limit, force=force)
     kept_languages = None if languages is None else frozenset().union(*map(fallback_chain, languages))
     rejects_path = out.with_name(out.name + REJECTS_SUFFIX)
-    with ExitStack() as stack:
+    with _writing(out), ExitStack() as stack:
         temporary = stack.enter_context(atomic_path(out))
         work = Path(
             stack.enter_context(tempfile.TemporaryDirectory(prefix=f".{out.name}.", suffix=".work", dir=out.parent))
@@ -124,7 +120,7 @@ def build(
                 "limit": limit,
                 "source_entities": len(selection.seen),
                 "duplicates": selection.duplicates,
-                "warnings": reading.warnings,
+                "warnings": [*reading.warnings, *selection.unheard(languages or ())],
                 "rejects": dict(sorted(rejected.counts.items())),
             },
             other_values=tally.values(),
@@ -203,6 +199,7 @@ class _Selecting:
         self._kept = IdSet()
         self.seen = IdSet()
         self.duplicates = 0
+        self._heard: set[str] = set()
         self.redirects: dict[str, str] = {}
 
     def entities(self, found: Iterable[tuple[str, int, Mapping[str, Any] | DamagedLine]]) -> Iterator[Entity]:
@@ -227,10 +224,16 @@ class _Selecting:
                     self._rejected.add(name, line, reject, None)
                 if decoded.entity is not None:
                     self._kept.add(number)
+                    self._heard.update(decoded.entity.labels)
                     self.redirects.update((merged, decoded.entity.id) for merged in decoded.redirects)
                     yield decoded.entity
             elif new:
                 self._tally.add(edges(data))
+
+    def unheard(self, languages: Iterable[str]) -> list[str]:
+        """A warning for each language that no label is in: a misspelt code, most likely."""
+        missing = sorted(set(languages) - self._heard)
+        return [f"no selected entity has a label in language {code!r}; is the code right?" for code in missing]
 
 
 class _Rejects:
@@ -272,6 +275,36 @@ class _Rejects:
             self._stream.close()
 
 
+def _check_request(sources: Sequence[Path | str], out: Path, *, limit: int | None, force: bool) -> None:
+    """What can be told before hours are spent on reading."""
+    if not sources:
+        raise SourceError("no source given; name at least one dump file, or - for standard input")
+    if sum(str(source) == STDIN for source in sources) > 1:
+        raise SourceError("standard input (-) can be given once only")
+    for source in sources:
+        if str(source) != STDIN and not Path(source).exists():
+            raise FileNotFoundError(2, "no such file", str(source))
+    if limit is not None and limit < 1:
+        raise SelectionError(f"limit must be 1 or more, not {limit}")
+    if out.is_dir():
+        raise SnapshotError(f"{out} is a folder; name the file to write")
+    if out.exists():
+        if any(str(source) != STDIN and out.samefile(source) for source in sources):
+            raise SnapshotError(f"{out} is both source and output; name another file to write")
+        if not force:
+            raise SnapshotError(f"{out} exists already; give --force to replace it")
+
+
+@contextmanager
+def _writing(out: Path) -> Iterator[None]:
+    try:
+        yield
+    except FileNotFoundError:
+        raise
+    except (OSError, sqlite3.Error) as error:  # a full disk, a folder that is not ours
+        raise SnapshotError(f"cannot build {out}: {error}; nothing was left behind") from error
+
+
 def _check_result(selection: _Selecting, given: int, rejected: _Rejects, sources: Sequence[Path | str]) -> None:
     if not selection.seen:
         names = ", ".join(str(source) for source in sources)
@@ -284,20 +317,17 @@ def _check_result(selection: _Selecting, given: int, rejected: _Rejects, sources
 
 
 def _spooled(sources: Sequence[Path | str], scope: Scope, work: Path) -> list[tuple[Path | str, str]]:
-    """(path, name) of each source; standard input as a copy on disk where it must be read twice."""
-    if sum(str(source) == STDIN for source in sources) > 1:
-        raise SourceError("standard input (-) can be given once only")
+    """(path, name) of each source; of pipes a copy on disk where they must be read twice."""
     readable: list[tuple[Path | str, str]] = []
-    for source in sources:
-        if str(source) == STDIN:
-            copy: Path | str = STDIN
-            if scope.needs_graph:
-                copy = work / "stdin"
-                with copy.open("wb") as stream:
-                    shutil.copyfileobj(sys.stdin.buffer, stream, 1 << 20)
-            readable.append((copy, "stdin"))
+    for number, source in enumerate(sources):
+        piped = str(source) == STDIN
+        name = "stdin" if piped else Path(source).name
+        if scope.needs_graph and (piped or not (Path(source).is_file() or Path(source).is_dir())):
+            copy = work / f"source-{number}"
+            with ExitStack() as stack:
+                given = sys.stdin.buffer if piped else stack.enter_context(Path(source).open("rb"))
+                shutil.copyfileobj(given, stack.enter_context(copy.open("wb")), 1 << 20)
+            readable.append((copy, name))
         else:
-            if not Path(source).exists():  # before hours are spent on the sources ahead of it
-                raise FileNotFoundError(2, "no such file", str(source))
-            readable.append((source, Path(source).name))
+            readable.append((source, name))
     return readable

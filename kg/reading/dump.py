@@ -76,13 +76,13 @@ class DumpReader:
 
     @property
     def size(self) -> int | None:
-        """Bytes of the (packed) source, None for standard input."""
-        return None if self.path == STDIN else Path(self.path).stat().st_size
+        """Bytes of the (packed) source, None for standard input and other pipes."""
+        return Path(self.path).stat().st_size if self._is_file() else None
 
     @property
     def modified(self) -> str | None:
-        """When the source was last written, in UTC; None for standard input."""
-        if self.path == STDIN:
+        """When the source was last written, in UTC; None for pipes."""
+        if not self._is_file():
             return None
         return datetime.fromtimestamp(Path(self.path).stat().st_mtime, UTC).isoformat(timespec="seconds")
 
@@ -90,6 +90,9 @@ class DumpReader:
     def sha256(self) -> str | None:
         """Digest of the source, None unless it was read to its end."""
         return self._stream.sha256() if self._stream else None
+
+    def _is_file(self) -> bool:
+        return self.path != STDIN and Path(self.path).is_file()
 
     def blocks(self) -> Generator[Block]:
         """The source in blocks, in order. Closing the iterator closes the file."""

@@ -16,7 +16,7 @@ from kg.store.fingerprint import content_hash
 from kg.store.rows import number_of, statement_rows, term_rows
 from kg.terms import normalise
 
-_BATCH = 2000  # entities at a time
+_BATCH = 500  # entities at a time
 
 _COUNTS: Mapping[str, str] = {
     "entities": "count(*) FROM entity",
@@ -43,7 +43,7 @@ def prepare(connection: sqlite3.Connection) -> None:
         "journal_mode = OFF",
         "synchronous = OFF",
         "locking_mode = EXCLUSIVE",
-        "cache_size = -131072",
+        "cache_size = -65536",
     ):
         connection.execute(f"PRAGMA {setting}")
     connection.executescript(schema.TABLES)

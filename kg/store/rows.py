@@ -191,7 +191,7 @@ class Decoder:
         if kind == schema.ENTITY:
             target = self._targets.get(value)
             if target is None:
-                if len(self._targets) > 1_000_000:
+                if len(self._targets) > 100_000:
                     self._targets.clear()
                 target = self._targets[value] = EntityValue(id=id_of(value))
             return target

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import io
+import os
 import signal
 import subprocess
 import sys
@@ -344,6 +345,50 @@ def test_missing_sources_are_told_before_anything_is_read(dump: Path, tmp_path: 
     assert told == []
     with pytest.raises(SourceError, match="no source"):
         build([], tmp_path / "out")
+
+
+def test_requests_that_would_end_badly(dump: Path, tmp_path: Path) -> None:
+    with pytest.raises(SnapshotError, match="is a folder"):
+        build([dump], tmp_path, force=True)
+    link = tmp_path / "link"
+    link.symlink_to(dump)
+    with pytest.raises(SnapshotError, match="both source and output"):
+        build([dump], link, force=True)
+    assert dump.read_bytes()[:2] == b"\x1f\x8b"
+
+
+def test_a_folder_that_cannot_be_written(dump: Path) -> None:
+    with pytest.raises(SnapshotError, match="cannot build"):
+        build([dump], dump / "out")
+
+
+def test_a_full_disk(dump: Path, tmp_path: Path) -> None:
+    """The limit on a file's size stands in for the disk's."""
+    code = (
+        "import resource, signal, sys; from kg.snapshot import build; from kg.errors import SnapshotError\n"
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (20000, 20000))\n"
+        "try: build(sys.argv[1:2], sys.argv[2])\n"
+        "except SnapshotError as error: print(error)"
+    )
+    command = [sys.executable, "-c", code, str(dump), str(tmp_path / "out")]
+    result = subprocess.run(command, check=True, capture_output=True, text=True)
+    assert "cannot write snapshot" in result.stdout
+    assert [path.name for path in tmp_path.iterdir()] == ["world.json.gz"]
+
+
+def test_a_named_pipe_even_where_it_is_read_twice(dump: Path, tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with subprocess.Popen(["cp", str(dump), str(pipe)]):
+        report = build([pipe], tmp_path / "out", scope=Scope(classes=frozenset({"Q24"})))
+    assert report.manifest["sources"][0]["name"] == "pipe"
+    assert ids_of(tmp_path / "out") == ["Q1", "Q4", "Q5"]
+
+
+def test_a_language_that_nothing_is_in(dump: Path, tmp_path: Path) -> None:
+    (warning,) = build([dump], tmp_path / "out", languages=["english", "en"]).manifest["warnings"]
+    assert "'english'" in warning
 
 
 @pytest.mark.parametrize("scope", [Scope(), Scope(classes=frozenset({"Q24"}))])
