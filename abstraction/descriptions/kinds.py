@@ -65,7 +65,7 @@ def read_kind(sequence: Sequence[Word], vocabulary: Vocabulary, kind: str) -> Ki
         ):
             break
         at += 1
-    at = _past_apposition(sequence, at, heads(kind))
+    at = _past_commas(sequence, at, heads(kind))
     end = _end(sequence, at, heads(kind))
     phrase = sequence[at:end]
     for index in range(len(phrase) - 2, -1, -1):
@@ -98,17 +98,25 @@ def _nationality(
     return None
 
 
-def _past_apposition(sequence: Sequence[Word], start: int, nouns: frozenset[str]) -> int:
-    """Behind a comma whose left side is no adjective: "brothers, musical duo" is a musical duo."""
-    commas = [i for i in range(start, len(sequence)) if sequence[i].text == ","]
-    for comma in commas:
-        before = sequence[start:comma]
+def _past_commas(sequence: Sequence[Word], start: int, nouns: frozenset[str]) -> int:
+    """Behind adjectives set apart by commas, and behind an apposition.
+
+    "regional, comprehensive public university" is read as a public university, "brothers, musical duo" as a
+    musical duo.
+    """
+    at = start
+    for comma in [i for i in range(start, len(sequence)) if sequence[i].text == ","]:
+        before = sequence[at:comma]
         if not before or any(w.key in nouns or w.text in listed("prepositions") for w in before):
-            return start
+            break
+        at = comma + 1
         adjective = len(before) == 1 and (before[0].key in listed("free_modifiers") or _ADJECTIVE.search(before[0].key))
         if not adjective:
-            return comma + 1
-    return start
+            return at
+    if at > start:
+        while at + 2 < len(sequence) and sequence[at].key in listed("free_modifiers") - {"public", "private"}:
+            at += 1
+    return at
 
 
 _ADJECTIVE = re.compile(r"(?:al|ic|ive|ary|ian|an|ous|ed|ible|able|ar|ful|ish|ese|ent|ant|ing|less|ory|y)$")

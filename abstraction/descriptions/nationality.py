@@ -35,6 +35,11 @@ class Nationality:
     countries: tuple[tuple[str, ...], ...]
     words: tuple[Word, ...]
 
+    @property
+    def of_language(self) -> bool:
+        """Whether it tells the language someone writes in, not the country: "Russian-language"."""
+        return not self.countries
+
 
 def read_nationality(words: Sequence[Word], vocabulary: Vocabulary) -> Nationality | None:
     """The nationality that the words begin with, longest first, or None."""
@@ -48,6 +53,17 @@ def read_nationality(words: Sequence[Word], vocabulary: Vocabulary) -> Nationali
             behind = words[size].key if size < len(words) else ""
             return None if f"{piece[-1].key} {behind}" in listed("national_compounds") else found
     return None
+
+
+def read_language(words: Sequence[Word]) -> Nationality | None:
+    """ "Russian language" or "Russian-language" before a noun, or None."""
+    if words and words[0].capital and words[0].key.endswith(("-language", "–language")):
+        used, name = words[:1], words[0].text[: -len("-language")]
+    elif len(words) > 1 and words[0].capital and words[1].text == "language":
+        used, name = words[:2], words[0].text
+    else:
+        return None
+    return Nationality(text=f"{name}-language", parts=(), countries=(), words=tuple(used))
 
 
 def begins_with_nation(words: Sequence[Word], vocabulary: Vocabulary) -> bool:

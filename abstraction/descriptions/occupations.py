@@ -128,14 +128,12 @@ class OccupationReader:
                 break
         while rest and rest[0].key in listed("dropped_modifiers"):
             rest = rest[1:]
-        return [] if len(rest) == 1 and rest[0].key.endswith("-language") else rest[-LONGEST:]
+        return rest[-LONGEST:]
 
     def _wordings(self, rest: Sequence[Word]) -> tuple[tuple[str, ...], tuple[tuple[Word, ...], ...]]:
         texts = [self.spell(rest)]
         used = [tuple(rest)]
         for start in range(1, len(rest)):
-            if rest[start].key == "language":
-                continue
             shorter = self.spell(rest[start:])
             if may_shorten(texts[0], shorter, self.vocabulary):
                 texts.append(shorter)

@@ -208,6 +208,8 @@ def read_kin(words: Sequence[Word], nominal: int) -> Kin | None:
     head, tail = words[:nominal], words[nominal:]
     if not head or head[-1].key not in _kin():
         return None
+    if len(head) > 1 and f"{head[-2].key} {head[-1].key}" in _titles():
+        return None  # "empress consort" is an office
     side = _kin()[head[-1].key]
     for index, word in enumerate(head[:-1]):
         if word.key.endswith(("'s", "s'", "’s", "s’")):

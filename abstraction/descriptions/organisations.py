@@ -22,10 +22,14 @@ _WHERE = frozenset({"in", "based", "located", "headquartered", "situated", "from
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Owner:
-    """An organisation that the described one belongs to, by name, with the [start, end) of the words that say so."""
+    """An organisation that the described one belongs to, by name, with the [start, end) of the words that say so.
+
+    `owns` tells an owner from a whole that the other is a part of.
+    """
 
     name: str
     span: tuple[int, int]
+    owns: bool
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -57,7 +61,11 @@ def parse_organisation(description: str, vocabulary: Vocabulary, kind: str = "or
         placed = tail[0].text in _WHERE and any(w.capital for w in tail[1:4])
         land = _land(tail, vocabulary) if found.nationality is None else None
     owners = tuple(
-        Owner(name=match["owner"].rstrip("."), span=(match.start("tie"), match.end("owner")))
+        Owner(
+            name=match["owner"].rstrip("."),
+            span=(match.start("tie"), match.end("owner")),
+            owns=match["tie"].startswith("owned"),
+        )
         for match in _OWNER.finditer(description)
         if not match["former"]
     )

@@ -19,6 +19,7 @@ from abstraction.descriptions.nationality import (
     is_era,
     is_era_adjective,
     is_regional,
+    read_language,
     read_nationality,
 )
 from abstraction.descriptions.occupations import Occupation, OccupationReader
@@ -240,6 +241,9 @@ class _Reader:
             again = read_nationality(nominal[at:], self.vocabulary)
             same = again is not None and again.text == self.nationality.text
             return (again, at + len(again.words)) if again is not None and same else None
+        language = read_language(nominal[at:])
+        if language is not None and len(language.words) < len(nominal) - at:
+            return language, at + len(language.words)
         for skip in range(3):
             if at + skip >= len(nominal):
                 return None
@@ -249,7 +253,7 @@ class _Reader:
                 before = nominal[at : at + skip]
                 size = len(found.words)
                 after = here[size].key if len(here) > size else ""
-                if after in {"language", "orthodox", "empire"} or after.endswith(("-language", "-born")):
+                if after in {"language", "orthodox", "empire"} or after.endswith("-born"):
                     return None
                 if after == "catholic" and found.words[-1].key == "roman":
                     return None

@@ -29,13 +29,7 @@ def spell(sequence: Sequence[Word], vocabulary: Vocabulary, is_name: Callable[[s
             last = index + 1 == len(texts) or not texts[index + 1][:1].isupper()
             if word.capital and lowers(word, vocabulary, is_name) and (index >= named or (word.start == 0 and last)):
                 texts[index] = word.text.lower()
-    out: list[str] = []
-    for text in texts:
-        if text == "language" and out:
-            out[-1] = f"{out[-1]}-language"
-        else:
-            out.append(text)
-    return " ".join(out)
+    return " ".join(texts)
 
 
 def lowers(word: Word, vocabulary: Vocabulary, is_name: Callable[[str], bool]) -> bool:

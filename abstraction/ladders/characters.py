@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 
+from abstraction.descriptions.people import parse_person
 from abstraction.evidence import from_statement
 from abstraction.ladders.base import Case, Proposal
-from abstraction.ladders.offices import names_subject, repeats_answer
+from abstraction.ladders.offices import add_kin, names_subject, repeats_answer
 from abstraction.phrases import Lattice, indefinite
 from abstraction.tiers import Condition, Evidence
 from kg.terms import normalise
@@ -25,6 +26,22 @@ _DESCRIBED = re.compile(
 _SUPPORTED = re.compile(
     r"fictional|character|biblical|mythical|mytholog|legend|deity|god\b|goddess|superhero|supervillain", re.I
 )
+_RENAMED = {"fictional human": "fictional character", "human biblical figure": "biblical figure"}
+_TELLING = (
+    "biblical",
+    "myth",
+    "legend",
+    "deity",
+    "god",
+    "literary",
+    "theatrical",
+    "comics",
+    "video game",
+    "anime",
+    "animated",
+    "television",
+    "film",
+)
 _VAGUE = re.compile(r"set of|may be|topic|organism|in a work of fiction|characters")
 _THE = re.compile(
     r"^(?:series|universe|franchise|film|films|novel|novels|television|tv|book|books|comic|comics|bible|hebrew)\b|\b(?:series|universe|franchise|films|novels|books|comics|bible|trilogy|saga|stories|mythology)$",
@@ -39,20 +56,26 @@ def characters(case: Case) -> list[Proposal]:
     classes = [s for s in graph.current(case.answer, "P31") if s.target]
     graph.fetch(s.target for s in classes if s.target)
     kinds: list[str] = []
-    order = 0
+    stated: list[tuple[int, str, Evidence, str]] = []
     for statement in classes:
         label = graph.label(statement.target or "")
-        if label is None or not _SUPPORTED.search(label) or _VAGUE.search(label) or len(kinds) == 2:
+        if label is None or not _SUPPORTED.search(label) or _VAGUE.search(label):
             continue
-        label = "fictional character" if label == "fictional human" else label
-        if any(w[:1].isupper() for w in label.split()):
-            continue  # "character from Star Wars" names its work; that is said by P1441 or the description
-        order += 1
+        label = _RENAMED.get(label, label)
+        if label.islower():  # "character from Star Wars" names its work; P1441 or the description tells that
+            rank = next((i for i, word in enumerate(_TELLING) if word in label), len(_TELLING))
+            stated.append((rank, label, from_statement(graph, statement), statement.target or ""))
+    # A figure of literature has been filmed and drawn as well: the first home is the most telling.
+    for _, label, evidence, qid in sorted(stated, key=lambda found: found[0])[:1]:
         kinds.append(label)
         lattice.add(
-            indefinite(label), {f"k:{label}", *_wider(label)}, evidence=(from_statement(graph, statement),),
-            conditions={Condition(property="P31", value=statement.target or "")}, order=order + 10, bare=True,
-        )  # fmt: skip
+            indefinite(label),
+            {f"k:{label}", *_wider(label)},
+            evidence=(evidence,),
+            conditions={Condition(property="P31", value=qid)},
+            order=11,
+            bare=True,
+        )
     wider = frozenset(f for k in kinds for f in (f"k:{k}", *_wider(k)))
     text = graph.description(case.answer) or ""
     found = _DESCRIBED.match(text)
@@ -87,9 +110,10 @@ def characters(case: Case) -> list[Proposal]:
                     conditions={Condition(property="text", value=f"in:{normalise(work)}")},
                     order=1,
                 )  # fmt: skip
-    stated = [s for s in graph.current(case.answer, "P1441") if s.target and s.target != case.subject][:WORKS]
-    graph.fetch(s.target for s in stated if s.target)
-    for statement in stated:
+    add_kin(case, lattice, parse_person(text, case.vocabulary).kin if text else ())
+    homes = [s for s in graph.current(case.answer, "P1441") if s.target and s.target != case.subject][:WORKS]
+    graph.fetch(s.target for s in homes if s.target)
+    for statement in homes:
         label = graph.label(statement.target or "")
         if label is None or names_subject(case, label):
             continue

@@ -18,7 +18,7 @@ from kg.terms import normalise
 FAMILY = "group"
 GENRES = 2
 SMALL = frozenset({"duo", "trio", "quartet", "quintet", "sextet", "septet", "octet", "supergroup"})
-_NOUNS = frozenset({"band", "group", "duo", "trio", "quartet", "ensemble", "orchestra", "choir"})
+_NOUNS = SMALL | {"band", "group", "ensemble", "orchestra", "choir"}
 
 
 def groups(case: Case) -> list[Proposal]:

@@ -22,7 +22,8 @@ _PARTS_OF_BRITAIN = frozenset({"Q21", "Q22", "Q25"})
 class Nation:
     """A nationality as a feature of phrases: `features` holds itself and what it entails ("British").
 
-    `broader` are the nationalities that it entails: one of two that stand together, or the wider one.
+    `broader` are the nationalities that it entails: one of two that stand together, or the wider one. A
+    language someone writes in is told like a nationality but makes no `person`.
     """
 
     text: str
@@ -30,6 +31,7 @@ class Nation:
     evidence: tuple[Evidence, ...]
     conditions: frozenset[Condition]
     broader: tuple[Nation, ...] = ()
+    person: bool = True
 
     @property
     def compound(self) -> bool:
@@ -72,6 +74,17 @@ def nations(case: Case, national: Nationality | None, properties: Sequence[str])
         stated = [s for s in case.graph.current(case.answer, prop) if s.target]
         if stated:
             break
+    if national is not None and national.of_language:
+        condition = Condition(property="text", value=f"mod:{national.text}")
+        return [
+            Nation(
+                text=national.text,
+                features=frozenset({f"n:{national.text}"}),
+                evidence=word_evidence(case, national.words),
+                conditions=frozenset({condition}),
+                person=False,
+            )
+        ]
     if national is not None:
         found = _described(case, national, stated, properties[0])
         if found is not None:

@@ -11,8 +11,8 @@ from abstraction.descriptions.offices import Kin, Office, office_data, read_offi
 from abstraction.descriptions.words import words
 from abstraction.evidence import from_statement
 from abstraction.ladders.base import Case
-from abstraction.ladders.nations import Nation
-from abstraction.phrases import indefinite, listed
+from abstraction.ladders.nations import Nation, word_evidence
+from abstraction.phrases import Lattice, indefinite, listed
 from abstraction.tiers import Condition, Evidence
 from kg.model import Statement
 from kg.terms import normalise
@@ -74,6 +74,15 @@ def names_subject(case: Case, text: str) -> bool:
     return any(tokens & (_content(name) - listed("telling_nothing")) for name in names)
 
 
+def names_whole_subject(case: Case, text: str) -> bool:
+    """Whether the text holds a whole name of the subject."""
+    tokens = _content(text)
+    names = list(case.graph.names(case.subject)) if case.subject else []
+    if case.subject_text:
+        names.append(case.subject_text)
+    return any((name := _content(each)) and name <= tokens for each in names)
+
+
 def repeats_answer(case: Case, text: str) -> bool:
     """Whether the text says no more than the answer's own name does ("Countess of Flanders")."""
     told = _content(text) - {"suo", "jure"}
@@ -93,7 +102,7 @@ def _add(
         proof = (*proof, from_statement(case.graph, statement))
     spouse = office.title.casefold() in office_data()["spouse_titles"]
     hidden = (
-        names_subject(case, office.complement)
+        names_whole_subject(case, office.complement)
         or (spouse and case.relation.id in {"P26", "P451"})
         or repeats_answer(case, f"{office.title} {office.complement}")
     )
@@ -144,7 +153,12 @@ def _lifted(
     out: list[Lift] = []
     if not _is_public(case, person, office):
         return out
-    for noun in _nouns(office):
+    nouns = _nouns(office)
+    if person.described is not None and office.lift is not None and office.lift.startswith("noble"):
+        # "German nobleman, Count of Holstein": both are told, so neither is the coarser.
+        told = {o.texts[-1] for o in person.described.occupations}
+        nouns = [noun for noun in nouns if noun not in told]
+    for noun in nouns:
         owners = case.vocabulary.labelled.get(noun, ())
         stated = [s for s in case.graph.current(case.answer, "P106") if s.target in owners]
         rule = Evidence(kind="rule", text=f"{indefinite(office.title.lower())} is {indefinite(noun)}")
@@ -159,15 +173,15 @@ def _lifted(
                 else Condition(property="text", value=f"occupation:{noun}")
             }
         )
-        wider = frozenset(f"o:{n}" for n in _nouns(office)[_nouns(office).index(noun) :])
+        wider = frozenset(f"o:{n}" for n in nouns[nouns.index(noun) :])
         adjective = _land(case, office)
-        if office.family in {"monarch", "nobleman", "noblewoman"}:
-            if adjective is not None:
-                # The land of the title, which need not be the holder's own.
-                feature = frozenset({f"title:{adjective}"})
-                text = f"{adjective} {noun}"
-                condition = Condition(property="text", value=f"land:{adjective}")
-                out.append((text, wider | feature, evidence, conditions | {condition}))
+        if adjective is not None and office.family in {"monarch", "nobleman", "noblewoman"}:
+            # The land of the title, which need not be the holder's own.
+            feature = frozenset({f"title:{adjective}"})
+            condition = Condition(property="text", value=f"land:{adjective}")
+            out.append((f"{adjective} {noun}", wider | feature, evidence, conditions | {condition}))
+        elif office.family == "monarch":
+            pass  # a king's own nationality is not that of his throne
         elif nations:
             # A President of Senegal who is French as well is a Senegalese politician.
             fitting = [n for n in nations if n.text == adjective] if len(nations) > 1 else []
@@ -232,7 +246,7 @@ def _land(case: Case, office: Office) -> str | None:
     return case.vocabulary.adjective(found[0]) if found else None
 
 
-def add_kin(case: Case, person: _Person, kin: Sequence[Kin]) -> None:
+def add_kin(case: Case, lattice: Lattice, kin: Sequence[Kin]) -> None:
     """Kinship to others than the subject: "the wife of Moses" for a child of Jethro."""
     asked = ASKED_SIDE.get(case.relation.id)
     for relative in kin:
@@ -249,11 +263,9 @@ def add_kin(case: Case, person: _Person, kin: Sequence[Kin]) -> None:
         }
         of = relative.of[:-2] if relative.of.endswith(("'s", "’s")) else relative.of
         phrase = f"{relative.word} of {of}"
-        person.order += 1
-        person.lattice.add(
+        lattice.add(
             f"the {phrase}" if one else indefinite(phrase),
             {f"k:{normalise(phrase)}"},
-            evidence=person.spans(relative.words),
+            evidence=word_evidence(case, relative.words),
             conditions={Condition(property="text", value=f"kin:{normalise(phrase)}")},
-            order=person.order,
         )

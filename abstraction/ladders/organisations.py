@@ -1,4 +1,7 @@
-"""Organisations asked for as owner, maker, label or founder: parents, then kind with nationality and place. (design note on ladders, 3.4 E)."""
+"""Organisations asked for as owner, maker, label or founder: parents, then kind with nationality and place.
+
+See the design note on ladders, 3.4 E.
+"""
 
 from __future__ import annotations
 
@@ -34,12 +37,23 @@ def organisations(case: Case) -> list[Proposal]:
     """Parents first, then "a public university in Cheney, Washington" and what is coarser."""
     if not speaks_english(case):
         return parents(case)
-    return [*parents(case), *kinds(case)]
+    above = parents(case)
+    nearest = tuple(p.key for p in above if p.parents == (ANSWER,))
+    return [*above, *kinds(case, under=() if _is_owned(case) else nearest)]
 
 
-def kinds(case: Case) -> list[Proposal]:
-    """What kind of organisation it is, whose and where, in phrases."""
-    return _Kinds(case).proposals()
+def kinds(case: Case, *, under: Sequence[str] = ()) -> list[Proposal]:
+    """What kind of organisation it is, whose and where, in phrases.
+
+    `under` are the parents whose level comes before: to name the parent says more than to name the kind.
+    """
+    return _Kinds(case).proposals(tuple(under) or (ANSWER,))
+
+
+def _is_owned(case: Case) -> bool:
+    """Whether the description tells the parent as an owner: then kind and owner stand side by side."""
+    text = case.graph.description(case.answer)
+    return text is not None and any(owner.owns for owner in parse_organisation(text, case.vocabulary).owners)
 
 
 class _Kinds:
@@ -50,7 +64,7 @@ class _Kinds:
         text = case.graph.description(case.answer)
         self.described = parse_organisation(text, case.vocabulary, FAMILY) if text else None
 
-    def proposals(self) -> list[Proposal]:
+    def proposals(self, under: tuple[str, ...]) -> list[Proposal]:
         case, described = self.case, self.described
         kind = described.kind if described is not None else None
         chains = [described_kind(case, kind, FAMILY)] if kind is not None else stated_kinds(case, FAMILY)
@@ -59,7 +73,7 @@ class _Kinds:
         steps = self.steps(described)
         for chain in (self.made() if general else []) or chains:
             self.add(chain, found, steps)
-        return self.lattice.proposals()
+        return self.lattice.proposals(under=under)
 
     def nations(self, described: OrganisationDescription | None) -> list[Nation]:
         """Nationality by the description, P17 or country of origin; else the country of the seat."""

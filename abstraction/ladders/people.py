@@ -43,7 +43,7 @@ class _Person:
         found = nations(self.case, national, ("P27",))
         offices = add_offices(self.case, self, found)
         if self.described is not None:
-            add_kin(self.case, self, self.described.kin)
+            add_kin(self.case, self.lattice, self.described.kin)
         occupations: list[Wording] = []
         if self.described is not None and self.described.occupations:
             occupations = described_occupations(self.case, self, self.described)
@@ -53,7 +53,8 @@ class _Person:
         for wording in occupations:
             self.add(wording, found, listed)
         for nation in found:
-            self.person(nation)
+            if nation.person:
+                self.person(nation)
         return self.lattice.proposals()
 
     def add(self, wording: Wording, nations: Sequence[Nation], listed: set[str]) -> None:

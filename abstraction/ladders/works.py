@@ -10,7 +10,7 @@ from abstraction.evidence import from_statement
 from abstraction.ladders.base import Case, Proposal
 from abstraction.ladders.kinds import KindChain, described_kind, stated_kinds
 from abstraction.ladders.nations import Nation, nations, speaks_english, word_evidence
-from abstraction.ladders.offices import names_subject
+from abstraction.ladders.offices import names_subject, names_whole_subject
 from abstraction.phrases import Lattice, indefinite
 from abstraction.tiers import Condition, Evidence
 from kg.model import Statement, TimeValue
@@ -203,19 +203,19 @@ def _joined(names: str) -> str:
 def _belongs_to_another(case: Case) -> bool:
     """Whether a notable work turns out to be someone else's: a namesake was linked (Steinbeck's novel, Ford's film)."""
     subject = case.subject
-    if case.relation.id != "P800" or subject is None:
+    if case.relation.id != "P800":
         return False
-    if any(s.target == case.answer for s in case.graph.statements(subject, "P800")):
-        return False
-    made = [s.target for prop in TAKING_PART for s in case.graph.statements(case.answer, prop)]
-    if subject in made:
-        return False
-    if made:
-        return True
+    if subject is not None:
+        notable = [s.target for s in case.graph.statements(subject, "P800")]
+        if notable:
+            return case.answer not in notable
+        made = [s.target for prop in TAKING_PART for s in case.graph.statements(case.answer, prop)]
+        if made:
+            return subject not in made
     text = case.graph.description(case.answer)
     described = parse_work(text, case.vocabulary) if text else None
     creators = described.creators if described is not None else None
-    return creators is not None and not names_subject(case, creators.names)
+    return creators is not None and not names_whole_subject(case, creators.names)
 
 
 def _series(case: Case) -> list[Proposal]:
