@@ -30,8 +30,10 @@ _PAST = re.compile(
 )
 # Parts of the world by name, for what the snapshot does not know as an entity.
 _WORLD = re.compile(
-    r"\b(?:Africa|Americas?|Asia|Europe|Oceania|Eurasia|Balkans|Caribbean|Middle East|Near East|Scandinavia|Caucasus|Levant"
-    r"|Maghreb|Iberian|Polynesia|Micronesia|Melanesia|Pacific|Atlantic|Indian Ocean|Baltic|Nordic|Arabian|Himalayas|Sahel"
+    r"\b(?:Africa|Americas?|Asia|Europe|Oceania|Eurasia|Balkans|Caribbean|Middle East|Near East|Scandinavia"
+    r"|Caucasus|Levant"
+    r"|Maghreb|Iberian|Polynesia|Micronesia|Melanesia|Pacific|Atlantic|Indian Ocean|Baltic|Nordic|Arabian"
+    r"|Himalayas|Sahel"
     r"|Antilles|Horn of)\b"
 )
 _WHOLE = frozenset({"Q2", "Q525", "Q544", "Q39731", "Q48227", "Q5107"})  # Earth, Sun, Solar System, hemispheres...
