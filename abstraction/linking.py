@@ -47,6 +47,7 @@ SUBJECT_CLASSES = {
 MOST_SUBJECTS = 12
 DWARFED, DWARFED_ACROSS = 10, 100
 UNRELATED_TO_SIZE = frozenset({"P36"})
+_BY = re.compile(r"\bby ((?:[A-ZÀ-Þ][\w.'’-]*)(?:[ ,]+(?:and |de |van |von |of |the )*[A-ZÀ-Þ][\w.'’-]*)*)")
 _UNIT = re.compile(
     r"[A-ZÀ-Þ][\w.'’-]*(?: (?:of|and|the|de|la|[A-ZÀ-Þ][\w.'’-]*))* "
     r"(?P<kind>County|District|Parish|Province|Region|Department)$"
@@ -111,7 +112,7 @@ class Linker:
         left = self._outermost(named or present or typed, text)
         for rule, narrow in (
             ("statement", self._stated(left, relation, subjects)),
-            ("creator", self._same_creator(left, relation, subjects)),
+            ("creator", self._same_creator(left, relation, subjects, question)),
         ):
             if narrow is None:
                 continue
@@ -214,17 +215,24 @@ class Linker:
                 return found
         return None
 
-    def _same_creator(self, ids: Sequence[str], relation: Relation, subjects: Sequence[str]) -> list[str] | None:
-        """For works of a person: those by that person; a work that is by someone else is not meant."""
-        if relation.asks != "work" or not subjects:
+    def _same_creator(
+        self, ids: Sequence[str], relation: Relation, subjects: Sequence[str], question: str
+    ) -> list[str] | None:
+        """For works of a person: those by that person; a work that is said to be someone else's is not meant."""
+        if relation.asks != "work":
             return None
-        out = []
+        asked = normalise(question)
+        own, silent = [], []
         for qid in ids:
-            makers = {t for prop in CREATORS for t in self._graph.targets(qid, prop)}
-            if not makers or makers.intersection(subjects):
-                out.append(qid)
-        agreed = [i for i in out if any(t in subjects for p in CREATORS for t in self._graph.targets(i, p))]
-        return agreed or out
+            makers = [t for prop in CREATORS for t in self._graph.targets(qid, prop)]
+            names = [normalise(n) for maker in makers for n in self._graph.names(maker)[:3]]
+            if said := _BY.search(self._graph.description(qid) or ""):
+                names += [normalise(name) for name in re.split(r",\s*(?:and\s+)?|\s+and\s+", said[1])]
+            if set(makers).intersection(subjects) or any(_phrase_in(name, asked) for name in names):
+                own.append(qid)
+            elif not names:
+                silent.append(qid)
+        return own or silent
 
     def _lies_elsewhere(self, qid: str, relation: Relation, question: str) -> bool:
         """Whether a capital is said to lie in another unit of the kind asked for: another county, say."""

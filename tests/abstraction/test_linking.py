@@ -125,3 +125,11 @@ def test_a_borough_of_the_same_name_does_not_make_the_city_ambiguous() -> None:
     city = entity("Q586", "Bonn", "city in Germany", P31="Q515")
     borough = entity("Q892684", "Bonn", "district of the city of Bonn, Germany", P31="Q515")
     assert linked(maker(germany, city, borough), "Bonn", "P19").qid == "Q586"
+
+
+def test_a_work_that_its_description_gives_to_another_is_not_meant() -> None:
+    film = entity("Q61", "Slaughterhouse-Five", "1972 film by George Roy Hill", P31="Q11424")
+    novel = entity("Q62", "Slaughterhouse-Five", "1969 novel by Kurt Vonnegut", P31="Q11424")
+    asked = "What is Kurt Vonnegut famous for?"
+    assert linked(maker(film), "Slaughterhouse-Five", "P800", None, asked).abstained == Abstention.TYPE_CONFLICT
+    assert linked(maker(film, novel), "Slaughterhouse-Five", "P800", None, asked).qid == "Q62"
