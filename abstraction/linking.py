@@ -219,7 +219,7 @@ class Linker:
         self, ids: Sequence[str], relation: Relation, subjects: Sequence[str], question: str
     ) -> list[str] | None:
         """For works of a person: those by that person; a work that is said to be someone else's is not meant."""
-        if relation.asks != "work":
+        if relation.asks != "work" or not (subjects or question):
             return None
         asked = normalise(question)
         own, silent = [], []

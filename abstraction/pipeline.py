@@ -12,6 +12,7 @@ from itertools import islice
 
 from abstraction.builders import builder_for
 from abstraction.classes import Classifier
+from abstraction.descriptions.places import parse_place
 from abstraction.filters import clean
 from abstraction.gazetteer import PLACES, Gazetteer
 from abstraction.ladders.base import Case
@@ -131,7 +132,8 @@ class LadderMaker:
     def make(self, row: QARow) -> TieredRow:
         """The tiered row of a question: its ladder, or level 1 alone with the abstention's code.
 
-        Where the row describes its answer's entity and the snapshot does not, the row's words count.
+        Where the row describes its answer's entity and the snapshot does not, or places it less finely, the
+        row's words count.
         """
         described = self._described(row)
         if described is None:
@@ -151,7 +153,8 @@ class LadderMaker:
         if known is None:
             language = self.graph.language
             return Entity(id=qid, labels={language: row.answers[0]}, descriptions={language: said})
-        if self.graph.description(qid) is None:
+        own = self.graph.description(qid)
+        if own is None or _steps(said) > _steps(own):
             return replace(known, descriptions={self.graph.language: said})
         return None
 
@@ -294,6 +297,12 @@ class LadderMaker:
 
 
 _NEXT = frozenset({"P31", "P279", "P131", "P17", "P27", "P106", "P361", "P749", "P276", "P159"})
+
+
+def _steps(description: str) -> int:
+    """How many places a description's chain names."""
+    phrase = parse_place(description)
+    return len(phrase.units) if phrase else 0
 
 
 def _with_aliases(tier: Tier, more: tuple[str, ...]) -> Tier:

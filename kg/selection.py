@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from kg.model import Rank, SnakKind, Statement, TimeValue
 
 START, END, POINT = "P580", "P582", "P585"
-DISPUTED_BY, SOURCING, NATURE = "P1310", "P1480", "P5102"
+APPLIES_TO_PART, DISPUTED_BY, SOURCING, NATURE = "P518", "P1310", "P1480", "P5102"
 
 
 def time_key(value: TimeValue, *, late: bool = False) -> tuple[int, int, int]:
@@ -71,7 +71,8 @@ def current(
     """The statements that hold today, in source order.
 
     Deprecated, unknown and hedged values never count. Preferred rank, where there is any, decides; ended
-    statements fall out; then disputed ones and those whose target `historical` says no longer exists,
+    statements fall out; then those that apply to a part only, disputed ones, and those whose target `historical` says no
+    longer exists,
     each only as long as another value remains. Returns an empty list where every value has ended.
     """
     chosen = stated(statements)
@@ -79,6 +80,7 @@ def current(
     chosen = preferred or chosen
     chosen = [s for s in chosen if not has_ended(s)]
     doubts: tuple[Callable[[Statement], bool], ...] = (
+        lambda s: bool(s.qualifier(APPLIES_TO_PART)),
         lambda s: bool(s.qualifier(DISPUTED_BY)),
         lambda s: historical is not None and s.target is not None and historical(s.target),
     )
