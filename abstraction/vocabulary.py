@@ -103,6 +103,11 @@ class Vocabulary:
         key = normalise(phrase)
         return key in self.occupations or key in common_occupations()
 
+    def is_common(self, word: str) -> bool:
+        """Whether a word is a common noun or adjective, as far as descriptions show."""
+        key = normalise(word)
+        return key in self.lowercase or key in common_lowercase()
+
     def adjective(self, country: str) -> str | None:
         """The national adjective for a country's QID, or None."""
         return self.adjectives.get(country) or bundled_demonyms().adjectives.get(country)
@@ -125,10 +130,15 @@ def head_phrase(opening: str) -> str:
     return normalise(" ".join(words))
 
 
-def _word_file(name: str) -> frozenset[str]:
+@lru_cache(maxsize=8)
+def _written(name: str) -> tuple[str, ...]:
     text = files("abstraction").joinpath(f"data/{name}").read_text(encoding="utf-8")
     lines = (line.split("#", 1)[0] for line in text.splitlines())
-    return frozenset(normalise(word) for line in lines for word in line.split(",") if word.strip())
+    return tuple(word.strip() for line in lines for word in line.split(",") if word.strip())
+
+
+def _word_file(name: str) -> frozenset[str]:
+    return frozenset(normalise(word) for word in _written(name))
 
 
 @lru_cache(maxsize=1)
@@ -147,6 +157,13 @@ def common_types(kind: str) -> frozenset[str]:
 def common_nouns() -> frozenset[str]:
     """Everyday names of kinds of persons, organisations, groups and works: attested everywhere."""
     return common_occupations().union(*(common_types(k) for k in ("organisation", "group", "work")))
+
+
+@lru_cache(maxsize=1)
+def common_lowercase() -> frozenset[str]:
+    """Words of those names that are no names themselves: "priest", not "Catholic"."""
+    kinds = ("occupations.txt", *(f"{kind}_types.txt" for kind in ("organisation", "group", "work")))
+    return frozenset(word for name in kinds for phrase in _written(name) for word in phrase.split() if word.islower())
 
 
 def _batches(ids: Iterable[str]) -> Iterator[list[str]]:
@@ -187,7 +204,7 @@ def _occupations(store: Store, chain: tuple[str, ...]) -> tuple[dict[str, tuple[
             for alias in entity.aliases.get(code, ()):
                 name = normalise(alias)
                 # Plurals, bracketed and very short names are no way to describe one person.
-                plural = name.removesuffix("s") in labelled
+                plural = name.endswith("s") and name[:-1] in labelled
                 if len(name) > 2 and "(" not in name and not plural and not _NO_PERSON.search(name):
                     owners = names.setdefault(name, [])
                     if entity.id not in owners:

@@ -39,8 +39,8 @@ class Kind:
 
 @lru_cache(maxsize=8)
 def heads(kind: str) -> frozenset[str]:
-    """The nouns that may end the name of a kind: the last words of `common_types`."""
-    return frozenset(name.rsplit(" ", 1)[-1] for name in common_types(kind))
+    """The nouns that may end the name of a kind: the last words of `common_types`, "of" and what follows apart."""
+    return frozenset(name.split(" of ", 1)[0].rsplit(" ", 1)[-1] for name in common_types(kind))
 
 
 @lru_cache(maxsize=1)

@@ -110,9 +110,17 @@ def _countries(text: str, vocabulary: Vocabulary) -> tuple[str, ...]:
 
 
 def _spelled(text: str, countries: tuple[str, ...], vocabulary: Vocabulary) -> str:
-    """The adjective as written; a country's name or abbreviation becomes its adjective."""
-    if normalise(text) in bundled_demonyms().names or normalise(text) in _ABBREVIATED:
-        return vocabulary.adjective(countries[0]) or text
+    """The adjective in its own capitals; a country's name or abbreviation becomes its adjective."""
+    key = normalise(text)
+    bundled = bundled_demonyms()
+    adjective = vocabulary.adjective(countries[0])
+    if key in bundled.names and adjective is not None:
+        return adjective
+    for form in (adjective, *bundled.variants.get(countries[0], ())):
+        if form is not None and normalise(form) == key and key not in _ABBREVIATED:
+            return form
+    if key in _ABBREVIATED:
+        return adjective or text
     return text[:1].upper() + text[1:] if text.islower() else text
 
 

@@ -109,7 +109,7 @@ class OccupationReader:
         """Whether the words name what a person is or does."""
         last = rest[-1]
         plain = not last.capital or last.text.isupper()
-        if not plain and len(rest) > 1 and not lowers(last, self.vocabulary, self.vocabulary.is_occupation):
+        if not plain and len(rest) > 1 and not lowers(last, self.vocabulary):
             return False
         for start in range(len(rest)):
             if self.vocabulary.is_occupation(" ".join(w.text for w in rest[start:])):

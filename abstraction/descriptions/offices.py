@@ -135,10 +135,8 @@ def read_office(words: Sequence[Word], nominal: int) -> Office | None:
             break
         first += 1
     title = text_of(head[first:])
-    if family == "role" and not unique:
-        title = " ".join(
-            w.text if w.text.isupper() or index else w.text.lower() for index, w in enumerate(head[first:])
-        )
+    if family == "role" and not unique and " " not in title and not title.isupper():
+        title = title.lower()
     row = office_data()["families"][family]
     return Office(
         title=title, complement=text_of(complement), family=family, lift=row["lift"], unique=unique and first == at,

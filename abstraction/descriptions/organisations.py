@@ -9,6 +9,7 @@ from functools import lru_cache
 from abstraction.descriptions.kinds import Kind, read_kind
 from abstraction.descriptions.nationality import Nationality, read_nationality
 from abstraction.descriptions.words import Word, words
+from abstraction.phrases import listed
 from abstraction.vocabulary import Vocabulary
 
 _OWNER = re.compile(
@@ -58,7 +59,10 @@ def parse_organisation(description: str, vocabulary: Vocabulary, kind: str = "or
     placed, land = False, None
     if found is not None and found.end < len(first):
         tail = first[found.end :]
-        placed = tail[0].text in _WHERE and any(w.capital for w in tail[1:4])
+        at = next((i for i, w in enumerate(tail) if w.text in listed("prepositions")), len(tail))
+        # "university and liberal arts college in Hanover": both are there.
+        joined = at == 0 or (tail[0].text == "and" and not any(w.separator for w in tail[:at]))
+        placed = joined and at < len(tail) and tail[at].text in _WHERE and any(w.capital for w in tail[at + 1 : at + 4])
         land = _land(tail, vocabulary) if found.nationality is None else None
     owners = tuple(
         Owner(

@@ -13,7 +13,7 @@ from abstraction.vocabulary import Vocabulary
 
 def is_common(word: Word, vocabulary: Vocabulary) -> bool:
     """Whether the word is a common noun or adjective, whatever its first letter."""
-    return not word.capital or (not word.text.isupper() and word.key in vocabulary.lowercase)
+    return not word.capital or (not word.text.isupper() and vocabulary.is_common(word.text))
 
 
 def spell(sequence: Sequence[Word], vocabulary: Vocabulary, is_name: Callable[[str], bool]) -> str:
@@ -27,16 +27,14 @@ def spell(sequence: Sequence[Word], vocabulary: Vocabulary, is_name: Callable[[s
         for index in range(len(texts) - 1, -1, -1):
             word = sequence[index]
             last = index + 1 == len(texts) or not texts[index + 1][:1].isupper()
-            if word.capital and lowers(word, vocabulary, is_name) and (index >= named or (word.start == 0 and last)):
+            if word.capital and lowers(word, vocabulary) and (index >= named or (word.start == 0 and last)):
                 texts[index] = word.text.lower()
     return " ".join(texts)
 
 
-def lowers(word: Word, vocabulary: Vocabulary, is_name: Callable[[str], bool]) -> bool:
+def lowers(word: Word, vocabulary: Vocabulary) -> bool:
     """Whether a capital at the start of a phrase is due to its place alone."""
-    if word.text.isupper() and len(word.text) > 1:
-        return False
-    return word.key in vocabulary.lowercase or is_name(word.text) or word.key == "film"
+    return (len(word.text) == 1 or not word.text.isupper()) and vocabulary.is_common(word.text)
 
 
 def may_shorten(longer: str, shorter: str, vocabulary: Vocabulary) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from abstraction.descriptions.nationality import Nationality
 from abstraction.descriptions.words import Word, spans
@@ -127,7 +127,12 @@ def _described(case: Case, national: Nationality, stated: Sequence[Statement], p
         if united and british:
             wider = _nation(british, UNITED_KINGDOM, (from_statement(case.graph, united[0]),), prop)
             broader = (wider,)
-        parts.append(_nation(text, country, proof, prop, broader))
+        part = _nation(text, country, proof, prop, broader)
+        if broader:
+            # Citizenship is stated of the whole; the part is what the words say.
+            told = Condition(property="text", value=f"nation:{text}")
+            part = replace(part, conditions=broader[0].conditions | {told})
+        parts.append(part)
     if len(parts) == 1:
         return parts[0]
     # Both adjectives stand together; one alone only where a statement bears it out, else the last.

@@ -177,7 +177,7 @@ def _lifted(
         adjective = _land(case, office)
         if adjective is not None and office.family in {"monarch", "nobleman", "noblewoman"}:
             # The land of the title, which need not be the holder's own.
-            feature = frozenset({f"title:{adjective}"})
+            feature = frozenset({f"title:{adjective}"}).union(*(n.features for n in nations if n.text == adjective))
             condition = Condition(property="text", value=f"land:{adjective}")
             out.append((f"{adjective} {noun}", wider | feature, evidence, conditions | {condition}))
         elif office.family == "monarch":

@@ -145,11 +145,12 @@ class _Kinds:
         """Every wording with nationality, with place, and alone."""
         placed = self.placed(steps)
         land = frozenset[str]().union(*(n.features for n in found))
+        lands = frozenset[Condition]().union(*(n.conditions for n in found))
         for index, text in enumerate(chain.texts):
             self.order += 1
             features, proof, conditions = chain.features[index], chain.proofs[index], chain.conditions[index]
             if placed and found and found[0].stated:
-                self.add_places(chain, index, placed, land)
+                self.add_places(chain, index, placed, land, lands)
             for nation in found if index >= chain.tied else ():
                 for each in (nation, *nation.broader):
                     self.lattice.add(
@@ -159,7 +160,7 @@ class _Kinds:
                         conditions=conditions | each.conditions,
                         order=self.order,
                     )
-            self.add_places(chain, index, placed, land)
+            self.add_places(chain, index, placed, land, lands)
             self.lattice.add(
                 indefinite(text),
                 features,
@@ -169,7 +170,14 @@ class _Kinds:
                 bare=index == len(chain.texts) - 1,
             )
 
-    def add_places(self, chain: KindChain, index: int, placed: Sequence[Placed], land: frozenset[str]) -> None:
+    def add_places(
+        self,
+        chain: KindChain,
+        index: int,
+        placed: Sequence[Placed],
+        land: frozenset[str],
+        lands: frozenset[Condition],
+    ) -> None:
         """All places with the whole phrase, the widest with the shortened ones as well."""
         for at, (where, own, evidence, condition) in enumerate(placed):
             if index == 0 or at + 1 == len(placed):
@@ -177,7 +185,7 @@ class _Kinds:
                     indefinite(f"{chain.texts[index]} in {where}"),
                     chain.features[index] | own | land,
                     evidence=(*chain.proofs[index], *evidence),
-                    conditions=chain.conditions[index] | condition,
+                    conditions=chain.conditions[index] | condition | lands,
                     order=self.order,
                 )
 
@@ -195,7 +203,11 @@ class _Kinds:
                 # The first place is told with the next: there is a Kent in Ohio and one in England.
                 where = f"{where}, {_short(steps[1][0])}"
             evidence = tuple(self._shown(place) for place in step)
-            condition = frozenset(Condition(property="P131", value=place.key) for place in step)
+            condition = frozenset(
+                Condition(property="P17" if self._is_country(place.qid) else "P131", value=place.key)
+                for later in steps[at:]
+                for place in later
+            )
             out.append((where, own, evidence, condition))
         return out
 

@@ -67,6 +67,7 @@ class _Person:
             other = wording.other(index)
             lifted = index >= len(wording.texts)
             for nation in nations if index >= wording.tied else ():
+                self.order += 1
                 if not (lifted and nation.compound) and not (text[:1].isupper() and not wording.national):
                     self.national(text, other, features[index], nation, evidence, conditions)
                 for broader in nation.broader:

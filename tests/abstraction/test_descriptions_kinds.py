@@ -1,0 +1,137 @@
+"""The grammar of descriptions of organisations, groups and works."""
+
+from __future__ import annotations
+
+import pytest
+
+from abstraction.descriptions.organisations import parse_organisation
+from abstraction.descriptions.works import parse_work
+from abstraction.vocabulary import Vocabulary
+
+PLAIN = Vocabulary()
+
+
+@pytest.mark.parametrize(
+    ("description", "nationality", "kinds"),
+    [
+        ("American record label", "American", ["record label"]),
+        ("British multinational branded venture capital conglomerate", "British",
+         ["multinational branded venture capital conglomerate", "branded venture capital conglomerate",
+          "conglomerate"]),
+        ("American consumer electronics and telecommunications company", "American",
+         ["consumer electronics and telecommunications company", "telecommunications company", "company"]),
+        ("baseball team and Major League Baseball franchise in Milwaukee", None, ["baseball team"]),
+        ("regional, comprehensive public university in Cheney, Washington", None, ["public university", "university"]),
+        ("association football club in Manchester, England", None,
+         ["association football club", "football club"]),
+        ("1973-2001 aerospace manufacturer", None, ["aerospace manufacturer", "manufacturer"]),
+        ("former British engineering conglomerate", "British", ["engineering conglomerate", "conglomerate"]),
+        ("multi-campus American public research university", "American",
+         ["public research university", "research university", "university"]),
+        ("American radio broadcast company", "American", ["radio broadcast company", "company"]),
+        ("private non-profit Jesuit university located in California", None,
+         ["private non-profit Jesuit university", "non-profit Jesuit university", "Jesuit university", "university"]),
+        ("Private University in Argentina", "Argentine", ["private university", "university"]),
+        ("company", None, ["company"]),
+        ("Walt Disney Company's home video division", None, ["home video division"]),
+        ("military, private school", None, ["private school", "school"]),
+        ("combined military forces of Canada", None, None),
+        ("Norwegian painter", None, None),
+        ("American football team", None, ["American football team", "football team"]),
+    ],
+)  # fmt: skip
+def test_kinds_of_organisations(description: str, nationality: str | None, kinds: list[str] | None) -> None:
+    read = parse_organisation(description, PLAIN)
+    if kinds is None:
+        assert read.kind is None
+        return
+    assert read.kind is not None
+    assert list(read.kind.texts) == kinds
+    national = read.kind.nationality or read.land
+    assert (national.text if national else None) == nationality
+    for text, used in zip(read.kind.texts, read.kind.used, strict=True):
+        assert text.split()[-1].lower() == description[used[-1].start : used[-1].end].lower()
+
+
+@pytest.mark.parametrize(
+    ("description", "owners"),
+    [
+        ("American record label, subsidiary of Tooth & Nail Records", [("Tooth & Nail Records", False)]),
+        ("American record label; currently owned by Sony Music Entertainment", [("Sony Music Entertainment", True)]),
+        ("American record label; imprint of Capitol Records, Inc.", [("Capitol Records, Inc", False)]),
+        ("former subsidiary of Philips", []),
+        ("art school, part of University College London", [("University College London", False)]),
+        ("record label", []),
+    ],
+)
+def test_whom_an_organisation_belongs_to(description: str, owners: list[tuple[str, bool]]) -> None:
+    read = parse_organisation(description, PLAIN)
+    assert [(o.name, o.owns) for o in read.owners] == owners
+    for owner in read.owners:
+        assert owner.name in description[slice(*owner.span)]
+
+
+@pytest.mark.parametrize(
+    ("description", "placed", "land"),
+    [
+        ("university in Toronto, Ontario, Canada", True, None),
+        ("independent record label in the United States", True, "American"),
+        ("public service broadcaster of Japan", False, "Japanese"),
+        ("rock band from England", True, "English"),
+        ("university and liberal arts college in Hanover, New Hampshire", True, None),
+        ("organisation founded in 1909", False, None),
+    ],
+)
+def test_where_an_organisation_is(description: str, placed: bool, land: str | None) -> None:
+    family = "group" if "band" in description else "organisation"
+    read = parse_organisation(description, PLAIN, family)
+    assert read.placed is placed
+    assert (read.land.text if read.land else None) == land
+
+
+@pytest.mark.parametrize(
+    ("description", "kind"),
+    [
+        ("American vocal quartet", "vocal quartet"),
+        ("Rock band", "rock band"),
+        ("American hip hop group from Compton, California", "hip hop group"),
+        ("Italian brothers, musical duo", "musical duo"),
+        ("New Zealand rock band", "rock band"),
+        ("An American New Wave band", "new wave band"),
+    ],
+)
+def test_kinds_of_groups(description: str, kind: str) -> None:
+    read = parse_organisation(description, PLAIN, "group")
+    assert read.kind is not None
+    assert read.kind.texts[0] == kind
+
+
+@pytest.mark.parametrize(
+    ("description", "year", "nationality", "kind", "creators"),
+    [
+        ("1979 period comedy film directed by Steven Spielberg", "1979", None, "period comedy film",
+         "Steven Spielberg"),
+        ("1961 American film by Mervyn LeRoy", "1961", "American", "film", "Mervyn LeRoy"),
+        ("2007 Canadian-American comedy-drama film", "2007", "Canadian-American", "comedy-drama film", None),
+        ("film", None, None, "film", None),
+        ("novel by J. R. R. Tolkien", None, None, "novel", "J. R. R. Tolkien"),
+        ("1991 film by Joel Coen, Ethan Coen", "1991", None, "film", "Joel Coen, Ethan Coen"),
+        ("2009 film directed by Ethan and Joel Coen starring no one", "2009", None, "film", "Ethan and Joel Coen"),
+        ("2016 superhero film produced by Marvel Entertainment", "2016", None, "superhero film", None),
+        ("American television series (2005–2014)", None, "American", "television series", None),
+        ("painting by the Master of Flémalle", None, None, "painting", None),
+    ],
+)  # fmt: skip
+def test_works(description: str, year: str | None, nationality: str | None, kind: str, creators: str | None) -> None:
+    read = parse_work(description, PLAIN)
+    assert read is not None
+    assert read.kind.texts[0] == kind
+    assert (read.kind.year.text if read.kind.year else None) == year
+    assert (read.kind.nationality.text if read.kind.nationality else None) == nationality
+    if creators is not None or "Master" not in description:
+        assert (read.creators.names if read.creators else None) == creators
+
+
+def test_what_is_no_work() -> None:
+    assert parse_work("French painter", PLAIN) is None
+    assert parse_work("", PLAIN) is None

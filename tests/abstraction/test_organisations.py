@@ -1,0 +1,130 @@
+"""Ladders of organisations: parents, then kind with nationality and place."""
+
+from __future__ import annotations
+
+import pytest
+
+from abstraction.ladders.organisations import organisations, parents
+from kg.model import Entity, TimeValue
+from tests.cases import case_in, case_of, check_sound, ladder, proposed
+from tests.worlds import entity, maker
+
+USA = entity("Q30", "United States of America", "country in North America", aliases=["United States", "U.S."],
+             P31="Q3624078")  # fmt: skip
+UK = entity("Q145", "United Kingdom", "country in Europe", P31="Q3624078")
+JAPAN = entity("Q17", "Japan", "country in East Asia", P31="Q3624078")
+WASHINGTON = entity("Q1223", "Washington", "state of the United States of America", P31="Q35657", P131="Q30")
+CHENEY = entity("Q984544", "Cheney", "city in Washington, United States", P31="Q515", P131="Q1223")
+LABEL = entity("Q18127", "record label", "brand of music", P31="Q900600")
+COMPANY = entity("Q4830453", "business", "organization", P31="Q900600")
+MAKER = entity("Q786820", "automobile manufacturer", "company that makes cars", P279="Q4830453")
+HOLDING = entity("Q219577", "holding company", "company", P279="Q4830453")
+WORLD = (USA, UK, JAPAN, WASHINGTON, CHENEY, LABEL, COMPANY, MAKER, HOLDING)
+UMG = entity("Q38903", "Universal Music Group", "American music corporation", aliases=["UMG"], P31="Q4830453")
+
+
+def rungs(answer: Entity, *others: Entity, relation_id: str = "P127") -> list[list[str]]:
+    return ladder(organisations, case_of(answer, *WORLD, *others, relation_id=relation_id))
+
+
+def organisation(description: str = "", **said: object) -> Entity:
+    said.setdefault("P31", "Q18127")
+    return entity("Q900601", "Example Works", description, **said)  # type: ignore[arg-type]
+
+
+def test_a_kind_with_its_nationality() -> None:
+    assert rungs(organisation("American record label")) == [["an American record label"], ["a record label"]]
+    assert rungs(organisation("record label", P17="Q17")) == [["a Japanese record label"], ["a record label"]]
+    assert rungs(organisation("record label in the United Kingdom")) == [["a British record label"], ["a record label"]]
+
+
+def test_without_a_description_the_class_speaks() -> None:
+    assert rungs(organisation(P31="Q786820", P17="Q17"))[0] == ["a Japanese automobile manufacturer"]
+    # A class that says nothing gives way to the trade.
+    trade = entity("Q900602", "automotive industry", "branch of industry")
+    assert rungs(organisation("company", P31="Q4830453", P17="Q17", P452="Q900602"), trade)[0] == [
+        "a Japanese automotive company"
+    ]
+    cars = entity("Q1420", "car", "motor vehicle")
+    assert rungs(organisation(P31="Q4830453", P1056="Q1420"), cars, relation_id="P176")[0] == ["a car manufacturer"]
+
+
+def test_the_seat_tells_the_country_at_last() -> None:
+    tokyo = entity("Q1490", "Tokyo", "capital of Japan", P31="Q515", P17="Q17")
+    assert rungs(organisation("record label", P159="Q1490"), tokyo)[0] == ["a Japanese record label"]
+
+
+def test_places_widen_up_to_the_country() -> None:
+    made = rungs(
+        organisation("regional, comprehensive public university in Cheney, Washington", P31="Q3918", P17="Q30")
+    )
+    assert made[:3] == [
+        ["a public university in Cheney, Washington"],
+        ["a public university in Washington"],
+        ["a public university in the United States"],
+    ]
+    assert made[-1] == ["a university"]
+
+
+def test_parents_come_first_and_are_current() -> None:
+    made = rungs(organisation("American record label", P749=[("Q900603", {"end": 1990}), "Q38903"]), UMG,
+                 entity("Q900603", "Old Owner Records", "record label", P31="Q18127"))  # fmt: skip
+    assert made == [["Universal Music Group"], ["an American record label"], ["a record label"]]
+
+
+def test_parents_climb_and_stop_at_persons_and_shells() -> None:
+    vivendi = entity("Q1127887", "Vivendi", "French media company", P31="Q4830453", P127="Q900604")
+    person = entity("Q900604", "Vincent Example", "French businessman", P31="Q5")
+    group = entity("Q38903", "Universal Music Group", "American music corporation", P31="Q4830453", P749="Q1127887")
+    found = parents(case_of(organisation("American record label", P749="Q38903"), *WORLD, group, vivendi, person))
+    assert [p.text for p in found] == ["Universal Music Group", "Vivendi"]
+    assert found[1].parents == (found[0].key,)
+    shell = entity("Q219635", "BlackRock", "American investment company", P31="Q219577")
+    assert parents(case_of(organisation("American record label", P127="Q219635"), *WORLD, shell)) == []
+
+
+def test_many_owners_are_shareholders() -> None:
+    owners = [entity(f"Q90061{n}", f"Owner {n}", "company", P31="Q4830453") for n in range(3)]
+    company = organisation("American record label", P127=[o.id for o in owners])
+    assert parents(case_of(company, *WORLD, *owners)) == []
+
+
+def test_a_description_names_the_parent() -> None:
+    made = rungs(organisation("American record label, subsidiary of Universal Music Group"), UMG)
+    assert made[0] == ["Universal Music Group"]
+    beside = rungs(organisation("American record label; currently owned by Universal Music Group"), UMG)
+    assert beside[0] == ["Universal Music Group", "an American record label"]
+
+
+def test_the_parent_at_the_question_s_own_date() -> None:
+    old = entity("Q900603", "Old Owner Records", "record label", P31="Q18127")
+    world = maker(organisation("American record label", P749=[("Q900603", {"start": 1980, "end": 1990})]), *WORLD, old)
+    assert parents(case_in(world, "Q900601")) == []
+    then = parents(case_in(world, "Q900601", at=TimeValue(year=1985, precision=9)))
+    assert [p.text for p in then] == ["Old Owner Records"]
+
+
+def test_a_subsidiary_s_legal_form_is_no_tier() -> None:
+    form = entity("Q900605", "public limited company", "legal form")
+    assert "limited" not in str(rungs(organisation("American record label", P1454="Q900605"), form))
+
+
+@pytest.mark.parametrize(
+    "description",
+    ["American record label", "record label in Cheney, Washington, United States", "", "British/US record label",
+     "English football club based in Cheney, Washington", "company", "record label, part of Universal Music Group"],
+)  # fmt: skip
+def test_proposals_are_sound(description: str) -> None:
+    case = case_of(organisation(description, P17=["Q30", "Q145"]), *WORLD, UMG)
+    check_sound(organisations(case), {})
+
+
+def test_evidence_of_nationality_and_kind() -> None:
+    case = case_of(organisation("record label", P17="Q17"), *WORLD)
+    finest = proposed(organisations, case)["a Japanese record label"]
+    assert {(e.kind, e.property) for e in finest.evidence} >= {
+        ("statement", "P17"),
+        ("statement", "P31"),
+        ("description", None),
+    }
+    assert {(c.property, c.value) for c in finest.conditions} == {("P17", "Q17"), ("P31", "Q18127")}

@@ -1,0 +1,85 @@
+"""Ladders of works: year, country, kind and creator."""
+
+from __future__ import annotations
+
+from abstraction.ladders.works import works
+from kg.model import Entity
+from tests.cases import case_of, check_sound, ladder, proposed
+from tests.worlds import entity
+
+USA = entity("Q30", "United States of America", "country in North America", P31="Q3624078")
+FILM = entity("Q11424", "film", "work")
+NOVEL = entity("Q8261", "novel", "book")
+DIRECTOR = entity("Q900800", "Mira Director", "American film director", P31="Q5")
+COMPOSER = entity("Q900801", "Carl Composer", "American composer", P31="Q5")
+COMEDY = entity("Q157443", "comedy film", "film genre", P31="Q201658")
+SERIES = entity("Q900802", "The Long Saga", "film series")
+WORLD = (USA, FILM, NOVEL, DIRECTOR, COMPOSER, COMEDY, SERIES)
+
+
+def work(description: str = "", **said: object) -> Entity:
+    said.setdefault("P31", "Q11424")
+    return entity("Q900803", "The Example", description, **said)  # type: ignore[arg-type]
+
+
+def rungs(answer: Entity, *others: Entity, relation_id: str = "P921", subject: str | None = None) -> list[list[str]]:
+    return ladder(works, case_of(answer, *WORLD, *others, relation_id=relation_id, subject=subject))
+
+
+def test_details_fall_one_by_one() -> None:
+    assert rungs(work("1961 American film by Mervyn LeRoy")) == [
+        ["a 1961 American film by Mervyn LeRoy"],
+        ["a film by Mervyn LeRoy", "a 1961 American film"],
+        ["an American film", "a 1961 film"],
+        ["a film"],
+    ]
+
+
+def test_statements_fill_what_the_description_leaves_out() -> None:
+    made = rungs(work("film", P577=[1985, 1984], P57="Q900800", P86="Q900801", P495="Q30", P136="Q157443"))
+    assert made[0] == ["a 1984 American comedy film by Mira Director"]
+    assert made[-1] == ["a film"]
+    assert "Composer" not in str(made)
+    assert rungs(work(P577=1984))[0] == ["a 1984 film"]
+
+
+def test_a_notable_work_does_not_say_whose_it_is() -> None:
+    author = entity("Q39212", "Jane Writer", "American writer", P31="Q5", P800="Q900803")
+    made = rungs(
+        work("1939 novel by Jane Writer", P31="Q8261", P50="Q39212"), author, relation_id="P800", subject="Q39212"
+    )
+    assert made == [["a 1939 novel"], ["a novel"]]
+
+
+def test_someone_else_s_work_is_no_notable_work() -> None:
+    author = entity("Q39212", "Jane Writer", "American writer", P31="Q5")
+    film = work("1940 film by John Ford")
+    assert rungs(film, author, relation_id="P800", subject="Q39212") == []
+    other = entity("Q39213", "Ann Writer", "American writer", P31="Q5", P800="Q900804")
+    assert rungs(work("1940 film"), other, relation_id="P800", subject="Q39213") == []
+
+
+def test_the_series_stands_first() -> None:
+    found = works(case_of(work("2002 film by Mira Director", P179="Q900802"), *WORLD))
+    assert found[0].text == "The Long Saga"
+    assert found[0].qid == "Q900802"
+
+
+def test_what_is_understood_badly_is_left_out() -> None:
+    assert rungs(work("depiction of something", P31="Q900899")) == []
+    # An unknown name before the kind may be a misspelt nationality: the graph's own is not put before it.
+    assert "American Amrican" not in str(rungs(work("1990 Amrican romance film", P495="Q30")))
+
+
+def test_proposals_are_sound() -> None:
+    for description in ("1961 American film by Mervyn LeRoy", "", "film", "romantic comedy film directed by A. B. Cee"):
+        case = case_of(work(description, P577=1961, P495="Q30", P57="Q900800", P136="Q157443"), *WORLD)
+        check_sound(works(case), {})
+
+
+def test_evidence_of_each_detail() -> None:
+    case = case_of(work("1961 film by Mira Director", P577=1961, P57="Q900800", P495="Q30"), *WORLD)
+    finest = proposed(works, case)["a 1961 American film by Mira Director"]
+    words = [e.text[slice(*e.span)] for e in finest.evidence if e.text and e.span]
+    assert words == ["1961", "film", "by Mira Director"]
+    assert {e.property for e in finest.evidence if e.kind == "statement"} == {"P31", "P577", "P57", "P495"}
