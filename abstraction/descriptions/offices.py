@@ -134,6 +134,8 @@ def read_office(words: Sequence[Word], nominal: int) -> Office | None:
         elif word.key not in listed("current"):
             break
         first += 1
+    if family == "role" and first < at and head[first].capital:
+        return None  # an endowed chair and the like
     title = text_of(head[first:])
     if family == "role" and not unique and " " not in title and not title.isupper():
         title = title.lower()
@@ -153,16 +155,22 @@ def _complement(tail: Sequence[Word], *, plain: bool = False) -> list[Word] | No
     for index, word in enumerate(tail[1:], 1):
         if word.separator and (word.text not in ",&" or plain):
             break
-        if (word.separator or word.key == "and") and _starts_title(tail[index + 1 :]):
+        joint = word.separator or word.key == "and"
+        if joint and (_starts_title(tail[index + 1 :]) or not any(w.capital for w in out)):
             break
         if (word.text[:1].isdigit() and not (plain and is_ordinal(word))) or word.key in listed("complement_ends"):
             break
         if not word.capital and not word.separator and word.key not in listed("name_particles"):
             # "the state of Victoria" goes on before the name came, "Israel and writer" does not after it.
-            more = plain and any(w.capital for w in tail[index : index + 4])
+            behind = tail[index + 1] if index + 1 < len(tail) else None
+            more = (plain and any(w.capital for w in tail[index : index + 4])) or (
+                word.text == "to" and behind is not None and behind.capital  # Return to Forever
+            )
             if not more and (any(w.capital for w in out) or len(out) > 3):
                 if _ADJECTIVE.search(out[-1].key):
                     out.extend(_plain(tail[index : index + 3]))  # "of the Austrian constitutional court"
+                elif plain:
+                    return None  # "father of the Erasmus program"
                 break
         out.append(word)
     while out and (out[-1].separator or out[-1].key in listed("name_particles")):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
@@ -82,7 +82,9 @@ class Wording:
     def other(self, index: int) -> str | None:
         """The occupation's own label where the description words it differently: "actor" for "actress"."""
         label = self.labels[index] if index < len(self.labels) else None
-        return label if label is not None and normalise(label) != normalise(self.texts[index]) else None
+        if label is None or f" {normalise(label)}".endswith(f" {normalise(self.texts[index])}"):
+            return None
+        return label
 
 
 def described_occupations(case: Case, speaker: Speaker, described: PersonDescription) -> list[Wording]:
@@ -94,11 +96,8 @@ def described_occupations(case: Case, speaker: Speaker, described: PersonDescrip
             continue
         qids = tuple(_named(case, text, stated) for text in occupation.texts)
         proofs = []
-        for used, qid in zip(occupation.used, qids, strict=True):
-            proof = speaker.spans(used)
-            if qid in stated:
-                proof = (*proof, from_statement(case.graph, stated[qid]))
-            proofs.append(proof)
+        for text, used in zip(occupation.texts, occupation.used, strict=True):
+            proofs.append((*speaker.spans(used), *_backing(case, text, stated)))
         lifted = _lifts(case, occupation.texts, qids, tuple(proofs), stated)
         if occupation.lift is not None and occupation.lift != occupation.texts[-1]:
             rule = Evidence(kind="rule", text=f"{indefinite(occupation.texts[-1])} is {indefinite(occupation.lift)}")
@@ -168,20 +167,34 @@ def _wording(
     )
 
 
-def _named(case: Case, text: str, stated: dict[str, Statement] | dict[str | None, Statement]) -> str | None:
-    """The occupation that a wording names: one the person is stated to have, else the one of that label."""
+Stated = Mapping[str, Statement] | Mapping[str | None, Statement]
+
+
+def _named(case: Case, text: str, stated: Stated) -> str | None:
+    """The occupation that a wording names: by its label, else by an alias of one that the person is stated to have.
+
+    A label comes first: "director" is no other name for a film director, though it is among its aliases.
+    """
     key = normalise(text)
-    owners = case.vocabulary.occupations.get(key, ())
+    labelled = case.vocabulary.labelled.get(key, ())
+    owners = labelled or case.vocabulary.occupations.get(key, ())
     for qid in owners:
         if qid in stated:
             return qid
-    labelled = case.vocabulary.labelled.get(key, ())
     return labelled[0] if labelled else None
+
+
+def _backing(case: Case, text: str, stated: Stated) -> tuple[Evidence, ...]:
+    """The P106 statement whose occupation carries the wording as label or alias."""
+    for qid in case.vocabulary.occupations.get(normalise(text), ()):
+        if qid in stated:
+            return (from_statement(case.graph, stated[qid]),)
+    return ()
 
 
 def _lifts(
     case: Case, texts: tuple[str, ...], qids: tuple[str | None, ...], proofs: tuple[tuple[Evidence, ...], ...],
-    stated: dict[str, Statement] | dict[str | None, Statement],
+    stated: Stated,
 ) -> list[tuple[str, str, tuple[Evidence, ...]]]:  # fmt: skip
     """The broader class of the shortest wording that names an occupation: (text, QID, evidence) for its wordings."""
     for index in range(len(texts) - 1, -1, -1):

@@ -106,6 +106,9 @@ class _Kinds:
         chain = list(self.case.gazetteer.chain(self.case.answer))[:PLACES]
         if not chain or all(place.qid is None for step in chain for place in step):
             return []
+        named = [place.qid for step in chain for place in step if place.qid]
+        if not all(LOCATED & self.case.gazetteer.classes(qid) for qid in named):
+            return []  # "in the State Legislature" is no place
         last = chain[-1][0].qid
         if last is not None and not self._is_country(last) and len(chain[-1]) == 1:
             above = self.case.gazetteer.chain(last)

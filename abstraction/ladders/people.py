@@ -53,7 +53,8 @@ class _Person:
         for wording in occupations:
             self.add(wording, found, listed)
         for nation in found:
-            if nation.person:
+            told = not self.lattice.nodes or any(nation.features <= features for features in self.lattice.nodes)
+            if nation.person and told:
                 self.person(nation)
         return self.lattice.proposals()
 

@@ -108,6 +108,9 @@ def test_words_point_into_the_original_text() -> None:
         ("75th and current Governor of North Carolina", [("75th", "Governor", "of North Carolina")]),
         ("first female Speaker of the House", [(None, "Speaker", "of the House")]),
         ("president of a bank", []),
+        ("minister of industry and Czechoslovak politician", []),
+        ("bassist; founding member of Return to Forever", [(None, "founding member", "of Return to Forever")]),
+        ("Avraham Harman Chair of Jewish History at Hebrew University", []),
         ("Empress consort of Emperor Shirakawa of Japan", [(None, "Empress consort", "of Emperor Shirakawa of Japan")]),
         ("member of the Austrian constitutional court", [(None, "member", "of the Austrian constitutional court")]),
     ],
@@ -123,6 +126,7 @@ def test_offices_with_their_complement(description: str, offices: list[tuple[str
         ("daughter of former US President Barack Obama and Michelle Obama",
          [("daughter", "former US President Barack Obama and Michelle Obama")]),
         ("fourth wife of English actor Peter Lawford", [("fourth wife", "English actor Peter Lawford")]),
+        ("politician, father of the Erasmus program", []),
         ("attorney; Arnold Schwarzenegger's nephew", [("nephew", "Arnold Schwarzenegger's")]),
     ],
 )  # fmt: skip

@@ -180,6 +180,14 @@ def test_a_wording_other_than_the_label_has_the_label_as_alias() -> None:
     assert found["an actress"].aliases == ("an actor",)
 
 
+def test_a_finer_label_is_no_other_name() -> None:
+    director = entity("Q2526255", "film director", "person who directs films", aliases=["director"], P31="Q28640")
+    found = proposed(people, case_of(person("French director", P106="Q2526255"), FRANCE, director, DIRECTOR))
+    assert found["a French director"].aliases == ()
+    # The statement still backs the wording.
+    assert any(e.value == "Q2526255" for e in found["a French director"].evidence)
+
+
 def test_evidence_points_at_words_and_statements() -> None:
     case = case_of(person("French composer", P106="Q36834", P27="Q142"), *WORLD, *CROWD)
     finest = proposed(people, case)["a French composer"].evidence
