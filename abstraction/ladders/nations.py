@@ -36,7 +36,7 @@ class Nation:
     @property
     def compound(self) -> bool:
         """Whether two nationalities stand together: "German-South African"."""
-        return len(self.broader) > 0 and len(self.conditions) > 1
+        return "-" in self.text and len(self.broader) > 0
 
     @property
     def stated(self) -> bool:
