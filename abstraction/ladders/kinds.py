@@ -93,7 +93,7 @@ def _chain(
         for text, qid in zip(texts, qids, strict=True)
     ]
     features = [frozenset(f"o:{normalise(t)}" for t in texts[i:]) for i in range(len(texts))]
-    for source in range(len(texts) - 1, -1, -1) if family != "group" else ():
+    for source in range(len(texts) - 1, -1, -1) if family == "organisation" else ():
         lifted = broader_kind(case, texts[source], qids[source], family)
         if lifted is None or normalise(lifted[1]) in {normalise(t) for t in texts}:
             continue
