@@ -45,6 +45,21 @@ class Progress:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Origin:
+    """Where entities come from that are built from a copy of what a service or another format said of them.
+
+    `sources`: what the manifest names in place of the files read. `scope`: what was asked of the source; all
+    that came is built. `rejects`: what was not even copied, as (source, line, reject, excerpt). `facts`:
+    further entries of the manifest.
+    """
+
+    sources: Sequence[Mapping[str, Any]]
+    scope: Scope
+    rejects: Iterable[tuple[str, int | None, Reject, str | None]] = ()
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Report:
     """What a build did: the manifest, rejects by reason, and the file that lists them (None: no rejects)."""
 
@@ -66,6 +81,7 @@ def build(
     command: str | None = None,
     software: str | None = None,
     progress: Callable[[Progress], None] | None = None,
+    origin: Origin | None = None,
 ) -> Report:
     """Read `sources` in order (dumps; `-` is standard input) and write the snapshot `out`.
 
@@ -73,7 +89,8 @@ def build(
     entities. An entity that occurs again replaces the earlier one. Counts of values are over all entities
     read, selected or not; of an entity that is not selected the first occurrence counts.
 
-    `command` rebuilds the snapshot and `software` says what makes it: both for the manifest alone.
+    `command` rebuilds the snapshot and `software` says what makes it: both for the manifest alone. `origin` is
+    given where `sources` are copies of something else.
 
     What cannot be read is listed in `out` + ".rejects.jsonl", a file that exists only if there is something.
     With `keep_partial`, what precedes the damage in a truncated or corrupt source is kept, the damage listed.
@@ -93,6 +110,8 @@ def build(
         )
         rejected = _Rejects(work / "rejects.jsonl")
         stack.callback(rejected.close)
+        for unread in origin.rejects if origin else ():
+            rejected.add(*unread)
         reading = _Reading(_spooled(sources, scope, work), limit=limit, keep_partial=keep_partial, progress=progress)
         picker = Picker(scope, kept_languages)
         described = None
@@ -114,14 +133,15 @@ def build(
                 "created": datetime.now(UTC).isoformat(timespec="seconds"),
                 "software": software,
                 "command": command,
-                "sources": reading.describe(),
-                "selection": scope.to_json(),
+                "sources": list(origin.sources) if origin else reading.describe(),
+                "selection": (origin.scope if origin else scope).to_json(),
                 "languages": None if kept_languages is None else sorted(kept_languages),
                 "limit": limit,
                 "source_entities": len(selection.seen),
                 "duplicates": selection.duplicates,
                 "warnings": [*reading.warnings, *selection.unheard(languages or ())],
                 "rejects": dict(sorted(rejected.counts.items())),
+                **(origin.facts if origin else {}),
             },
             other_values=tally.values(),
             other_properties=tally.properties(),
