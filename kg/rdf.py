@@ -1,0 +1,128 @@
+"""WikiData in RDF: namespaces, names of datatypes and ranks, and how dates are written there.
+
+Shared by what reads and what writes RDF. The binding itself: Wikibase, docs/topics/rdf-binding.md.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from kg.model import Rank, TimeValue
+
+NAMESPACES: Mapping[str, str] = {
+    "rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#",
+    "rdfs": "http://www.w3.org/2000/01/rdf-schema#",
+    "xsd": "http://www.w3.org/2001/XMLSchema#",
+    "owl": "http://www.w3.org/2002/07/owl#",
+    "skos": "http://www.w3.org/2004/02/skos/core#",
+    "schema": "http://schema.org/",
+    "cc": "http://creativecommons.org/ns#",
+    "geo": "http://www.opengis.net/ont/geosparql#",
+    "wikibase": "http://wikiba.se/ontology#",
+    "wd": "http://www.wikidata.org/entity/",
+    "wds": "http://www.wikidata.org/entity/statement/",
+    "wdv": "http://www.wikidata.org/value/",
+    "wdt": "http://www.wikidata.org/prop/direct/",
+    "p": "http://www.wikidata.org/prop/",
+    "ps": "http://www.wikidata.org/prop/statement/",
+    "psv": "http://www.wikidata.org/prop/statement/value/",
+    "pq": "http://www.wikidata.org/prop/qualifier/",
+    "pqv": "http://www.wikidata.org/prop/qualifier/value/",
+    "wdno": "http://www.wikidata.org/prop/novalue/",
+}
+FILE_PATH = "http://commons.wikimedia.org/wiki/Special:FilePath/"  # of commonsMedia values
+COMMONS_DATA = "http://commons.wikimedia.org/data/main/"  # of geo-shape and tabular-data values
+BARE_NUMBER = "Q199"  # the unit of a quantity without one
+CALENDARS: Mapping[str, str] = {"gregorian": "Q1985727", "julian": "Q1985786"}
+RANKS: Mapping[Rank, str] = {
+    Rank.PREFERRED: "PreferredRank",
+    Rank.NORMAL: "NormalRank",
+    Rank.DEPRECATED: "DeprecatedRank",
+}
+
+_LEXICAL = re.compile(r"([+-]?)(\d{1,16})-(\d{1,2})-(\d{1,2})(?:T[\d:.]*(?:Z|[+-]\d\d:\d\d)?)?\Z")
+_MONTH_DAYS = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
+
+
+def datatype_name(datatype: str) -> str:
+    """The local name of a datatype in the wikibase namespace: wikibase-item -> WikibaseItem."""
+    return "".join(part[:1].upper() + part[1:] for part in datatype.split("-"))
+
+
+def time_text(value: TimeValue) -> str:
+    """The xsd:dateTime of a time, as WikiData writes it.
+
+    Years of precision 9 and finer are astronomical (1 BCE is 0000); coarser negative years keep their number.
+    Julian dates of day precision are converted to the Gregorian calendar. Months and days that the precision
+    does not vouch for are 01, and a day past its month's end becomes the last.
+    """
+    year, month, day = value.year, value.month or 1, value.day or 1
+    if year < 0 and value.precision >= 9:
+        year += 1
+    if value.precision >= 11:
+        converted = None
+        if value.calendar == "julian" and (number := _julian_number(year, month, day)) > 0:
+            converted = _gregorian_date(number)
+        year, month, day = converted or (year, month, min(day, _last_day(year, month)))
+    sign = "-" if year < 0 else ""
+    return f"{sign}{abs(year):04d}-{month:02d}-{day:02d}T00:00:00Z"
+
+
+def time_of(text: str, *, precision: int, calendar: str = "gregorian") -> TimeValue:
+    """The inverse of `time_text`. Raises ValueError for anything but an xsd:dateTime or xsd:date."""
+    found = _LEXICAL.match(text)
+    if found is None:
+        raise ValueError(f"{text!r} is no xsd:dateTime, such as 1961-08-04T00:00:00Z")
+    year, month, day = int(found[2]), int(found[3]), int(found[4])
+    if found[1] == "-":
+        year = -year
+    if precision >= 11 and calendar == "julian" and month and day:
+        number = _gregorian_number(year, month, day)
+        if number > 0:
+            year, month, day = _julian_date(number)
+    if year <= 0 and (precision >= 9 or year == 0):
+        year -= 1
+    return TimeValue(
+        year=year,
+        month=month or None if precision >= 10 else None,
+        day=day or None if precision >= 11 else None,
+        precision=precision,
+        calendar=calendar,
+    )
+
+
+def _last_day(year: int, month: int) -> int:
+    if month == 2 and (year % 4 or (year % 100 == 0 and year % 400)):
+        return 28
+    return _MONTH_DAYS[month - 1]
+
+
+# Julian day numbers, astronomical years; Richards (2013), Explanatory Supplement to the Astronomical Almanac, 15.11.
+
+
+def _julian_number(year: int, month: int, day: int) -> int:
+    early = (14 - month) // 12
+    since = year + 4800 - early
+    return day + (153 * (month + 12 * early - 3) + 2) // 5 + 365 * since + since // 4 - 32083
+
+
+def _gregorian_number(year: int, month: int, day: int) -> int:
+    since = year + 4800 - (14 - month) // 12
+    return _julian_number(year, month, day) - since // 100 + since // 400 + 38
+
+
+def _gregorian_date(number: int) -> tuple[int, int, int]:
+    centuries = (4 * (number + 32044) + 3) // 146097
+    return _date(number + 32044 - 146097 * centuries // 4, 100 * centuries)
+
+
+def _julian_date(number: int) -> tuple[int, int, int]:
+    return _date(number + 32082, 0)
+
+
+def _date(days: int, years: int) -> tuple[int, int, int]:
+    since = (4 * days + 3) // 1461
+    rest = days - 1461 * since // 4
+    month = (5 * rest + 2) // 153
+    return years + since - 4800 + month // 10, month + 3 - 12 * (month // 10), rest - (153 * month + 2) // 5 + 1
