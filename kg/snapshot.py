@@ -50,13 +50,14 @@ class Origin:
 
     `sources`: what the manifest names in place of the files read. `scope`: what was asked of the source; all
     that came is built. `rejects`: what was not even copied, as (source, line, reject, excerpt). `facts`:
-    further entries of the manifest.
+    further entries of the manifest. `redirects`: merged id -> its target, beside what the entities say.
     """
 
     sources: Sequence[Mapping[str, Any]]
     scope: Scope
     rejects: Iterable[tuple[str, int | None, Reject, str | None]] = ()
     facts: Mapping[str, Any] = field(default_factory=dict)
+    redirects: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -127,7 +128,7 @@ def build(
         for name, damage in reading.damage:
             rejected.add(name, None, Reject(reason=TRUNCATED, detail=damage), None)
         _check_result(selection, given, rejected, sources)
-        store.redirect(selection.redirects)
+        store.redirect({**(origin.redirects if origin else {}), **selection.redirects})
         sealed = store.finish(
             manifest={
                 "created": datetime.now(UTC).isoformat(timespec="seconds"),
