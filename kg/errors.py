@@ -19,3 +19,7 @@ class DamagedSnapshotError(SnapshotError):
 
 class SelectionError(KGError, ValueError):
     """A selection asks for something impossible: a malformed id, a property that is none."""
+
+
+class ExportError(KGError, ValueError):
+    """An export cannot be written: a full disk, a folder that is not ours, an output that exists."""

@@ -1,0 +1,1 @@
+"""Snapshots written for other programs: RDF, Parquet, and files for Neo4j's import."""
