@@ -307,13 +307,17 @@ def _check_request(sources: Sequence[Path | str], out: Path, *, limit: int | Non
             raise FileNotFoundError(2, "no such file", str(source))
     if limit is not None and limit < 1:
         raise SelectionError(f"limit must be 1 or more, not {limit}")
+    if out.exists() and any(str(source) != STDIN and out.samefile(source) for source in sources):
+        raise SnapshotError(f"{out} is both source and output; name another file to write")
+    check_output(out, force=force)
+
+
+def check_output(out: Path, *, force: bool) -> None:
+    """Raises SnapshotError where a snapshot cannot be put at `out`, before hours are spent on reading."""
     if out.is_dir():
         raise SnapshotError(f"{out} is a folder; name the file to write")
-    if out.exists():
-        if any(str(source) != STDIN and out.samefile(source) for source in sources):
-            raise SnapshotError(f"{out} is both source and output; name another file to write")
-        if not force:
-            raise SnapshotError(f"{out} exists already; give --force to replace it")
+    if out.exists() and not force:
+        raise SnapshotError(f"{out} exists already; give --force to replace it")
 
 
 @contextmanager

@@ -1,0 +1,330 @@
+"""RDF files -> entity objects: N-Triples and N-Quads line by line, Turtle, RDF/XML, TriG and the rest by rdflib.
+
+Triples may come in any order: what is said of one entity is gathered in a database beside the output, so memory
+is bounded for files that are read by line. rdflib holds a whole file in memory, about 1 KB a triple.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+import sqlite3
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+import orjson
+
+from kg.errors import SourceError
+from kg.rdf import NAMESPACES
+from kg.reading.dump import EXCERPT, STDIN
+from kg.reading.entity_json import Reject
+from kg.reading.rdf_entities import ABOUT, PROPERTY_TYPE, SITELINKS, Facts, assemble, is_read
+from kg.reading.rdf_entities import property_datatype as datatype_of
+from kg.reading.rdf_terms import DATA, ENTITY, Term, parse_line
+from kg.reading.streams import DamagedError, HashedReader, plain_chunks
+
+BY_LINE = ("nt", "ntriples", "nq", "nquads")
+BY_RDFLIB = {
+    "ttl": "turtle",
+    "turtle": "turtle",
+    "n3": "n3",
+    "rdf": "xml",
+    "owl": "xml",
+    "xml": "xml",
+    "trig": "trig",
+    "trix": "trix",
+    "jsonld": "json-ld",
+}
+_PACKED = re.compile(r"\.(?:gz|bz2|zst)\Z", re.IGNORECASE)
+_SUBJECT = re.compile(re.escape(ENTITY) + r"([QP])([1-9][0-9]{0,17})\Z")
+_NODE = (NAMESPACES["wds"], NAMESPACES["wdv"])
+_BATCH = 20_000
+
+
+@dataclass(kw_only=True, slots=True)
+class RDFSource:
+    """What one file was: filled while it is read."""
+
+    name: str
+    size: int | None = None
+    modified: str | None = None
+    sha256: str | None = None
+    triples: int = 0
+
+
+@dataclass(kw_only=True)
+class RDFReading:
+    """Files of RDF, read once by `entities`. Afterwards: what they were, rejects, redirects, and whether any
+    statement was truthy, that is without rank and qualifiers.
+    """
+
+    paths: list[str]
+    keep_partial: bool = False
+    sources: list[RDFSource] = field(default_factory=list)
+    rejects: list[tuple[str, int | None, Reject, str | None]] = field(default_factory=list)
+    redirects: dict[str, str] = field(default_factory=dict)
+    truthy: bool = False
+    ignored: Counter[str] = field(default_factory=Counter)
+
+    def entities(self, work: Path) -> Iterator[dict[str, Any]]:
+        """Every entity that the files speak of, by number, properties first. `work`: a folder for what is gathered.
+
+        Raises SourceError for a format that is not known, a file that is none of its format or is damaged
+        (with `keep_partial` only listed), and where no entity of WikiData is in it.
+        """
+        with Gathering(work / "triples.sqlite") as gathering:
+            for path in self.paths:
+                for subject, predicate, term in self._triples(path):
+                    gathering.add(subject, predicate, term)
+            found = 0
+            for assembled_id, facts in gathering.about():
+                assembled = assemble(assembled_id, facts, gathering.node, gathering.datatypes())
+                if assembled.merged_into is not None and assembled.merged_into != assembled_id:
+                    self.redirects[assembled_id] = assembled.merged_into
+                if assembled.data is not None:
+                    self.truthy |= assembled.truthy
+                    found += 1
+                    yield assembled.data
+        if not found:
+            names = ", ".join(one.name for one in self.sources)
+            raise SourceError(f"{names}: no entity of WikiData in it; subjects are like {ENTITY}Q42")
+
+    def _triples(self, path: str) -> Iterator[tuple[str, str, Term]]:
+        source = RDFSource(name="stdin" if path == STDIN else Path(path).name)
+        self.sources.append(source)
+        with ExitStack() as stack:
+            raw = _opened(path, source, stack)
+            stream = HashedReader(raw)
+            kind = rdf_format(source.name)
+            try:
+                if kind is None:
+                    chunks = plain_chunks(stream, source.name)
+                    for triple in self._by_line(chunks, source):
+                        source.triples += 1
+                        yield triple
+                else:
+                    for triple in _by_rdflib(b"".join(plain_chunks(stream, source.name)), kind, source.name):
+                        source.triples += 1
+                        yield triple
+            except DamagedError as error:
+                if not self.keep_partial or kind is not None:
+                    more = "" if kind else ". What precedes the damage can be kept with --keep-partial"
+                    raise SourceError(f"{error}{more}") from error
+                while stream.read(1 << 20):
+                    pass
+                self.rejects.append((source.name, None, Reject(reason="damaged-source", detail=str(error)), None))
+            source.sha256 = stream.sha256()
+        if not source.triples:
+            raise SourceError(f"{source.name}: no triple in it{self._first_reject()}")
+
+    def _by_line(self, chunks: Iterable[bytes], source: RDFSource) -> Iterator[tuple[str, str, Term]]:
+        for number, line in enumerate(_lines(chunks), 1):
+            try:
+                triple = parse_line(line)
+            except ValueError as error:  # UnicodeDecodeError is one
+                excerpt = line[:EXCERPT].decode("utf-8", "replace")
+                self.rejects.append((source.name, number, Reject(reason="not-ntriples", detail=str(error)), excerpt))
+                if len(self.rejects) >= 1000 and not source.triples:
+                    raise SourceError(
+                        f"{source.name}: no line is N-Triples{self._first_reject()};"
+                        f" other formats are told by the name's ending: {', '.join(BY_RDFLIB)}"
+                    ) from error
+                continue
+            if triple is not None:
+                yield triple
+
+    def _first_reject(self) -> str:
+        for name, line, reject, excerpt in self.rejects[:1]:
+            return f"; the first rejected: {name}, line {line}: {reject.detail}: {excerpt!r}"
+        return ""
+
+
+def rdf_format(name: str) -> str | None:
+    """rdflib's name of the format that a file's ending tells, None for N-Triples and N-Quads, read by line.
+
+    Raises SourceError for other endings. Standard input is N-Triples.
+    """
+    if name == "stdin":
+        return None
+    ending = _PACKED.sub("", name).rpartition(".")[2].lower()
+    if ending in BY_LINE:
+        return None
+    if ending not in BY_RDFLIB:
+        allowed = ", ".join(f".{one}" for one in (*BY_LINE, *BY_RDFLIB))
+        raise SourceError(f"{name}: no RDF format has the ending .{ending}; expected {allowed}, plain, .gz, .bz2, .zst")
+    return BY_RDFLIB[ending]
+
+
+def _opened(path: str, source: RDFSource, stack: ExitStack) -> BinaryIO:
+    import sys
+    from datetime import UTC, datetime
+
+    if path == STDIN:
+        return sys.stdin.buffer
+    file = Path(path)
+    if file.is_dir():
+        raise SourceError(f"{path} is a folder; give the RDF files in it")
+    if file.is_file():
+        status = file.stat()
+        source.size = status.st_size
+        source.modified = datetime.fromtimestamp(status.st_mtime, UTC).isoformat(timespec="seconds")
+    return cast(BinaryIO, stack.enter_context(file.open("rb", buffering=0)))
+
+
+def _lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
+    rest = b""
+    for chunk in chunks:
+        lines = (rest + chunk if rest else chunk).split(b"\n")
+        rest = lines.pop()
+        yield from lines
+    if rest:
+        yield rest
+
+
+def _by_rdflib(data: bytes, kind: str, name: str) -> Iterator[tuple[str, str, Term]]:
+    import rdflib
+
+    with _lexical_forms():
+        graph: Any = rdflib.Dataset() if kind in ("trig", "trix", "json-ld") else rdflib.Graph()
+        try:
+            graph.parse(data=data, format=kind)
+        except Exception as error:  # each of rdflib's parsers raises errors of its own
+            reason = " ".join(str(error).split())[:300]
+            raise SourceError(f"{name} is not readable as {kind}: {reason}") from error
+        triples = (found[:3] for found in graph.quads()) if isinstance(graph, rdflib.Dataset) else iter(graph)
+        for subject, predicate, thing in triples:
+            if isinstance(thing, rdflib.Literal):
+                term = Term("literal", str(thing), thing.language, str(thing.datatype) if thing.datatype else None)
+            else:
+                term = Term("blank" if isinstance(thing, rdflib.BNode) else "iri", str(thing))
+            yield (f"_:{subject}" if isinstance(subject, rdflib.BNode) else str(subject)), str(predicate), term
+
+
+@contextmanager
+def _lexical_forms() -> Iterator[None]:
+    """rdflib without Python's dates: they know no year 0, and it writes a traceback for each."""
+    import rdflib
+
+    logger = logging.getLogger("rdflib.term")
+    disabled, normalize = logger.disabled, rdflib.NORMALIZE_LITERALS
+    logger.disabled = True
+    rdflib.NORMALIZE_LITERALS = False
+    try:
+        yield
+    finally:
+        logger.disabled = disabled
+        rdflib.NORMALIZE_LITERALS = normalize
+
+
+class Gathering:
+    """Triples by the entity or node that they are about, in a temporary database."""
+
+    def __init__(self, path: Path) -> None:
+        self._connection = sqlite3.connect(path, isolation_level=None)
+        self._connection.executescript(
+            "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -65536;"
+            "CREATE TABLE about (entity INTEGER, facts BLOB);"
+            "CREATE TABLE node (name TEXT, facts BLOB);"
+        )
+        self._connection.execute("BEGIN")
+        self._subject: str | None = None
+        self._facts: list[Any] = []
+        self._about: list[tuple[int, bytes]] = []
+        self._nodes: list[tuple[str, bytes]] = []
+        self._read: dict[str, bool] = {}
+        self._datatypes: dict[str, str | None] = {}
+        self._sealed = False
+
+    def __enter__(self) -> Gathering:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._connection.close()
+
+    def add(self, subject: str, predicate: str, term: Term) -> None:
+        """Keep a triple, if it is about an entity, a statement or a value, or tells a page about an entity."""
+        if predicate == ABOUT:
+            if term.kind == "iri" and _SUBJECT.match(term.value) and not subject.startswith(DATA):
+                self._take(term.value, ABOUT, Term("iri", subject))
+            return
+        known = self._read.get(predicate)
+        if known is None:
+            known = self._read[predicate] = is_read(predicate)
+        if not known:
+            return
+        if subject.startswith(DATA):
+            if predicate != SITELINKS:
+                return
+            subject = ENTITY + subject.removeprefix(DATA)
+        self._take(subject, predicate, term)
+
+    def _take(self, subject: str, predicate: str, term: Term) -> None:
+        if subject != self._subject:
+            self._close()
+            self._subject = subject
+        self._facts.append([predicate, term.kind, term.value, term.language, term.datatype])
+
+    def _close(self) -> None:
+        """Put away what was said of one subject in a row."""
+        subject, facts = self._subject, self._facts
+        self._subject, self._facts = None, []
+        if subject is None or not facts:
+            return
+        if (found := _SUBJECT.match(subject)) is not None:
+            number = int(found[2]) if found[1] == "Q" else -int(found[2])
+            self._about.append((number, orjson.dumps(facts)))
+            if number < 0 and any(fact[0] == PROPERTY_TYPE for fact in facts):
+                self._datatypes[f"P{-number}"] = datatype_of(_terms(facts))
+        elif subject.startswith(_NODE):
+            self._nodes.append((subject, orjson.dumps(facts)))
+        if len(self._about) + len(self._nodes) >= _BATCH:
+            self._flush()
+
+    def _flush(self) -> None:
+        self._connection.executemany("INSERT INTO about VALUES (?, ?)", self._about)
+        self._connection.executemany("INSERT INTO node VALUES (?, ?)", self._nodes)
+        self._about.clear()
+        self._nodes.clear()
+
+    def _seal(self) -> None:
+        if not self._sealed:
+            self._close()
+            self._flush()
+            self._connection.execute("CREATE INDEX by_entity ON about (entity)")
+            self._connection.execute("CREATE INDEX by_name ON node (name)")
+            self._sealed = True
+
+    def datatypes(self) -> dict[str, str | None]:
+        """The datatypes of the properties that the triples declare."""
+        self._seal()
+        return self._datatypes
+
+    def about(self) -> Iterator[tuple[str, Facts]]:
+        """(entity id, all that is said of it), by number, properties first."""
+        self._seal()
+        current, facts = 0, list[tuple[str, Term]]()
+        for number, stored in self._connection.execute("SELECT entity, facts FROM about ORDER BY entity, rowid"):
+            if number != current:
+                if facts:
+                    yield _id(current), facts
+                current, facts = number, []
+            facts += _terms(orjson.loads(stored))
+        if facts:
+            yield _id(current), facts
+
+    def node(self, name: str) -> Facts:
+        """What is said of a statement or value node, nothing where it is unknown."""
+        rows = self._connection.execute("SELECT facts FROM node WHERE name = ? ORDER BY rowid", (name,))
+        return list(dict.fromkeys(fact for (stored,) in rows for fact in _terms(orjson.loads(stored))))
+
+
+def _id(number: int) -> str:
+    return f"Q{number}" if number > 0 else f"P{-number}"
+
+
+def _terms(stored: list[list[Any]]) -> list[tuple[str, Term]]:
+    return [(predicate, Term(kind, value, language, datatype)) for predicate, kind, value, language, datatype in stored]
