@@ -44,7 +44,8 @@ def test_imports_load_nothing_heavy(what: str) -> None:
 
 
 def _commands() -> list[list[str]]:
-    return [[], ["snapshot"], ["snapshot", "build"], ["snapshot", "info"], ["snapshot", "verify"], ["tiers"],
+    return [[], ["snapshot"], ["snapshot", "build"], ["snapshot", "info"], ["snapshot", "verify"],
+            ["snapshot", "export"], ["tiers"],
             ["ladder"], ["score"], ["demo"]]  # fmt: skip
 
 

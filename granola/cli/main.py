@@ -13,7 +13,7 @@ import typer
 
 from abstraction.errors import AbstractionError
 from granola import __version__
-from granola.cli import demo, ladder, score, snapshot, tiers
+from granola.cli import demo, export, ladder, score, snapshot, tiers
 from granola.errors import GranolaError
 from kg.errors import KGError
 
@@ -25,6 +25,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+snapshot.app.command(name="export")(export.export)
 app.add_typer(snapshot.app, name="snapshot")
 app.command(name="tiers")(tiers.tiers)
 app.command(name="ladder")(ladder.ladder)

@@ -176,8 +176,8 @@ class _Writer:
         if entity.id[0] == "P":
             head += [(self._a, name["wikibase:Property"]), *self._declared(entity.id)]
         else:
-            head.append((self._a, name["wikibase:Item"]))
-        head.append((name["wikibase:sitelinks"], f'"{entity.sitelinks}"{self._typed["xsd:integer"]}'))
+            sitelinks = f'"{entity.sitelinks}"{self._typed["xsd:integer"]}'
+            head += [(self._a, name["wikibase:Item"]), (name["wikibase:sitelinks"], sitelinks)]
         for language, text in entity.labels.items():
             head += self._term("rdfs:label", language, text)
         for language, texts in entity.aliases.items():
