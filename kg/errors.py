@@ -23,3 +23,27 @@ class SelectionError(KGError, ValueError):
 
 class ExportError(KGError, ValueError):
     """An export cannot be written: a full disk, a folder that is not ours, an output that exists."""
+
+
+class MissingContactError(KGError, ValueError):
+    """An online source is asked without saying who asks."""
+
+
+class ServiceError(KGError, ConnectionError):
+    """A service does not answer, refuses, or answers what cannot be used, also after several tries."""
+
+
+class RateLimitedError(ServiceError):
+    """A service asks for less, or for later."""
+
+
+class TimeLimitError(ServiceError):
+    """A service, or our own time limit, cut a question off: it may be asked in smaller pieces."""
+
+
+class BadAnswerError(ServiceError):
+    """An answer that is cut off, no JSON, or not the JSON that was asked for."""
+
+
+class QueryError(ServiceError):
+    """A service refuses a question as wrong; asking again is no use."""

@@ -1,0 +1,198 @@
+"""Entities from WikiData's Action API (wbgetentities), fifty a call, through `requests`.
+
+Answers are kept in a cache by id and parameters. What the API says in ways of its own is told apart: maxlag and
+rate limits with status 200, ids that were merged or are missing, answers cut off for their size.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import islice
+from typing import Any
+
+import orjson
+
+from kg.errors import BadAnswerError, QueryError, RateLimitedError, SelectionError, ServiceError, TimeLimitError
+from kg.model import ENTITY_ID
+from kg.reading.cache import Cache, cache_key
+from kg.reading.courtesy import AT_ONCE, Patience, TryAgain, excerpt, retry_after, user_agent
+
+WIKIDATA = "https://www.wikidata.org/w/api.php"
+BATCH = 50  # ids a call, the API's own limit
+_PROPS = "labels|descriptions|aliases|claims|sitelinks|datatype"
+_LATER = frozenset({"maxlag", "ratelimited", "readonly", "internal_api_error_DBQueryTimeoutError"})
+
+
+class WikiDataAPI:
+    """Entity objects by id. `languages`: whose terms to ask for, None for all.
+
+    Raises MissingContactError where GRANOLA_CONTACT is not set.
+    """
+
+    def __init__(
+        self,
+        cache: Cache,
+        *,
+        url: str = WIKIDATA,
+        languages: Iterable[str] | None = None,
+        patience: Patience | None = None,
+    ) -> None:
+        self.url = url
+        self._cache = cache
+        self._patience = patience or Patience()
+        self._agent = user_agent("requests")
+        self._local = threading.local()
+        self._params = {
+            "action": "wbgetentities",
+            "format": "json",
+            "props": _PROPS,
+            "redirects": "yes",
+            "maxlag": "5",
+        }
+        if languages is not None:
+            # mul is asked for always: labels that all languages share stand there alone.
+            self._params["languages"] = "|".join(sorted({*languages, "mul"}))
+        self.requests = 0
+
+    def entities(self, ids: Iterable[str]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+        """(id as asked, entity object) for each id once, in order.
+
+        An id that was merged gives its target's object, with `redirects`; one that does not exist an object
+        with `missing`. Raises SelectionError for what is no id, ServiceError and its kinds where the service
+        fails for good; what was fetched until then is in the cache.
+        """
+        wanted = list(dict.fromkeys(ids))
+        for one in wanted:
+            if not ENTITY_ID.match(one):
+                raise SelectionError(f"{one!r} cannot be asked for: an id is Q or P and a number, as in Q42")
+        with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="wbgetentities") as pool:
+            running: deque[tuple[list[str], Future[dict[str, bytes]]]] = deque()
+            batches = (wanted[at : at + BATCH] for at in range(0, len(wanted), BATCH))
+            try:
+                while True:
+                    for batch in islice(batches, AT_ONCE + 1 - len(running)):
+                        running.append((batch, pool.submit(self._batch, batch)))
+                    if not running:
+                        return
+                    batch, future = running.popleft()
+                    found = future.result()
+                    for one in batch:
+                        yield one, orjson.loads(found[one])
+            finally:
+                for _, future in running:
+                    future.cancel()
+
+    def _batch(self, ids: Sequence[str]) -> dict[str, bytes]:
+        keys = {one: self._key(one) for one in ids}
+        cached = self._cache.get(keys.values())
+        found = {one: cached[key] for one, key in keys.items() if key in cached}
+        lacking = [one for one in ids if one not in found]
+        if lacking:
+            fetched = self._fetch(lacking)
+            # What is missing today may be there tomorrow.
+            self._cache.put({keys[one]: body for one, body in fetched.items() if body != _missing(one)})
+            found |= fetched
+        return found
+
+    def _key(self, entity_id: str) -> str:
+        asked = "&".join(f"{name}={value}" for name, value in sorted(self._params.items()) if name != "maxlag")
+        return cache_key(self.url, asked, entity_id)
+
+    def _fetch(self, ids: Sequence[str]) -> dict[str, bytes]:
+        try:
+            answer = self._patience.repeat(self.url, lambda: self._ask(ids))
+        except (QueryError, TimeLimitError) as error:
+            # One id that the service cannot read fails a whole call, and so do answers that take too long.
+            if len(ids) > 1 and (isinstance(error, TimeLimitError) or "no-such-entity" in str(error)):
+                return self._halves(ids)
+            if isinstance(error, QueryError) and "no-such-entity" in str(error):
+                return {ids[0]: _missing(ids[0])}
+            raise
+        given = answer.get("entities")
+        entities = _by_id(given)
+        found = {one: _entity(entities[one], one) for one in ids if one in entities}
+        lacking = [one for one in ids if one not in found]
+        if lacking and len(ids) == 1:
+            raise BadAnswerError(f"{self.url}: the answer on {ids[0]} says nothing of it")
+        if lacking:  # cut off for its size, which the API tells only by a warning
+            found |= self._fetch(lacking) if len(lacking) < len(ids) else self._halves(lacking)
+        return found
+
+    def _halves(self, ids: Sequence[str]) -> dict[str, bytes]:
+        half = len(ids) // 2
+        return self._fetch(ids[:half]) | self._fetch(ids[half:])
+
+    def _ask(self, ids: Sequence[str]) -> dict[str, Any]:
+        import requests
+
+        session = getattr(self._local, "session", None)
+        if session is None:
+            session = self._local.session = requests.Session()
+            session.headers.update({"User-Agent": self._agent, "Accept": "application/json"})
+        self.requests += 1
+        timeout = self._patience.timeout
+        deadline = time.monotonic() + timeout
+        try:
+            with session.get(
+                self.url, params=self._params | {"ids": "|".join(ids)}, timeout=timeout, stream=True
+            ) as response:
+                parts = []
+                for part in response.iter_content(1 << 16):
+                    parts.append(part)
+                    if time.monotonic() > deadline:
+                        raise requests.Timeout(f"no whole answer within {timeout:g} s")
+                body = b"".join(parts)
+        except requests.Timeout as error:
+            raise TryAgain(TimeLimitError(f"{self.url}: {error}")) from error
+        except requests.RequestException as error:  # refused, reset, half-sent
+            raise TryAgain(ServiceError(f"{self.url}: {error}")) from error
+        return _checked(self.url, response.status_code, response.headers, body)
+
+
+def _checked(url: str, status: int, headers: Mapping[str, str], body: bytes) -> dict[str, Any]:
+    """The answer as an object. Raises TryAgain for what may pass and QueryError for what will not."""
+    if status == 429:
+        raise TryAgain(RateLimitedError(f"{url} asks for fewer requests (429)"), retry_after(headers))
+    if status >= 500:
+        raise TryAgain(ServiceError(f"{url} failed with status {status}: {excerpt(body)}"), retry_after(headers))
+    if status == 403:
+        raise QueryError(f"{url} refuses (403): {excerpt(body)}; is GRANOLA_CONTACT yours and true?")
+    if status != 200:
+        raise QueryError(f"{url} refuses with status {status}: {excerpt(body)}")
+    try:
+        answer = orjson.loads(body)
+    except orjson.JSONDecodeError as error:
+        kind = headers.get("Content-Type", "no type")
+        raise TryAgain(BadAnswerError(f"{url} answered no JSON ({kind}): {excerpt(body)}")) from error
+    if not isinstance(answer, dict):
+        raise TryAgain(BadAnswerError(f"{url} answered no JSON object: {excerpt(body)}"))
+    if (error_told := answer.get("error")) is not None:
+        told = error_told if isinstance(error_told, dict) else {}
+        code = str(told.get("code", "unknown"))
+        said = f"{url}: {code}: {told.get('info', '')}"
+        if code in _LATER or code.startswith("internal_api_error"):
+            raise TryAgain(RateLimitedError(said) if code in _LATER else ServiceError(said), retry_after(headers))
+        raise QueryError(said)
+    if "entities" not in answer:
+        raise TryAgain(BadAnswerError(f"{url} answered without entities: {excerpt(body)}"))
+    return answer
+
+
+def _by_id(given: Any) -> Mapping[str, Any]:
+    if isinstance(given, dict):
+        return given
+    return {}
+
+
+def _entity(data: Any, asked: str) -> bytes:
+    if not isinstance(data, dict) or "missing" in data:
+        return _missing(asked)
+    return orjson.dumps(data)
+
+
+def _missing(entity_id: str) -> bytes:
+    return orjson.dumps({"id": entity_id, "missing": ""})

@@ -1,0 +1,82 @@
+"""Answers kept on disk, so that a run that was cut short, or is repeated, asks only for what is lacking."""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+import threading
+import time
+import zlib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from kg.errors import SourceError
+
+_CHUNK = 500
+
+
+class Cache:
+    """Key -> bytes with the time it was fetched, in one SQLite file. Safe for several threads and processes."""
+
+    def __init__(self, path: Path | str) -> None:
+        self.path = Path(path)
+        self._lock = threading.Lock()
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self._connection = sqlite3.connect(self.path, timeout=60, isolation_level=None, check_same_thread=False)
+            self._connection.executescript(
+                "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;"
+                "CREATE TABLE IF NOT EXISTS answer (key TEXT PRIMARY KEY, fetched REAL NOT NULL, body BLOB NOT NULL)"
+                " WITHOUT ROWID"
+            )
+        except (sqlite3.Error, OSError) as error:
+            raise SourceError(f"{path} cannot be used as a cache: {error}; name another file or remove it") from error
+        self.first: float | None = None  # fetch times of what was read or written
+        self.last: float | None = None
+
+    def get(self, keys: Iterable[str]) -> dict[str, bytes]:
+        """What is there of some keys; an entry that is damaged counts as lacking."""
+        wanted = list(keys)
+        found: dict[str, bytes] = {}
+        for at in range(0, len(wanted), _CHUNK):
+            part = wanted[at : at + _CHUNK]
+            marks = ", ".join("?" * len(part))
+            with self._lock:
+                rows = self._connection.execute(
+                    f"SELECT key, fetched, body FROM answer WHERE key IN ({marks})", part
+                ).fetchall()
+            for key, fetched, body in rows:
+                try:
+                    found[key] = zlib.decompress(body)
+                except zlib.error:
+                    continue
+                self._note(fetched)
+        return found
+
+    def put(self, answers: Mapping[str, bytes]) -> None:
+        """Keep answers, fetched now."""
+        now = time.time()
+        rows = [(key, now, zlib.compress(body, 1)) for key, body in answers.items()]
+        with self._lock:
+            try:
+                self._connection.execute("BEGIN IMMEDIATE")
+                self._connection.executemany("INSERT OR REPLACE INTO answer VALUES (?, ?, ?)", rows)
+                self._connection.execute("COMMIT")
+            except sqlite3.Error as error:
+                if self._connection.in_transaction:
+                    self._connection.execute("ROLLBACK")
+                raise SourceError(f"{self.path}: an answer cannot be kept: {error}") from error
+        self._note(now)
+
+    def _note(self, moment: float) -> None:
+        self.first = moment if self.first is None else min(self.first, moment)
+        self.last = moment if self.last is None else max(self.last, moment)
+
+    def close(self) -> None:
+        """Release the file."""
+        self._connection.close()
+
+
+def cache_key(*parts: str) -> str:
+    """A key of fixed length for what was asked: service, parameters, id."""
+    return hashlib.sha256("\x00".join(parts).encode()).hexdigest()

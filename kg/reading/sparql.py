@@ -1,0 +1,229 @@
+"""Any SPARQL 1.1 endpoint, through SPARQLWrapper behind one adapter.
+
+Questions go by POST and answers come as JSON, under a time limit of our own; status, content type and
+completeness are checked. Servers cut long results at a limit of theirs and say nothing (status 200): a result
+counts as whole only where it is shorter than one that is known to be, or where a count agrees.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from kg.errors import BadAnswerError, QueryError, RateLimitedError, ServiceError, SourceError, TimeLimitError
+from kg.rdf import NAMESPACES
+from kg.reading.courtesy import Patience, TryAgain, excerpt, retry_after, user_agent
+from kg.reading.rdf_terms import Term
+
+Row = Mapping[str, Term]
+
+_JSON = ("application/sparql-results+json", "application/json")
+_LATE = (b"timed out", b"timeout", b"time out", b"TimeoutException", b"time limit", b"execution time")
+_SMALLEST = 50  # rows: a smaller page would not help
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Profile:
+    """What is particular to an endpoint. `page`: rows to ask for at once; `batch`: entities a question;
+    `timeout`: seconds, a little more than the server's own limit.
+    """
+
+    url: str
+    page: int = 20_000
+    batch: int = 50
+    timeout: float = 70.0
+
+
+PROFILES: Mapping[str, Profile] = {
+    # Wikimedia's services stop a query after 60 s. The scholarly graph has what the main one lacks.
+    "wdqs-main": Profile(url="https://query.wikidata.org/sparql", timeout=65.0),
+    "wdqs-scholarly": Profile(url="https://query-scholarly.wikidata.org/sparql", timeout=65.0),
+    "qlever": Profile(url="https://qlever.dev/api/wikidata", page=100_000),
+}
+
+
+def profile_of(name: str) -> Profile:
+    """A profile by its name, or one for the endpoint at a URL. Raises SourceError for anything else."""
+    if name in PROFILES:
+        return PROFILES[name]
+    if name.startswith(("http://", "https://")):
+        return Profile(url=name)
+    raise SourceError(f"{name!r} is no SPARQL endpoint; give its URL, or one of {', '.join(PROFILES)}")
+
+
+class Endpoint:
+    """One endpoint. Raises MissingContactError where GRANOLA_CONTACT is not set."""
+
+    def __init__(self, profile: Profile, *, patience: Patience | None = None) -> None:
+        self.profile = profile
+        self.url = profile.url
+        self._patience = patience or Patience(timeout=profile.timeout)
+        self._agent = user_agent("SPARQLWrapper")
+        self._page = profile.page
+        self._proven = 0  # a result of so many rows was whole: the server's limit is no smaller
+        self.requests = 0
+
+    def rows(self, variables: str, pattern: str) -> list[Row]:
+        """The distinct solutions of a pattern for some variables (`?s ?p ?o`), all of them, in no stated order.
+
+        Raises TimeLimitError where the question is too much for the server, BadAnswerError, QueryError,
+        RateLimitedError or another ServiceError.
+        """
+        selected = f"SELECT DISTINCT {variables} WHERE {{ {pattern} }}"
+        try:
+            first = self.ask(f"{selected} LIMIT {self._page}")
+        except BadAnswerError:
+            first = None  # cut off in the middle, perhaps for its size
+        if first is not None and len(first) < max(self._proven, 1):
+            return first
+        total = self._count(selected)
+        if first is not None and len(first) == total:
+            self._proven = max(self._proven, min(total, self._page - 1))
+            return first
+        if first is not None and len(first) > total:
+            raise BadAnswerError(f"{self.url}: {len(first)} rows where the count says {total}")
+        return self._paged(variables, selected, total, len(first) if first else None)
+
+    def _count(self, selected: str) -> int:
+        found = self.ask(f"SELECT (COUNT(*) AS ?n) WHERE {{ {{ {selected} }} }}")
+        try:
+            return int(found[0]["n"].value)
+        except (IndexError, KeyError, ValueError):
+            raise BadAnswerError(f"{self.url}: a count was asked for and none came") from None
+
+    def _paged(self, variables: str, selected: str, total: int, cut_at: int | None) -> list[Row]:
+        """All rows page by page, in an order that holds between pages. `cut_at`: where the server cut before."""
+        size = min(self._page, cut_at) if cut_at else max(self._page // 4, _SMALLEST)
+        rows: list[Row] = []
+        while len(rows) < total:
+            # The order stands inside, because some servers sort no more than the rows that are asked for.
+            query = f"SELECT {variables} WHERE {{ {{ {selected} ORDER BY {variables} }} }}"
+            try:
+                page = self.ask(f"{query} LIMIT {size} OFFSET {len(rows)}")
+            except BadAnswerError:
+                if size <= _SMALLEST:
+                    raise
+                size = max(size // 2, _SMALLEST)
+                continue
+            if not page:
+                raise BadAnswerError(f"{self.url}: {len(rows)} of {total} rows came; the data changed or is cut off")
+            rows += page
+        self._page = size  # what was learnt holds for the next question
+        if len(rows) > total or len({tuple(sorted(row.items())) for row in map(_plain, rows)}) != total:
+            raise BadAnswerError(f"{self.url}: pages overlap; the data changed meanwhile, ask again")
+        return rows
+
+    def ask(self, query: str) -> list[Row]:
+        """The rows of one SELECT as the server gives them, whole or not. Errors as of `rows`."""
+        prefixes = "".join(f"PREFIX {name}: <{iri}>\n" for name, iri in NAMESPACES.items() if f"{name}:" in query)
+        body = self._patience.repeat(self.url, lambda: self._ask(prefixes + query))
+        return body
+
+    def _ask(self, query: str) -> list[Row]:
+        from urllib.error import HTTPError, URLError
+
+        from SPARQLWrapper import JSON, POST, SPARQLWrapper
+        from SPARQLWrapper.SPARQLExceptions import SPARQLWrapperException
+
+        timeout = self._patience.timeout
+        deadline = time.monotonic() + timeout
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # it warns of formats that are checked here
+            client = SPARQLWrapper(self.url, returnFormat=JSON, agent=self._agent)
+            client.setMethod(POST)
+            client.timeout = timeout  # type: ignore[assignment]  # setTimeout takes whole seconds alone
+            client.setQuery(query)
+            self.requests += 1
+            try:
+                response = client.query().response
+                status, headers = response.status, dict(response.headers.items())
+                body = _whole(response, deadline, timeout)
+            except HTTPError as error:
+                status, headers, body = error.code, dict(error.headers.items()), _rest(error)
+            except SPARQLWrapperException as error:
+                cause = error.__context__
+                status = cause.code if isinstance(cause, HTTPError) else 500
+                headers = dict(cause.headers.items()) if isinstance(cause, HTTPError) else {}
+                body = str(error).encode()
+            except TimeoutError as error:
+                raise TimeLimitError(f"{self.url}: no whole answer within {timeout:g} s") from error
+            except URLError as error:
+                if isinstance(error.reason, TimeoutError):
+                    raise TimeLimitError(f"{self.url}: no answer within {timeout:g} s") from error
+                raise TryAgain(ServiceError(f"{self.url}: {error.reason}")) from error
+            except OSError as error:  # refused, reset
+                raise TryAgain(ServiceError(f"{self.url}: {error}")) from error
+        return _checked(self.url, status, headers, body)
+
+
+def _whole(response: Any, deadline: float, timeout: float) -> bytes:
+    from http.client import HTTPException, IncompleteRead
+
+    parts = []
+    try:
+        while part := response.read1(1 << 16):
+            parts.append(part)
+            if time.monotonic() > deadline:
+                raise TimeoutError(f"no whole answer within {timeout:g} s")
+    except IncompleteRead as error:
+        parts.append(error.partial)
+    except HTTPException as error:
+        raise OSError(f"broken answer: {error!r}") from error
+    return b"".join(parts)
+
+
+def _rest(error: Any) -> bytes:
+    try:
+        body: bytes = error.read(1 << 16)
+    except (OSError, ValueError):
+        return b""
+    return body
+
+
+def _checked(url: str, status: int, given: Mapping[str, str], body: bytes) -> list[Row]:
+    """The rows of an answer. Raises TryAgain for what may pass, errors for what will not."""
+    headers = {name.title(): value for name, value in given.items()}
+    after = retry_after(headers)
+    late = any(sign.lower() in body.lower() for sign in _LATE)
+    if status in (429, 503) and (after is not None or not late):
+        raise TryAgain(RateLimitedError(f"{url} asks for fewer queries ({status}): {excerpt(body)}"), after)
+    if status != 200 and late:
+        raise TimeLimitError(f"{url} cut the query off ({status}): {excerpt(body)}")
+    if status >= 500:
+        raise TryAgain(ServiceError(f"{url} failed with status {status}: {excerpt(body)}"), after)
+    if status == 403:
+        raise QueryError(f"{url} refuses (403): {excerpt(body)}; is GRANOLA_CONTACT yours and true?")
+    if status != 200:
+        raise QueryError(f"{url} refuses the query with status {status}: {excerpt(body, 400)}")
+    if headers.get("X-Sql-State", "").strip() not in ("", "00000"):  # Virtuoso's partial answers
+        raise TimeLimitError(f"{url} gave part of the answer: {headers.get('X-Sql-Message', '')}")
+    kind = headers.get("Content-Type", "").partition(";")[0].strip().lower()
+    if kind and kind not in _JSON:
+        raise TryAgain(ServiceError(f"{url} answered {kind}, not JSON: {excerpt(body)}"))
+    try:
+        return [
+            {name: _term(value) for name, value in row.items()} for row in orjson.loads(body)["results"]["bindings"]
+        ]
+    except (orjson.JSONDecodeError, KeyError, TypeError, AttributeError) as error:
+        if late:
+            raise TimeLimitError(f"{url} ran out of time while it answered") from error
+        raise BadAnswerError(f"{url}: the answer is cut off or no SPARQL result: ...{excerpt(body[-160:])}") from error
+
+
+def _term(value: Mapping[str, str]) -> Term:
+    kind = value["type"]
+    text = value["value"]
+    if kind == "uri":
+        return Term("iri", text)
+    if kind == "bnode":
+        return Term("blank", text)
+    return Term("literal", text, value.get("xml:lang") or None, value.get("datatype"))
+
+
+def _plain(row: Row) -> dict[str, tuple[str, ...]]:
+    return {name: (term.kind, term.value, term.language or "", term.datatype or "") for name, term in row.items()}

@@ -1,0 +1,233 @@
+"""What a SPARQL endpoint says of entities -> entity objects, as of a JSON dump.
+
+Plain SPARQL 1.1: full statements (p:, ps:, psv:, pq:, pqv:, wikibase:rank) where the endpoint has them, else
+truthy ones; labels by rdfs:label with language filters, never by the label service.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from kg.errors import SelectionError, TimeLimitError
+from kg.model import ENTITY_ID
+from kg.rdf import NAMESPACES
+from kg.reading.rdf_entities import (
+    ABOUT,
+    PROPERTY_TYPE,
+    SITELINKS,
+    Facts,
+    assemble,
+    is_read,
+    property_datatype,
+)
+from kg.reading.rdf_terms import ENTITY, Term, language_tags
+from kg.reading.sparql import Endpoint, Row
+
+_TERMS = "rdfs:label, skos:altLabel, schema:description"
+_ABOUT_VALUES = ", ".join(
+    f"wikibase:{name}"
+    for name in (
+        *("timeValue", "timePrecision", "timeCalendarModel", "quantityAmount", "quantityUnit", "quantityUpperBound"),
+        *("quantityLowerBound", "geoLatitude", "geoLongitude", "geoPrecision", "geoGlobe"),
+    )
+)
+_NODES = 200  # value nodes a question
+_PROP = NAMESPACES["p"]
+
+
+class SPARQLEntities:
+    """Entity objects by id. `languages`: whose terms to ask for, None for all.
+
+    After reading: `truthy`, whether any statement came without rank and qualifiers.
+    """
+
+    def __init__(self, endpoint: Endpoint, *, languages: Iterable[str] | None = None) -> None:
+        self._endpoint = endpoint
+        self._filter = ""
+        if languages is not None:
+            tags = sorted({tag for code in {*languages, "mul"} for tag in ("", *language_tags(code))})
+            listed = ", ".join(f'"{tag}"' for tag in tags)
+            self._filter = f"FILTER(?p NOT IN ({_TERMS}) || LCASE(LANG(?o)) IN ({listed}))"
+        self._datatypes: dict[str, str | None] = {}
+        self._has_statements: bool | None = None
+        self.truthy = False
+
+    @property
+    def has_statements(self) -> bool:
+        """Whether the endpoint has statement nodes with ranks."""
+        if self._has_statements is None:
+            ranks = "VALUES ?rank { wikibase:NormalRank wikibase:PreferredRank }"
+            self._has_statements = bool(
+                self._endpoint.ask(f"SELECT ?s WHERE {{ {ranks} ?s wikibase:rank ?rank }} LIMIT 1")
+            )
+        return self._has_statements
+
+    def entities(self, ids: Iterable[str]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+        """(id as asked, entity object) for each id once, in order.
+
+        An id that was merged gives its target's object, with `redirects`; one of which the endpoint says
+        nothing an object with `missing`. Raises SelectionError for what is no id, ServiceError and its kinds.
+        """
+        wanted = list(dict.fromkeys(ids))
+        for one in wanted:
+            if not ENTITY_ID.match(one):
+                raise SelectionError(f"{one!r} cannot be asked for: an id is Q or P and a number, as in Q42")
+        size = self._endpoint.profile.batch
+        for at in range(0, len(wanted), size):
+            yield from self._batch(wanted[at : at + size], follow=True)
+
+    def _batch(self, ids: Sequence[str], *, follow: bool) -> Iterator[tuple[str, Mapping[str, Any]]]:
+        try:
+            facts, nodes = self._told(ids)
+        except TimeLimitError:
+            if len(ids) == 1:
+                raise
+            half = len(ids) // 2
+            yield from self._batch(ids[:half], follow=follow)
+            yield from self._batch(ids[half:], follow=follow)
+            return
+        found = {
+            one: assemble(one, facts.get(one, ()), lambda name: nodes.get(name, ()), self._datatypes) for one in ids
+        }
+        merged = {one: made.merged_into for one, made in found.items() if made.merged_into and made.data is None}
+        targets = sorted({target for one, target in merged.items() if target != one})
+        elsewhere = dict(self._batch(targets, follow=False)) if targets and follow else {}  # one step, as the API
+        for one, made in found.items():
+            target = merged.get(one)
+            if made.data is not None:
+                self.truthy |= made.truthy
+                yield one, made.data
+            elif target is not None and target in elsewhere and "missing" not in elsewhere[target]:
+                yield one, {**elsewhere[target], "redirects": {"from": one, "to": target}}
+            else:
+                yield one, {"id": one, "missing": ""}
+
+    def _told(self, ids: Sequence[str]) -> tuple[dict[str, list[tuple[str, Term]]], dict[str, list[tuple[str, Term]]]]:
+        """What is said of entities by id, and of their statement and value nodes by name."""
+        subjects = " ".join(f"wd:{one}" for one in ids)
+        direct = f'STRSTARTS(STR(?p), "{_PROP}{"P" if self.has_statements else "direct/P"}")'
+        plain = f"{_TERMS}, owl:sameAs, rdf:type, wikibase:propertyType, wikibase:sitelinks"
+        about = self._endpoint.rows(
+            "?s ?p ?o",
+            f"VALUES ?s {{ {subjects} }} ?s ?p ?o . FILTER(?p IN ({plain}) || {direct}) {self._filter}",
+        )
+        facts = _grouped(about)
+        nodes: dict[str, list[tuple[str, Term]]] = {}
+        if self.has_statements:
+            held = self._endpoint.rows(
+                "?s ?p ?o",
+                f'VALUES ?e {{ {subjects} }} ?e ?claim ?s . FILTER(STRSTARTS(STR(?claim), "{_PROP}P")) ?s ?p ?o .'
+                f' FILTER(?p IN (rdf:type, wikibase:rank) || STRSTARTS(STR(?p), "{_PROP}"))',
+            )
+            nodes = _grouped(row for row in held if is_read(row["p"].value))
+            values = sorted(
+                {
+                    term.value
+                    for said in nodes.values()
+                    for predicate, term in said
+                    if predicate.startswith((NAMESPACES["psv"], NAMESPACES["pqv"])) and term.kind == "iri"
+                }
+            )
+            for at in range(0, len(values), _NODES):
+                listed = " ".join(f"<{name}>" for name in values[at : at + _NODES])
+                nodes |= _grouped(
+                    self._endpoint.rows(
+                        "?s ?p ?o",
+                        f"VALUES ?s {{ {listed} }} ?s ?p ?o . FILTER(?p IN (rdf:type, {_ABOUT_VALUES}))",
+                    )
+                )
+        by_id = {name.removeprefix(ENTITY): said for name, said in facts.items()}
+        self._count_pages(by_id)
+        self._learn_datatypes(by_id, nodes)
+        return by_id, nodes
+
+    def _count_pages(self, facts: Mapping[str, list[tuple[str, Term]]]) -> None:
+        """Sitelinks by the pages about an entity, where no number of them is given."""
+        lacking = [one for one, said in facts.items() if not any(predicate == SITELINKS for predicate, _ in said)]
+        if not lacking:
+            return
+        subjects = " ".join(f"wd:{one}" for one in lacking)
+        pages = self._endpoint.rows("?s ?o", f"VALUES ?s {{ {subjects} }} ?o schema:about ?s ; schema:isPartOf ?wiki")
+        for row in pages:
+            facts[row["s"].value.removeprefix(ENTITY)].append((ABOUT, row["o"]))
+
+    def _learn_datatypes(self, facts: Mapping[str, Facts], nodes: Mapping[str, Facts]) -> None:
+        used = {
+            predicate.rpartition("/")[2]
+            for said in (*facts.values(), *nodes.values())
+            for predicate, _ in said
+            if predicate.startswith(_PROP)
+        }
+        lacking = sorted(used - self._datatypes.keys())
+        if not lacking:
+            return
+        subjects = " ".join(f"wd:{prop}" for prop in lacking)
+        told = self._endpoint.rows("?s ?o", f"VALUES ?s {{ {subjects} }} ?s wikibase:propertyType ?o")
+        self._datatypes |= dict.fromkeys(lacking)
+        for row in told:
+            self._datatypes[row["s"].value.removeprefix(ENTITY)] = property_datatype([(PROPERTY_TYPE, row["o"])])
+
+    def instances(self, classes: Iterable[str]) -> list[str]:
+        """The entities with a P31 value that is one of some classes or below one by P279, deprecated ones left out."""
+        below = set(classes)
+        layer = sorted(below)
+        while layer:
+            found = set(self._subjects("P279", layer)) - below
+            below |= found
+            layer = sorted(found)
+        return sorted(set(self._subjects("P31", sorted(below))))
+
+    def _subjects(self, prop: str, targets: Sequence[str]) -> Iterator[str]:
+        for at in range(0, len(targets), _NODES):
+            yield from self._pointing(prop, targets[at : at + _NODES])
+
+    def _pointing(self, prop: str, targets: Sequence[str]) -> Iterator[str]:
+        listed = f"VALUES ?o {{ {' '.join(f'wd:{one}' for one in targets)} }}"
+        if self.has_statements:
+            pattern = (
+                f"{listed} ?node ps:{prop} ?o ; wikibase:rank ?rank . ?s p:{prop} ?node ."
+                " FILTER(?rank != wikibase:DeprecatedRank)"
+            )
+        else:
+            pattern = f"{listed} ?s wdt:{prop} ?o"
+        try:
+            found = self._endpoint.rows("?s", pattern)
+        except TimeLimitError:
+            if len(targets) == 1:
+                raise
+            half = len(targets) // 2
+            yield from self._pointing(prop, targets[:half])
+            yield from self._pointing(prop, targets[half:])
+            return
+        for row in found:
+            name = row["s"].value.removeprefix(ENTITY)
+            if ENTITY_ID.match(name):
+                yield name
+
+    def named(self, names: Iterable[str], languages: Iterable[str]) -> list[str]:
+        """The entities with a label or alias that is one of some names, letter by letter, in some languages."""
+        found: set[str] = set()
+        wanted = sorted(set(names))
+        tags = sorted({tag for code in languages for tag in language_tags(code)})
+        size = max(1, _NODES // len(tags))
+        for at in range(0, len(wanted), size):
+            literals = " ".join(f"{_quoted(name)}@{tag}" for name in wanted[at : at + size] for tag in tags)
+            rows = self._endpoint.rows(
+                "?s", f"VALUES ?o {{ {literals} }} {{ ?s rdfs:label ?o }} UNION {{ ?s skos:altLabel ?o }}"
+            )
+            found.update(row["s"].value.removeprefix(ENTITY) for row in rows)
+        return sorted(one for one in found if ENTITY_ID.match(one))
+
+
+def _grouped(rows: Iterable[Row]) -> dict[str, list[tuple[str, Term]]]:
+    grouped: dict[str, list[tuple[str, Term]]] = {}
+    for row in rows:
+        grouped.setdefault(row["s"].value, []).append((row["p"].value, row["o"]))
+    return grouped
+
+
+def _quoted(text: str) -> str:
+    for sign, written in (("\\", "\\\\"), ('"', '\\"'), ("\n", "\\n"), ("\r", "\\r"), ("\t", "\\t")):
+        text = text.replace(sign, written)
+    return f'"{text}"'

@@ -1,0 +1,313 @@
+"""Snapshots from what is no JSON dump: RDF files, the API, SPARQL endpoints. Selection and counts work as for dumps."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import fields
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kg.errors import SelectionError, SnapshotError
+from kg.model import ENTITY_ID
+from kg.reading.entity_json import edges
+from kg.scope import Scope
+from kg.snapshot import Origin, Progress, Report, build, check_output
+from kg.terms import fallback_chain
+
+if TYPE_CHECKING:
+    from kg.reading.courtesy import Patience
+
+Fetch = Callable[[Iterable[str]], Iterator[tuple[str, Mapping[str, Any]]]]
+
+CACHE_SUFFIX = ".cache"
+
+_STEP = 200  # entities between two signs of progress
+
+
+def build_from_rdf(
+    paths: Sequence[Path | str],
+    out: Path | str,
+    *,
+    scope: Scope | None = None,
+    languages: Collection[str] | None = None,
+    limit: int | None = None,
+    keep_partial: bool = False,
+    force: bool = False,
+    command: str | None = None,
+    software: str | None = None,
+    progress: Callable[[Progress], None] | None = None,
+) -> Report:
+    """Write the snapshot `out` of the entities in RDF files; arguments and errors as of `kg.snapshot.build`.
+
+    The manifest's `time_aware` is false where any statement came without rank and qualifiers (truthy data).
+    """
+    from kg.reading.rdf import RDFReading
+    from kg.reading.spool import spooling
+
+    out = Path(out)
+    check_output(out, force=force)
+    for path in paths:
+        if str(path) != "-" and not Path(path).exists():
+            raise FileNotFoundError(2, "no such file", str(path))
+    reading = RDFReading(paths=[str(path) for path in paths], keep_partial=keep_partial)
+    with _work(out) as work:
+        with spooling(work / "entities.json.zst") as spool:
+            for data in reading.entities(work):
+                spool.add(data)
+                _tell(progress, "gathering", spool.count)
+        (work / "triples.sqlite").unlink(missing_ok=True)
+        origin = Origin(
+            sources=[
+                {
+                    "name": one.name,
+                    "size": one.size,
+                    "modified": one.modified,
+                    "sha256": one.sha256,
+                    "triples": one.triples,
+                }
+                for one in reading.sources
+            ],
+            scope=scope or Scope(),
+            rejects=reading.rejects,
+            facts={"source_kind": "rdf", "time_aware": not reading.truthy},
+            redirects=reading.redirects,
+        )
+        return build(
+            [work / "entities.json.zst"],
+            out,
+            scope=scope,
+            languages=languages,
+            limit=limit,
+            force=force,
+            command=command,
+            software=software,
+            progress=progress,
+            origin=origin,
+        )
+
+
+def build_from_api(
+    out: Path | str,
+    *,
+    scope: Scope,
+    url: str | None = None,
+    cache: Path | str | None = None,
+    languages: Collection[str] | None = None,
+    limit: int | None = None,
+    force: bool = False,
+    command: str | None = None,
+    software: str | None = None,
+    progress: Callable[[Progress], None] | None = None,
+    patience: Patience | None = None,
+) -> Report:
+    """Write the snapshot `out` of entities from WikiData's API and what `scope.hops` steps reach from them.
+
+    `scope` names ids; the API finds none by name or class. Answers are kept in `cache` (`out` + ".cache"), so that
+    a build that was cut short goes on where it was. Counts of values are over what was fetched. An id that was
+    merged is recorded as a redirect, one that is missing as a reject. `url`: another API than WikiData's.
+
+    Raises MissingContactError without GRANOLA_CONTACT, SelectionError, SnapshotError as `kg.snapshot.build` does,
+    ServiceError and its kinds where the service fails for good.
+    """
+    from kg.reading.api import WIKIDATA, WikiDataAPI
+    from kg.reading.cache import Cache
+
+    out = Path(out)
+    check_output(out, force=force)
+    _check_scope(scope, "the API", {"ids", "hops", "along"}, "name ids, or take a dump or --from sparql")
+    with closing(Cache(cache or out.with_name(out.name + CACHE_SUFFIX))) as kept:
+        api = WikiDataAPI(kept, url=url or WIKIDATA, languages=_asked(languages), patience=patience)
+
+        def facts() -> dict[str, Any]:
+            return {
+                "source_kind": "api",
+                "time_aware": True,
+                "fetched": [None if at is None else _moment(at) for at in (kept.first, kept.last)],
+            }
+
+        return _build_online(
+            api.entities,
+            sorted(scope.ids),
+            out,
+            scope=scope,
+            source=api.url,
+            facts=facts,
+            languages=languages,
+            limit=limit,
+            command=command,
+            software=software,
+            progress=progress,
+        )
+
+
+def build_from_sparql(
+    endpoint: str,
+    out: Path | str,
+    *,
+    scope: Scope,
+    languages: Collection[str] | None = None,
+    limit: int | None = None,
+    force: bool = False,
+    command: str | None = None,
+    software: str | None = None,
+    progress: Callable[[Progress], None] | None = None,
+    patience: Patience | None = None,
+) -> Report:
+    """Write the snapshot `out` of entities at a SPARQL endpoint: a profile's name or a URL.
+
+    The scope names ids, names or classes; names are compared letter by letter. Statements come in full where
+    the endpoint has them, else truthy, which the manifest's `time_aware` tells. Counts of values are over what
+    was fetched. Raises as `build_from_api` does.
+    """
+    from kg.reading.sparql import Endpoint, profile_of
+    from kg.reading.sparql_entities import SPARQLEntities
+
+    out = Path(out)
+    check_output(out, force=force)
+    _check_scope(scope, "an endpoint", {"ids", "names", "classes", "hops", "along"}, "select by ids, names or classes")
+    asked = _asked(languages)
+    source = SPARQLEntities(Endpoint(profile_of(endpoint), patience=patience), languages=asked)
+    began = datetime.now(UTC).timestamp()
+    seeds = set(scope.ids)
+    if scope.names:
+        seeds.update(source.named(scope.names, asked or ("en", "mul")))
+    if scope.classes:
+        seeds.update(source.instances(scope.classes))
+
+    def facts() -> dict[str, Any]:
+        ended = datetime.now(UTC).timestamp()
+        return {
+            "source_kind": "sparql",
+            "time_aware": not source.truthy,
+            "fetched": [_moment(began), _moment(ended)],
+        }
+
+    return _build_online(
+        source.entities,
+        sorted(seeds),
+        out,
+        scope=scope,
+        source=profile_of(endpoint).url,
+        facts=facts,
+        languages=languages,
+        limit=limit,
+        command=command,
+        software=software,
+        progress=progress,
+    )
+
+
+def _build_online(
+    fetch: Fetch,
+    seeds: Sequence[str],
+    out: Path,
+    *,
+    scope: Scope,
+    source: str,
+    facts: Callable[[], Mapping[str, Any]],
+    languages: Collection[str] | None,
+    limit: int | None,
+    command: str | None,
+    software: str | None,
+    progress: Callable[[Progress], None] | None,
+) -> Report:
+    """Fetch the seeds and what they lead to, and build a snapshot of all that."""
+    from kg.reading.spool import spooling
+
+    if not seeds:
+        raise SelectionError(f"{source} has nothing of what is selected; widen the selection")
+    redirects: dict[str, str] = {}
+    with _work(out) as work:
+        with spooling(work / "entities.json.zst") as spool:
+            for data in _reached(fetch, seeds, scope, redirects):
+                spool.add(data)
+                _tell(progress, "fetching", spool.count)
+                if spool.count == limit:
+                    break
+        return build(
+            [work / "entities.json.zst"],
+            out,
+            languages=languages,
+            force=True,  # checked before anything was fetched
+            command=command,
+            software=software,
+            progress=progress,
+            origin=Origin(
+                sources=[{"name": source, "size": None, "modified": None, "sha256": None}],
+                scope=scope,
+                facts={**facts(), "limit": limit},
+                redirects=redirects,
+            ),
+        )
+
+
+def _reached(
+    fetch: Fetch, seeds: Sequence[str], scope: Scope, redirects: dict[str, str]
+) -> Iterator[Mapping[str, Any]]:
+    """The seeds and what the steps reach, layer by layer, each entity once; merged ids go to `redirects`."""
+    asked = set(seeds)
+    given: set[str] = set()
+    layer = list(seeds)
+    for hop in range(scope.hops + 1):
+        following: set[str] = set()
+        for wanted, data in fetch(layer):
+            found = str(data["id"])
+            if "missing" in data:
+                if hop == 0:  # who is merely pointed to may be gone, as in a dump
+                    yield data
+                continue
+            if found != wanted:
+                redirects[wanted] = found
+                asked.add(found)
+            if found in given:
+                continue
+            given.add(found)
+            yield data
+            if hop < scope.hops:
+                following.update(
+                    target
+                    for prop, target in edges(data)
+                    if prop in scope.along and target is not None and ENTITY_ID.match(target)
+                )
+        layer = sorted(following - asked - given, key=lambda one: (one[0], int(one[1:])))
+        asked |= following
+        if not layer:
+            return
+
+
+def _check_scope(scope: Scope, what: str, able: set[str], instead: str) -> None:
+    """Raises SelectionError where a source cannot select by what is asked for, or by nothing."""
+    if scope.everything:
+        raise SelectionError(f"{what} cannot be asked for everything; {instead}")
+    plain = Scope(ids=frozenset({"Q1"}))
+    for field in fields(Scope):
+        if field.name not in able and getattr(scope, field.name) != getattr(plain, field.name):
+            raise SelectionError(f"{what} cannot select by {field.name.replace('_', ' ')}; {instead}")
+
+
+def _asked(languages: Collection[str] | None) -> list[str] | None:
+    return None if languages is None else sorted(frozenset().union(*map(fallback_chain, languages)))
+
+
+def _moment(at: float) -> str:
+    return datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds")
+
+
+@contextmanager
+def _work(out: Path) -> Iterator[Path]:
+    """A folder beside the output for what is gathered; removed at the end."""
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        folder = tempfile.TemporaryDirectory(prefix=f".{out.name}.", suffix=".gathered", dir=out.parent)
+    except OSError as error:
+        raise SnapshotError(f"cannot build {out}: {error}") from error
+    with folder as work:
+        yield Path(work)
+
+
+def _tell(progress: Callable[[Progress], None] | None, phase: str, entities: int) -> None:
+    if progress is not None and entities % _STEP == 0:
+        progress(Progress(phase=phase, bytes_read=0, bytes_total=None, entities=entities))
