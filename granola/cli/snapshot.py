@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from granola.cli.sources import SourceKind, build_from
+
 if TYPE_CHECKING:
     from kg.scope import Scope
     from kg.snapshot import Progress, Report
@@ -33,13 +35,25 @@ _ID = re.compile(r"(?:https?://www\.wikidata\.org/(?:entity|wiki)/(?:Property:)?
 
 @app.command()
 def build(
-    sources: list[Path] = typer.Argument(
-        ...,
-        metavar="SOURCE...",
-        help="JSON dumps: an array or one entity a line, plain, .gz, .bz2 or .zst; - for standard input.",
+    sources: list[str] = typer.Argument(
+        None,
+        metavar="SOURCE",
+        help="JSON dumps: an array or one entity a line, plain, .gz, .bz2 or .zst; - for standard input."
+        " With --from rdf RDF files; with --from sparql one endpoint, a URL or wdqs-main, wdqs-scholarly, qlever;"
+        " with --from api nothing, or another API's URL.",
         show_default=False,
     ),
     out: Path = typer.Option(..., "--out", "-o", help="The snapshot file to write.", show_default=False),
+    source_kind: SourceKind = typer.Option(
+        SourceKind.DUMP, "--from", help="What the sources are. The online ones need GRANOLA_CONTACT=<your address>."
+    ),
+    cache: Path | None = typer.Option(
+        None,
+        "--cache",
+        help="With --from api: the file that keeps answers; a build that was cut short goes on from it."
+        " OUT.cache if not given.",
+        show_default=False,
+    ),
     ids: list[str] = typer.Option(
         [], "--ids", metavar="ID,...", help="Select these entities.", show_default=False
     ),
@@ -85,17 +99,18 @@ def build(
     ),
     force: bool = typer.Option(False, "--force", help="Replace the output if it exists."),
 ) -> None:
-    """Build a snapshot from WikiData's JSON dumps: everything in them, or the union of what is selected.
+    """Build a snapshot from WikiData's JSON dumps, or another source: everything, or the union of what is selected.
 
     Exit status 1 if anything was rejected; it is listed in OUT.rejects.jsonl.
     """
     from granola import __version__
-    from kg.snapshot import build as build_snapshot
 
     began = time.monotonic()
     scope, bad_rows = _scope(ids, ids_from, qa, instances_of, hops, along)
     codes = _words(languages)
     options: list[tuple[str, list[Any]]] = [
+        ("--from", [source_kind.value] if source_kind is not SourceKind.DUMP else []),
+        ("--cache", [cache] if cache else []),
         ("--ids", ids),
         ("--ids-from", ids_from),
         ("--qa", qa),
@@ -105,17 +120,19 @@ def build(
         ("--languages", languages),
         ("--limit", [limit] if limit else []),
     ]
-    command = ["granola", "snapshot", "build", *map(str, sources), "--out", str(out)]
+    command = ["granola", "snapshot", "build", *(sources or ()), "--out", str(out)]
     for name, values in options:
         for value in values:
             command += [name, str(value)]
     if keep_partial:
         command.append("--keep-partial")
     with _progress_bar() as progress:
-        report = build_snapshot(
-            sources,
+        report = build_from(
+            source_kind,
+            sources or [],
             out,
             scope=scope,
+            cache=cache,
             languages=None if "all" in codes else codes,
             limit=limit,
             keep_partial=keep_partial,
@@ -302,6 +319,8 @@ def _described(found: dict[str, Any]) -> Iterator[str]:
     for source in found.get("sources", ()):
         size = "" if source["size"] is None else f", {source['size']:,} bytes"
         yield f"source       {source['name']}{size}, sha256 {source['sha256'] or 'not read to its end'}"
+    if found.get("time_aware") is False:
+        yield "time         not time-aware: truthy statements, without ranks, qualifiers and exact dates"
     yield f"read         {found.get('source_entities', 0):,} entities, {found.get('duplicates', 0):,} repeats"
     rejects = found.get("rejects") or {}
     yield f"rejected     {', '.join(f'{count:,} {reason}' for reason, count in rejects.items()) or 'nothing'}"

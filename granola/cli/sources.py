@@ -1,0 +1,66 @@
+"""`granola snapshot build --from ...`: which of the library's builders a source goes to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from kg.scope import Scope
+    from kg.snapshot import Progress, Report
+
+
+class SourceKind(StrEnum):
+    """What a snapshot is built from."""
+
+    DUMP = "dump"
+    API = "api"
+    SPARQL = "sparql"
+    RDF = "rdf"
+
+
+def build_from(
+    kind: SourceKind,
+    sources: list[str],
+    out: Path,
+    *,
+    scope: Scope,
+    cache: Path | None,
+    keep_partial: bool,
+    progress: Callable[[Progress], None] | None,
+    **options: Any,
+) -> Report:
+    """Build from sources of one kind; `options` are those that every builder takes.
+
+    Raises typer.BadParameter for options and numbers of sources that the kind has no use for.
+    """
+    if kind is not SourceKind.API and cache is not None:
+        raise typer.BadParameter(f"--cache is for --from api; --from {kind} keeps no answers")
+    if keep_partial and kind in (SourceKind.API, SourceKind.SPARQL):
+        raise typer.BadParameter(f"--keep-partial is for files; --from {kind} has none")
+    if kind is SourceKind.API:
+        from kg.sources import build_from_api
+
+        if len(sources) > 1:
+            raise typer.BadParameter(f"--from api takes one URL or none, not {len(sources)}")
+        url = sources[0] if sources else None
+        return build_from_api(out, scope=scope, url=url, cache=cache, progress=progress, **options)
+    if kind is SourceKind.SPARQL:
+        from kg.sources import build_from_sparql
+
+        if len(sources) != 1:
+            raise typer.BadParameter(f"--from sparql takes one endpoint, a URL or a profile's name, not {len(sources)}")
+        return build_from_sparql(sources[0], out, scope=scope, progress=progress, **options)
+    if not sources:
+        raise typer.BadParameter(f"Missing argument 'SOURCE...': --from {kind} needs a file, or - for standard input")
+    if kind is SourceKind.RDF:
+        from kg.sources import build_from_rdf
+
+        return build_from_rdf(sources, out, scope=scope, keep_partial=keep_partial, progress=progress, **options)
+    from kg.snapshot import build
+
+    return build(sources, out, scope=scope, keep_partial=keep_partial, progress=progress, **options)
