@@ -56,7 +56,7 @@ def build_from(
             raise typer.BadParameter(f"--from sparql takes one endpoint, a URL or a profile's name, not {len(sources)}")
         return build_from_sparql(sources[0], out, scope=scope, progress=progress, **options)
     if not sources:
-        raise typer.BadParameter(f"Missing argument 'SOURCE...': --from {kind} needs a file, or - for standard input")
+        raise typer.BadParameter(f"--from {kind} needs a file, or - for standard input")
     if kind is SourceKind.RDF:
         from kg.sources import build_from_rdf
 
