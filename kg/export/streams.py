@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gzip
 import io
+import shutil
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +16,7 @@ from kg.errors import ExportError
 from kg.files import atomic_path
 
 STDOUT = "-"
+MANIFEST = "manifest.json"  # in every folder that is written here
 
 
 @contextmanager
@@ -51,3 +54,35 @@ def writing(out: Path | str) -> Iterator[None]:
         raise
     except OSError as error:
         raise ExportError(f"cannot write {out}: {error}; nothing was left behind") from error
+
+
+@contextmanager
+def folder_out(out: Path | str, *, force: bool = False) -> Iterator[Path]:
+    """A new folder beside `out`, renamed onto it when the block ends well, removed when it raises.
+
+    With `force` a folder of an earlier export (one with a manifest.json) is replaced. Raises `ExportError` where
+    `out` exists otherwise, the disk is full or the place cannot be written.
+    """
+    final = Path(out)
+    check_folder(final, force=force)
+    with writing(out):
+        final.parent.mkdir(parents=True, exist_ok=True)
+        temporary = Path(tempfile.mkdtemp(prefix=f".{final.name}.", suffix=".part", dir=final.parent))
+        try:
+            temporary.chmod(0o755)
+            yield temporary
+            if final.exists():
+                shutil.rmtree(final)
+            temporary.rename(final)
+        finally:
+            shutil.rmtree(temporary, ignore_errors=True)
+
+
+def check_folder(out: Path, *, force: bool) -> None:
+    """Raises `ExportError` where `folder_out` would, before any work is done."""
+    if not out.exists():
+        return
+    if not force:
+        raise ExportError(f"{out} exists; give --force to replace it, or another --out")
+    if not out.is_dir() or not ((out / MANIFEST).is_file() or not any(out.iterdir())):
+        raise ExportError(f"{out} is no folder of an earlier export, so it is not replaced; give another --out")

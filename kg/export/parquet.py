@@ -1,0 +1,247 @@
+"""A snapshot as a folder of Parquet files, and back. The tables are told in `kg.export.columns`.
+
+A folder holds one file a table (statements.parquet) or, as a cluster writes it, one folder of them
+(statements/part-00000.parquet ..., in the order of their names), and manifest.json.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from kg.errors import ExportError, SourceError
+from kg.export.columns import OF_ENTITIES, TABLES, Table, entities_of, rows_of
+from kg.export.streams import MANIFEST, folder_out
+from kg.export.tables import SnapshotTables
+from kg.files import atomic_path
+from kg.model import Entity
+from kg.store.rows import number_of
+from kg.store.sqlite import SQLiteStore
+
+FORMAT = 1  # of the folder; a change of columns counts it up
+_ROWS = 100_000  # a row group; what is held before writing
+_BATCH = 1000  # entities at a time
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ParquetReport:
+    """Rows written by table."""
+
+    rows: Mapping[str, int]
+
+
+def arrow_schema(table: Table) -> Any:
+    """The Arrow schema of a table."""
+    arrow = _pyarrow()
+    return arrow.schema([(name, getattr(arrow, of)()) for name, of in TABLES[table].items()])
+
+
+def export_parquet(
+    snapshot: Path | str, out: Path | str, *, force: bool = False, progress: Callable[[int], None] | None = None
+) -> ParquetReport:
+    """Write a snapshot to the folder `out`; `progress` is told the entities written so far.
+
+    Raises ExportError where `out` exists and `force` is not set, or pyarrow is missing; as `SQLiteStore.open`.
+    """
+    _pyarrow()
+    with SnapshotTables(snapshot) as tables, folder_out(out, force=force) as folder:
+        with TablesWriter(folder) as writer:
+            writer.write_entities(tables.entities(), progress=progress)
+            writer.write("redirects", tables.redirects())
+            writer.write("value_counts", tables.value_counts())
+            writer.write("property_counts", tables.property_counts())
+        write_manifest(folder, tables.manifest)
+    return ParquetReport(rows=writer.rows)
+
+
+def import_parquet(
+    folder: Path | str, out: Path | str, *, force: bool = False, progress: Callable[[int], None] | None = None
+) -> Mapping[str, Any]:
+    """Build a snapshot from such a folder and return its manifest.
+
+    The content, and so the snapshot id, is that of the snapshot which was exported. Raises SourceError for a
+    folder that is none or damaged, ExportError where `out` exists and `force` is not set.
+    """
+    out = Path(out)
+    if out.exists() and not force:
+        raise ExportError(f"{out} exists; give --force to replace it, or another --out")
+    source = ParquetTables(folder)
+    with (
+        atomic_path(out) as temporary,
+        closing(SQLiteStore.create(temporary)) as store,
+    ):
+        store.write(_counted(source.entities(), progress))
+        store.redirect(dict(source.redirects()))
+        kept = {key: value for key, value in source.manifest.items() if key not in ("snapshot_id", "counts", "format")}
+        sealed = store.finish(
+            manifest=kept,
+            other_values=(
+                (-_number(prop), _number(target), entities - here)
+                for prop, target, entities, here in source.rows("value_counts")
+                if entities > here
+            ),
+            other_properties=(
+                (-_number(prop), entities - here)
+                for prop, entities, here in source.rows("property_counts")
+                if entities > here
+            ),
+        )
+    return sealed
+
+
+class TablesWriter:
+    """Writes tables into a folder, `part` of each: None for one file a table."""
+
+    def __init__(self, folder: Path, part: int | None = None) -> None:
+        self.rows: dict[str, int] = {}
+        self._folder = folder
+        self._part = part
+        self._held: dict[Table, list[tuple[Any, ...]]] = {}
+        self._writers: dict[Table, Any] = {}
+        self._stack = ExitStack()
+
+    def write_entities(self, entities: Iterable[Entity], *, progress: Callable[[int], None] | None = None) -> int:
+        """Write entities, which come in their order, and return how many there were."""
+        for table in OF_ENTITIES:
+            self._open(table)
+        source = iter(entities)
+        given = 0
+        while batch := list(islice(source, _BATCH)):
+            for table, rows in rows_of(batch).items():
+                self._add(table, rows)
+            given += len(batch)
+            if progress is not None:
+                progress(given)
+        return given
+
+    def write(self, table: Table, rows: Iterable[tuple[Any, ...]]) -> None:
+        """Write the rows of a table."""
+        self._open(table)
+        source = iter(rows)
+        while batch := list(islice(source, _ROWS)):
+            self._add(table, batch)
+
+    def _open(self, table: Table) -> None:
+        from pyarrow import parquet
+
+        if table in self._writers:
+            return
+        path = self._folder / f"{table}.parquet"
+        if self._part is not None:
+            path = self._folder / table / f"part-{self._part:05d}.parquet"
+            path.parent.mkdir(exist_ok=True)
+        self._writers[table] = self._stack.enter_context(
+            parquet.ParquetWriter(path, arrow_schema(table), compression="zstd")
+        )
+        self._held[table] = []
+        self.rows[table] = 0
+
+    def _add(self, table: Table, rows: list[tuple[Any, ...]]) -> None:
+        held = self._held[table]
+        held += rows
+        if len(held) >= _ROWS:
+            self._flush(table)
+
+    def _flush(self, table: Table) -> None:
+        arrow = _pyarrow()
+        held = self._held[table]
+        if held:
+            schema = arrow_schema(table)
+            columns = [
+                arrow.array(column, type=field.type)
+                for column, field in zip(zip(*held, strict=True), schema, strict=True)
+            ]
+            self._writers[table].write_table(arrow.Table.from_arrays(columns, schema=schema))
+            self.rows[table] += len(held)
+            held.clear()
+
+    def __enter__(self) -> TablesWriter:
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        try:
+            if error[0] is None:
+                for table in self._writers:
+                    self._flush(table)
+        finally:
+            self._stack.close()
+
+
+class ParquetTables:
+    """An exported folder, read through in order. Raises SourceError for a folder that is none."""
+
+    def __init__(self, folder: Path | str) -> None:
+        self.folder = Path(folder)
+        _pyarrow()
+        try:
+            self.manifest: Mapping[str, Any] = orjson.loads((self.folder / MANIFEST).read_bytes())
+        except (OSError, orjson.JSONDecodeError) as error:
+            raise SourceError(f"{folder} is no folder of Parquet tables: {MANIFEST} cannot be read: {error}") from error
+        if self.manifest.get("format") != FORMAT:
+            found = self.manifest.get("format")
+            raise SourceError(f"{folder} is of format {found}; this version reads {FORMAT}: export it again")
+
+    def entities(self) -> Iterator[Entity]:
+        """All entities: items by number, then properties by number."""
+        return entities_of(*(self.rows(table) for table in OF_ENTITIES))
+
+    def redirects(self) -> Iterator[tuple[str, str]]:
+        """(merged id, target id)."""
+        return ((source, target) for source, target in self.rows("redirects"))
+
+    def rows(self, table: Table) -> Iterator[Sequence[Any]]:
+        """The rows of a table, files in the order of their names."""
+        arrow = _pyarrow()
+        from pyarrow import parquet
+
+        names = list(TABLES[table])
+        for path in self._files(table):
+            try:
+                with parquet.ParquetFile(path) as file:
+                    for batch in file.iter_batches(batch_size=10_000, columns=names):
+                        columns = [batch.column(name).to_pylist() for name in names]
+                        yield from zip(*columns, strict=True)
+            except (OSError, arrow.ArrowInvalid, KeyError) as error:
+                raise SourceError(f"{path} cannot be read: {error}") from error
+
+    def _files(self, table: Table) -> list[Path]:
+        whole, parts = self.folder / f"{table}.parquet", self.folder / table
+        if whole.is_file():
+            return [whole]
+        if parts.is_dir():
+            return sorted(parts.glob("part-*.parquet"))
+        raise SourceError(f"{self.folder} has no table {table}: neither {whole.name} nor a folder {table}")
+
+
+def write_manifest(folder: Path, manifest: Mapping[str, Any]) -> None:
+    """Put the manifest beside the tables."""
+    data = {"format": FORMAT, **manifest}
+    (folder / MANIFEST).write_bytes(orjson.dumps(data, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+
+
+def _counted(entities: Iterable[Entity], progress: Callable[[int], None] | None) -> Iterator[Entity]:
+    for count, entity in enumerate(entities, 1):
+        yield entity
+        if progress is not None and count % 1000 == 0:
+            progress(count)
+
+
+def _number(entity_id: str) -> int:
+    number = number_of(entity_id)
+    if number is None:
+        raise SourceError(f"{entity_id!r} is no item or property id")
+    return number
+
+
+def _pyarrow() -> Any:
+    try:
+        import pyarrow  # type: ignore[import-untyped]  # ships no stubs
+    except ImportError as error:
+        raise ExportError("Parquet needs pyarrow: pip install 'granola-ladders[parquet]'") from error
+    return pyarrow
