@@ -17,8 +17,28 @@ class DamagedSnapshotError(SnapshotError):
     """A snapshot of the right version that is truncated, unfinished or cannot be read through."""
 
 
+class MirrorError(SnapshotError):
+    """A Neo4j server holds no snapshot, another one, a changed or an unfinished one, or cannot do what is asked."""
+
+
+class MirrorUnreachableError(MirrorError, ConnectionError):
+    """No Neo4j server answers, or it went away and did not come back in time."""
+
+
+class MirrorAccessError(MirrorError, PermissionError):
+    """The Neo4j server refuses the credentials, or what they may do."""
+
+
+class MirrorTimeoutError(MirrorError, TimeoutError):
+    """A query took longer than it was allowed."""
+
+
 class SelectionError(KGError, ValueError):
     """A selection asks for something impossible: a malformed id, a property that is none."""
+
+
+class WorkerError(KGError, RuntimeError):
+    """A worker process was ended from outside, most likely for want of memory."""
 
 
 class ExportError(KGError, ValueError):

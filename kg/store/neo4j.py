@@ -1,0 +1,379 @@
+"""The Neo4j mirror: a snapshot in a graph database, read through the same protocol as the file.
+
+The graph model, version 1. `kg.store.neo4j_push` and the files for `neo4j-admin database import` write it.
+
+    (:Entity {id, number, sitelinks, datatype, label_en, description_en, aliases_en, statements, value_counts})
+    (:Entity:Missing {id, number})              stated as a value, but not in the snapshot
+    (:Entity)-[:P131 {id, rank, ordinal, datatype, qualifiers, start, end}]->(:Entity)
+    (:Name {key, carriers})   (:Redirect {id, target})
+    (:PropertyCount {property, entities})   (:ValueList {property, block, targets, entities})
+    (:Snapshot {slot: 1, model, snapshot_id, manifest, load, phase, after, complete})
+
+Every statement whose value is an item or a property is a relationship; its type is the property's id.
+    id          the whole statement id
+    rank        "preferred", "normal" or "deprecated"
+    ordinal     place among the subject's statements of the property, from 0
+    datatype    absent for "wikibase-item" to an item and "wikibase-property" to a property; "" for none given
+    qualifiers  JSON, as in the column of that name in `kg.store.schema`; absent for none
+    start, end  year * 10000 + month * 100 + day of the first P580 and P582 that is known, 0 for unknown parts
+Nodes:
+    number        42 for Q42, -31 for P31
+    label_L, description_L  text in language L;  aliases_L  JSON list of texts
+    statements    JSON of all other statements: {"P569": [[ordinal, rank, type, value, qualifiers, id, datatype]]},
+                  as the columns of table `statement` in `kg.store.schema`, ids as text
+    value_counts  JSON {"P31": 9}: how many entities of the whole source state this one as the property's value
+    key           a label or alias under `kg.terms.normalise` (over 1 000 bytes: its hash)
+    carriers      JSON [[number, kind, language, text], ...], kind 0 label, 1 alias
+    targets       numbers, most frequent first, 5 000 a block; `entities` are their counts
+    load          a random name of this loading: a reader tells by it that the mirror was replaced
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, TypeVar
+
+import orjson
+
+from kg.errors import MirrorError, SnapshotError
+from kg.model import Entity, Statement
+from kg.store import schema
+from kg.store.base import NameMatch
+from kg.store.neo4j_client import PATIENCE_SECONDS, QUERY_SECONDS, Address, Client, property_id
+from kg.store.neo4j_rows import RANKS, VALUES_A_BLOCK, default_datatype, stored_key
+from kg.store.rows import Decoder, id_of, number_of
+from kg.terms import normalise
+
+MODEL = 1
+T = TypeVar("T")
+FULL_TEXT = "entity_terms"
+
+_CHUNK = 2_000  # ids, names or pairs a round trip
+_PAGE = 10_000  # ids a round trip of `ids`
+_ALL = (1 << 63) - 1
+_RANK_CODES = {name: code for code, name in RANKS.items()}
+_KINDS = ("label", "description", "aliases")
+
+_HEAD = "MATCH (m:Snapshot {slot: 1}) RETURN m.load, COLLECT { "
+_RESOLVED = "OPTIONAL MATCH (d:Redirect {id: given}) WITH given, coalesce(d.target, given) AS id "
+_UNRESOLVED = "WITH given, given AS id "
+_ROWS = (
+    "[(n)-[r]->(t) WHERE $types IS NULL OR type(r) IN $types |"
+    " [type(r), r.ordinal, r.rank, t.number, r.qualifiers, r.id, r.datatype]]"
+)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SearchHit:
+    """An entity whose labels or aliases hold the words that were searched; higher scores fit better."""
+
+    id: str
+    score: float
+
+
+class Neo4jStore:
+    """A snapshot in a Neo4j database, put there by `granola snapshot push` or an import. Implements `Store`.
+
+    Errors are those of `kg.errors` whose names begin with Mirror: no server, refused credentials, a query over
+    its time, a mirror that is unfinished or was replaced while it was open.
+    """
+
+    def __init__(self, client: Client, marker: Mapping[str, Any]) -> None:
+        self.address = client.address
+        self._client = client
+        self._load = marker["load"]
+        self._manifest: dict[str, Any] = orjson.loads(marker["manifest"])
+        self._resolve = _RESOLVED if self._manifest["counts"].get("redirects") else _UNRESOLVED
+        self._decoder = Decoder()
+
+    @classmethod
+    def open(
+        cls,
+        address: str,
+        *,
+        database: str | None = None,
+        query_seconds: float = QUERY_SECONDS,
+        patience: float = PATIENCE_SECONDS,
+    ) -> Neo4jStore:
+        """Open the mirror at `bolt://HOST:PORT[/DATABASE]`; credentials are NEO4J_USER and NEO4J_PASSWORD.
+
+        `query_seconds` bounds every query; a server that goes away is waited for `patience` seconds.
+        """
+        client = Client(Address.parse(address, database=database), query_seconds=query_seconds, patience=patience)
+        try:
+            client.check()
+            marker = read_marker(client)
+            if marker is None:
+                raise MirrorError(f"{client.address} holds no snapshot; put one there with 'granola snapshot push'")
+            if not marker["complete"]:
+                raise MirrorError(
+                    f"{client.address} is unfinished: it is being loaded, or loading was stopped;"
+                    " 'granola snapshot push' goes on with it"
+                )
+            return cls(client, marker)
+        except BaseException:
+            client.close()
+            raise
+
+    def entities(
+        self,
+        ids: Collection[str],
+        *,
+        languages: Collection[str] | None = None,
+        properties: Collection[str] | None = None,
+    ) -> dict[str, Entity]:
+        """See `Store.entities`."""
+        types = None if properties is None else [p for p in properties if (number_of(p) or 0) < 0]
+        keys = [f"{kind}_{language}" for language in languages or () for kind in _KINDS]
+        stated = types is None or bool(types)
+        query = (
+            "UNWIND $ids AS given "
+            + self._resolve
+            + "MATCH (n:Entity {id: id}) WHERE n.sitelinks IS NOT NULL"
+            + " RETURN [given, n.number, n.sitelinks, n.datatype, "
+            + (", ".join(("n.statements", _ROWS)) if stated else "null, []")
+            + (", properties(n)]" if languages is None else ", [key IN $keys | n[key]]]")
+        )
+        found: dict[str, Entity] = {}
+        wanted = [given for given in dict.fromkeys(ids) if number_of(given) is not None]
+        for chunk in _chunks(wanted):
+            for row in self._read(query, ids=chunk, types=types, keys=keys):
+                given, number, sitelinks, datatype, literals, related, terms = row
+                if languages is not None:
+                    terms = {key: text for key, text in zip(keys, terms, strict=True) if text is not None}
+                found[given] = self._entity(number, sitelinks, datatype, literals, related, terms, types)
+        return {given: found[given] for given in ids if given in found}
+
+    def find(self, names: Collection[str], *, languages: Collection[str] | None = None) -> dict[str, list[NameMatch]]:
+        """See `Store.find`."""
+        keys = {name: key for name in names if (key := normalise(name))}
+        stored = {key: stored_key(key) for key in keys.values()}
+        query = "UNWIND $keys AS key MATCH (n:Name {key: key}) RETURN [key, n.carriers]"
+        carriers: dict[str, str] = {}
+        for chunk in _chunks(list(stored.values())):
+            carriers.update(self._read(query, keys=chunk))
+        spoken = None if languages is None else frozenset(languages)
+        matches: dict[str, list[NameMatch]] = {}
+        for key, at in stored.items():
+            if at in carriers and (found := _matches(orjson.loads(carriers[at]), spoken)):
+                matches[key] = found
+        return {name: list(matches[key]) for name, key in keys.items() if key in matches}
+
+    def search(self, text: str, *, limit: int = 10, fuzzy: bool = False) -> list[SearchHit]:
+        """Entities that have every word of `text` in labels and aliases together, best first, then by id.
+
+        Words are compared whole and without regard to case; with `fuzzy` up to two letters may differ. Nothing
+        in `text` is an operator. At most `limit` hits.
+        """
+        words = " ".join(f"+{escaped(word)}{'~' if fuzzy else ''}" for word in text.split())
+        if not words or limit < 1:
+            return []
+        rows = self._read(
+            f"CALL db.index.fulltext.queryNodes('{FULL_TEXT}', $words) YIELD node, score"
+            " RETURN [node.number, score] ORDER BY score DESC, node.number < 0, abs(node.number) LIMIT $limit",
+            words=words,
+            limit=limit,
+        )
+        return [SearchHit(id=id_of(number), score=score) for number, score in rows]
+
+    def referrers(
+        self, pairs: Collection[tuple[str, str]], *, limit: int | None = None
+    ) -> dict[tuple[str, str], list[str]]:
+        """See `Store.referrers`."""
+        found: dict[tuple[str, str], list[str]] = {}
+        wanted = _pairs(pairs)
+        for chunk in _chunks(wanted):
+            types = "|".join(sorted({property_id(prop) for prop, _ in chunk}))
+            query = (
+                "UNWIND $pairs AS pair WITH pair, pair[1] AS given "
+                + self._resolve.replace("WITH given,", "WITH pair, given,")
+                + "MATCH (t:Entity {id: id}) RETURN [pair, COLLECT { MATCH (t)<-[r:"
+                + types
+                + "]-(s)"
+                " WHERE type(r) = pair[0] AND r.rank <> 'deprecated'"
+                " WITH DISTINCT s.number AS number RETURN number"
+                " ORDER BY number < 0, abs(number) LIMIT $limit }]"
+            )
+            rows = self._read(query, pairs=[list(pair) for pair in chunk], limit=_ALL if limit is None else limit)
+            found.update(((prop, target), [id_of(n) for n in numbers]) for (prop, target), numbers in rows if numbers)
+        return {pair: found[pair] for pair in wanted if pair in found}
+
+    def value_counts(self, pairs: Collection[tuple[str, str]]) -> dict[tuple[str, str], int]:
+        """See `Store.value_counts`."""
+        wanted = _pairs(pairs)
+        query = (
+            "UNWIND $ids AS given "
+            + self._resolve
+            + "MATCH (n:Entity {id: id}) WHERE n.value_counts IS NOT NULL RETURN [given, n.value_counts]"
+        )
+        counts: dict[str, dict[str, int]] = {}
+        for chunk in _chunks(list(dict.fromkeys(target for _, target in wanted))):
+            counts.update((given, orjson.loads(text)) for given, text in self._read(query, ids=chunk))
+        return {(p, t): counts[t][p] for p, t in wanted if p in counts.get(t, ())}
+
+    def property_counts(self, properties: Collection[str]) -> dict[str, int]:
+        """See `Store.property_counts`."""
+        query = "UNWIND $ids AS id MATCH (n:PropertyCount {property: id}) RETURN [id, n.entities]"
+        found: dict[str, int] = {}
+        for chunk in _chunks([prop for prop in dict.fromkeys(properties) if (number_of(prop) or 0) < 0]):
+            found.update(self._read(query, ids=chunk))
+        return {prop: found[prop] for prop in properties if prop in found}
+
+    def values_of(self, prop: str, *, limit: int | None = None) -> list[tuple[str, int]]:
+        """See `Store.values_of`."""
+        if (number_of(prop) or 0) >= 0:
+            return []
+        blocks = _ALL if limit is None else -(-limit // VALUES_A_BLOCK)
+        rows = self._read(
+            "MATCH (v:ValueList {property: $property}) WHERE v.block < $blocks"
+            " RETURN [v.targets, v.entities] ORDER BY v.block",
+            property=prop,
+            blocks=blocks,
+        )
+        values = ((id_of(t), n) for targets, counts in rows for t, n in zip(targets, counts, strict=True))
+        return list(values if limit is None else islice(values, limit))
+
+    def ids(self, *, after: str | None = None) -> Iterator[str]:
+        """See `Store.ids`."""
+        last = 0
+        if after is not None:
+            number = number_of(after)
+            if number is None:
+                raise SnapshotError(f"cannot go on after {after!r}: it is no item or property id")
+            last = number
+        if last >= 0:
+            yield from self._walk("n.number > $last", "n.number", last)
+            last = 0
+        yield from self._walk("n.number < $last", "n.number DESC", last)
+
+    def manifest(self) -> Mapping[str, Any]:
+        """See `Store.manifest`."""
+        return self._manifest
+
+    def close(self) -> None:
+        """See `Store.close`."""
+        self._client.close()
+
+    def __enter__(self) -> Neo4jStore:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _read(self, query: str, **parameters: Any) -> list[Any]:
+        """What `query` returns, one value a row, from the very load that was opened."""
+        answer = self._client.run(f"{_HEAD}{query} }}", parameters)
+        if len(answer) != 1 or answer[0][0] != self._load:
+            raise MirrorError(f"{self.address} was replaced or emptied while it was open; open it again")
+        rows: list[Any] = answer[0][1]
+        return rows
+
+    def _walk(self, where: str, order: str, last: int) -> Iterator[str]:
+        query = (
+            f"MATCH (n:Entity) WHERE {where} WITH n ORDER BY {order} LIMIT $page"
+            " RETURN [n.number, n.sitelinks IS NOT NULL]"
+        )
+        while rows := self._read(query, last=last, page=_PAGE):
+            for number, here in rows:
+                if here:
+                    yield id_of(number)
+            last = rows[-1][0]
+
+    def _entity(
+        self,
+        number: int,
+        sitelinks: int,
+        datatype: str | None,
+        literals: str | None,
+        related: list[Any],
+        terms: Mapping[str, Any],
+        types: Collection[str] | None,
+    ) -> Entity:
+        subject = id_of(number)
+        decode = self._decoder.statement
+        stated: list[tuple[int, int, Statement]] = []
+        if literals is not None:
+            for prop, rows in orjson.loads(literals).items():
+                if types is None or prop in types:
+                    place = int(prop[1:])
+                    for ordinal, rank, kind, value, qualifiers, name, about in rows:
+                        made = decode(subject, place, rank, kind, value, qualifiers, name, about)
+                        stated.append((place, ordinal, made))
+        for prop, ordinal, rank, target, qualifiers, name, about in related:
+            place = int(prop[1:])
+            given = default_datatype(target) if about is None else about or None
+            made = decode(
+                subject, place, _RANK_CODES[rank], schema.ENTITY, target, qualifiers, f"={name}", given
+            )  # fmt: skip
+            stated.append((place, ordinal, made))
+        stated.sort(key=_place)
+        found: dict[str, dict[str, Any]] = {kind: {} for kind in _KINDS}
+        for key, text in terms.items():
+            kind, _, language = key.partition("_")
+            if kind in found and language:
+                found[kind][language] = text
+        aliases = found["aliases"]
+        return Entity(
+            id=subject,
+            labels=found["label"],
+            descriptions=found["description"],
+            aliases={language: tuple(orjson.loads(text)) for language, text in aliases.items()},
+            statements=tuple([made for _, _, made in stated]),
+            sitelinks=sitelinks,
+            datatype=datatype,
+        )
+
+
+def read_marker(client: Client) -> dict[str, Any] | None:
+    """The node that says what a database holds, or None. Raises MirrorError where its model is another one."""
+    rows = client.run("MATCH (m:Snapshot {slot: 1}) RETURN properties(m)")
+    if not rows:
+        return None
+    marker: dict[str, Any] = rows[0][0]
+    if marker.get("model") != MODEL:
+        raise MirrorError(
+            f"{client.address} holds a mirror of model {marker.get('model')}; this version reads model {MODEL}:"
+            " push the snapshot again with --replace"
+        )
+    return marker
+
+
+def escaped(word: str) -> str:
+    """A word that Lucene's query syntax takes as nothing but a word."""
+    lowered = word.lower()  # AND, OR and NOT are operators in capitals only
+    return "".join(f"\\{sign}" if sign in _LUCENE else sign for sign in lowered)
+
+
+_LUCENE = frozenset('+-&|!(){}[]^"~*?:\\/<>=')
+
+
+def _place(item: tuple[int, int, Statement]) -> tuple[int, int]:
+    return item[:2]
+
+
+def _matches(carriers: list[list[Any]], languages: Collection[str] | None) -> list[NameMatch]:
+    """One match an entity, in the protocol's order."""
+    best: dict[int, tuple[int, str, str]] = {}
+    for number, *rest in carriers:
+        match = (rest[0], rest[1], rest[2])
+        if (languages is None or match[1] in languages) and (number not in best or match < best[number]):
+            best[number] = match
+    ordered = sorted(best.items(), key=lambda one: (one[1][0], abs(one[0]), -one[0]))
+    return [
+        NameMatch(
+            id=id_of(number), kind="label" if kind == schema.LABEL else "alias", language=language, text=text
+        )
+        for number, (kind, language, text) in ordered
+    ]  # fmt: skip
+
+
+def _pairs(pairs: Collection[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Those that can be known, each once."""
+    return [pair for pair in dict.fromkeys(pairs) if (number_of(pair[0]) or 0) < 0 and number_of(pair[1]) is not None]
+
+
+def _chunks(items: list[T]) -> Iterator[list[T]]:
+    for at in range(0, len(items), _CHUNK):
+        yield items[at : at + _CHUNK]

@@ -1,0 +1,200 @@
+"""Talking to a Neo4j server: addresses, credentials, time-outs, retries, and errors that say what to do."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from kg.errors import MirrorAccessError, MirrorError, MirrorTimeoutError, MirrorUnreachableError
+
+if TYPE_CHECKING:
+    from neo4j import Driver, Session
+
+SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
+USER, PASSWORD, DATABASE = "NEO4J_USER", "NEO4J_PASSWORD", "NEO4J_DATABASE"
+QUERY_SECONDS = 60.0
+PATIENCE_SECONDS = 20.0
+OLDEST = (5, 26)
+
+_DATABASE = re.compile(r"[A-Za-z][A-Za-z0-9.-]{2,62}\Z")
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 2.0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Address:
+    """Where a server listens, without credentials, and which of its databases is meant."""
+
+    uri: str
+    database: str
+
+    def __str__(self) -> str:
+        return f"{self.uri}/{self.database}"
+
+    @classmethod
+    def parse(cls, text: str, *, database: str | None = None) -> Address:
+        """`bolt://HOST:PORT`, or `bolt://HOST:PORT/DATABASE`; else NEO4J_DATABASE, else `neo4j`.
+
+        Raises MirrorError for other schemes, and for addresses with credentials in them, which end up in logs.
+        """
+        try:
+            parts = urlsplit(text)
+            port = f":{parts.port}" if parts.port is not None else ""
+        except ValueError as error:
+            raise MirrorError(f"no address of a Neo4j server: {error}; expected one as bolt://localhost:7687") from None
+        # The text is not repeated before this: it may hold a password.
+        if "@" in parts.netloc:
+            raise MirrorError(
+                f"credentials do not belong into the address of {parts.hostname}; set {USER} and {PASSWORD} instead"
+            )
+        if parts.scheme not in SCHEMES:
+            more = "; Neo4j's bolt port, 7687 by default, is meant, not its web page" if "http" in parts.scheme else ""
+            raise MirrorError(f"{text}: the scheme must be one of {', '.join(SCHEMES)}, not {parts.scheme!r}{more}")
+        path = parts.path.strip("/")
+        if not parts.hostname or parts.query or parts.fragment:
+            raise MirrorError(f"{text} is no address of a Neo4j server; expected one as bolt://localhost:7687")
+        host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
+        chosen = database or path or os.environ.get(DATABASE) or "neo4j"
+        if not _DATABASE.match(chosen):
+            raise MirrorError(f"{chosen!r} is no name of a Neo4j database; expected one as neo4j")
+        return cls(uri=f"{parts.scheme}://{host}{port}", database=chosen)
+
+
+class Client:
+    """One session on a server: single statements, each retried while the server is away, each with a time-out.
+
+    A statement may run again after a lost connection, so whoever writes makes statements that do nothing the
+    second time. `query_seconds` bounds each statement on the server; `patience` is how long a lost server is
+    waited for. Not thread-safe.
+    """
+
+    def __init__(
+        self, address: Address, *, query_seconds: float = QUERY_SECONDS, patience: float = PATIENCE_SECONDS
+    ) -> None:
+        self.address = address
+        self._query_seconds = query_seconds
+        self._patience = patience
+        self._driver: Driver | None = None
+        self._session: Session | None = None
+        self._closed = False
+
+    def run(
+        self, query: str, parameters: Mapping[str, Any] | None = None, *, seconds: float | None = None
+    ) -> list[list[Any]]:
+        """The rows of a statement, as lists.
+
+        Raises the errors of `kg.errors` whose names begin with Mirror; `seconds` is for this statement alone.
+        """
+        if self._closed:
+            raise MirrorError(f"{self.address} was closed")
+        import neo4j
+        from neo4j.exceptions import DriverError, Neo4jError
+
+        allowed = self._query_seconds if seconds is None else seconds
+        statement = neo4j.Query(query, timeout=allowed)
+        pause, until = _FIRST_PAUSE, time.monotonic() + self._patience
+        while True:
+            try:
+                result = self._open().run(statement, dict(parameters or {}))
+                return result.values()
+            except (DriverError, Neo4jError, OSError) as error:
+                self._drop()
+                left = until - time.monotonic()
+                if not _is_passing(error) or left <= 0:
+                    raise self._explained(error, allowed) from error
+                time.sleep(min(pause, left))
+                pause = min(2 * pause, _LONGEST_PAUSE)
+
+    def check(self) -> None:
+        """Raise MirrorError unless a server answers and is new enough. Waits for none that is not there."""
+        patience, self._patience = self._patience, 0.0
+        try:
+            rows = self.run("CALL dbms.components() YIELD name, versions RETURN name, versions")
+        finally:
+            self._patience = patience
+        version = next((versions[0] for name, versions in rows if name == "Neo4j Kernel"), "")
+        found = tuple(int(part) for part in re.findall(r"\d+", version)[:2])
+        if found and found < OLDEST:
+            raise MirrorError(f"{self.address} is Neo4j {version}; 5.26 or newer is needed")
+
+    def close(self) -> None:
+        """Close the connections. Closing twice is no error."""
+        self._closed = True
+        self._drop()
+
+    def _open(self) -> Session:
+        import neo4j
+
+        if self._driver is None:
+            self._driver = neo4j.GraphDatabase.driver(
+                self.address.uri,
+                auth=_credentials(),
+                telemetry_disabled=True,
+                connection_timeout=10.0,
+                connection_acquisition_timeout=15.0,
+                max_connection_pool_size=2,
+                notifications_min_severity="OFF",
+                user_agent="granola-ladders",
+            )
+        if self._session is None:
+            self._session = self._driver.session(database=self.address.database, fetch_size=-1)
+        return self._session
+
+    def _drop(self) -> None:
+        """Forget session and connections: after a restart of the server all of them are dead."""
+        from neo4j.exceptions import DriverError, Neo4jError
+
+        for held in (self._session, self._driver):
+            try:
+                if held is not None:
+                    held.close()
+            except (DriverError, Neo4jError, OSError):
+                pass  # it is being thrown away because it is broken
+        self._session = self._driver = None
+
+    def _explained(self, error: Exception, seconds: float) -> MirrorError:
+        from neo4j.exceptions import ConfigurationError, DriverError, Neo4jError
+
+        where = self.address
+        if isinstance(error, Neo4jError):
+            code = error.code or ""
+            if ".Security." in code:
+                given = f"user {os.environ.get(USER) or 'neo4j'!r}" if _credentials() else "no credentials"
+                return MirrorAccessError(f"{where} refused {given} ({code}); set {USER} and {PASSWORD}")
+            if "TransactionTimedOut" in code or "TransactionTerminated" in code:
+                return MirrorTimeoutError(f"{where}: a query took more than {seconds:g} s and was stopped ({code})")
+            if "DatabaseNotFound" in code or "DatabaseUnavailable" in code:
+                return MirrorError(f"{where}: no such database, or it is not online ({code})")
+            first = (error.message or "").splitlines()[:1]
+            return MirrorError(f"{where}: {code}: {''.join(first)}")
+        if isinstance(error, ConfigurationError):
+            return MirrorError(f"{where}: {error}")
+        if isinstance(error, DriverError | OSError):
+            return MirrorUnreachableError(f"no Neo4j server answers at {where}: {error}; is it running?")
+        return MirrorError(f"{where}: {error}")
+
+
+def property_id(text: str) -> str:
+    """A property id as it may stand in Cypher as a relationship type. Raises MirrorError for anything else."""
+    if not re.fullmatch(r"P[1-9][0-9]{0,17}", text):
+        raise MirrorError(f"{text!r} is no property id")
+    return text
+
+
+def _credentials() -> tuple[str, str] | None:
+    password = os.environ.get(PASSWORD)
+    return (os.environ.get(USER) or "neo4j", password) if password else None
+
+
+def _is_passing(error: Exception) -> bool:
+    """Whether the same statement may well succeed in a while."""
+    from neo4j.exceptions import DriverError, Neo4jError
+
+    if isinstance(error, Neo4jError):
+        # A database that is still starting says so with a code that the driver does not retry.
+        return error.is_retryable() or "DatabaseUnavailable" in (error.code or "")
+    return isinstance(error, OSError) or (isinstance(error, DriverError) and error.is_retryable())

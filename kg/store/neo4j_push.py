@@ -1,0 +1,368 @@
+"""Putting a snapshot file into a Neo4j database, in the model that `kg.store.neo4j` tells.
+
+Each batch is one statement that also moves the place marker in the node `:Snapshot`, and does so only from where it
+stood. So a batch goes in exactly once however often it is sent, and a push that was killed goes on
+where the server stands. One writer: concurrent writers of relationships would wait for each other at hubs.
+
+Batches of relationships go by subject, and the type is a parameter (`$(row[1])`, Neo4j 5.26): one plan for all, no
+sorting of the statements, each subject looked up once. Batches by property need a plan each, and most are tiny.
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from kg.errors import MirrorError
+from kg.store import neo4j_rows
+from kg.store.neo4j import FULL_TEXT, MODEL, read_marker
+from kg.store.neo4j_client import Address, Client
+from kg.store.neo4j_rows import Piece, batches
+from kg.store.sqlite import SQLiteStore
+
+BATCH = 10_000  # nodes or relationships a statement
+BATCH_SIZE = 8_000_000  # characters a statement
+WRITE_SECONDS = 600.0
+PATIENCE_SECONDS = 60.0
+_CLEAR = 20_000
+
+LABELS = ("Entity", "Name", "Redirect", "PropertyCount", "ValueList", "Snapshot")
+SCHEMA = (
+    "CREATE CONSTRAINT snapshot_slot IF NOT EXISTS FOR (n:Snapshot) REQUIRE n.slot IS UNIQUE",
+    "CREATE CONSTRAINT entity_id IF NOT EXISTS FOR (n:Entity) REQUIRE n.id IS UNIQUE",
+    "CREATE CONSTRAINT name_key IF NOT EXISTS FOR (n:Name) REQUIRE n.key IS UNIQUE",
+    "CREATE CONSTRAINT redirect_id IF NOT EXISTS FOR (n:Redirect) REQUIRE n.id IS UNIQUE",
+    "CREATE CONSTRAINT property_count IF NOT EXISTS FOR (n:PropertyCount) REQUIRE n.property IS UNIQUE",
+    "CREATE INDEX entity_number IF NOT EXISTS FOR (n:Entity) ON (n.number)",
+    "CREATE INDEX value_list IF NOT EXISTS FOR (n:ValueList) ON (n.property)",
+)
+
+_LANGUAGE = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*\Z")
+_RELATIONSHIP = (
+    "MATCH (s:Entity {id: row[0]}) UNWIND row[1] AS stated MATCH (t:Entity {id: stated[0]})"
+    " CREATE (s)-[r:$(stated[1])]->(t) SET r = stated[2]"
+)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Phase:
+    name: str
+    rows: Callable[[sqlite3.Connection, Any], Iterator[Piece]]
+    write: str
+    count: str  # how many there should be, from the snapshot file
+    held: str  # how many there are, from the server
+
+
+_PHASES = (
+    _Phase(
+        name="entities",
+        rows=neo4j_rows.entities,
+        write="CREATE (n:Entity) SET n = row",
+        count="SELECT count(*) FROM entity",
+        held="RETURN COUNT { (n:Entity) } - COUNT { (n:Missing) }",
+    ),
+    _Phase(
+        name="missing",
+        rows=neo4j_rows.missing,
+        write="CREATE (:Entity:Missing {id: row[0], number: row[1]})",
+        count="SELECT count(DISTINCT value) FROM statement WHERE type = 2 AND value NOT IN (SELECT id FROM entity)",
+        held="MATCH (n:Missing) RETURN count(n)",
+    ),
+    _Phase(
+        name="names",
+        rows=neo4j_rows.names,
+        write="CREATE (:Name {key: row[0], carriers: row[1]})",
+        count="SELECT count(DISTINCT key) FROM name",
+        held="MATCH (n:Name) RETURN count(n)",
+    ),
+    _Phase(
+        name="redirects",
+        rows=neo4j_rows.redirects,
+        write="CREATE (:Redirect {id: row[0], target: row[1]})",
+        count="SELECT count(*) FROM redirect",
+        held="MATCH (n:Redirect) RETURN count(n)",
+    ),
+    _Phase(
+        name="property counts",
+        rows=neo4j_rows.property_counts,
+        write="CREATE (:PropertyCount {property: row[0], entities: row[1]})",
+        count="SELECT count(*) FROM property_count",
+        held="MATCH (n:PropertyCount) RETURN count(n)",
+    ),
+    _Phase(
+        name="value lists",
+        rows=neo4j_rows.value_lists,
+        write="CREATE (:ValueList {property: row[0], block: row[1], targets: row[2], entities: row[3]})",
+        count=(
+            f"SELECT coalesce(sum((n + {neo4j_rows.VALUES_A_BLOCK - 1}) / {neo4j_rows.VALUES_A_BLOCK}), 0)"
+            " FROM (SELECT count(*) AS n FROM value_count GROUP BY property)"
+        ),
+        held="MATCH (n:ValueList) RETURN count(n)",
+    ),
+    _Phase(
+        name="relationships",
+        rows=neo4j_rows.relationships,
+        write=_RELATIONSHIP,
+        count="SELECT count(*) FROM statement WHERE type = 2",
+        held="MATCH (:Entity)-[r]->() RETURN count(r)",
+    ),
+)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PushProgress:
+    """How far a push is: things of this phase written by this push, and how many the phase has in all."""
+
+    phase: str
+    done: int
+    total: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Pushed:
+    """What a push did: things written by phase, none where everything was there, and whether it went on with one."""
+
+    address: str
+    snapshot_id: str
+    written: dict[str, int]
+    resumed: bool
+
+
+def push(
+    snapshot: Path | str,
+    address: str,
+    *,
+    database: str | None = None,
+    batch: int = BATCH,
+    replace: bool = False,
+    query_seconds: float = WRITE_SECONDS,
+    patience: float = PATIENCE_SECONDS,
+    progress: Callable[[PushProgress], None] | None = None,
+) -> Pushed:
+    """Put a snapshot file into the database at `bolt://HOST:PORT[/DATABASE]`, or go on with that.
+
+    Does nothing where the database holds it already. `replace` empties a database that holds another snapshot, or
+    remains of one; nodes of other labels than the mirror's are never touched. `batch` is how many nodes or
+    relationships go into one statement.
+
+    Raises MirrorError where the database holds something else, was changed behind the mirror's back, or another
+    push writes to it; MirrorUnreachableError where the server stays away for `patience` seconds; the errors of
+    `SQLiteStore.open`.
+    """
+    if batch < 1:
+        raise MirrorError(f"a batch must hold at least 1, not {batch}")
+    with SQLiteStore.open(snapshot) as store:
+        manifest = dict(store.manifest())
+    client = Client(Address.parse(address, database=database), query_seconds=query_seconds, patience=patience)
+    uri = f"{Path(snapshot).absolute().as_uri()}?mode=ro&immutable=1"
+    with closing(client), closing(sqlite3.connect(uri, uri=True)) as connection:
+        client.check()
+        return _Push(client, connection, manifest, batch, progress).run(replace=replace)
+
+
+class _Push:
+    def __init__(
+        self,
+        client: Client,
+        connection: sqlite3.Connection,
+        manifest: dict[str, Any],
+        batch: int,
+        progress: Callable[[PushProgress], None] | None,
+    ) -> None:
+        self._client = client
+        self._connection = connection
+        self._manifest = manifest
+        self._batch = batch
+        self._progress = progress
+        self._snapshot_id: str = manifest["snapshot_id"]
+
+    def run(self, *, replace: bool) -> Pushed:
+        marker = self._held(replace=replace)
+        resumed = marker is not None
+        if marker is not None and marker["complete"]:
+            if not replace:
+                self._check_counts()
+                return self._pushed({}, resumed=False)
+            marker, resumed = None, False
+        if marker is None:
+            self._clear()
+            self._schema()
+            marker = self._begin()
+        else:
+            self._schema()
+        written = self._phases(marker)
+        self._finish(marker["load"])
+        return self._pushed(written, resumed=resumed)
+
+    def _pushed(self, written: dict[str, int], *, resumed: bool) -> Pushed:
+        return Pushed(
+            address=str(self._client.address), snapshot_id=self._snapshot_id, written=written, resumed=resumed
+        )
+
+    def _held(self, *, replace: bool) -> dict[str, Any] | None:
+        """The marker of this very snapshot, None for a database to begin with."""
+        where = self._client.address
+        try:
+            marker = read_marker(self._client)
+        except MirrorError:
+            if not replace:
+                raise
+            return None
+        if marker is None:
+            if not replace and (label := self._any_label()):
+                raise MirrorError(
+                    f"{where} holds nodes :{label} that no snapshot accounts for; give --replace to delete them,"
+                    " or another database"
+                )
+            return None
+        if marker["snapshot_id"] == self._snapshot_id and marker["phase"] >= 0:
+            return marker
+        if not replace:
+            other = marker["snapshot_id"]
+            what = f"holds snapshot {other}" if marker["phase"] >= 0 else f"is being emptied of snapshot {other}"
+            raise MirrorError(f"{where} {what}, not {self._snapshot_id}; give --replace to replace it")
+        return None
+
+    def _any_label(self) -> str | None:
+        for label in LABELS:
+            if self._client.run(f"MATCH (n:{label}) RETURN 1 LIMIT 1"):
+                return label
+        return None
+
+    def _clear(self) -> None:
+        """Delete every node of the mirror, the marker last; whoever reads it finds out at once."""
+        self._client.run("MATCH (m:Snapshot) SET m.load = null, m.complete = false, m.phase = -1")
+        self._client.run(f"DROP INDEX {FULL_TEXT} IF EXISTS")
+        self._delete("MATCH (:Entity)-[r]->() WITH r LIMIT $n DELETE r RETURN count(*)", "old relationships")
+        for label in LABELS:
+            self._delete(f"MATCH (n:{label}) WITH n LIMIT $n DETACH DELETE n RETURN count(*)", "old nodes")
+
+    def _delete(self, query: str, what: str) -> None:
+        done = 0
+        while (deleted := self._client.run(query, {"n": _CLEAR})[0][0]) > 0:
+            done += deleted
+            self._tell(f"deleting {what}", done, done)
+
+    def _schema(self) -> None:
+        for statement in SCHEMA:
+            self._client.run(statement)
+        self._client.run("CALL db.awaitIndexes(3600)", seconds=3700)
+
+    def _begin(self) -> dict[str, Any]:
+        load = str(uuid.uuid4())
+        self._client.run(
+            "MERGE (m:Snapshot {slot: 1}) ON CREATE SET m = $marker",
+            {
+                "marker": {
+                    "slot": 1,
+                    "model": MODEL,
+                    "snapshot_id": self._snapshot_id,
+                    "manifest": orjson.dumps(self._manifest).decode(),
+                    "load": load,
+                    "phase": 0,
+                    "complete": False,
+                }
+            },
+        )
+        marker = read_marker(self._client)
+        if marker is None or marker["load"] != load:
+            raise self._disturbed()
+        return marker
+
+    def _phases(self, marker: dict[str, Any]) -> dict[str, int]:
+        load, current, after = marker["load"], marker["phase"], marker.get("after")
+        written: dict[str, int] = {}
+        for number, phase in enumerate(_PHASES):
+            if number < current:
+                continue
+            if number > current:
+                self._move(load, (current, after), (number, None))
+                current, after = number, None
+            (total,) = self._connection.execute(phase.count).fetchone()
+            done = 0
+            for piece in batches(phase.rows(self._connection, after), rows=self._batch, size=BATCH_SIZE):
+                self._tell(phase.name, done, total)
+                self._move(load, (number, after), (number, piece.key), phase.write, piece.rows)
+                after = piece.key
+                done += _things(piece)
+            self._tell(phase.name, done, total)
+            if done:
+                written[phase.name] = done
+        return written
+
+    def _move(
+        self,
+        load: str,
+        old: tuple[int, int | str | None],
+        new: tuple[int, int | str | None],
+        write: str | None = None,
+        rows: list[Any] | None = None,
+    ) -> None:
+        """Move the marker and write what lies between; nothing where the marker stands elsewhere."""
+        query = (
+            "MATCH (m:Snapshot {slot: 1}) SET m.lock = true WITH m"
+            " WHERE m.load = $load AND m.phase = $phase"
+            " AND coalesce(m.after = $after, $after IS NULL AND m.after IS NULL)"
+            " SET m.phase = $next_phase, m.after = $next_after "
+        )
+        if write is not None:
+            query += f"WITH m UNWIND $rows AS row {write} "
+        query += "RETURN count(*)"
+        parameters = {
+            "load": load, "phase": old[0], "after": old[1], "next_phase": new[0], "next_after": new[1], "rows": rows
+        }  # fmt: skip
+        if self._client.run(query, parameters)[0][0] == 0:
+            # Sent twice, because the connection was lost after the server had done it; or not ours any more.
+            marker = read_marker(self._client)
+            if marker is None or (marker.get("load"), marker["phase"], marker.get("after")) != (load, *new):
+                raise self._disturbed()
+
+    def _finish(self, load: str) -> None:
+        self._tell("full-text index", 0, 1)
+        if fields := self._text_fields():
+            self._client.run(
+                f"CREATE FULLTEXT INDEX {FULL_TEXT} IF NOT EXISTS FOR (n:Entity) ON EACH [{', '.join(fields)}]"
+            )
+            self._client.run("CALL db.awaitIndexes(86400)", seconds=86_500)
+        self._check_counts()
+        self._client.run(
+            "MATCH (m:Snapshot {slot: 1}) WHERE m.load = $load SET m.complete = true REMOVE m.lock", {"load": load}
+        )
+        self._tell("full-text index", 1, 1)
+
+    def _text_fields(self) -> list[str]:
+        languages = self._connection.execute("SELECT DISTINCT language FROM term ORDER BY language")
+        known = [code for (code,) in languages if _LANGUAGE.match(code)] or ["en"]
+        return [f"n.`{kind}_{code}`" for code in known for kind in ("label", "aliases")]
+
+    def _check_counts(self) -> None:
+        wrong = []
+        for phase in _PHASES:
+            (expected,) = self._connection.execute(phase.count).fetchone()
+            found = self._client.run(phase.held)[0][0]
+            if found != expected:
+                wrong.append(f"{found:,} {phase.name} instead of {expected:,}")
+        if wrong:
+            raise MirrorError(
+                f"{self._client.address} was changed since the snapshot was put there: {', '.join(wrong)};"
+                " give --replace to put it there anew"
+            )
+
+    def _disturbed(self) -> MirrorError:
+        return MirrorError(f"{self._client.address}: another push writes to it; let one of them finish")
+
+    def _tell(self, phase: str, done: int, total: int) -> None:
+        if self._progress is not None:
+            self._progress(PushProgress(phase=phase, done=done, total=total))
+
+
+def _things(piece: Piece) -> int:
+    return sum(len(row[1]) if type(row) is list and type(row[1]) is list else 1 for row in piece.rows)

@@ -1,0 +1,254 @@
+"""The rows of a snapshot file as nodes and relationships. The model is told in `kg.store.neo4j`.
+
+Every function streams in key order, so that it can go on behind a key: all of WikiData never stands in memory.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import groupby, islice
+from operator import itemgetter
+from typing import Any
+
+import orjson
+
+from kg.store import schema
+from kg.store.rows import id_of
+
+RANKS = {schema.PREFERRED: "preferred", schema.NORMAL: "normal", schema.DEPRECATED: "deprecated"}
+VALUES_A_BLOCK = 5_000
+LONGEST_KEY = 1_000  # bytes of a name in an index; longer ones stand there by their hash
+
+_BEGIN = -(1 << 62)
+_START, _END = 580, 582
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Piece:
+    """One thing to write: what `rows` holds goes in whole or not at all, `key` is where to go on after it."""
+
+    key: int | str
+    rows: list[Any]
+    size: int  # about so many characters
+
+
+def entities(connection: sqlite3.Connection, after: int | None = None) -> Iterator[Piece]:
+    """Entity nodes as property maps, by number, properties first."""
+    begin = (_BEGIN if after is None else after,)
+    terms = _Groups(
+        connection.execute(
+            "SELECT entity, language, kind, text FROM term WHERE entity > ? ORDER BY entity, language, kind, ordinal",
+            begin,
+        )
+    )
+    literals = _Groups(
+        connection.execute(
+            "SELECT subject, property, ordinal, rank, type, value, qualifiers, id, datatype FROM statement"
+            f" WHERE subject > ? AND type <> {schema.ENTITY} ORDER BY subject, property, ordinal",
+            begin,
+        )
+    )
+    counts = _Groups(
+        connection.execute(
+            "SELECT target, property, entities FROM value_count WHERE target > ? ORDER BY target, property", begin
+        )
+    )
+    for number, sitelinks, datatype in connection.execute(
+        "SELECT id, sitelinks, datatype FROM entity WHERE id > ? ORDER BY id", begin
+    ):
+        node: dict[str, Any] = {"id": id_of(number), "number": number, "sitelinks": sitelinks}
+        if datatype is not None:
+            node["datatype"] = datatype
+        node |= _terms(terms.of(number))
+        if found := literals.of(number):
+            node["statements"] = _literals(found)
+        if found := counts.of(number):
+            node["value_counts"] = _json({f"P{prop}": count for _, prop, count in found})
+        size = 50 + sum(len(value) + 20 for value in node.values() if type(value) is str)
+        yield Piece(key=number, rows=[node], size=size)
+
+
+def missing(connection: sqlite3.Connection, after: int | None = None) -> Iterator[Piece]:
+    """Nodes of what is stated as a value and not in the snapshot: [id, number], by number."""
+    for (number,) in connection.execute(
+        f"SELECT DISTINCT value FROM statement WHERE type = {schema.ENTITY} AND value > ?"
+        " AND value NOT IN (SELECT id FROM entity) ORDER BY value",
+        (_BEGIN if after is None else after,),
+    ):
+        yield Piece(key=number, rows=[[id_of(number), number]], size=30)
+
+
+def names(connection: sqlite3.Connection, after: str | None = None) -> Iterator[Piece]:
+    """Name nodes: [key, carriers], in binary order of the keys."""
+    rows = connection.execute(
+        "SELECT name.key, name.entity, name.kind, name.language, term.text FROM name JOIN term"
+        " ON term.entity = name.entity AND term.language = name.language"
+        " AND term.kind = name.kind AND term.ordinal = name.ordinal"
+        " WHERE name.key > ? ORDER BY name.key",
+        (after or "",),
+    )
+    for key, group in groupby(rows, key=itemgetter(0)):
+        carriers = _json([list(row[1:]) for row in group])
+        yield Piece(key=key, rows=[[stored_key(key), carriers]], size=len(key) + len(carriers))
+
+
+def redirects(connection: sqlite3.Connection, after: int | None = None) -> Iterator[Piece]:
+    """Redirect nodes: [id, target], by number."""
+    for source, target in connection.execute(
+        "SELECT source, target FROM redirect WHERE source > ? ORDER BY source", (_BEGIN if after is None else after,)
+    ):
+        yield Piece(key=source, rows=[[id_of(source), id_of(target)]], size=30)
+
+
+def property_counts(connection: sqlite3.Connection, after: int | None = None) -> Iterator[Piece]:
+    """PropertyCount nodes: [property, entities], by number."""
+    for prop, count in connection.execute(
+        "SELECT property, entities FROM property_count WHERE property > ? ORDER BY property", (after or 0,)
+    ):
+        yield Piece(key=prop, rows=[[f"P{prop}", count]], size=30)
+
+
+def value_lists(connection: sqlite3.Connection, after: int | None = None) -> Iterator[Piece]:
+    """ValueList nodes: [property, block, targets, entities], in that order; the key is how many there are."""
+    rows = connection.execute(
+        "SELECT property, target, entities FROM value_count ORDER BY property, entities DESC, target < 0, abs(target)"
+    )
+    place = 0
+    for prop, group in groupby(rows, key=itemgetter(0)):
+        block = 0
+        while listed := list(islice(group, VALUES_A_BLOCK)):
+            place += 1
+            if after is None or place > after:
+                columns = [[row[1] for row in listed], [row[2] for row in listed]]
+                yield Piece(key=place, rows=[[f"P{prop}", block, *columns]], size=20 * len(listed))
+            block += 1
+
+
+def relationships(connection: sqlite3.Connection, after: int | None = None) -> Iterator[Piece]:
+    """Statements whose value is an item or a property: [subject, [[target, type, properties], ...]] a subject."""
+    rows = connection.execute(
+        "SELECT subject, property, ordinal, rank, value, qualifiers, id, datatype FROM statement"
+        f" WHERE subject > ? AND type = {schema.ENTITY} ORDER BY subject, property, ordinal",
+        (_BEGIN if after is None else after,),
+    )
+    for subject, group in groupby(rows, key=itemgetter(0)):
+        name = id_of(subject)
+        stated: list[list[Any]] = []
+        size = 0
+        for _, prop, ordinal, rank, value, qualifiers, statement_id, datatype in group:
+            properties: dict[str, Any] = {
+                "id": whole_id(name, statement_id), "rank": RANKS[rank], "ordinal": ordinal
+            }  # fmt: skip
+            if qualifiers is not None:
+                properties["qualifiers"] = qualifiers
+                properties |= _span(qualifiers)
+                size += len(qualifiers)
+            kind = _datatype(datatype)
+            if kind != default_datatype(value):
+                properties["datatype"] = kind or ""
+            stated.append([id_of(value), f"P{prop}", properties])
+            size += 120
+        yield Piece(key=subject, rows=[[name, stated]], size=size)
+
+
+def batches(pieces: Iterable[Piece], *, rows: int, size: int) -> Iterator[Piece]:
+    """Pieces put together until `rows` things or `size` characters are reached, in order, never split."""
+    held: list[Any] = []
+    weight = count = 0
+    key: int | str = 0
+    for piece in pieces:
+        held += piece.rows
+        key = piece.key
+        weight += piece.size
+        count += sum(len(row[1]) if type(row) is list and type(row[1]) is list else 1 for row in piece.rows)
+        if count >= rows or weight >= size:
+            yield Piece(key=key, rows=held, size=weight)
+            held, weight, count = [], 0, 0
+    if held:
+        yield Piece(key=key, rows=held, size=weight)
+
+
+def stored_key(name: str) -> str:
+    """A normalised name as it stands in the index: itself, or its hash where it is very long."""
+    data = name.encode()
+    # A normalised name has no control character, so no name looks like a hash.
+    return name if len(data) <= LONGEST_KEY else "\x01" + hashlib.sha256(data).hexdigest()
+
+
+def whole_id(subject: str, stored: bytes | str) -> str:
+    """A statement's id from the column `id` of table `statement`."""
+    if isinstance(stored, bytes):
+        return f"{subject}${_uuid(stored)}"
+    if stored[:1] == "$":
+        return subject + stored
+    return stored[1:] if stored[:1] == "=" else stored
+
+
+def default_datatype(target: int) -> str:
+    """The datatype of a statement whose relationship names none."""
+    return "wikibase-item" if target > 0 else "wikibase-property"
+
+
+def _datatype(stored: int | str | None) -> str | None:
+    return schema.DATATYPES[stored] if isinstance(stored, int) else stored
+
+
+def _uuid(stored: bytes) -> str:
+    digits = stored.hex().upper()
+    return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
+
+
+def _terms(rows: list[Any]) -> dict[str, str]:
+    node: dict[str, str] = {}
+    aliases: dict[str, list[str]] = {}
+    for _, language, kind, text in rows:
+        if kind == schema.LABEL:
+            node[f"label_{language}"] = text
+        elif kind == schema.DESCRIPTION:
+            node[f"description_{language}"] = text
+        else:
+            aliases.setdefault(f"aliases_{language}", []).append(text)
+    return node | {key: _json(texts) for key, texts in aliases.items()}
+
+
+def _literals(rows: list[Any]) -> str:
+    found: dict[str, list[Any]] = {}
+    for _, prop, ordinal, rank, kind, value, qualifiers, name, datatype in rows:
+        text = f"${_uuid(name)}" if isinstance(name, bytes) else name
+        found.setdefault(f"P{prop}", []).append([ordinal, rank, kind, value, qualifiers, text, datatype])
+    return _json(found)
+
+
+def _span(qualifiers: str) -> dict[str, int]:
+    """`start` and `end` of a statement, where they are known."""
+    span: dict[str, int] = {}
+    for prop, kind, value in orjson.loads(qualifiers):
+        if kind == schema.TIME and prop in (_START, _END):
+            year, month, day = value[:3]
+            span.setdefault("start" if prop == _START else "end", year * 10_000 + month * 100 + day)
+    return span
+
+
+def _json(value: Any) -> str:
+    return orjson.dumps(value).decode()
+
+
+class _Groups:
+    """Rows ordered by their first column, handed out by it; asked in ascending order."""
+
+    def __init__(self, rows: Iterable[Any]) -> None:
+        self._rows = iter(rows)
+        self._next = next(self._rows, None)
+
+    def of(self, number: int) -> list[Any]:
+        found: list[Any] = []
+        row = self._next
+        while row is not None and row[0] <= number:
+            if row[0] == number:
+                found.append(row)
+            row = next(self._rows, None)
+        self._next = row
+        return found
