@@ -1,0 +1,304 @@
+"""A snapshot as files for `neo4j-admin database import full`, in the model that `kg.store.neo4j` tells.
+
+The import makes nodes and relationships alone. `granola snapshot push` of the same snapshot then finds the marker
+:Snapshot in the database, makes constraints and indexes, checks the counts and marks the mirror complete.
+
+CSV by RFC 4180: text is always quoted, so that an absent property (nothing) and an empty text ("") stay two things.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+import sqlite3
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any, BinaryIO, Literal
+
+import orjson
+
+from kg.errors import ExportError
+from kg.export.streams import MANIFEST, folder_out
+from kg.store import neo4j_rows
+from kg.store.neo4j_rows import Piece
+from kg.store.sqlite import SQLiteStore
+
+Format = Literal["csv", "parquet"]
+
+MODEL = 1
+_PUSHED = 1_000  # past every phase of a push: what is left to do is what follows them
+_BATCH = 5_000  # rows
+_BUFFER = 4 << 20  # bytes of the longest field that the import tool takes by default
+_NEWLINE = re.compile(r"[\r\n]")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ImportReport:
+    """What was written: rows by file, the longest row in bytes, and the command that imports them."""
+
+    rows: Mapping[str, int]
+    command: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Table:
+    name: str
+    labels: str | None  # None: relationships
+    columns: tuple[tuple[str, str], ...]  # name in the header (with its role), type in Neo4j's words
+    rows: Iterable[Sequence[Any]]
+
+
+def export_neo4j(
+    snapshot: Path | str,
+    out: Path | str,
+    *,
+    format: Format = "csv",
+    force: bool = False,
+    database: str = "neo4j",
+    progress: Callable[[int], None] | None = None,
+) -> ImportReport:
+    """Write the files into the folder `out`; `progress` is told the number of rows written so far.
+
+    The command in the report names the files where they are now. Memory does not grow with the snapshot.
+    Raises ExportError where `out` exists and `force` is not set, or pyarrow is missing; as `SQLiteStore.open`.
+    """
+    with SQLiteStore.open(snapshot) as store:
+        manifest = dict(store.manifest())
+    uri = f"{Path(snapshot).absolute().as_uri()}?mode=ro&immutable=1"
+    with closing(sqlite3.connect(uri, uri=True)) as connection, folder_out(out, force=force) as folder:
+        written = 0
+        files: list[_Written] = []
+        for table in _tables(connection, manifest):
+            with (_Parquet if format == "parquet" else _CSV)(folder, table) as writer:
+                for batch in _batched(table.rows):
+                    writer.write(batch)
+                    written += len(batch)
+                    if progress is not None:
+                        progress(written)
+            files.append(writer.done())
+        command = _command(files, Path(out).absolute(), format, database)
+        rows = {file.table.name: file.rows for file in files}
+        about = {"model": MODEL, "snapshot_id": manifest["snapshot_id"], "rows": rows, "command": command}
+        (folder / MANIFEST).write_bytes(orjson.dumps(about, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+    return ImportReport(rows=rows, command=command)
+
+
+def _tables(connection: sqlite3.Connection, manifest: Mapping[str, Any]) -> Iterator[_Table]:
+    terms = {
+        "label": "SELECT DISTINCT language FROM term WHERE kind = 0 ORDER BY language",
+        "aliases": "SELECT DISTINCT language FROM term WHERE kind = 1 ORDER BY language",
+        "description": "SELECT DISTINCT language FROM term WHERE kind = 2 ORDER BY language",
+    }
+    texts = [f"{kind}_{code}" for kind, query in terms.items() for (code,) in connection.execute(query)]
+    for name in texts:
+        if ":" in name:
+            raise ExportError(f"the language code in {name!r} cannot stand in an import header; push the snapshot")
+    names = ["datatype", *texts, "statements", "value_counts"]
+    yield _Table(
+        name="entities",
+        labels="Entity",
+        columns=(
+            ("id:ID(Entity)", "string"), ("number", "long"), ("sitelinks", "long"), *((n, "string") for n in names)
+        ),
+        rows=(
+            (node["id"], node["number"], node["sitelinks"], *map(node.get, names))
+            for piece in neo4j_rows.entities(connection)
+            for node in piece.rows
+        ),
+    )  # fmt: skip
+    yield _Table(
+        name="missing",
+        labels="Entity:Missing",
+        columns=(("id:ID(Entity)", "string"), ("number", "long")),
+        rows=_rows(neo4j_rows.missing(connection)),
+    )
+    yield _Table(
+        name="names",
+        labels="Name",
+        columns=(("key", "string"), ("carriers", "string")),
+        rows=_rows(neo4j_rows.names(connection)),
+    )
+    yield _Table(
+        name="redirects",
+        labels="Redirect",
+        columns=(("id", "string"), ("target", "string")),
+        rows=_rows(neo4j_rows.redirects(connection)),
+    )
+    yield _Table(
+        name="property_counts",
+        labels="PropertyCount",
+        columns=(("property", "string"), ("entities", "long")),
+        rows=_rows(neo4j_rows.property_counts(connection)),
+    )
+    yield _Table(
+        name="value_lists",
+        labels="ValueList",
+        columns=(("property", "string"), ("block", "long"), ("targets", "long[]"), ("entities", "long[]")),
+        rows=_rows(neo4j_rows.value_lists(connection)),
+    )
+    load = str(uuid.uuid5(uuid.NAMESPACE_OID, manifest["snapshot_id"]))  # the same files for the same snapshot
+    marker = {
+        "slot": 1,
+        "model": MODEL,
+        "snapshot_id": manifest["snapshot_id"],
+        "manifest": orjson.dumps(manifest).decode(),
+        "load": load,
+        "phase": _PUSHED,
+        "complete": False,
+    }
+    kinds = {int: "long", str: "string", bool: "boolean"}
+    yield _Table(
+        name="snapshot",
+        labels="Snapshot",
+        columns=tuple((key, kinds[type(value)]) for key, value in marker.items()),
+        rows=[tuple(marker.values())],
+    )
+    properties = ("id", "rank", "ordinal", "datatype", "qualifiers", "start", "end")
+    longs = ("ordinal", "start", "end")
+    yield _Table(
+        name="relationships",
+        labels=None,
+        columns=(
+            (":START_ID(Entity)", "string"),
+            (":END_ID(Entity)", "string"),
+            (":TYPE", "string"),
+            *((name, "long" if name in longs else "string") for name in properties),
+        ),
+        rows=(
+            (subject, target, kind, *map(given.get, properties))
+            for piece in neo4j_rows.relationships(connection)
+            for subject, stated in piece.rows
+            for target, kind, given in stated
+        ),
+    )
+
+
+def _rows(pieces: Iterable[Piece]) -> Iterator[Sequence[Any]]:
+    for piece in pieces:
+        yield from piece.rows
+
+
+def _batched(rows: Iterable[Sequence[Any]]) -> Iterator[list[Sequence[Any]]]:
+    source = iter(rows)
+    while batch := list(islice(source, _BATCH)):
+        yield batch
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Written:
+    table: _Table
+    files: tuple[str, ...]
+    rows: int
+    longest: int = 0  # bytes of a field
+    multiline: bool = False
+
+
+class _CSV:
+    """A header file and a data file."""
+
+    def __init__(self, folder: Path, table: _Table) -> None:
+        self._table = table
+        self._names = (f"{table.name}-header.csv", f"{table.name}.csv")
+        header = ",".join(name if of == "string" or name[0] == ":" else f"{name}:{of}" for name, of in table.columns)
+        (folder / self._names[0]).write_text(header + "\n", encoding="utf-8")
+        self._stream: BinaryIO = (folder / self._names[1]).open("wb", buffering=1 << 20)
+        self._rows = self._longest = 0
+        self._multiline = False
+
+    def write(self, rows: list[Sequence[Any]]) -> None:
+        """Add rows."""
+        text = "\n".join([",".join(map(_field, row)) for row in rows])
+        self._rows += len(rows)
+        data = text.encode()
+        if not self._multiline and text.count("\n") + text.count("\r") != len(rows) - 1:
+            self._multiline = True
+        if len(data) > self._longest:  # only a batch this long can hold a longer field
+            fields = (len(field.encode()) for row in rows for field in row if type(field) is str)
+            self._longest = max(self._longest, *fields, 0)
+        self._stream.write(data + b"\n")
+
+    def done(self) -> _Written:
+        """What was written."""
+        return _Written(
+            table=self._table, files=self._names, rows=self._rows, longest=self._longest, multiline=self._multiline
+        )
+
+    def __enter__(self) -> _CSV:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stream.close()
+
+
+def _field(value: Any) -> str:
+    if value is None:
+        return ""
+    if type(value) is str:
+        return '"' + value.replace('"', '""') + '"'
+    if type(value) is list:
+        return ";".join(map(str, value))
+    return str(value).lower() if type(value) is bool else str(value)
+
+
+class _Parquet:
+    """One file; its columns are named as in a header of CSV."""
+
+    def __init__(self, folder: Path, table: _Table) -> None:
+        try:
+            import pyarrow  # type: ignore[import-untyped]  # ships no stubs
+            from pyarrow import parquet
+        except ImportError as error:
+            raise ExportError("Parquet needs pyarrow: pip install 'granola-ladders[parquet]'") from error
+        types = {
+            "string": pyarrow.string(), "long": pyarrow.int64(), "boolean": pyarrow.bool_(),
+            "long[]": pyarrow.list_(pyarrow.int64()),
+        }  # fmt: skip
+        self._arrow = pyarrow
+        self._schema = pyarrow.schema([(name, types[of]) for name, of in table.columns])
+        self._table = table
+        self._name = f"{table.name}.parquet"
+        self._stack = ExitStack()
+        writer = parquet.ParquetWriter(folder / self._name, self._schema, compression="zstd")
+        self._writer = self._stack.enter_context(writer)
+        self._rows = 0
+
+    def write(self, rows: list[Sequence[Any]]) -> None:
+        """Add rows."""
+        columns = [
+            self._arrow.array(column, type=field.type)
+            for column, field in zip(zip(*rows, strict=True), self._schema, strict=True)
+        ]
+        self._writer.write_table(self._arrow.Table.from_arrays(columns, schema=self._schema))
+        self._rows += len(rows)
+
+    def done(self) -> _Written:
+        """What was written."""
+        return _Written(table=self._table, files=(self._name,), rows=self._rows)
+
+    def __enter__(self) -> _Parquet:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+
+
+def _command(files: Sequence[_Written], folder: Path, format: Format, database: str) -> str:
+    words = ["neo4j-admin", "database", "import", "full", database]
+    if format == "parquet":
+        words.append("--input-type=parquet")
+    for file in files:
+        if file.rows:  # the tool refuses files without rows
+            paths = ",".join(str(folder / name) for name in file.files)
+            words.append(
+                f"--relationships={paths}" if file.table.labels is None else f"--nodes={file.table.labels}={paths}"
+            )
+    if any(file.multiline for file in files):
+        words.append("--multiline-fields=true")
+    longest = max(file.longest for file in files)
+    if longest > _BUFFER // 2:
+        words.append(f"--read-buffer-size={2 * longest}")
+    return shlex.join(words)
