@@ -52,7 +52,12 @@ def build_from_rdf(
     for path in paths:
         if str(path) != "-" and not Path(path).exists():
             raise FileNotFoundError(2, "no such file", str(path))
-    reading = RDFReading(paths=[str(path) for path in paths], keep_partial=keep_partial)
+    asked = _asked(languages)
+    reading = RDFReading(
+        paths=[str(path) for path in paths],
+        languages=None if asked is None else frozenset(asked),
+        keep_partial=keep_partial,
+    )
     with _work(out) as work:
         with spooling(work / "entities.json.zst") as spool:
             for data in reading.entities(work):

@@ -22,9 +22,9 @@ from kg.errors import SourceError
 from kg.rdf import NAMESPACES
 from kg.reading.dump import EXCERPT, STDIN
 from kg.reading.entity_json import Reject
-from kg.reading.rdf_entities import ABOUT, PROPERTY_TYPE, SITELINKS, Facts, assemble, is_read
+from kg.reading.rdf_entities import ABOUT, PROPERTY_TYPE, SITELINKS, TERMS, Facts, assemble, is_read
 from kg.reading.rdf_entities import property_datatype as datatype_of
-from kg.reading.rdf_terms import DATA, ENTITY, Term, parse_line
+from kg.reading.rdf_terms import DATA, ENTITY, Term, language_code, parse_line
 from kg.reading.streams import DamagedError, HashedReader, plain_chunks
 
 BY_LINE = ("nt", "ntriples", "nq", "nquads")
@@ -53,16 +53,19 @@ class RDFSource:
     size: int | None = None
     modified: str | None = None
     sha256: str | None = None
-    triples: int = 0
+    triples: int = 0  # of those that say something of entities
 
 
 @dataclass(kw_only=True)
 class RDFReading:
-    """Files of RDF, read once by `entities`. Afterwards: what they were, rejects, redirects, and whether any
-    statement was truthy, that is without rank and qualifiers.
+    """Files of RDF, read once by `entities`; terms of `languages` alone (None: all).
+
+    Afterwards: what the files were, rejects, redirects, and whether any statement was truthy, that is without
+    rank and qualifiers.
     """
 
     paths: list[str]
+    languages: frozenset[str] | None = None
     keep_partial: bool = False
     sources: list[RDFSource] = field(default_factory=list)
     rejects: list[tuple[str, int | None, Reject, str | None]] = field(default_factory=list)
@@ -76,7 +79,7 @@ class RDFReading:
         Raises SourceError for a format that is not known, a file that is none of its format or is damaged
         (with `keep_partial` only listed), and where no entity of WikiData is in it.
         """
-        with Gathering(work / "triples.sqlite") as gathering:
+        with Gathering(work / "triples.sqlite", self.languages) as gathering:
             for path in self.paths:
                 for subject, predicate, term in self._triples(path):
                     gathering.add(subject, predicate, term)
@@ -119,16 +122,17 @@ class RDFReading:
                 self.rejects.append((source.name, None, Reject(reason="damaged-source", detail=str(error)), None))
             source.sha256 = stream.sha256()
         if not source.triples:
-            raise SourceError(f"{source.name}: no triple in it{self._first_reject()}")
+            raise SourceError(f"{source.name}: no triple about an entity of WikiData in it{self._first_reject()}")
 
     def _by_line(self, chunks: Iterable[bytes], source: RDFSource) -> Iterator[tuple[str, str, Term]]:
+        read: dict[bytes, bool] = {}
         for number, line in enumerate(_lines(chunks), 1):
             try:
-                triple = parse_line(line)
+                triple = parse_line(line, read, is_read)
             except ValueError as error:  # UnicodeDecodeError is one
                 excerpt = line[:EXCERPT].decode("utf-8", "replace")
                 self.rejects.append((source.name, number, Reject(reason="not-ntriples", detail=str(error)), excerpt))
-                if len(self.rejects) >= 1000 and not source.triples:
+                if len(self.rejects) >= 1000 and not source.triples and not read:
                     raise SourceError(
                         f"{source.name}: no line is N-Triples{self._first_reject()};"
                         f" other formats are told by the name's ending: {', '.join(BY_RDFLIB)}"
@@ -188,7 +192,7 @@ def _lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
 def _by_rdflib(data: bytes, kind: str, name: str) -> Iterator[tuple[str, str, Term]]:
     import rdflib
 
-    with _lexical_forms():
+    with lexical_forms():
         graph: Any = rdflib.Dataset() if kind in ("trig", "trix", "json-ld") else rdflib.Graph()
         try:
             graph.parse(data=data, format=kind)
@@ -205,7 +209,7 @@ def _by_rdflib(data: bytes, kind: str, name: str) -> Iterator[tuple[str, str, Te
 
 
 @contextmanager
-def _lexical_forms() -> Iterator[None]:
+def lexical_forms() -> Iterator[None]:
     """rdflib without Python's dates: they know no year 0, and it writes a traceback for each."""
     import rdflib
 
@@ -223,7 +227,8 @@ def _lexical_forms() -> Iterator[None]:
 class Gathering:
     """Triples by the entity or node that they are about, in a temporary database."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, languages: frozenset[str] | None = None) -> None:
+        self._languages = languages
         self._connection = sqlite3.connect(path, isolation_level=None)
         self._connection.executescript(
             "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -65536;"
@@ -255,6 +260,12 @@ class Gathering:
         if known is None:
             known = self._read[predicate] = is_read(predicate)
         if not known:
+            return
+        if (
+            self._languages is not None
+            and predicate in TERMS
+            and language_code(term.language or "mul") not in self._languages
+        ):
             return
         if subject.startswith(DATA):
             if predicate != SITELINKS:

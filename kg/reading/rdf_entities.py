@@ -44,6 +44,8 @@ RANK = ONTOLOGY + "rank"
 ABOUT = NAMESPACES["schema"] + "about"  # here: from an entity to a page about it
 _LABELS = (LABEL, NAMESPACES["skos"] + "prefLabel", NAMESPACES["schema"] + "name")
 
+TERMS = frozenset({*_LABELS, ALIAS, DESCRIPTION})
+
 _RANKS = {ONTOLOGY + "PreferredRank": "preferred", ONTOLOGY + "NormalRank": "normal"} | {
     ONTOLOGY + "DeprecatedRank": "deprecated"
 }
@@ -61,12 +63,13 @@ _PLAIN_PREDICATES = frozenset(
 )
 _POINT = re.compile(r"(?:<([^>]*)>\s*)?Point\s*\(\s*(\S+)\s+(\S+)\s*\)\Z", re.IGNORECASE)
 _TARGET = re.compile(re.escape(ENTITY) + r"([A-Z][1-9]\d*(?:-[A-Z][1-9]\d*)?)\Z")
+_GEOMETRY = (NAMESPACES["geo"] + "wktLiteral", "http://www.openlinksw.com/schemas/virtrdf#Geometry")
 _NUMBERS = {XSD + name for name in ("decimal", "integer", "int", "long", "nonNegativeInteger")}
 
 
 def is_read(predicate: str) -> bool:
     """Whether a predicate says anything that is read here, of whatever subject."""
-    return predicate in _PLAIN_PREDICATES or _CLAIM.match(predicate) is not None
+    return predicate in _PLAIN_PREDICATES or predicate == ABOUT or _CLAIM.match(predicate) is not None
 
 
 def property_datatype(facts: Facts) -> str | None:
@@ -278,7 +281,7 @@ def _value(term: Term, datatype: str | None) -> dict[str, Any]:
         return _time(text, None, "gregorian")
     if term.datatype in _NUMBERS and datatype not in ("string", "external-id"):
         return {"type": "quantity", "value": {"amount": text, "unit": "1"}}
-    if term.datatype == NAMESPACES["geo"] + "wktLiteral" and (point := _POINT.match(text)) is not None:
+    if term.datatype in _GEOMETRY and (point := _POINT.match(text)) is not None:
         globe, longitude, latitude = point.groups()
         return _coordinate(latitude, longitude, None, globe or ENTITY + "Q2")
     if term.datatype == NAMESPACES["rdf"] + "JSON":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 from urllib.parse import unquote
@@ -77,16 +77,19 @@ def statement_id(node: str, subject: str) -> str:
 _LINE = re.compile(
     rb"[ \t]*+(?:<([^>]*)>|_:([^ \t]+))[ \t]*<([^>]*)>[ \t]*"
     rb'(?:<([^>]*)>|_:([^ \t]+?)(?=[ \t.])|"((?:[^"\\]|\\.)*+)"(?:@([A-Za-z0-9-]+)|\^\^<([^>]*)>)?)'
-    rb"[ \t]*(?:(?:<[^>]*>|_:[^ \t]+)[ \t]*)?\.[ \t]*(?:#.*)?\Z"
+    rb"[ \t]*(?:(?:<[^>]*>|_:[^ \t]+)[ \t]*)?\.[ \t\r]*(?:#.*)?\Z"
 )
 _ESCAPE = re.compile(r'\\(?:([tbnrf"\'\\])|u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.?))')
 _ESCAPED = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f", '"': '"', "'": "'", "\\": "\\"}
 
 
-def parse_line(line: bytes) -> tuple[str, str, Term] | None:
+def parse_line(
+    line: bytes, read: dict[bytes, bool] | None = None, is_read: Callable[[str], bool] | None = None
+) -> tuple[str, str, Term] | None:
     """Subject (blank nodes with `_:`), predicate and object of an N-Triples or N-Quads line; a graph is passed over.
 
-    None for blank lines and comments. Raises ValueError for anything else.
+    None for blank lines and comments, and for predicates that `is_read` does not want, remembered in `read`. Raises
+    ValueError for anything else.
     """
     found = _LINE.match(line)
     if found is None:
@@ -95,6 +98,12 @@ def parse_line(line: bytes) -> tuple[str, str, Term] | None:
             return None
         raise ValueError("expected: subject predicate object .")
     subject, blank, predicate, iri, blank_object, text, language, datatype = found.groups()
+    if read is not None and is_read is not None:
+        wanted = read.get(predicate)
+        if wanted is None:
+            wanted = read[predicate] = is_read(_plain(predicate))
+        if not wanted:
+            return None
     if iri is not None:
         term = Term("iri", _plain(iri))
     elif text is not None:

@@ -23,7 +23,7 @@ from kg.reading.rdf_terms import Term
 Row = Mapping[str, Term]
 
 _JSON = ("application/sparql-results+json", "application/json")
-_LATE = (b"timed out", b"timeout", b"time out", b"TimeoutException", b"time limit", b"execution time")
+_LATE = (b"timed out", b"timeout", b"time out", b"timeoutexception", b"time limit", b"execution time")
 _SMALLEST = 50  # rows: a smaller page would not help
 
 
@@ -99,24 +99,41 @@ class Endpoint:
     def _paged(self, variables: str, selected: str, total: int, cut_at: int | None) -> list[Row]:
         """All rows page by page, in an order that holds between pages. `cut_at`: where the server cut before."""
         size = min(self._page, cut_at) if cut_at else max(self._page // 4, _SMALLEST)
-        rows: list[Row] = []
-        while len(rows) < total:
-            # The order stands inside, because some servers sort no more than the rows that are asked for.
-            query = f"SELECT {variables} WHERE {{ {{ {selected} ORDER BY {variables} }} }}"
+        for _ in range(2):
+            pages, size = self._pages(variables, selected, total, size)
+            rows = [row for page in pages for row in page]
+            # A row may well come twice on a page, where a server writes two values alike; on two pages it
+            # means that the order did not hold, or that a boundary fell between two such values.
+            seen: set[tuple[Any, ...]] = set()
+            kept = 0
+            for page in pages:
+                distinct = {tuple(sorted(row.items(), key=_by_name)) for row in page}
+                seen |= distinct
+                kept += len(distinct)
+            if len(rows) == total and len(seen) == kept:
+                self._page = size  # what was learnt holds for the next question
+                return rows
+            size = max(size * 2 // 3, 1)
+        raise BadAnswerError(f"{self.url}: pages of one result overlap; the data changed meanwhile, ask again")
+
+    def _pages(self, variables: str, selected: str, total: int, size: int) -> tuple[list[list[Row]], int]:
+        # The order stands inside, because some servers sort no more than the rows that are asked for.
+        query = f"SELECT {variables} WHERE {{ {{ {selected} ORDER BY {variables} }} }}"
+        pages: list[list[Row]] = []
+        got = 0
+        while got < total:
             try:
-                page = self.ask(f"{query} LIMIT {size} OFFSET {len(rows)}")
+                page = self.ask(f"{query} LIMIT {size} OFFSET {got}")
             except BadAnswerError:
                 if size <= _SMALLEST:
                     raise
                 size = max(size // 2, _SMALLEST)
                 continue
             if not page:
-                raise BadAnswerError(f"{self.url}: {len(rows)} of {total} rows came; the data changed or is cut off")
-            rows += page
-        self._page = size  # what was learnt holds for the next question
-        if len(rows) > total or len({tuple(sorted(row.items())) for row in map(_plain, rows)}) != total:
-            raise BadAnswerError(f"{self.url}: pages overlap; the data changed meanwhile, ask again")
-        return rows
+                raise BadAnswerError(f"{self.url}: {got} of {total} rows came; the data changed or is cut off")
+            pages.append(page)
+            got += len(page)
+        return pages, size
 
     def ask(self, query: str) -> list[Row]:
         """The rows of one SELECT as the server gives them, whole or not. Errors as of `rows`."""
@@ -189,7 +206,8 @@ def _checked(url: str, status: int, given: Mapping[str, str], body: bytes) -> li
     """The rows of an answer. Raises TryAgain for what may pass, errors for what will not."""
     headers = {name.title(): value for name, value in given.items()}
     after = retry_after(headers)
-    late = any(sign.lower() in body.lower() for sign in _LATE)
+    told = (body[:400] + body[-200:]).lower()  # servers repeat the query after the reason
+    late = any(sign in told for sign in _LATE)
     if status in (429, 503) and (after is not None or not late):
         raise TryAgain(RateLimitedError(f"{url} asks for fewer queries ({status}): {excerpt(body)}"), after)
     if status != 200 and late:
@@ -225,5 +243,5 @@ def _term(value: Mapping[str, str]) -> Term:
     return Term("literal", text, value.get("xml:lang") or None, value.get("datatype"))
 
 
-def _plain(row: Row) -> dict[str, tuple[str, ...]]:
-    return {name: (term.kind, term.value, term.language or "", term.datatype or "") for name, term in row.items()}
+def _by_name(item: tuple[str, Term]) -> str:
+    return item[0]

@@ -1,0 +1,183 @@
+"""An HTTP server on loopback that answers wbgetentities as WikiData does, its bad days included."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import orjson
+
+Fault = Callable[["Handler", list[str]], bool]  # whether it answered
+
+
+class Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def __init__(self, entities: Mapping[str, Any], redirects: Mapping[str, str]) -> None:
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.entities_by_id = entities
+        self.redirects = redirects
+        self.faults: list[Fault] = []  # the first is used up by the next request
+        self.asked: list[list[str]] = []
+        self.agents: set[str] = set()
+        self.params: list[dict[str, str]] = []
+        self.lock = threading.Lock()
+        self.running = self.most_running = 0
+        self.slowness = 0.0
+        self.longest = 10**9  # bytes of an answer, before it is cut as the API cuts
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_port}/w/api.php"
+
+
+class Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    server: Server
+
+    def do_GET(self) -> None:
+        server = self.server
+        params = {name: values[0] for name, values in parse_qs(urlsplit(self.path).query).items()}
+        ids = params.get("ids", "").split("|")
+        with server.lock:
+            server.asked.append(ids)
+            server.agents.add(self.headers["User-Agent"])
+            server.params.append(params)
+            server.running += 1
+            server.most_running = max(server.most_running, server.running)
+            fault = server.faults.pop(0) if server.faults else None
+        try:
+            time.sleep(server.slowness)
+            if fault is None or not fault(self, ids):
+                self.entities(ids)
+        finally:
+            with server.lock:
+                server.running -= 1
+
+    def entities(self, ids: list[str]) -> None:
+        if len(ids) > 50:
+            self.answer({"error": {"code": "toomanyvalues", "info": "Too many values", "limit": 50}})
+            return
+        found: dict[str, Any] = {}
+        size = 0
+        for one in ids:
+            target = self.server.redirects.get(one, one)
+            data = self.server.entities_by_id.get(target)
+            if data is None:
+                found[one] = {"id": one, "missing": ""}
+                continue
+            if target != one:
+                data = {**data, "redirects": {"from": one, "to": target}}
+            size += len(orjson.dumps(data))
+            if size > self.server.longest and found:
+                break
+            found[one] = data
+        self.answer({"entities": found, "success": 1})
+
+    def answer(
+        self, body: Any, status: int = 200, kind: str = "application/json; charset=utf-8", **headers: str
+    ) -> None:
+        data = body if isinstance(body, bytes) else json.dumps(body).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(data)))
+        for name, value in headers.items():
+            self.send_header(name.replace("_", "-"), value)
+        self.end_headers()
+        self.wfile.write(data)
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+def too_many(handler: Handler, _: list[str]) -> bool:
+    handler.answer(b"<html>Too many requests</html>", 429, "text/html", Retry_After="0.05")
+    return True
+
+
+def too_many_by_date(handler: Handler, _: list[str]) -> bool:
+    handler.answer(b"slow down", 429, "text/plain", Retry_After="Wed, 21 Oct 2015 07:28:00 GMT")
+    return True
+
+
+def far_too_many(handler: Handler, _: list[str]) -> bool:
+    handler.answer(b"come tomorrow", 429, "text/plain", Retry_After="86400")
+    return True
+
+
+def lagging(handler: Handler, _: list[str]) -> bool:
+    error = {"code": "maxlag", "info": "Waiting for 10.64.48.35: 6.1 seconds lagged.", "lag": 6.1}
+    handler.answer({"error": error}, Retry_After="0.05", X_Database_Lag="6")
+    return True
+
+
+def rate_limited(handler: Handler, _: list[str]) -> bool:
+    handler.answer({"error": {"code": "ratelimited", "info": "You've exceeded your rate limit."}})
+    return True
+
+
+def error_page(handler: Handler, _: list[str]) -> bool:
+    handler.answer(b"<!DOCTYPE html><title>Wikimedia Error</title>", 200, "text/html")
+    return True
+
+
+def unavailable(handler: Handler, _: list[str]) -> bool:
+    handler.answer(b"<!DOCTYPE html><title>Wikimedia Error</title>", 503, "text/html")
+    return True
+
+
+def half_sent(handler: Handler, _: list[str]) -> bool:
+    handler.send_response(200)
+    handler.send_header("Content-Type", "application/json")
+    handler.send_header("Content-Length", "100000")
+    handler.end_headers()
+    handler.wfile.write(b'{"entities": {"Q1": {"id"')
+    handler.close_connection = True
+    return True
+
+
+def cut_off(handler: Handler, _: list[str]) -> bool:
+    handler.answer(b'{"entities": {"Q1": {"id"')
+    return True
+
+
+def silent(handler: Handler, _: list[str]) -> bool:
+    handler.close_connection = True
+    return True
+
+
+def slow(handler: Handler, _: list[str]) -> bool:
+    time.sleep(0.6)
+    return False
+
+
+def forbidden(handler: Handler, _: list[str]) -> bool:
+    handler.answer(b"Please set a user-agent and respect our robot policy", 403, "text/plain")
+    return True
+
+
+def bad_id(handler: Handler, ids: list[str]) -> bool:
+    handler.server.faults.insert(0, bad_id)
+    if "Q13" not in ids:
+        return False
+    handler.answer({"error": {"code": "no-such-entity", "info": 'Could not find such an entity "Q13"', "id": "Q13"}})
+    return True
+
+
+@contextmanager
+def serving(entities: Mapping[str, Any], redirects: Mapping[str, str] | None = None) -> Iterator[Server]:
+    server = Server(entities, redirects or {})
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    try:
+        yield server
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
