@@ -210,7 +210,12 @@ def _by_rdflib(data: bytes, kind: str, name: str) -> Iterator[tuple[str, str, Te
 
 @contextmanager
 def lexical_forms() -> Iterator[None]:
-    """rdflib without Python's dates: they know no year 0, and it writes a traceback for each."""
+    """rdflib without Python's dates: they know no year 0, and it writes a traceback for each.
+
+    Nor does it tell of changes that are its own affair.
+    """
+    import warnings
+
     import rdflib
 
     logger = logging.getLogger("rdflib.term")
@@ -218,7 +223,9 @@ def lexical_forms() -> Iterator[None]:
     logger.disabled = True
     rdflib.NORMALIZE_LITERALS = False
     try:
-        yield
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)
+            yield
     finally:
         logger.disabled = disabled
         rdflib.NORMALIZE_LITERALS = normalize
