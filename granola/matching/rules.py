@@ -148,6 +148,8 @@ def _near(answer: Answer) -> Verdict | None:
     if not said or len(said) > NEAR_WORDS or any(w.text in vocabulary.NEGATIONS for w in answer.words):
         return None
     for level, name, folded in answer.tiers:
+        if whole_date(name) or whole_amount(name):
+            continue  # 1961 is coarser than August 1961, not nearly it
         claimed = [word for word in said if word in folded or word not in answer.asked]
         forms = _short_forms(name)
         score = 1.0 if tuple(claimed) in forms else _likeness(claimed, folded, whole=bool(forms))

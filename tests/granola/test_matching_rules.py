@@ -167,3 +167,8 @@ def test_every_name_states_its_level_or_a_finer_one(levels: list[list[str]], dat
     name = data.draw(st.sampled_from(levels[number]))
     verdict = RULES.match(name, levels)
     assert key(name) == () or (verdict.level is not None and verdict.level <= number + 1)
+
+
+def test_a_date_is_never_nearly_a_finer_date() -> None:
+    verdict = matcher("rules").match("1961", [["a composer"], ["August 1961"]])
+    assert verdict.level is None
