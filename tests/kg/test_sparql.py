@@ -1,0 +1,199 @@
+"""The adapter for SPARQL endpoints against a server that misbehaves as real ones do; see test_sources for Virtuoso."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import sparql_server as srv
+from dump_json import lines
+from store_contract import statement
+
+from kg.errors import BadAnswerError, KGError, QueryError, RateLimitedError, ServiceError, TimeLimitError
+from kg.export.rdf import export_rdf
+from kg.model import Entity, Rank, Snak, TimeValue
+from kg.reading.courtesy import Patience, user_agent
+from kg.reading.sparql import PROFILES, Endpoint, Profile, profile_of
+from kg.reading.sparql_entities import SPARQLEntities
+from kg.scope import Scope
+from kg.snapshot import build
+from kg.sources import build_from_rdf, build_from_sparql
+from kg.store import open_store
+
+QUICK = Patience(base=0.01, cap=0.05, tries=4, timeout=10.0)
+WORLD = (
+    *(
+        Entity(
+            id=f"Q{n}",
+            labels={"en": f"thing {n}", "de": f"Ding {n}", "mul": f"T{n}", "zh-hant": "物"},
+            statements=(
+                statement(f"Q{n}", "P31", f"Q{n // 3 + 1}", rank=Rank.DEPRECATED if n == 7 else Rank.NORMAL),
+                statement(
+                    f"Q{n}",
+                    "P131",
+                    f"Q{n + 1}",
+                    qualifiers=(Snak(property="P580", value=TimeValue(year=1900 + n, precision=9)),),
+                ),
+            ),
+            sitelinks=n,
+        )
+        for n in range(1, 21)
+    ),
+    Entity(id="Q30", labels={"en": "class"}, statements=(statement("Q30", "P279", "Q1"),)),
+    Entity(id="Q31", labels={"en": "instance"}, statements=(statement("Q31", "P31", "Q30"),)),
+)
+IDS = Scope(ids=frozenset(one.id for one in WORLD))
+
+
+@pytest.fixture(autouse=True)
+def _contact(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GRANOLA_CONTACT", "tests@example.org")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    found = tmp_path_factory.mktemp("world")
+    (found / "world.json").write_bytes(lines(*WORLD))
+    build([found / "world.json"], found / "dump")
+    export_rdf(found / "dump", found / "world.nt")
+    build_from_rdf([found / "world.nt"], found / "rdf")
+    return found
+
+
+@pytest.fixture(scope="module")
+def shared(folder: Path) -> Iterator[srv.Server]:
+    with srv.serving(folder / "world.nt") as server:
+        yield server
+
+
+@pytest.fixture
+def server(shared: srv.Server) -> srv.Server:
+    shared.faults, shared.always, shared.rows = [], None, 10**9
+    shared.queries.clear()
+    shared.headers.clear()
+    return shared
+
+
+def endpoint(server: srv.Server, patience: Patience = QUICK, page: int = 1000) -> Endpoint:
+    return Endpoint(Profile(url=server.url, page=page), patience=patience)
+
+
+LABELS = "?s rdfs:label ?o"
+
+
+def test_how_is_asked(server: srv.Server) -> None:
+    rows = endpoint(server).rows("?s ?o", LABELS)
+    assert len(rows) == 4 * 20 + 2
+    assert server.headers[0]["User-Agent"] == user_agent("SPARQLWrapper")
+    assert "(tests@example.org)" in server.headers[0]["User-Agent"]
+    assert "PREFIX rdfs: <http://www.w3.org/2000/01/rdf-schema#>" in server.queries[0]
+    assert "wikibase:label" not in "".join(server.queries)
+    assert {row["o"].language for row in rows} == {"en", "de", "mul", "zh-hant"}
+
+
+@pytest.mark.parametrize(
+    "faults",
+    [[srv.too_many], [srv.blocked], [srv.error_page], [srv.silent], [srv.silent, srv.too_many, srv.error_page]],
+    ids=lambda faults: "+".join(fault.__name__ for fault in faults),
+)
+def test_what_passes_is_waited_for(server: srv.Server, faults: list[srv.Fault]) -> None:
+    server.faults = list(faults)
+    assert len(endpoint(server).ask(f"SELECT * WHERE {{ {LABELS} }}")) == 82
+    assert len(server.queries) == len(faults) + 1
+
+
+@pytest.mark.parametrize(
+    ("fault", "error", "message", "tries"),
+    [
+        (srv.too_many, RateLimitedError, "429", 4),
+        (srv.blocked, ServiceError, "answered text/plain, not JSON: Please set a user agent", 4),
+        (srv.error_page, ServiceError, "status 502.*Bad Gateway", 4),
+        (srv.forbidden, QueryError, "403", 1),
+        (srv.timed_out, TimeLimitError, "TimeoutException", 1),
+        (srv.timed_out_as_qlever, TimeLimitError, "timed out", 1),
+        (srv.partial, TimeLimitError, "part of the answer.*incomplete results", 1),
+        (srv.half_sent, BadAnswerError, "cut off", 1),
+    ],
+)
+def test_what_does_not_pass_is_told(
+    server: srv.Server, fault: srv.Fault, error: type[KGError], message: str, tries: int
+) -> None:
+    server.always = fault
+    with pytest.raises(error, match=message):
+        endpoint(server).ask(f"SELECT * WHERE {{ {LABELS} }}")
+    assert len(server.queries) == tries
+
+
+@pytest.mark.parametrize("fault", [srv.slow, srv.dripping])
+def test_the_time_limit_is_ours(server: srv.Server, fault: srv.Fault) -> None:
+    server.always = fault
+    with pytest.raises(TimeLimitError, match="within"):
+        endpoint(server, Patience(base=0.01, tries=2, timeout=0.25)).ask(f"SELECT * WHERE {{ {LABELS} }}")
+
+
+def test_an_answer_cut_in_the_middle_is_asked_for_in_smaller_pages(server: srv.Server) -> None:
+    server.always = srv.cut_when_long
+    rows = endpoint(server).rows("?s ?o", LABELS)
+    assert len({(row["s"].value, row["o"].value) for row in rows}) == 82
+    assert all("ORDER BY" in query for query in server.queries[2:])
+
+
+@pytest.mark.parametrize("rows", [1, 7, 41, 81, 82, 83])
+@pytest.mark.parametrize("page", [30, 82, 1000])
+def test_results_cut_by_the_server_or_by_us_are_completed(server: srv.Server, rows: int, page: int) -> None:
+    server.rows = rows
+    found = endpoint(server, page=page).rows("?s ?o", LABELS)
+    assert len({(row["s"].value, row["o"].value) for row in found}) == len(found) == 82
+
+
+def test_short_results_are_believed_once_a_longer_one_was_whole(server: srv.Server) -> None:
+    asked = endpoint(server)
+    asked.rows("?s ?o", LABELS)
+    assert asked.requests == 2  # the second counted
+    asked.rows("?s ?o", f"VALUES ?s {{ wd:Q1 wd:Q2 }} {LABELS}")
+    assert asked.requests == 3
+
+
+def test_a_snapshot_by_sparql_is_that_of_rdf(folder: Path, server: srv.Server, tmp_path: Path) -> None:
+    server.faults = [srv.too_many, srv.silent]
+    server.rows = 100
+    report = build_from_sparql(server.url, tmp_path / "out", scope=IDS, patience=QUICK)
+    with open_store(tmp_path / "out") as one, open_store(folder / "rdf") as other:
+        assert one.manifest()["snapshot_id"] == other.manifest()["snapshot_id"]
+    assert report.manifest["time_aware"] is True
+    assert report.manifest["source_kind"] == "sparql"
+
+
+def test_a_batch_that_takes_too_long_is_halved(folder: Path, server: srv.Server, tmp_path: Path) -> None:
+    def too_much(handler: srv.Handler, _: bytes) -> bool:
+        query = handler.server.queries[-1]
+        return query.count("wd:Q") > 6 and srv.timed_out(handler, b"")
+
+    server.always = too_much
+    build_from_sparql(server.url, tmp_path / "out", scope=IDS, patience=QUICK)
+    with open_store(tmp_path / "out") as one, open_store(folder / "rdf") as other:
+        assert one.manifest()["snapshot_id"] == other.manifest()["snapshot_id"]
+
+
+def test_languages_are_filtered_by_the_endpoint(server: srv.Server) -> None:
+    entities = SPARQLEntities(endpoint(server), languages=["zh-hant"])
+    ((_, data),) = entities.entities(["Q5"])
+    assert set(data["labels"]) == {"mul", "zh-hant"}
+
+
+def test_classes_follow_all_statements_that_are_not_deprecated(server: srv.Server) -> None:
+    entities = SPARQLEntities(endpoint(server))
+    assert entities.instances(["Q1"]) == ["Q1", "Q2", "Q31"]
+    assert entities.instances(["Q3"]) == ["Q6", "Q8"]  # Q7 by a deprecated statement
+
+
+def test_profiles() -> None:
+    assert set(PROFILES) == {"wdqs-main", "wdqs-scholarly", "qlever"}
+    assert profile_of("qlever").url.startswith("https://")
+    assert profile_of("http://localhost:7001/x").url == "http://localhost:7001/x"
+
+
+def test_nobody_listens(tmp_path: Path) -> None:
+    with pytest.raises(ServiceError, match="refused"):
+        Endpoint(Profile(url="http://127.0.0.1:9/sparql"), patience=QUICK).ask("SELECT * WHERE { ?s ?p ?o }")
