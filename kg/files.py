@@ -24,11 +24,16 @@ def atomic_path(path: Path | str) -> Iterator[Path]:
         umask = os.umask(0)
         os.umask(umask)
         temporary.chmod(0o666 & ~umask)
-        with temporary.open("rb") as written:
-            os.fsync(written.fileno())
-        temporary.replace(final)
+        put_in_place(temporary, final)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def put_in_place(written: Path, final: Path) -> None:
+    """Rename a finished file onto its final name once the disk has it."""
+    with written.open("rb") as stream:
+        os.fsync(stream.fileno())
+    written.replace(final)
 
 
 def sha256_of(path: Path | str) -> str:

@@ -16,6 +16,20 @@ class IdSet:
         for number in numbers:
             self.add(number)
 
+    @classmethod
+    def from_pages(cls, pages: Iterable[tuple[int, bytes]]) -> IdSet:
+        """The set whose `pages` were kept."""
+        found = cls()
+        for key, bits in pages:
+            found._pages[key] = bytearray(bits)
+            found._size += int.from_bytes(bits, "little").bit_count()
+        return found
+
+    def pages(self) -> Iterator[tuple[int, bytes]]:
+        """The set in pieces, for keeping."""
+        for key, bits in self._pages.items():
+            yield key, bytes(bits)
+
     def add(self, number: int) -> bool:
         """Put a number in; whether it is new."""
         page = self._pages.get(number >> _BITS)

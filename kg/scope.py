@@ -25,6 +25,11 @@ class Scope:
     by P279. Steps go from subject to value. Deprecated statements lead nowhere. With nothing named, the
     snapshot takes everything.
 
+    `excluded`: classes whose instances (of them or of any class below) stay out, and are not walked through, unless
+    they are named by id or name. `hub_limit`: an entity with more than so many values of the properties `along`
+    is taken in, but no step leads on from it. `properties`: a narrowed snapshot also takes the properties that
+    its statements and qualifiers use, so that they can be called by their labels.
+
     Raises SelectionError for malformed ids, and for hops that have no start or no property.
     """
 
@@ -33,27 +38,33 @@ class Scope:
     classes: frozenset[str] = frozenset()
     hops: int = 0
     along: frozenset[str] = frozenset()
+    excluded: frozenset[str] = frozenset()
+    hub_limit: int | None = None
+    properties: bool = True
 
     def __post_init__(self) -> None:
         _check(self.ids, ENTITY_ID, "an id is Q or P and a number, as in Q42")
         _check(self.classes, _ITEM, "a class is an item, as in Q515")
+        _check(self.excluded, _ITEM, "a class is an item, as in Q13442814")
         _check(self.along, _PROPERTY, "hops go along properties, as in P131")
         if self.hops < 0:
             raise SelectionError(f"hops must be 0 or more, not {self.hops}")
         if self.hops and not self.along:
             raise SelectionError(f"{self.hops} hops along no property; name the properties to follow")
+        if self.hub_limit is not None and (self.hub_limit < 1 or not self.hops):
+            raise SelectionError(f"a hub limit of {self.hub_limit} needs to be 1 or more, and hops that it limits")
         if self.hops and self.everything:
             raise SelectionError("hops need entities to start from: select by ids, names or classes")
 
     @property
     def everything(self) -> bool:
-        """Whether nothing narrows the snapshot down."""
+        """Whether nothing but exclusions narrows the snapshot down."""
         return not (self.ids or self.names or self.classes)
 
     @property
     def needs_graph(self) -> bool:
         """Whether who belongs to it shows only after one reading of the whole source."""
-        return bool(self.classes) or self.hops > 0
+        return bool(self.classes or self.excluded) or self.hops > 0
 
     def keys(self) -> frozenset[str]:
         """The names as they are compared."""
@@ -61,9 +72,7 @@ class Scope:
 
     def to_json(self) -> dict[str, Any]:
         """The selection for a manifest; long lists as their length and the SHA-256 of their sorted lines."""
-        if self.everything:
-            return {"everything": True}
-        out: dict[str, Any] = {"everything": False}
+        out: dict[str, Any] = {"everything": self.everything}
         for key, values in (("ids", self.ids), ("names", self.names)):
             if values:
                 out[key] = _listed(values)
@@ -72,6 +81,12 @@ class Scope:
         if self.hops:
             out["hops"] = self.hops
             out["along"] = sorted(self.along)
+        if self.excluded:
+            out["excluded"] = sorted(self.excluded)
+        if self.hub_limit is not None:
+            out["hub_limit"] = self.hub_limit
+        if not self.everything and not self.properties:
+            out["properties"] = False
         return out
 
 

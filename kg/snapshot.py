@@ -5,43 +5,34 @@ from __future__ import annotations
 import shutil
 import sqlite3
 import sys
-import tempfile
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
-import orjson
+import msgspec
 
+from kg.building.collecting import Collector, Rejects, row_of
+from kg.building.crew import Crew
+from kg.building.harvest import READ, SURVEY, Harvester, Recipe, Survey, handlers
+from kg.building.reading import Progress, Reading
+from kg.building.work import NAMES, Work, folder_of
 from kg.errors import SelectionError, SnapshotError, SourceError
-from kg.files import atomic_path
-from kg.idset import IdSet
-from kg.model import Entity
-from kg.picking import Picker
-from kg.reading.dump import STDIN, DamagedLine, DumpReader, parse
-from kg.reading.entity_json import Reject, decode, edges, entity_id
-from kg.reading.snaks import Unreadable
+from kg.files import atomic_path, put_in_place
+from kg.picking import EdgeTable, edges_needed, numbers_of
+from kg.reading.dump import STDIN
+from kg.reading.entity_json import Reject
 from kg.scope import Scope
+from kg.store import filling
 from kg.store.rows import number_of
-from kg.store.sqlite import SQLiteStore
-from kg.tally import Tally
 from kg.terms import fallback_chain
+
+__all__ = ["REJECTS_SUFFIX", "Origin", "Progress", "Report", "build", "check_output"]
 
 REJECTS_SUFFIX = ".rejects.jsonl"
 TRUNCATED = "damaged-source"
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Progress:
-    """How far a build is. `bytes_total` of the packed sources is None with standard input among them."""
-
-    phase: str
-    bytes_read: int
-    bytes_total: int | None
-    entities: int
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -83,6 +74,8 @@ def build(
     software: str | None = None,
     progress: Callable[[Progress], None] | None = None,
     origin: Origin | None = None,
+    workers: int | None = None,
+    restart: bool = False,
 ) -> Report:
     """Read `sources` in order (dumps; `-` is standard input) and write the snapshot `out`.
 
@@ -90,214 +83,214 @@ def build(
     entities. An entity that occurs again replaces the earlier one. Counts of values are over all entities
     read, selected or not; of an entity that is not selected the first occurrence counts.
 
+    `workers`: processes that read, one for each core by default; what comes out does not depend on it. A build
+    that was killed, or ended by a full disk or a damaged source, goes on where it was when it is called again with
+    the same request; `restart` begins anew.
+
     `command` rebuilds the snapshot and `software` says what makes it: both for the manifest alone. `origin` is
-    given where `sources` are copies of something else.
+    given where `sources` are copies of something else; such builds do not go on.
 
     What cannot be read is listed in `out` + ".rejects.jsonl", a file that exists only if there is something.
     With `keep_partial`, what precedes the damage in a truncated or corrupt source is kept, the damage listed.
 
     Raises SourceError where a source is damaged, empty or no dump, SelectionError where nothing is selected,
-    SnapshotError where `out` exists and `force` is not set, FileNotFoundError; `out` stays as it was.
+    SnapshotError where `out` exists and `force` is not set, where the disk is full, and where another build is at
+    work or left its work, FileNotFoundError; `out` stays as it was.
     """
     out = Path(out)
     scope = scope or Scope()
-    _check_request(sources, out, limit=limit, force=force)
+    check_request(sources, out, limit=limit, force=force)
     kept_languages = None if languages is None else frozenset().union(*map(fallback_chain, languages))
-    rejects_path = out.with_name(out.name + REJECTS_SUFFIX)
+    request = {
+        "scope": scope.to_json(),
+        "languages": None if kept_languages is None else sorted(kept_languages),
+        "limit": limit,
+        "sources": [_fingerprint(source) for source in sources],
+        "layout": filling.layout(),
+    }
     with _writing(out), ExitStack() as stack:
-        temporary = stack.enter_context(atomic_path(out))
-        work = Path(
-            stack.enter_context(tempfile.TemporaryDirectory(prefix=f".{out.name}.", suffix=".work", dir=out.parent))
-        )
-        rejected = _Rejects(work / "rejects.jsonl")
-        stack.callback(rejected.close)
-        for unread in origin.rejects if origin else ():
-            rejected.add(*unread)
-        reading = _Reading(_spooled(sources, scope, work), limit=limit, keep_partial=keep_partial, progress=progress)
-        picker = Picker(scope, kept_languages)
-        described = None
+        out.parent.mkdir(parents=True, exist_ok=True)
+        work = Work(out, request, restart=restart or origin is not None)
+        stack.push(lambda kind, error, _: _leave(work, error, keep=origin is None))
+        crew = stack.enter_context(Crew(workers))
+        job = _Job(work, crew, scope, kept_languages, limit=limit, keep_partial=keep_partial, progress=progress)
+        readable = _spooled(sources, scope, work)
         if scope.needs_graph:
-            picker.survey((found for _, _, found in reading.run("surveying") if isinstance(found, dict)), work)
-            described = reading.describe()
-        tally = stack.enter_context(closing(Tally(work / "tally.sqlite")))
-        store = stack.enter_context(closing(SQLiteStore.create(temporary)))
-        selection = _Selecting(picker, kept_languages, rejected, tally)
-        given = store.write(selection.entities(reading.run("reading")))
-        if described is not None and described != reading.describe():
-            raise SourceError("a source changed while it was read twice; build again when it is complete")
-        for name, damage in reading.damage:
-            rejected.add(name, None, Reject(reason=TRUNCATED, detail=damage), None)
-        _check_result(selection, given, rejected, sources)
-        store.redirect({**(origin.redirects if origin else {}), **selection.redirects})
-        sealed = store.finish(
-            manifest={
+            job.survey(readable)
+        job.read(readable, origin.rejects if origin else ())
+        for merged, target in (origin.redirects if origin else {}).items():
+            job.redirect(merged, target)
+        _check_result(job, sources)
+        sealed = job.seal(
+            {
                 "created": datetime.now(UTC).isoformat(timespec="seconds"),
                 "software": software,
                 "command": command,
-                "sources": list(origin.sources) if origin else reading.describe(),
+                "sources": list(origin.sources) if origin else job.reading.describe(),
                 "selection": (origin.scope if origin else scope).to_json(),
-                "languages": None if kept_languages is None else sorted(kept_languages),
+                "languages": request["languages"],
                 "limit": limit,
-                "source_entities": len(selection.seen),
-                "duplicates": selection.duplicates,
-                "warnings": [*reading.warnings, *selection.unheard(languages or ())],
-                "rejects": dict(sorted(rejected.counts.items())),
+                "source_entities": len(job.collector.seen),
+                "duplicates": job.collector.duplicates,
+                "warnings": [*job.reading.warnings, *job.unheard(languages or ())],
+                "rejects": job.rejects.counts(),
                 **(origin.facts if origin else {}),
-            },
-            other_values=tally.values(),
-            other_properties=tally.properties(),
+            }
         )
-        store.close()
-        rejected.put(rejects_path)
+        rejects_path = out.with_name(out.name + REJECTS_SUFFIX)
+        if sealed["rejects"]:
+            with atomic_path(rejects_path) as temporary, temporary.open("wb") as stream:
+                stream.writelines(job.rejects.records())
+        else:
+            rejects_path.unlink(missing_ok=True)  # of an earlier build of the same name
+        work.connection.close()
+        put_in_place(work.snapshot, out)
     return Report(
         path=out,
         manifest=sealed,
-        rejects=dict(sorted(rejected.counts.items())),
-        rejects_path=rejects_path if rejected.counts else None,
+        rejects=sealed["rejects"],
+        rejects_path=rejects_path if sealed["rejects"] else None,
     )
 
 
-class _Reading:
-    """Runs over the sources, as often as asked, and tells what they were."""
+class _Job:
+    """The phases of a build, each going on where the work says."""
 
     def __init__(
         self,
-        sources: Sequence[tuple[Path | str, str]],
+        work: Work,
+        crew: Crew,
+        scope: Scope,
+        languages: frozenset[str] | None,
         *,
         limit: int | None,
         keep_partial: bool,
         progress: Callable[[Progress], None] | None,
     ) -> None:
-        self._sources = sources
-        self._limit = limit
-        self._keep_partial = keep_partial
-        self._progress = progress
-        self._readers: list[DumpReader] = []
-        self.damage: list[tuple[str, str]] = []
-        self.warnings: list[str] = []
-
-    def run(self, phase: str) -> Iterator[tuple[str, int, Mapping[str, Any] | DamagedLine]]:
-        """(source name, line, what is there) for everything in the sources, or up to the limit."""
-        self._readers = [DumpReader(path, name=name, keep_partial=self._keep_partial) for path, name in self._sources]
-        self.damage = []
-        self.warnings = []
-        sizes = [reader.size for reader in self._readers]
-        total = None if None in sizes else sum(size or 0 for size in sizes)
-        entities = 0
-        for reader in self._readers:
-            with closing(reader.blocks()) as blocks:
-                for block in blocks:
-                    for line, found in parse(block):
-                        yield reader.name, line, found
-                        if not isinstance(found, DamagedLine):
-                            entities += 1
-                            if entities == self._limit:
-                                return
-                    if self._progress is not None:
-                        done = sum(one.bytes_read for one in self._readers)
-                        self._progress(Progress(phase=phase, bytes_read=done, bytes_total=total, entities=entities))
-            if reader.damage is not None:
-                self.damage.append((reader.name, reader.damage))
-            if reader.warning is not None:
-                self.warnings.append(reader.warning)
-
-    def describe(self) -> list[dict[str, Any]]:
-        """Name, size, time and hash of each source; no hash for one that was not read to its end."""
-        return [
-            {"name": one.name, "size": one.size, "modified": one.modified, "sha256": one.sha256}
-            for one in self._readers
-        ]
-
-
-class _Selecting:
-    """The second half of the work: from JSON objects to the entities that are kept, counting the rest."""
-
-    def __init__(self, picker: Picker, languages: frozenset[str] | None, rejected: _Rejects, tally: Tally) -> None:
-        self._picker = picker
+        self._work = work
+        self._crew = crew
+        self._scope = scope
         self._languages = languages
-        self._rejected = rejected
-        self._tally = tally
-        self._kept = IdSet()
-        self.seen = IdSet()
-        self.duplicates = 0
-        self._heard: set[str] = set()
-        self.redirects: dict[str, str] = {}
+        self._options: dict[str, Any] = {"limit": limit, "keep_partial": keep_partial, "progress": progress}
+        self.rejects = Rejects(work.connection)
+        self.collector: Collector
+        self.reading: Reading
 
-    def entities(self, found: Iterable[tuple[str, int, Mapping[str, Any] | DamagedLine]]) -> Iterator[Entity]:
-        """The selected entities in source order."""
-        for name, line, data in found:
-            if isinstance(data, DamagedLine):
-                self._rejected.add(name, line, data.reject, data.excerpt)
-                continue
-            try:
-                number = number_of(entity_id(data))
-            except Unreadable:
-                number = None
-            if number is None:
-                for reject in decode(data).rejects:
-                    self._rejected.add(name, line, reject, None)
-                continue
-            new = self.seen.add(number)
-            self.duplicates += not new
-            if number in self._kept or self._picker.picks(number, data):
-                decoded = decode(data, languages=self._languages)
-                for reject in decoded.rejects:
-                    self._rejected.add(name, line, reject, None)
-                if decoded.entity is not None:
-                    self._kept.add(number)
-                    self._heard.update(decoded.entity.labels)
-                    self.redirects.update((merged, decoded.entity.id) for merged in decoded.redirects)
-                    yield decoded.entity
-            elif new:
-                self._tally.add(edges(data))
+    def survey(self, sources: Sequence[tuple[Path | str, str]]) -> None:
+        """The first reading of two: who is selected by class and by steps."""
+        work, scope = self._work, self._scope
+        if work.state.get("phase", "surveying") != "surveying":
+            return
+        recipe = Recipe(languages=self._languages, keys=scope.keys(), along=edges_needed(scope))
+        self._crew.setup(handlers, recipe)
+        reading = Reading(sources, self._crew, resume=work.state.get("reading"), **self._options)
+        named = work.ids("named")
+        edges = EdgeTable(work.connection, "notes.edge")
+        decode = msgspec.msgpack.Decoder(Survey).decode
+        with _keeping(work, lambda: work.checkpoint({"phase": "surveying", "reading": reading.state()}, {"named": named})):
+            for answer in reading.run("surveying", SURVEY):
+                found = decode(answer.result)
+                if reading.left is not None and found.entities > reading.left:
+                    found = decode(msgspec.msgpack.encode(Harvester(recipe).survey(answer.block, reading.left)))
+                edges.add(found.edges)
+                for number in found.named:
+                    named.add(number)
+                reading.counted(found.entities)
+                if work.due:
+                    work.checkpoint({"phase": "surveying", "reading": reading.state()}, {"named": named})
+        chosen, excluded = edges.closure(scope, named)
+        work.connection.execute("DROP TABLE notes.edge")
+        work.checkpoint(
+            {"phase": "reading", "reading": None, "described": reading.describe()},
+            {"chosen": chosen, "excluded": excluded},
+        )
+
+    def read(
+        self,
+        sources: Sequence[tuple[Path | str, str]],
+        rejected: Iterable[tuple[str, int | None, Reject, str | None]],
+    ) -> None:
+        """The reading that fills the snapshot."""
+        work, scope = self._work, self._scope
+        graph = scope.needs_graph
+        recipe = Recipe(
+            languages=self._languages,
+            everything=scope.everything,
+            chosen=work.ids("chosen") if graph else numbers_of(scope.ids),
+            excluded=work.ids("excluded"),
+            keys=frozenset() if graph else scope.keys(),
+            properties=scope.properties and not scope.everything,
+        )
+        self._crew.setup(handlers, recipe)
+        self.reading = reading = Reading(sources, self._crew, resume=work.state.get("reading"), **self._options)
+        self.collector = collector = Collector(work, recipe)
+        if "collected" not in work.state:
+            for source, line, reject, excerpt in rejected:
+                self.rejects.add(source, row_of(line, reject, excerpt))
+        with _keeping(work, lambda: collector.keep(reading.state())):
+            for answer in reading.run("reading", READ):
+                reading.counted(collector.add(answer, reading.left))
+                if work.due:
+                    collector.keep(reading.state())
+        described = work.state.get("described")
+        if described is not None and described != reading.describe():
+            raise SourceError(
+                "a source changed while it was read twice; build again, with --restart, when it is complete"
+            )
+        for name, damage in reading.damage:
+            self.rejects.add(name, row_of(None, Reject(reason=TRUNCATED, detail=damage), None))
+        if recipe.properties:
+            collector.drop_unused_properties(recipe.chosen, recipe.keys)
+
+    def redirect(self, merged: str, target: str) -> None:
+        """Record an id that was merged into another."""
+        numbers = number_of(merged), number_of(target)
+        if numbers[0] is None or numbers[1] is None:
+            raise SnapshotError(f"{merged!r} or {target!r} is no item or property id")
+        self._work.connection.execute("INSERT OR IGNORE INTO redirect VALUES (?, ?)", numbers)
+
+    def seal(self, manifest: Mapping[str, Any]) -> dict[str, Any]:
+        """Finish the snapshot."""
+        return filling.seal(
+            self._work.connection,
+            manifest,
+            self.collector.tally.values(),
+            self.collector.tally.properties(),
+            names=NAMES,
+            digest=self.collector.digest,
+        )
+
+    def is_empty(self) -> bool:
+        """Whether nothing was selected."""
+        return self._work.connection.execute("SELECT 1 FROM entity LIMIT 1").fetchone() is None
 
     def unheard(self, languages: Iterable[str]) -> list[str]:
         """A warning for each language that no label is in: a misspelt code, most likely."""
-        missing = sorted(set(languages) - self._heard)
+        missing = sorted(set(languages) - self.collector.heard)
         return [f"no selected entity has a label in language {code!r}; is the code right?" for code in missing]
 
 
-class _Rejects:
-    """Counts what was not read and lists it in a file that is put in place at the end."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._stream: BinaryIO | None = None
-        self.counts: Counter[str] = Counter()
-        self.first: str | None = None
-
-    def add(self, source: str, line: int | None, reject: Reject, excerpt: str | None) -> None:
-        if self._stream is None:
-            self._stream = self._path.open("wb")
-            self.first = f"{source}, line {line}: {reject.reason}: {reject.detail}"
-        self.counts[reject.reason] += 1
-        record = {
-            "source": source,
-            "line": line,
-            "reason": reject.reason,
-            "detail": reject.detail,
-            "entity": reject.entity,
-            "statement": reject.statement,
-            "excerpt": excerpt,
-        }
-        kept = {key: value for key, value in record.items() if value is not None}
-        self._stream.write(orjson.dumps(kept, option=orjson.OPT_APPEND_NEWLINE))
-
-    def put(self, final: Path) -> None:
-        self.close()
-        if self.counts:
-            with atomic_path(final) as temporary:
-                shutil.copyfile(self._path, temporary)
-        else:
-            final.unlink(missing_ok=True)  # of an earlier build of the same name
-
-    def close(self) -> None:
-        if self._stream is not None:
-            self._stream.close()
+@contextmanager
+def _keeping(work: Work, keep: Callable[[], None]) -> Iterator[None]:
+    """What was read before a source's damage or an interrupt is kept."""
+    try:
+        yield
+    except (SourceError, KeyboardInterrupt):
+        if work.worth_keeping:
+            keep()
+        raise
 
 
-def _check_request(sources: Sequence[Path | str], out: Path, *, limit: int | None, force: bool) -> None:
-    """What can be told before hours are spent on reading."""
+def _leave(work: Work, error: BaseException | None, *, keep: bool) -> None:
+    """Keep the work where it is worth something to a later call, else remove it."""
+    if keep and error is not None and not isinstance(error, SelectionError) and work.resumed:
+        work.close()
+    else:
+        work.discard()
+
+
+def check_request(sources: Sequence[Path | str], out: Path, *, limit: int | None, force: bool) -> None:
+    """What can be told before hours are spent on reading; raises as `build` does."""
     if not sources:
         raise SourceError("no source given; name at least one dump file, or - for standard input")
     if sum(str(source) == STDIN for source in sources) > 1:
@@ -305,10 +298,10 @@ def _check_request(sources: Sequence[Path | str], out: Path, *, limit: int | Non
     for source in sources:
         if str(source) != STDIN and not Path(source).exists():
             raise FileNotFoundError(2, "no such file", str(source))
+        if str(source) != STDIN and out.is_file() and out.samefile(source):
+            raise SnapshotError(f"{out} is both source and output; name another file to write")
     if limit is not None and limit < 1:
         raise SelectionError(f"limit must be 1 or more, not {limit}")
-    if out.exists() and any(str(source) != STDIN and out.samefile(source) for source in sources):
-        raise SnapshotError(f"{out} is both source and output; name another file to write")
     check_output(out, force=force)
 
 
@@ -327,28 +320,39 @@ def _writing(out: Path) -> Iterator[None]:
     except FileNotFoundError:
         raise
     except (OSError, sqlite3.Error) as error:  # a full disk, a folder that is not ours
-        raise SnapshotError(f"cannot build {out}: {error}; nothing was left behind") from error
+        kept = folder_of(out).is_dir()
+        left = "; what was read is kept, the same command goes on" if kept else "; nothing was left behind"
+        raise SnapshotError(f"cannot write snapshot: cannot build {out}: {error}{left}") from error
 
 
-def _check_result(selection: _Selecting, given: int, rejected: _Rejects, sources: Sequence[Path | str]) -> None:
-    if not selection.seen:
+def _fingerprint(source: Path | str) -> dict[str, Any]:
+    """What a source is known by when a build goes on; that its beginning is the same is checked when it is read."""
+    path = Path(source)
+    if str(source) == STDIN or not path.is_file():
+        return {"name": "stdin" if str(source) == STDIN else path.name}
+    found = path.stat()
+    return {"name": path.name, "size": found.st_size, "modified": found.st_mtime_ns}
+
+
+def _check_result(job: _Job, sources: Sequence[Path | str]) -> None:
+    seen = len(job.collector.seen)
+    if not seen:
         names = ", ".join(str(source) for source in sources)
-        more = f"; {sum(rejected.counts.values())} rejected, the first: {rejected.first}" if rejected.first else ""
+        count = sum(job.rejects.counts().values())
+        more = f"; {count} rejected, the first: {job.rejects.first()}" if count else ""
         raise SourceError(f"{names}: no item or property in it{more}")
-    if not given:
-        raise SelectionError(
-            f"none of the {len(selection.seen)} entities read is selected; widen the selection or the source"
-        )
+    if job.is_empty():
+        raise SelectionError(f"none of the {seen} entities read is selected; widen the selection or the source")
 
 
-def _spooled(sources: Sequence[Path | str], scope: Scope, work: Path) -> list[tuple[Path | str, str]]:
+def _spooled(sources: Sequence[Path | str], scope: Scope, work: Work) -> list[tuple[Path | str, str]]:
     """(path, name) of each source; of pipes a copy on disk where they must be read twice."""
     readable: list[tuple[Path | str, str]] = []
     for number, source in enumerate(sources):
         piped = str(source) == STDIN
         name = "stdin" if piped else Path(source).name
         if scope.needs_graph and (piped or not (Path(source).is_file() or Path(source).is_dir())):
-            copy = work / f"source-{number}"
+            copy = work.folder / f"source-{number}"
             with ExitStack() as stack:
                 given = sys.stdin.buffer if piped else stack.enter_context(Path(source).open("rb"))
                 shutil.copyfileobj(given, stack.enter_context(copy.open("wb")), 1 << 20)

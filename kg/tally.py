@@ -3,63 +3,72 @@
 from __future__ import annotations
 
 import sqlite3
+from collections import Counter
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 
-from kg.store.rows import number_of
+_HELD = 500_000  # keys in memory, some 70 MB
 
-_HELD = 500_000  # pairs in memory, some 70 MB
+
+# A key is one integer where both parts are of the sizes that occur, else text: a Counter of integers is fast.
+_VALUE_BITS, _PROPERTY_BITS = 43, 20
+_HALF = 1 << (_VALUE_BITS - 1)
+
+
+def key_of(prop: int, value: int = 0) -> int | str:
+    """One key for a property, or for a property and an entity's number."""
+    if -_HALF < value < _HALF and prop < 1 << _PROPERTY_BITS:
+        return prop << _VALUE_BITS | (value + _HALF)
+    return f"{prop} {value}"
+
+
+def parts_of(key: int | str) -> tuple[int, int]:
+    """The inverse of `key_of`; the value is 0 for a property alone."""
+    if isinstance(key, str):
+        prop, value = key.split()
+        return int(prop), int(value)
+    return key >> _VALUE_BITS, (key & ((1 << _VALUE_BITS) - 1)) - _HALF
 
 
 class Tally:
-    """How many entities carry each property and each (property, entity value); spills to a database."""
+    """How many entities carry each property and each (property, entity value); spills to a table.
 
-    def __init__(self, path: Path, *, held: int = _HELD) -> None:
-        self._held = held
-        self._values: dict[tuple[int, int], int] = {}
-        self._properties: dict[int, int] = {}
-        self._connection = sqlite3.connect(path, isolation_level=None)
-        self._connection.executescript(
-            "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -65536;"
-            "CREATE TABLE tally (property INTEGER, value INTEGER, n INTEGER, PRIMARY KEY (property, value))"
-            " WITHOUT ROWID"
+    `table` is made in the database of `connection` if it is not there; what it holds counts on.
+    """
+
+    def __init__(self, connection: sqlite3.Connection, table: str = "tally", *, held: int | None = None) -> None:
+        self._held = _HELD if held is None else held
+        self._counts: Counter[int | str] = Counter()
+        self._connection = connection
+        self._table = table
+        connection.execute(
+            f"CREATE TABLE IF NOT EXISTS {table} (property INTEGER, value INTEGER, n INTEGER,"
+            " PRIMARY KEY (property, value)) WITHOUT ROWID"
         )
 
-    def add(self, edges: Iterable[tuple[str, str | None]]) -> None:
-        """Count one entity by its (property, value) edges; repeats within it count once."""
-        carried: set[tuple[int, int]] = set()
-        properties: set[int] = set()
-        for prop, target in edges:
-            prop_number = int(prop[1:])
-            properties.add(prop_number)
-            if target is not None and (number := number_of(target)) is not None:
-                carried.add((prop_number, number))
-        for prop_number in properties:
-            self._properties[prop_number] = self._properties.get(prop_number, 0) + 1
-        values = self._values
-        for pair in carried:
-            values[pair] = values.get(pair, 0) + 1
-        if len(values) > self._held:
-            self._spill()
+    def add(self, keys: Iterable[int | str]) -> None:
+        """Count entities, each by its keys without repeats."""
+        self._counts.update(keys)
+        if len(self._counts) > self._held:
+            self.spill()
 
-    def _spill(self) -> None:
-        self._connection.execute("BEGIN")
+    def spill(self) -> None:
+        """Bring what is held in memory into the table."""
         self._connection.executemany(
-            "INSERT INTO tally VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET n = n + excluded.n",
-            ((prop, value, n) for (prop, value), n in sorted(self._values.items())),
+            f"INSERT INTO {self._table} VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET n = n + excluded.n",
+            sorted((*parts_of(key), n) for key, n in self._counts.items()),
         )
-        self._connection.execute("COMMIT")
-        self._values.clear()
+        self._counts.clear()
 
     def values(self) -> Iterator[tuple[int, int, int]]:
         """(property, value, entities), ascending."""
-        self._spill()
-        yield from self._connection.execute("SELECT property, value, n FROM tally ORDER BY property, value")
+        self.spill()
+        yield from self._connection.execute(
+            f"SELECT property, value, n FROM {self._table} WHERE value <> 0 ORDER BY property, value"
+        )
 
     def properties(self) -> list[tuple[int, int]]:
         """(property, entities), ascending."""
-        return sorted(self._properties.items())
-
-    def close(self) -> None:
-        """Release the database."""
-        self._connection.close()
+        self.spill()
+        return self._connection.execute(
+            f"SELECT property, n FROM {self._table} WHERE value = 0 ORDER BY property"
+        ).fetchall()

@@ -21,7 +21,7 @@ import orjson
 
 from kg.errors import SourceError
 from kg.reading.entity_json import Reject
-from kg.reading.streams import DamagedError, HashedReader, plain_chunks
+from kg.reading.streams import DamagedError, HashedReader, Places, Start, plain_chunks
 
 STDIN = "-"
 BLOCK = 1 << 20  # plain bytes a block, rounded up to whole lines
@@ -38,11 +38,35 @@ _OPENS_PRETTY = re.compile(rb"\s*(?:\[\s*)?\{\s*?\n")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Block:
-    """Bytes that can be parsed alone: whole lines from line `line` on, or (`single`) one object."""
+    """Bytes that can be parsed alone: whole lines from line `line` on, or (`single`) one object.
+
+    `end`: how many plain bytes of the source end with it; `next_line`: the line of what follows.
+    """
 
     line: int
     data: bytes
     single: bool = False
+    end: int = 0
+    next_line: int = 0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Mark:
+    """A place between two blocks, from which a later reading of the same source can go on.
+
+    `offset`: plain bytes before it, `place` and `before`: see `Places`, `opens`: the first byte of the dump,
+    `objects`: whether the dump is read object by object, `packed` and `digest`: bytes of the file that were
+    read by then, and their hash.
+    """
+
+    offset: int
+    line: int
+    place: int
+    before: int
+    opens: int | None
+    objects: bool
+    packed: int
+    digest: str
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -54,20 +78,32 @@ class DamagedLine:
 
 
 class DumpReader:
-    """Reads one source once. `-` is standard input.
+    """Reads one source once. `-` is standard input. `start` and `ahead`: see `plain_chunks`.
 
     After reading: `bytes_read` and `sha256` of the file as it was, `damage` where it was cut short. With
     `keep_partial` damage ends the reading quietly and stands in `damage`; else it raises `SourceError`.
     `warning` tells of an array that is never closed but ends well. An empty source raises `SourceError`.
     """
 
-    def __init__(self, path: Path | str, *, name: str | None = None, keep_partial: bool = False) -> None:
+    def __init__(
+        self,
+        path: Path | str,
+        *,
+        name: str | None = None,
+        keep_partial: bool = False,
+        start: Start | None = None,
+        ahead: int = 0,
+    ) -> None:
         self.path = str(path)
         self.name = name or ("stdin" if self.path == STDIN else Path(path).name)
         self.keep_partial = keep_partial
         self.damage: str | None = None
         self.warning: str | None = None
         self._stream: HashedReader | None = None
+        self._unpacking: dict[str, Any] = {} if start is None else {"start": start, "ahead": ahead}
+        self._places = Places()
+        self._ends = _Ends()
+        self._shape = _Shape()
 
     @property
     def bytes_read(self) -> int:
@@ -94,8 +130,24 @@ class DumpReader:
     def _is_file(self) -> bool:
         return self.path != STDIN and Path(self.path).is_file()
 
-    def blocks(self) -> Generator[Block]:
-        """The source in blocks, in order. Closing the iterator closes the file."""
+    def mark(self, block: Block) -> Mark:
+        """The place behind a block; `blocks` goes on from there."""
+        assert self._stream is not None  # a block was read
+        place, before = self._places.last_before(block.end)
+        packed, digest = self._stream.so_far()
+        return Mark(
+            offset=block.end,
+            line=block.next_line,
+            place=place,
+            before=before,
+            opens=self._ends.first,
+            objects=self._shape.objects,
+            packed=packed,
+            digest=digest,
+        )
+
+    def blocks(self, mark: Mark | None = None) -> Generator[Block]:
+        """The source in blocks, in order, from the mark on. Closing the iterator closes the file."""
         with ExitStack() as stack:
             if self.path == STDIN:
                 raw: BinaryIO = sys.stdin.buffer
@@ -104,10 +156,19 @@ class DumpReader:
                 if path.is_dir():
                     raise SourceError(f"{self.path} is a folder; give the dump files in it")
                 raw = cast(BinaryIO, stack.enter_context(path.open("rb", buffering=0)))
-            self._stream = HashedReader(raw)
-            ends = _Ends()
+            known = (mark.packed, mark.digest) if mark else None
+            self._stream = HashedReader(raw, name=self.name, known=known)
+            self._places = Places(mark.place, mark.before) if mark else Places()
+            ends = self._ends = _Ends(mark.opens if mark else None)
+            self._shape = _Shape(mark.objects if mark else False)
+            chunks = ends.watch(plain_chunks(self._stream, self.name, places=self._places, **self._unpacking))
+            line = offset = 0
+            if mark:
+                # What is not unpacked again begins at `before`, and only where the places are known.
+                chunks = _without(chunks, mark.offset - (mark.before if mark.place else 0))
+                line, offset = mark.line, mark.offset
             try:
-                yield from _split(ends.watch(plain_chunks(self._stream, self.name)), self.name)
+                yield from _split(chunks, self.name, line or 1, offset, self._shape)
                 if ends.first is None:
                     raise SourceError(f"{self.name} is empty: a dump has at least one entity")
                 if ends.first == _OPENS and ends.last != _CLOSES:
@@ -124,11 +185,18 @@ class DumpReader:
                 self.damage = str(error)
 
 
+class _Shape:
+    """Whether a dump is read object by object, which shows at its beginning or at a line without end."""
+
+    def __init__(self, objects: bool = False) -> None:
+        self.objects = objects
+
+
 class _Ends:
     """The first and last byte of a stream that are not blank."""
 
-    def __init__(self) -> None:
-        self.first: int | None = None
+    def __init__(self, first: int | None = None) -> None:
+        self.first = first
         self.last: int | None = None
 
     def watch(self, chunks: Iterator[bytes]) -> Iterator[bytes]:
@@ -141,18 +209,30 @@ class _Ends:
 
 
 def _without_mark(chunks: Iterator[bytes]) -> Iterator[bytes]:
-    """The chunks less a byte order mark."""
+    """The chunks with blanks for a byte order mark."""
     head = b""
     while len(head) < len(BOM_UTF8) and (chunk := next(chunks, None)) is not None:
         head += chunk
-    yield head.removeprefix(BOM_UTF8)
+    yield b" " * len(BOM_UTF8) + head[len(BOM_UTF8) :] if head.startswith(BOM_UTF8) else head
     yield from chunks
 
 
-def _split(chunks: Iterator[bytes], name: str) -> Iterator[Block]:
+def _without(chunks: Iterator[bytes], count: int) -> Iterator[bytes]:
+    """The chunks less their first bytes."""
+    for chunk in chunks:
+        if count < len(chunk):
+            yield chunk[count:]
+            break
+        count -= len(chunk)
+    yield from chunks
+
+
+def _split(chunks: Iterator[bytes], name: str, line: int, offset: int, shape: _Shape) -> Iterator[Block]:
     pending = b""
-    line = 1
-    shape_known = False
+    shape_known = offset > 0
+    if shape.objects:
+        yield from _objects(b"", chunks, line, offset, name)
+        return
     damage: DamagedError | None = None
     while True:
         try:
@@ -168,26 +248,30 @@ def _split(chunks: Iterator[bytes], name: str) -> Iterator[Block]:
                 continue
             shape_known = True
             if _OPENS_PRETTY.match(pending):
-                yield from _objects(pending, chunks, line, name)
+                shape.objects = True
+                yield from _objects(pending, chunks, line, offset, name)
                 return
         if len(pending) < BLOCK:
             continue
         cut = pending.rfind(b"\n") + 1
         if cut:
-            yield Block(line=line, data=pending[:cut])
-            line += pending.count(b"\n", 0, cut)
+            following = line + pending.count(b"\n", 0, cut)
+            offset += cut
+            yield Block(line=line, data=pending[:cut], end=offset, next_line=following)
+            line = following
             pending = pending[cut:]
         elif len(pending) > LONGEST:
-            yield from _objects(pending, chunks, line, name)
+            shape.objects = True
+            yield from _objects(pending, chunks, line, offset, name)
             return
     if pending:
-        yield Block(line=line, data=pending)
+        yield Block(line=line, data=pending, end=offset + len(pending), next_line=line + pending.count(b"\n"))
     if damage is not None:
         raise damage
 
 
-def _objects(buffer: bytes, chunks: Iterator[bytes], line: int, name: str) -> Iterator[Block]:
-    """One block for each outermost object, by counting braces outside strings."""
+def _objects(buffer: bytes, chunks: Iterator[bytes], line: int, offset: int, name: str) -> Iterator[Block]:
+    """One block for each outermost object, by counting braces outside strings. `offset`: where the buffer begins."""
     depth = start = at = 0
     gap = 0  # where the bytes after the last object begin
     while True:
@@ -201,10 +285,11 @@ def _objects(buffer: bytes, chunks: Iterator[bytes], line: int, name: str) -> It
             elif kind == 0x7D and depth:  # }
                 depth -= 1
                 if depth == 0:
-                    yield from _between(buffer[gap:start], line)
+                    yield from _between(buffer[gap:start], line, offset + start)
                     line += buffer.count(b"\n", gap, start)
-                    yield Block(line=line, data=buffer[start:at], single=True)
-                    line += buffer.count(b"\n", start, at)
+                    following = line + buffer.count(b"\n", start, at)
+                    yield Block(line=line, data=buffer[start:at], single=True, end=offset + at, next_line=following)
+                    line = following
                     gap = at
             elif kind == 0x22 and at - token.start() == 1:  # a string that goes on in the next chunk
                 at = token.start()
@@ -214,6 +299,7 @@ def _objects(buffer: bytes, chunks: Iterator[bytes], line: int, name: str) -> It
                 f"{name}, line {line}: no end of the object within {LONGEST >> 20} MiB; braces do not match"
             )
         buffer = buffer[gap:]
+        offset += gap
         start, at, gap = start - gap, at - gap, 0
         chunk = next(chunks, None)
         if chunk is None:
@@ -221,14 +307,14 @@ def _objects(buffer: bytes, chunks: Iterator[bytes], line: int, name: str) -> It
         buffer += chunk
     if depth:
         raise DamagedError(f"{name}: truncated: the object at line {line} is never closed")
-    yield from _between(buffer, line)
+    yield from _between(buffer, line, offset + len(buffer))
 
 
-def _between(gap: bytes, line: int) -> Iterator[Block]:
+def _between(gap: bytes, line: int, end: int) -> Iterator[Block]:
     # Brackets and commas stand between objects; anything else is a damaged line, which `parse` will say.
     if rest := gap.strip(_BLANK + b"[]"):
-        line += gap.count(b"\n", 0, gap.find(rest))
-        yield Block(line=line, data=rest, single=True)
+        first = line + gap.count(b"\n", 0, gap.find(rest))
+        yield Block(line=first, data=rest, single=True, end=end, next_line=line + gap.count(b"\n"))
 
 
 def parse(block: Block) -> Iterator[tuple[int, Mapping[str, Any] | DamagedLine]]:

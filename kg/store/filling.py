@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import sqlite3
-from collections.abc import Iterable, Mapping
-from itertools import islice
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain, islice
 from typing import Any
 
 import orjson
@@ -13,7 +14,7 @@ from kg.errors import SnapshotError
 from kg.model import Entity
 from kg.store import schema
 from kg.store.fingerprint import content_hash
-from kg.store.rows import number_of, statement_rows, term_rows
+from kg.store.rows import Record, number_of, record_of
 from kg.terms import normalise
 
 _BATCH = 500  # entities at a time
@@ -35,20 +36,31 @@ _COUNTS: Mapping[str, str] = {
 }
 
 
-def prepare(connection: sqlite3.Connection) -> None:
-    """Make the tables in an empty file. Nothing is kept for a crash: who builds renames when all is done."""
-    for setting in (
-        f"application_id = {schema.APPLICATION_ID}",
-        f"user_version = {schema.SCHEMA_VERSION}",
-        "journal_mode = OFF",
-        "synchronous = OFF",
-        "locking_mode = EXCLUSIVE",
-        "cache_size = -65536",
-    ):
-        connection.execute(f"PRAGMA {setting}")
+def prepare(connection: sqlite3.Connection, *, journal: str = "OFF") -> None:
+    """Make the tables in an empty file and begin to write.
+
+    Without a journal nothing is kept for a crash: who builds so renames when all is done.
+    """
+    for setting in (f"application_id = {schema.APPLICATION_ID}", f"user_version = {schema.SCHEMA_VERSION}"):
+        connection.execute(f"PRAGMA main.{setting}")
+    hasten(connection, journal=journal)
     connection.executescript(schema.TABLES)
     connection.execute("BEGIN")
     connection.executemany("INSERT INTO code VALUES (?, ?, ?)", schema.CODES)
+
+
+def layout() -> str:
+    """What tells files of one layout from those of another: the schema's version and its text."""
+    text = f"{schema.SCHEMA_VERSION} {schema.TABLES} {schema.INDEX}"
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def hasten(connection: sqlite3.Connection, *, journal: str, database: str = "main") -> None:
+    """Settings for writing much at a time. No wait for the disk: a killed process loses nothing by that."""
+    if journal == "OFF":
+        connection.execute(f"PRAGMA {database}.locking_mode = EXCLUSIVE")
+    for setting in (f"journal_mode = {journal}", "synchronous = OFF", "cache_size = -131072"):
+        connection.execute(f"PRAGMA {database}.{setting}")
 
 
 def write(connection: sqlite3.Connection, entities: Iterable[Entity]) -> int:
@@ -62,21 +74,34 @@ def write(connection: sqlite3.Connection, entities: Iterable[Entity]) -> int:
             "SELECT id FROM entity WHERE id IN (SELECT value FROM json_each(?))",
             (orjson.dumps(list(last)).decode(),),
         ).fetchall()
-        for table, column in (("entity", "id"), ("term", "entity"), ("statement", "subject")):
-            connection.executemany(f"DELETE FROM {table} WHERE {column} = ?", known)
-        connection.executemany(
-            "INSERT INTO entity VALUES (?, ?, ?)",
-            ((number, entity.sitelinks, entity.datatype) for number, entity in last.items()),
-        )
-        connection.executemany(
-            "INSERT INTO term VALUES (?, ?, ?, ?, ?)",
-            (row for number, entity in last.items() for row in term_rows(entity, number)),
-        )
-        connection.executemany(
-            "INSERT INTO statement VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (row for number, entity in last.items() for row in statement_rows(entity, number)),
-        )
+        remove(connection, [number for (number,) in known])
+        insert(connection, [record_of(entity, number) for number, entity in last.items()])
     return given
+
+
+def insert(connection: sqlite3.Connection, records: Sequence[Record]) -> None:
+    """Put in entities that are not there, by their rows."""
+    connection.executemany("INSERT INTO entity VALUES (?, ?, ?)", [record[:3] for record in records])
+    connection.executemany(
+        "INSERT INTO term VALUES (?, ?, ?, ?, ?)", chain.from_iterable(record[3] for record in records)
+    )
+    connection.executemany(
+        "INSERT INTO statement VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        chain.from_iterable(record[4] for record in records),
+    )
+
+
+def remove(connection: sqlite3.Connection, numbers: Iterable[int]) -> None:
+    """Take entities out; those that are not there are passed over."""
+    rows = [(number,) for number in numbers]
+    for table, column in (("entity", "id"), ("term", "entity"), ("statement", "subject")):
+        connection.executemany(f"DELETE FROM {table} WHERE {column} = ?", rows)
+
+
+NAMES = (
+    "SELECT normalise(text) AS key, language, kind, entity, ordinal FROM term"
+    f" WHERE kind <> {schema.DESCRIPTION} AND key <> ''"
+)
 
 
 def redirect(connection: sqlite3.Connection, merged: Mapping[str, str]) -> None:
@@ -92,8 +117,14 @@ def seal(
     manifest: Mapping[str, Any],
     other_values: Iterable[tuple[int, int, int]],
     other_properties: Iterable[tuple[int, int]],
+    *,
+    names: str = NAMES,
+    digest: int | None = None,
 ) -> dict[str, Any]:
-    """Derive names, indexes, counts and the snapshot id, write the manifest and commit."""
+    """Derive names, indexes, counts and the snapshot id, write the manifest and commit.
+
+    `names`: a query for the rows of `name`. `digest`: the sum over the entities where it is known.
+    """
     run = connection.execute
     for table in ("name", "value_count", "property_count", "manifest"):
         run(f"DELETE FROM {table}")
@@ -103,10 +134,7 @@ def seal(
     run(f"DELETE FROM redirect WHERE source IN {here} OR target NOT IN {here}")
     # Names seldom repeat here, so the cache of `normalise` would only take memory.
     connection.create_function("normalise", 1, normalise.__wrapped__, deterministic=True)
-    run(
-        "INSERT INTO name SELECT normalise(text) AS key, language, kind, entity, ordinal FROM term"
-        f" WHERE kind <> {schema.DESCRIPTION} AND key <> '' ORDER BY key, language, kind, entity, ordinal"
-    )
+    run(f"INSERT INTO name {names} ORDER BY key, language, kind, entity, ordinal")
     run(schema.INDEX)
     run(
         "INSERT INTO value_count SELECT property, value, count(DISTINCT subject) FROM statement"
@@ -130,7 +158,7 @@ def seal(
         **manifest,
         "schema_version": schema.SCHEMA_VERSION,
         "counts": counts(connection),
-        "snapshot_id": content_hash(connection),
+        "snapshot_id": content_hash(connection, digest),
     }
     connection.executemany(
         "INSERT INTO manifest VALUES (?, ?)",

@@ -25,9 +25,13 @@ from kg.model import (
     Value,
 )
 from kg.store import schema
+from kg.terms import normalise
 
 StatementRow = tuple[int, int, int, int, int, int | str | None, str | None, bytes | str, int | str | None]
 TermRow = tuple[int, str, int, int, str]
+NameRow = tuple[str, str, int, int, int]
+# An entity whole: number, sitelinks, datatype, its terms and its statements, each in the order of their keys.
+Record = tuple[int, int, str | None, list[TermRow], list[StatementRow]]
 
 _RANK_CODES = {
     Rank.PREFERRED: schema.PREFERRED,
@@ -35,7 +39,7 @@ _RANK_CODES = {
     Rank.DEPRECATED: schema.DEPRECATED,
 }
 _RANKS = (Rank.DEPRECATED, Rank.NORMAL, Rank.PREFERRED)
-_DATATYPE_CODES = {name: code for code, name in enumerate(schema.DATATYPES)}
+DATATYPE_CODES = {name: code for code, name in enumerate(schema.DATATYPES)}
 _UUID = re.compile(r"[0-9A-F]{8}-[0-9A-F]{4}-[0-9A-F]{4}-[0-9A-F]{4}-[0-9A-F]{12}\Z")
 
 
@@ -63,23 +67,51 @@ def term_rows(entity: Entity, number: int) -> Iterator[TermRow]:
             yield number, language, schema.ALIAS, ordinal, text
 
 
+def name_row(text: str, language: str, kind: int, number: int, ordinal: int) -> tuple[NameRow, ...]:
+    """The row by which a label or alias is found, or none where nothing of it remains to compare."""
+    # Names seldom repeat, so the cache of `normalise` would only take memory.
+    key = normalise.__wrapped__(text)
+    return ((key, language, kind, number, ordinal),) if key else ()
+
+
+def name_rows(entity: Entity, number: int) -> Iterator[NameRow]:
+    """The rows by which an entity's labels and aliases are found."""
+    for language, text in entity.labels.items():
+        yield from name_row(text, language, schema.LABEL, number, 0)
+    for language, texts in entity.aliases.items():
+        for ordinal, text in enumerate(texts):
+            yield from name_row(text, language, schema.ALIAS, number, ordinal)
+
+
+def record_of(entity: Entity, number: int) -> Record:
+    """All rows of an entity but its names."""
+    return (
+        number,
+        entity.sitelinks,
+        entity.datatype,
+        sorted(term_rows(entity, number)),
+        sorted(statement_rows(entity, number), key=lambda row: row[:3]),
+    )
+
+
+def stored_name(name: str, subject: str) -> str | bytes:
+    """A statement's id as it is stored; see `kg.store.schema`."""
+    prefix = len(subject)
+    if name.startswith(subject) and name[prefix : prefix + 1] == "$":
+        rest = name[prefix + 1 :]
+        return bytes.fromhex(rest.replace("-", "")) if len(rest) == 36 and _UUID.match(rest) else "$" + rest
+    return "=" + name if name[:1] in ("$", "=") else name
+
+
 def statement_rows(entity: Entity, number: int) -> Iterator[StatementRow]:
     """The rows of an entity's statements, in the entity's order."""
     ordinals: dict[str, int] = {}
     subject = entity.id
-    prefix = len(subject)
     for statement in entity.statements:
         prop = statement.property
         ordinal = ordinals.get(prop, 0)
         ordinals[prop] = ordinal + 1
         kind, value = _encode(statement.kind, statement.value)
-        name = statement.id
-        stored: str | bytes = name
-        if name.startswith(subject) and name[prefix : prefix + 1] == "$":
-            rest = name[prefix + 1 :]
-            stored = bytes.fromhex(rest.replace("-", "")) if len(rest) == 36 and _UUID.match(rest) else "$" + rest
-        elif name[:1] in ("$", "="):
-            stored = "=" + name
         datatype = statement.datatype
         yield (
             number,
@@ -89,8 +121,8 @@ def statement_rows(entity: Entity, number: int) -> Iterator[StatementRow]:
             kind,
             orjson.dumps(value).decode() if type(value) is list else value,
             _encode_qualifiers(statement.qualifiers) if statement.qualifiers else None,
-            stored,
-            _DATATYPE_CODES.get(datatype, datatype) if datatype is not None else None,
+            stored_name(statement.id, subject),
+            DATATYPE_CODES.get(datatype, datatype) if datatype is not None else None,
         )
 
 
@@ -101,6 +133,11 @@ def _encode_qualifiers(qualifiers: Iterable[Snak]) -> str:
 def _encode(kind: SnakKind, value: Value | None) -> tuple[int, Any]:
     if kind is not SnakKind.VALUE:
         return (schema.SOMEVALUE if kind is SnakKind.SOMEVALUE else schema.NOVALUE), None
+    return _ENCODERS[type(value)](value)
+
+
+def encode_value(value: Value) -> tuple[int, Any]:
+    """The columns type and value of a value; a list stands for its JSON."""
     return _ENCODERS[type(value)](value)
 
 

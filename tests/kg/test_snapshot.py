@@ -126,19 +126,19 @@ def ladder(*properties: str) -> frozenset[str]:
     ("scope", "expected"),
     [
         (Scope(ids=frozenset({"Q2", "P131", "Q999"})), "Q2 P131"),
-        (Scope(names=frozenset({" SPRINGFIELD"})), "Q1 Q5"),
-        (Scope(names=frozenset({"Ohio"}), ids=frozenset({"Q22"})), "Q6 Q22"),
-        (Scope(classes=frozenset({"Q24"})), "Q1 Q4 Q5"),  # Q7 is a town by a deprecated statement alone
-        (Scope(classes=frozenset({"Q20"})), "Q1"),
+        (Scope(names=frozenset({" SPRINGFIELD"})), "Q1 Q5 P131"),
+        (Scope(names=frozenset({"Ohio"}), ids=frozenset({"Q22"})), "Q6 Q22 P131"),
+        (Scope(classes=frozenset({"Q24"})), "Q1 Q4 Q5 P131"),  # Q7 is a town by a deprecated statement alone
+        (Scope(classes=frozenset({"Q20"})), "Q1 P131"),
         (Scope(classes=frozenset({"Q21", "Q22"})), "Q2 Q3"),
-        (Scope(ids=frozenset({"Q1"}), hops=1, along=ladder("P131")), "Q1 Q2"),
-        (Scope(ids=frozenset({"Q1"}), hops=2, along=ladder("P131", "P17")), "Q1 Q2 Q3"),
-        (Scope(ids=frozenset({"Q1"}), hops=9, along=ladder("P131", "P17", "P36")), "Q1 Q2 Q3 Q4"),
-        (Scope(ids=frozenset({"Q5"}), hops=9, along=ladder("P131")), "Q5 Q6"),
-        (Scope(names=frozenset({"springfield"}), hops=1, along=ladder("P131")), "Q1 Q2 Q5 Q6"),
-        (Scope(classes=frozenset({"Q20"}), hops=1, along=ladder("P31", "P131")), "Q1 Q2 Q20"),
+        (Scope(ids=frozenset({"Q1"}), hops=1, along=ladder("P131")), "Q1 Q2 P131"),
+        (Scope(ids=frozenset({"Q1"}), hops=2, along=ladder("P131", "P17")), "Q1 Q2 Q3 P131"),
+        (Scope(ids=frozenset({"Q1"}), hops=9, along=ladder("P131", "P17", "P36")), "Q1 Q2 Q3 Q4 P131"),
+        (Scope(ids=frozenset({"Q5"}), hops=9, along=ladder("P131")), "Q5 Q6 P131"),
+        (Scope(names=frozenset({"springfield"}), hops=1, along=ladder("P131")), "Q1 Q2 Q5 Q6 P131"),
+        (Scope(classes=frozenset({"Q20"}), hops=1, along=ladder("P31", "P131")), "Q1 Q2 Q20 P131"),
         (Scope(ids=frozenset({"Q7"}), hops=1, along=ladder("P31")), "Q7"),
-        (Scope(ids=frozenset({"Q999", "Q6"}), hops=1, along=ladder("P17")), "Q3 Q6"),
+        (Scope(ids=frozenset({"Q999", "Q6"}), hops=1, along=ladder("P17")), "Q3 Q6 P131"),
         (
             Scope(
                 ids=frozenset({"Q4"}),
@@ -147,7 +147,7 @@ def ladder(*properties: str) -> frozenset[str]:
                 hops=1,
                 along=ladder("P31"),
             ),
-            "Q3 Q4 Q6 Q22 Q23",
+            "Q3 Q4 Q6 Q22 Q23 P131",
         ),
     ],
 )
@@ -213,8 +213,11 @@ def test_counts_equal_a_count_by_hand(
     source.write_bytes(lines(*given_entities))
     kept = {one.id for one in given_entities[:share]}
     build([source], out, scope=Scope(ids=frozenset(kept)), force=True)
-    values, properties = by_hand(given_entities, kept)
     with open_store(out) as store:
+        assert kept <= set(store.ids())
+        assert all(one[0] == "P" for one in set(store.ids()) - kept)
+        kept = set(store.ids())
+        values, properties = by_hand(given_entities, kept)
         every = [(prop, target) for prop in ("P1", "P31", "P279", "P999999") for target in [*kept, "Q1", "P31"]]
         assert store.value_counts(every) == values
         assert store.property_counts([prop for prop, _ in every]) == properties
@@ -383,7 +386,7 @@ def test_a_named_pipe_even_where_it_is_read_twice(dump: Path, tmp_path: Path) ->
     with subprocess.Popen(["cp", str(dump), str(pipe)]):
         report = build([pipe], tmp_path / "out", scope=Scope(classes=frozenset({"Q24"})))
     assert report.manifest["sources"][0]["name"] == "pipe"
-    assert ids_of(tmp_path / "out") == ["Q1", "Q4", "Q5"]
+    assert ids_of(tmp_path / "out") == ["Q1", "Q4", "Q5", "P131"]
 
 
 def test_a_language_that_nothing_is_in(dump: Path, tmp_path: Path) -> None:
@@ -433,15 +436,16 @@ def test_a_killed_build_leaves_nothing_under_the_final_name(tmp_path: Path) -> N
         process.stdin.write(lines(*WORLD) * 2000)
         process.stdin.flush()
         deadline = time.monotonic() + 20
-        while not list(tmp_path.glob(".out.*.part")):  # until it is at work
+        while not (tmp_path / ".out.work").exists():  # until it is at work
             assert time.monotonic() < deadline
             assert process.poll() is None
         process.send_signal(signal.SIGKILL)
     assert process.returncode == -signal.SIGKILL
     assert not out.exists()
     (tmp_path / "dump").write_bytes(lines(*WORLD))
-    build([tmp_path / "dump"], out)
+    build([tmp_path / "dump"], out, restart=True)
     assert len(ids_of(out)) == 13
+    assert not (tmp_path / ".out.work").exists()
 
 
 @given(numbers=st.lists(st.integers(-(10**18), 10**18) | st.integers(-70, 70_000)))

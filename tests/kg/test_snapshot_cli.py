@@ -85,14 +85,14 @@ def test_the_manifests_command_rebuilds_the_same(run: Run, tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
-        ("--ids Q1,Q2 --ids Q3", "Q1 Q2 Q3"),
+        ("--ids Q1,Q2 --ids Q3", "Q1 Q2 Q3 P131"),
         ("--ids-from ids.txt", "Q1 Q5 P131"),
-        ("--instances-of Q24", "Q1 Q4 Q5"),
-        ("--ids Q1 --hops 2 --along P131,P17", "Q1 Q2 Q3"),
-        ("--ids Q1 --hops 1 --along ladder", "Q1 Q2 Q20"),
-        ("--ids Q1 --hops 1", "Q1 Q2 Q20"),
-        ("--qa P131.test.json", "Q1 Q5 Q6"),
-        ("--qa qa.jsonl --qa qa.csv", "Q3 Q4 Q6 Q21"),
+        ("--instances-of Q24", "Q1 Q4 Q5 P131"),
+        ("--ids Q1 --hops 2 --along P131,P17", "Q1 Q2 Q3 P131"),
+        ("--ids Q1 --hops 1 --along ladder", "Q1 Q2 Q20 P131"),
+        ("--ids Q1 --hops 1", "Q1 Q2 Q20 P131"),
+        ("--qa P131.test.json", "Q1 Q5 Q6 P131"),
+        ("--qa qa.jsonl --qa qa.csv", "Q3 Q4 Q6 Q21 P131"),
     ],
 )
 def test_selections(run: Run, tmp_path: Path, options: str, expected: str) -> None:
@@ -137,7 +137,7 @@ def test_rejected_qa_rows_give_status_1(run: Run, tmp_path: Path) -> None:
     code, _, err = run("build", "world.json.gz", "--out", "w", "--qa", "qa.jsonl")
     assert code == 1
     assert "qa.jsonl:2" in err
-    assert ids_of(tmp_path / "w") == ["Q6"]
+    assert ids_of(tmp_path / "w") == ["Q6", "P131"]
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,1 @@
+"""How a snapshot is built: blocks to workers, rows back, progress kept so that a killed build goes on."""

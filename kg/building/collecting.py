@@ -1,0 +1,189 @@
+"""What the workers took from each block -> the work on disk: rows, names, counts, rejects."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Sequence
+from itertools import chain
+from typing import Any
+
+import msgspec
+import orjson
+
+from kg.building.harvest import READ, Batch, Harvester, Recipe, handlers, packed
+from kg.building.reading import Answer
+from kg.building.work import Work
+from kg.idset import IdSet
+from kg.reading.entity_json import Reject
+from kg.store import filling, schema
+from kg.store.fingerprint import digest_of, entities_digest, summed
+from kg.tally import Tally
+
+_ROW_KEYS = ("line", "reason", "detail", "entity", "statement", "excerpt")
+
+
+class Rejects:
+    """What was not read, kept in the work."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def add(self, source: str, row: Sequence[Any]) -> None:
+        """One reject: (line, reason, detail, entity, statement, excerpt), parts of it None."""
+        record = {"source": source, **dict(zip(_ROW_KEYS, row, strict=True))}
+        text = orjson.dumps({key: value for key, value in record.items() if value is not None}).decode()
+        self._connection.execute("INSERT INTO notes.reject (reason, record) VALUES (?, ?)", (row[1], text))
+
+    def counts(self) -> dict[str, int]:
+        """How many by reason, sorted."""
+        rows = self._connection.execute("SELECT reason, count(*) FROM notes.reject GROUP BY reason ORDER BY reason")
+        return dict(rows.fetchall())
+
+    def records(self) -> Iterable[bytes]:
+        """Each as a JSON line, in order."""
+        for (record,) in self._connection.execute("SELECT record FROM notes.reject ORDER BY at"):
+            yield record.encode() + b"\n"
+
+    def first(self) -> str | None:
+        """The first in words."""
+        for line in self.records():
+            one = orjson.loads(line)
+            return f"{one['source']}, line {one.get('line')}: {one['reason']}: {one['detail']}"
+        return None
+
+
+def row_of(line: int | None, reject: Reject, excerpt: str | None) -> tuple[Any, ...]:
+    """A reject as `Rejects.add` takes it."""
+    return line, reject.reason, reject.detail, reject.entity, reject.statement, excerpt
+
+
+class Collector:
+    """Puts answers into the work, in order. An entity that occurs again replaces the earlier one."""
+
+    def __init__(self, work: Work, recipe: Recipe) -> None:
+        self._work = work
+        self._connection = work.connection
+        self._recipe = recipe
+        self._decode = msgspec.msgpack.Decoder(Batch).decode
+        self._encode = msgspec.msgpack.Encoder().encode
+        self._harvester: Harvester | None = None
+        state = work.state.get("collected", {})
+        self.seen = work.ids("seen")
+        self.kept = work.ids("kept")
+        self.duplicates: int = state.get("duplicates", 0)
+        self.heard: set[str] = set(state.get("heard", ()))
+        self._turn: int = state.get("turn", 0)
+        self._digest = int(state.get("digest", "0"), 16)
+        self.rejects = Rejects(self._connection)
+        self.tally = Tally(self._connection, "notes.tally")
+
+    def keep(self, reading: dict[str, Any]) -> None:
+        """Make a checkpoint behind what was added."""
+        self.tally.spill()
+        state = {
+            "duplicates": self.duplicates,
+            "heard": sorted(self.heard),
+            "turn": self._turn,
+            "digest": f"{self._digest:x}",
+        }
+        self._work.checkpoint(
+            {"phase": "reading", "reading": reading, "collected": state}, {"seen": self.seen, "kept": self.kept}
+        )
+
+    def add(self, answer: Answer, left: int | None) -> int:
+        """Put one answer in, up to `left` entities of it; how many entities it had."""
+        batch = self._decode(answer.result)
+        if left is not None and batch.entities > left:
+            again = handlers(self._recipe)[READ](packed(answer.block, left))
+            batch = self._decode(again)
+        for row in batch.rejects:
+            self.rejects.add(answer.source, row)
+        self.heard.update(batch.heard)
+        for merged, target in batch.redirects:
+            self.redirect(merged, target)
+        self._turn += 1
+        add = self.seen.add
+        new = [add(number) for number in batch.numbers]
+        if all(new):
+            filling.insert(self._connection, batch.records)
+            self._work.stage_names(chain.from_iterable(batch.names), self._turn)
+            self.tally.add(chain.from_iterable(batch.tallies))
+            for number, kept in zip(batch.numbers, batch.kept, strict=True):
+                if kept:
+                    self.kept.add(number)
+            self._digest += int.from_bytes(batch.digest, "big")
+        else:
+            self._add_singly(batch, new, answer)
+        return batch.entities
+
+    def _add_singly(self, batch: Batch, new: list[bool], answer: Answer) -> None:
+        selected = zip(batch.records, batch.names, strict=True)
+        others = iter(batch.tallies)
+        for place, (number, kept) in enumerate(zip(batch.numbers, batch.kept, strict=True)):
+            self.duplicates += not new[place]
+            if kept:
+                self._put(number, *next(selected))
+                continue
+            keys = next(others)
+            if number in self.kept:  # by a name that this occurrence does not bear
+                if self._harvester is None:
+                    self._harvester = Harvester(self._recipe)
+                self._put(number, *self._harvester.take(answer.block, place))
+            elif new[place]:
+                self.tally.add(keys)
+
+    def _put(self, number: int, record: Any, names: list[Any]) -> None:
+        self._turn += 1
+        if not self.kept.add(number):
+            self.drop([number])
+        filling.insert(self._connection, [record])
+        self._work.stage_names(names, self._turn)
+        self._digest += digest_of(self._encode(record))
+
+    def drop(self, numbers: Iterable[int]) -> None:
+        """Take entities out again."""
+        self._turn += 1
+        for number in numbers:
+            self._digest -= entities_digest(self._connection, number)
+            self._work.replaced(number, self._turn)
+            filling.remove(self._connection, [number])
+
+    def redirect(self, merged: int, target: int) -> None:
+        """Record an id that was merged into another."""
+        self._connection.execute("INSERT OR REPLACE INTO redirect VALUES (?, ?)", (merged, target))
+
+    def drop_unused_properties(self, asked: IdSet, keys: Iterable[str]) -> None:
+        """Take out the properties that nobody asked for and no statement or qualifier of the others uses."""
+        run = self._connection.execute
+        run("CREATE TEMP TABLE IF NOT EXISTS asked (id INTEGER PRIMARY KEY)")
+        run("DELETE FROM temp.asked")
+        self._connection.executemany(
+            "INSERT OR IGNORE INTO temp.asked VALUES (?)", ((number,) for number in asked if number < 0)
+        )
+        run(
+            "INSERT OR IGNORE INTO temp.asked SELECT entity FROM notes.name"
+            " WHERE entity < 0 AND key IN (SELECT value FROM json_each(?))",
+            (orjson.dumps(sorted(keys)).decode(),),
+        )
+        counted = "(subject > 0 OR subject IN (SELECT id FROM temp.asked))"
+        unused = run(
+            "SELECT id FROM entity WHERE id < 0 AND id NOT IN (SELECT id FROM temp.asked)"
+            f" AND -id NOT IN (SELECT property FROM statement WHERE {counted})"
+            " AND -id NOT IN (SELECT json_extract(one.value, '$[0]') FROM statement, json_each(qualifiers) AS one"
+            f" WHERE qualifiers IS NOT NULL AND {counted})"
+        ).fetchall()
+        run("CREATE TEMP TABLE IF NOT EXISTS unused (id INTEGER PRIMARY KEY)")
+        run("DELETE FROM temp.unused")
+        self._connection.executemany("INSERT INTO temp.unused VALUES (?)", unused)
+        for value, where in (("value", f"type = {schema.ENTITY}"), ("0", f"type <> {schema.NOVALUE}")):
+            run(
+                f"INSERT INTO notes.tally SELECT property, {value} AS target, count(DISTINCT subject) FROM statement"
+                f" WHERE subject IN (SELECT id FROM temp.unused) AND rank > 0 AND {where} GROUP BY property, target"
+                " ON CONFLICT DO UPDATE SET n = n + excluded.n"
+            )
+        self.drop(number for (number,) in unused)
+
+    @property
+    def digest(self) -> int:
+        """The sum of the digests of what is in the snapshot."""
+        return int.from_bytes(summed(self._digest), "big")

@@ -1,0 +1,320 @@
+"""Worker processes that take bytes and give bytes back.
+
+Blocks travel through memory that a worker shares with us, two blocks a worker, larger ones through its pipe;
+results come back the same way. Workers are plain interpreters started anew: nothing is forked, and no guard
+around the caller's main module is needed. A worker ends when its pipe closes, so none outlives us.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import mmap
+import os
+import pickle
+import selectors
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+from collections import deque
+from collections.abc import Callable, Iterator
+from typing import IO, Any
+
+from kg.errors import WorkerError
+
+AREA = 2 << 20  # bytes of a block or of a result in shared memory; a block is about 1 MiB
+_SLOTS = 2  # blocks that a worker holds: one at work, one waiting
+_CALL = struct.Struct("<BBQ")  # what to do or how it went, slot, length
+_WORK, _SETUP = 1, 2
+_DONE, _FAILED = 1, 2
+_ELSEWHERE = 0x80  # added to the slot: the bytes follow in the pipe
+
+Handler = Callable[[bytes], bytes]
+
+
+def cores() -> int:
+    """How many cores this process may use."""
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # macOS
+        return os.cpu_count() or 1
+
+
+class Task:
+    """Bytes given to the crew, and in time what became of them."""
+
+    __slots__ = ("_crew", "_found", "data", "error", "kind")
+
+    def __init__(self, crew: Crew, kind: int, data: bytes) -> None:
+        self._crew = crew
+        self._found: bytes | None = None
+        self.kind = kind
+        self.data = data
+        self.error: BaseException | None = None
+
+    @property
+    def done(self) -> bool:
+        """Whether the result is there."""
+        return self._found is not None or self.error is not None
+
+    def settle(self, found: bytes | None, error: BaseException | None = None) -> None:
+        """The result or the error of it."""
+        self._found, self.error = found, error
+
+    def result(self) -> bytes:
+        """Wait for the result. Raises what the handler raised, or `WorkerError`."""
+        self._crew.wait(self)
+        if self.error is not None:
+            raise self.error
+        assert self._found is not None  # settled without an error
+        return self._found
+
+
+class _Worker:
+    """Our end of one worker process."""
+
+    def __init__(self) -> None:
+        shared = _shared_memory()
+        self.memory = mmap.mmap(shared, 2 * _SLOTS * AREA)
+        start = f"import sys; sys.path[:] = {sys.path!r}; from kg.building.crew import serve; serve({shared})"
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", start],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            bufsize=0,
+            pass_fds=(shared,),
+            start_new_session=True,  # an interrupt from the keyboard is for us alone
+        )
+        os.close(shared)
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self.calls: IO[bytes] = self.process.stdin
+        self.answers: IO[bytes] = self.process.stdout
+        self.tasks: dict[int, Task] = {}
+        self.large = False  # whether bytes may be on their way through the pipe
+
+    def takes(self, task: Task) -> bool:
+        if len(task.data) > AREA:  # nothing else may be under way, or each of us could wait for the other
+            return not self.tasks
+        return len(self.tasks) < _SLOTS and not self.large
+
+    def give(self, task: Task) -> None:
+        slot = 0 if 0 not in self.tasks else 1
+        self.tasks[slot] = task
+        size = len(task.data)
+        if size > AREA:
+            self.large = True
+            _write(self.calls, _CALL.pack(task.kind, slot | _ELSEWHERE, size))
+            _write(self.calls, task.data)
+        else:
+            at = 2 * slot * AREA
+            self.memory[at : at + size] = task.data
+            _write(self.calls, _CALL.pack(task.kind, slot, size))
+
+    def receive(self) -> None:
+        """One answer, which is there or on its way."""
+        status, slot, size = _CALL.unpack(_read(self.answers, _CALL.size))
+        if slot & _ELSEWHERE:
+            found = _read(self.answers, size)
+        else:
+            at = (2 * slot + 1) * AREA
+            found = self.memory[at : at + size]
+        task = self.tasks.pop(slot & ~_ELSEWHERE)
+        self.large = False
+        if status == _DONE:
+            task.settle(found)
+        else:
+            task.settle(None, pickle.loads(found))  # from our own worker
+
+    def stop(self) -> None:
+        for stream in (self.calls, self.answers):
+            with contextlib.suppress(OSError):
+                stream.close()
+        try:
+            self.process.wait(5)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        self.memory.close()
+
+
+class Crew:
+    """Some worker processes, or with one worker none: then the work is done here, when its result is asked for.
+
+    `setup` gives the handlers: {kind: function from bytes to bytes}, made by `factory(*arguments)`, which must
+    be importable and its arguments picklable. The processes start with the first task that has company:
+    a small source is done before they would be up. Results do not depend on how many there are.
+    """
+
+    def __init__(self, workers: int | None = None) -> None:
+        self.workers = workers or cores()
+        self._crew: list[_Worker] = []
+        self._waiting: deque[Task] = deque()
+        self._selector = selectors.DefaultSelector()
+        self._made: tuple[Any, ...] | None = None
+        self._handlers: dict[int, Callable[[bytes], bytes]] = {}
+
+    @property
+    def ahead(self) -> int:
+        """How many tasks of a kind to have under way."""
+        return 2 * self.workers + 1 if self.workers > 1 else 1
+
+    def setup(self, factory: Callable[..., dict[int, Handler]], *arguments: Any) -> None:
+        """Say what the kinds of task mean from now on. No task may be under way."""
+        self._made = (factory, arguments)
+        self._handlers = {}
+        if self._crew:
+            message = pickle.dumps(self._made)
+            for worker in self._crew:
+                self._send_setup(worker, message)
+
+    def local(self) -> dict[int, Handler]:
+        """The handlers in this process."""
+        if not self._handlers and self._made is not None:
+            factory, arguments = self._made
+            self._handlers = factory(*arguments)
+        return self._handlers
+
+    def submit(self, kind: int, data: bytes) -> Task:
+        """Have something done; its result is asked for later."""
+        task = Task(self, kind, data)
+        self._waiting.append(task)
+        if self._crew:
+            self._dispatch()
+        elif self.workers > 1 and len(self._waiting) > 2:
+            self._start()
+            self._dispatch()
+        return task
+
+    def wait(self, task: Task) -> None:
+        """Return when the task is settled."""
+        while not task.done:
+            if not self._crew:
+                first = self._waiting.popleft()
+                try:
+                    first.settle(self.local()[first.kind](first.data))
+                except Exception as error:
+                    first.settle(None, error)
+                continue
+            self._dispatch()
+            self._collect()
+
+    def _start(self) -> None:
+        message = pickle.dumps(self._made)
+        for _ in range(self.workers):
+            worker = _Worker()
+            self._crew.append(worker)
+            self._selector.register(worker.answers, selectors.EVENT_READ, worker)
+        for worker in self._crew:
+            self._send_setup(worker, message)
+
+    def _send_setup(self, worker: _Worker, message: bytes) -> None:
+        with self._hearing(worker):
+            _write(worker.calls, _CALL.pack(_SETUP, _ELSEWHERE, len(message)))
+            _write(worker.calls, message)
+
+    def _dispatch(self) -> None:
+        while self._waiting:
+            task = self._waiting[0]
+            free = [worker for worker in self._crew if worker.takes(task)]
+            if not free:
+                return
+            self._waiting.popleft()
+            worker = min(free, key=lambda one: len(one.tasks))
+            with self._hearing(worker):
+                worker.give(task)
+            self._collect(0)
+
+    def _collect(self, timeout: float | None = None) -> None:
+        """Take in what the workers have done; wait for the first of it unless `timeout` is 0."""
+        for key, _ in self._selector.select(timeout):
+            worker: _Worker = key.data
+            with self._hearing(worker):
+                worker.receive()
+
+    @contextlib.contextmanager
+    def _hearing(self, worker: _Worker) -> Iterator[None]:
+        try:
+            yield
+        except (EOFError, BrokenPipeError) as error:
+            status = worker.process.wait()
+            how = f"by signal {-status} ({signal.Signals(-status).name})" if status < 0 else f"with status {status}"
+            raise WorkerError(
+                f"a worker process was ended {how}; if memory ran out, use fewer --workers. The same command goes on"
+            ) from error
+
+    def close(self) -> None:
+        """End the processes, whatever they are doing."""
+        self._selector.close()
+        for worker in self._crew:
+            worker.process.kill()
+            worker.stop()
+        self._crew.clear()
+        self._waiting.clear()
+
+    def __enter__(self) -> Crew:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _shared_memory() -> int:
+    """A file that has no name and, where the system can do it, no place on a disk."""
+    if sys.platform == "linux":
+        found = os.memfd_create("granola-blocks")
+    else:
+        found, name = tempfile.mkstemp()
+        os.unlink(name)
+    os.truncate(found, 2 * _SLOTS * AREA)
+    return found
+
+
+def _write(stream: IO[bytes], data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[stream.write(view) :]
+
+
+def _read(stream: IO[bytes], size: int) -> bytes:
+    parts = []
+    while size:
+        part = stream.read(size)
+        if not part:
+            raise EOFError
+        parts.append(part)
+        size -= len(part)
+    return b"".join(parts)
+
+
+def serve(shared: int) -> None:
+    """A worker's life: take calls from standard input, answer on standard output, until the input closes."""
+    import gc
+
+    gc.disable()  # what is made for a block is dropped with it; there are no cycles
+    calls, answers = open(0, "rb", buffering=0), open(os.dup(1), "wb", buffering=0)  # noqa: SIM115
+    os.dup2(2, 1)  # whatever prints must not print into the answers
+    memory = mmap.mmap(shared, 2 * _SLOTS * AREA)
+    handlers: dict[int, Handler] = {}
+    with contextlib.suppress(EOFError, BrokenPipeError):
+        while True:
+            kind, slot, size = _CALL.unpack(_read(calls, _CALL.size))
+            if kind == _SETUP:
+                factory, arguments = pickle.loads(_read(calls, size))  # from the process that started us
+                handlers = factory(*arguments)
+                continue
+            at = 2 * (slot & ~_ELSEWHERE) * AREA
+            data = _read(calls, size) if slot & _ELSEWHERE else memory[at : at + size]
+            slot &= ~_ELSEWHERE
+            try:
+                status, found = _DONE, handlers[kind](data)
+            except Exception as error:
+                status, found = _FAILED, pickle.dumps(error)
+            if len(found) > AREA:
+                _write(answers, _CALL.pack(status, slot | _ELSEWHERE, len(found)))
+                _write(answers, found)
+            else:
+                at += AREA
+                memory[at : at + len(found)] = found
+                _write(answers, _CALL.pack(status, slot, len(found)))

@@ -1,0 +1,302 @@
+"""A block of a dump -> what a snapshot takes from it. Pure: it may be done anywhere, in any order.
+
+Lines are read by the typed decoder; a line that it does not accept is read by the tolerant reader, with the same
+outcome for what both can read.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+from msgspec import UNSET
+
+from kg.building.typed_rows import RowMaker
+from kg.idset import IdSet
+from kg.reading.dump import Block, DamagedLine, parse
+from kg.reading.entity_json import Reject, decode, edges, entity_id, term_texts
+from kg.reading.snaks import Unreadable
+from kg.reading.typed import HEAD, Unusual, by_language, entity_decoder, sketch_decoder
+from kg.store.fingerprint import digest_of, summed
+from kg.store.rows import name_rows, number_of, record_of
+from kg.tally import key_of
+from kg.terms import normalise
+
+READ, SURVEY, UNPACK = 1, 2, 3
+_HEADER = struct.Struct("<Q?q")
+_BLANK = b" \t\r\n,"
+_NO_LIMIT = -1
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Recipe:
+    """What to take. `chosen` and `keys` (normalised names) select; `everything` takes all that is not excluded.
+
+    `properties`: take every property entity too. `along`: the properties whose edges a survey collects.
+    """
+
+    languages: frozenset[str] | None = None
+    everything: bool = False
+    chosen: IdSet = field(default_factory=IdSet)
+    excluded: IdSet = field(default_factory=IdSet)
+    keys: frozenset[str] = frozenset()
+    properties: bool = False
+    along: frozenset[int] = frozenset()
+
+
+class Batch(msgspec.Struct, array_like=True, gc=False):
+    """What a block gave.
+
+    `numbers`: every item and property, in order, and in `kept` whether it is selected. `records` and `names`: for
+    each that is, its rows (see `kg.store.rows.record_of`) and its names' rows. `tallies`: for each that is not,
+    the keys to count it under (see `kg.tally.key_of`). `digest`: the sum of the records' digests. `entities`:
+    all objects read, other kinds too. `rejects`: (line, reason, detail, entity, statement, excerpt).
+    """
+
+    entities: int = 0
+    numbers: list[Any] = []
+    kept: list[Any] = []
+    records: list[Any] = []
+    names: list[Any] = []
+    tallies: list[Any] = []
+    rejects: list[Any] = []
+    heard: list[Any] = []
+    redirects: list[Any] = []
+    digest: bytes = b""
+
+
+class Survey(msgspec.Struct, array_like=True, gc=False):
+    """What a survey takes from a block: entities read, (property, subject, value) edges, numbers of the named."""
+
+    entities: int = 0
+    edges: list[Any] = []
+    named: list[Any] = []
+
+
+def handlers(recipe: Recipe) -> dict[int, Callable[[bytes], bytes]]:
+    """What workers do, by the kind of task."""
+    from kg.reading.bzip2 import unpack
+
+    harvester = Harvester(recipe)
+    encode = msgspec.msgpack.Encoder().encode
+    return {
+        READ: lambda data: encode(harvester.read(*unpacked(data))),
+        SURVEY: lambda data: encode(harvester.survey(*unpacked(data))),
+        UNPACK: unpack,
+    }
+
+
+def packed(block: Block, limit: int | None = None) -> bytes:
+    """A block, and how many entities to read of it, as bytes for a worker."""
+    return _HEADER.pack(block.line, block.single, _NO_LIMIT if limit is None else limit) + block.data
+
+
+def unpacked(data: bytes) -> tuple[Block, int | None]:
+    """The inverse of `packed`."""
+    line, single, limit = _HEADER.unpack_from(data)
+    return Block(line=line, data=data[_HEADER.size :], single=single), None if limit < 0 else limit
+
+
+class Harvester:
+    """Reads blocks by one recipe."""
+
+    def __init__(self, recipe: Recipe) -> None:
+        self._recipe = recipe
+        self._named = bool(recipe.keys)
+        self._whole = entity_decoder(recipe.languages)
+        self._sketch = sketch_decoder(recipe.languages, named=self._named)
+        self._rows = RowMaker()
+        self._encode = msgspec.msgpack.Encoder().encode
+
+    def read(self, block: Block, limit: int | None = None) -> Batch:
+        """The rows of what is selected and the counts of what is not."""
+        batch = Batch(numbers=[], kept=[], records=[], names=[], tallies=[], rejects=[], redirects=[])
+        heard: set[str] = set()
+        digests = 0
+        for line, text in _lines(block):
+            if batch.entities == limit:
+                break
+            try:
+                digests += self._typed(text, batch, heard)
+                batch.entities += 1
+            except (msgspec.DecodeError, Unusual, UnicodeDecodeError, RecursionError):
+                for at, found in parse(Block(line=line, data=text, single=True)):
+                    if batch.entities == limit:
+                        break
+                    digests += self._tolerant(at, found, batch, heard)
+        batch.heard = sorted(heard)
+        batch.digest = summed(digests)
+        return batch
+
+    def take(self, block: Block, ordinal: int) -> tuple[Any, list[Any]]:
+        """The record and the names of the item or property at `ordinal` among the block's, selected or not."""
+        for line, text in _lines(block):
+            for _, found in parse(Block(line=line, data=text, single=True)):
+                if isinstance(found, DamagedLine):
+                    continue
+                entity = decode(found, languages=self._recipe.languages).entity
+                if entity is None:
+                    continue
+                if ordinal == 0:
+                    number = number_of(entity.id)
+                    assert number is not None  # an entity that was read has one
+                    return record_of(entity, number), list(name_rows(entity, number))
+                ordinal -= 1
+        raise LookupError(f"no entity at place {ordinal}")
+
+    def survey(self, block: Block, limit: int | None = None) -> Survey:
+        """The edges along the recipe's properties, and who bears one of its names."""
+        found = Survey(edges=[], named=[])
+        for line, text in _lines(block):
+            if found.entities == limit:
+                break
+            try:
+                self._typed_survey(text, found)
+                found.entities += 1
+            except (msgspec.DecodeError, Unusual, UnicodeDecodeError, RecursionError):
+                for _, data in parse(Block(line=line, data=text, single=True)):
+                    if found.entities == limit:
+                        break
+                    if isinstance(data, DamagedLine):
+                        continue
+                    found.entities += 1
+                    try:
+                        number = number_of(entity_id(data))
+                    except Unreadable:
+                        continue  # the second reading reports it
+                    if number is not None:
+                        self._edges(number, _keyed(data), found)
+                        if self._named and self._is_named(term_texts(data, self._recipe.languages)):
+                            found.named.append(number)
+        return found
+
+    # The typed way
+
+    def _typed(self, text: bytes, batch: Batch, heard: set[str]) -> int:
+        recipe = self._recipe
+        if not recipe.everything or recipe.excluded:
+            head = None if self._named else HEAD.match(text)
+            number = None if head is None else number_of(head[1].decode())
+            if number is None or not self._picks(number):
+                sketch = self._sketch(text)
+                number = self._number(sketch)
+                if not self._picks(number) and not (self._named and self._is_named(_texts(sketch))):
+                    tally = self._tally(self._rows.edges(sketch.claims))
+                    batch.numbers.append(number)
+                    batch.kept.append(False)
+                    batch.tallies.append(tally)
+                    return 0
+        entity = self._whole(text)
+        number = self._number(entity)
+        if entity.redirects is not UNSET:
+            raise Unusual
+        record, names = self._rows.record(entity, number, heard)
+        encoded = self._encode(record)
+        batch.numbers.append(number)
+        batch.kept.append(True)
+        batch.records.append(msgspec.Raw(encoded))
+        batch.names.append(names)
+        return digest_of(encoded)
+
+    def _typed_survey(self, text: bytes, found: Survey) -> None:
+        sketch = self._sketch(text)
+        number = self._number(sketch)
+        self._edges(number, self._rows.edges(sketch.claims), found)
+        if self._named and self._is_named(_texts(sketch)):
+            found.named.append(number)
+
+    def _number(self, entity: Any) -> int:
+        number = number_of(entity.id) if entity.type in ("item", "property") else None
+        if number is None or entity.statements is not UNSET or entity.missing is not UNSET:
+            raise Unusual
+        return number
+
+    # The tolerant way
+
+    def _tolerant(self, line: int, found: Any, batch: Batch, heard: set[str]) -> int:
+        if isinstance(found, DamagedLine):
+            batch.rejects.append(_row(line, found.reject, found.excerpt))
+            return 0
+        batch.entities += 1
+        try:
+            number = number_of(entity_id(found))
+        except Unreadable:
+            number = None
+        languages = self._recipe.languages
+        if number is not None and not (
+            self._picks(number) or (self._named and self._is_named(term_texts(found, languages)))
+        ):
+            batch.numbers.append(number)
+            batch.kept.append(False)
+            batch.tallies.append(self._tally(_keyed(found)))
+            return 0
+        decoded = decode(found, languages=languages)
+        batch.rejects.extend(_row(line, reject, None) for reject in decoded.rejects)
+        entity = decoded.entity
+        if entity is None or number is None:
+            return 0
+        heard.update(entity.labels)
+        batch.redirects += [(merged, number) for merged in map(number_of, decoded.redirects) if merged is not None]
+        encoded = self._encode(record_of(entity, number))
+        batch.numbers.append(number)
+        batch.kept.append(True)
+        batch.records.append(msgspec.Raw(encoded))
+        batch.names.append(list(name_rows(entity, number)))
+        return digest_of(encoded)
+
+    # Both
+
+    def _picks(self, number: int) -> bool:
+        recipe = self._recipe
+        if number in recipe.excluded:
+            return False
+        return recipe.everything or number in recipe.chosen or (recipe.properties and number < 0)
+
+    def _is_named(self, texts: Iterator[str]) -> bool:
+        keys = self._recipe.keys
+        return any(normalise(text) in keys for text in texts)
+
+    def _tally(self, found: Iterator[tuple[int, int | None]]) -> list[int | str]:
+        keys = set()
+        for prop, value in found:
+            keys.add(key_of(prop))
+            # Counts are kept of values that are in the snapshot; by name it may turn out late who is.
+            if value is not None and (self._named or self._picks(value)):
+                keys.add(key_of(prop, value))
+        return list(keys)
+
+    def _edges(self, number: int, found: Iterator[tuple[int, int | None]], into: Survey) -> None:
+        along = self._recipe.along
+        into.edges += [(prop, number, value) for prop, value in found if value is not None and prop in along]
+
+
+def _lines(block: Block) -> Iterator[tuple[int, bytes]]:
+    lines = (block.data,) if block.single else block.data.split(b"\n")
+    for number, line in enumerate(lines, block.line):
+        text = line.strip(_BLANK)
+        if text and text not in (b"[", b"]"):
+            yield number, text
+
+
+def _texts(sketch: Any) -> Iterator[str]:
+    for code, term in by_language(sketch.labels):
+        if term.language != code:
+            raise Unusual
+        yield term.value
+    for code, terms in by_language(sketch.aliases):
+        for term in terms:
+            if term.language != code:
+                raise Unusual
+            yield term.value
+
+
+def _keyed(data: Any) -> Iterator[tuple[int, int | None]]:
+    for prop, target in edges(data):
+        yield int(prop[1:]), None if target is None else number_of(target)
+
+
+def _row(line: int, reject: Reject, excerpt: str | None) -> tuple[int, str, str, str | None, str | None, str | None]:
+    return line, reject.reason, reject.detail, reject.entity, reject.statement, excerpt

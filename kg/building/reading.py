@@ -1,0 +1,150 @@
+"""Running over the sources of a build: blocks out to the workers, what came of them back in the sources' order."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from kg.building.crew import Crew, Task
+from kg.building.harvest import UNPACK, packed
+from kg.errors import SourceError
+from kg.reading.dump import Block, DumpReader, Mark
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Progress:
+    """How far a build is. `bytes_total` of the packed sources is None with standard input among them."""
+
+    phase: str
+    bytes_read: int
+    bytes_total: int | None
+    entities: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Answer:
+    """A block of a source and the encoded result of it."""
+
+    source: str
+    block: Block
+    result: bytes
+
+
+class Reading:
+    """One run over the sources. Memory is bounded by the blocks under way, whatever the sources' sizes.
+
+    `counted` is told how many entities each answer had. After the run: `damage` and `warnings`. `state` tells how
+    to go on behind the last answer taken; `resume` goes on there.
+    """
+
+    def __init__(
+        self,
+        sources: Sequence[tuple[Path | str, str]],
+        crew: Crew,
+        *,
+        limit: int | None,
+        keep_partial: bool,
+        progress: Callable[[Progress], None] | None,
+        resume: dict[str, Any] | None = None,
+    ) -> None:
+        self._crew = crew
+        self._limit = limit
+        self._progress = progress
+        self._readers = [
+            DumpReader(
+                path,
+                name=name,
+                keep_partial=keep_partial,
+                start=lambda stream: crew.submit(UNPACK, stream),
+                ahead=crew.ahead,
+            )
+            for path, name in sources
+        ]
+        kept = resume or {}
+        self._at: int = kept.get("source", 0)
+        self._mark = Mark(**kept["mark"]) if kept.get("mark") else None
+        self._finished: list[dict[str, Any]] = kept.get("finished", [])
+        self.entities: int = kept.get("entities", 0)
+        self.damage: list[tuple[str, str]] = [(name, what) for name, what in kept.get("damage", ())]
+        self.warnings: list[str] = list(kept.get("warnings", ()))
+        self._last: tuple[DumpReader, Block] | None = None
+
+    @property
+    def left(self) -> int | None:
+        """How many entities may still be read, None without a limit."""
+        return None if self._limit is None else self._limit - self.entities
+
+    def counted(self, entities: int) -> None:
+        """Say how many entities the last answer held, before the next is taken."""
+        self.entities += entities
+
+    def run(self, phase: str, kind: int) -> Iterator[Answer]:
+        """Every block's answer, in order, or up to the limit."""
+        while self._at < len(self._readers):
+            reader = self._readers[self._at]
+            for block, task in self._tasks(reader, kind):
+                result = task.result()
+                self._last = (reader, block)
+                yield Answer(source=reader.name, block=block, result=result)
+                self._tell(phase)
+                if self.left == 0:
+                    return
+            if reader.damage is not None:
+                self.damage.append((reader.name, reader.damage))
+            if reader.warning is not None:
+                self.warnings.append(reader.warning)
+            self._finished.append(_described(reader))
+            self._at += 1
+            self._mark = self._last = None
+
+    def _tasks(self, reader: DumpReader, kind: int) -> Iterator[tuple[Block, Task]]:
+        waiting: deque[tuple[Block, Task]] = deque()
+        with closing(reader.blocks(self._mark)) as blocks:
+            while True:
+                try:
+                    block = next(blocks, None)
+                except SourceError:  # what was read before it counts
+                    yield from waiting
+                    raise
+                if block is None:
+                    break
+                waiting.append((block, self._crew.submit(kind, packed(block, None))))
+                while len(waiting) >= self._crew.ahead:
+                    yield waiting.popleft()
+            yield from waiting
+
+    def _tell(self, phase: str) -> None:
+        if self._progress is None:
+            return
+        sizes = [reader.size for reader in self._readers]
+        done = sum(size or 0 for size in sizes[: self._at]) + self._readers[self._at].bytes_read
+        total = None if None in sizes else sum(size or 0 for size in sizes)
+        self._progress(Progress(phase=phase, bytes_read=done, bytes_total=total, entities=self.entities))
+
+    def state(self) -> dict[str, Any]:
+        """How to go on behind the last answer; for `resume`."""
+        mark = self._mark
+        if self._last is not None:
+            reader, block = self._last
+            mark = reader.mark(block)
+        return {
+            "source": self._at,
+            "mark": asdict(mark) if mark else None,
+            "finished": self._finished,
+            "entities": self.entities,
+            "damage": self.damage,
+            "warnings": self.warnings,
+        }
+
+    def describe(self) -> list[dict[str, Any]]:
+        """Name, size, time and hash of each source; no hash for one that was not read to its end."""
+        done = len(self._finished)
+        return [*self._finished, *(_described(reader) for reader in self._readers[done:])]
+
+
+def _described(reader: DumpReader) -> dict[str, Any]:
+    return {"name": reader.name, "size": reader.size, "modified": reader.modified, "sha256": reader.sha256}

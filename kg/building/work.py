@@ -1,0 +1,184 @@
+"""The work of a build on disk, so that a build that was killed goes on with the same command.
+
+A folder beside the output holds the snapshot as far as it is and, in a second database, everything else: what was
+asked for, how far reading has come, the ids seen, counts, rejects and names. Both change together, in one
+transaction a checkpoint: a process may be killed at any moment. (A machine that loses its power may leave them
+broken; then the build begins anew with --restart.)
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import shutil
+import sqlite3
+import time
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import IO, Any
+
+import orjson
+
+from kg.errors import SnapshotError
+from kg.idset import IdSet
+from kg.store import filling
+from kg.store.rows import NameRow
+
+SUFFIX = ".work"
+EVERY = 30.0  # seconds between checkpoints
+WORTH = 5.0  # seconds of work that are worth being kept when a build ends early
+_SNAPSHOT, _NOTES, _LOCK = "snapshot.sqlite", "notes.sqlite", "lock"
+_TABLES = (
+    "CREATE TABLE notes.state (key TEXT PRIMARY KEY, value TEXT NOT NULL)",
+    "CREATE TABLE notes.ids (name TEXT, page INTEGER, bits BLOB, PRIMARY KEY (name, page))",
+    "CREATE TABLE notes.reject (at INTEGER PRIMARY KEY, reason TEXT, record TEXT)",
+    "CREATE TABLE notes.name (key TEXT, language TEXT, kind INTEGER, entity INTEGER, ordinal INTEGER, turn INTEGER)",
+    "CREATE TABLE notes.replaced (entity INTEGER PRIMARY KEY, turn INTEGER NOT NULL)",
+    "CREATE TABLE notes.edge (subject INTEGER, property INTEGER, value INTEGER,"
+    " PRIMARY KEY (subject, property, value)) WITHOUT ROWID",
+)
+# Names of an entity's earlier occurrence do not count.
+NAMES = (
+    "SELECT key, language, kind, entity, ordinal FROM notes.name AS one WHERE NOT EXISTS"
+    " (SELECT 1 FROM notes.replaced WHERE entity = one.entity AND turn > one.turn)"
+)
+
+
+class Work:
+    """The folder of one build, locked while it is open. `state` is what the last checkpoint said, {} at first.
+
+    `request` is what must be equal for a build to go on; `told` names it to the user. Raises SnapshotError where
+    another build is at work here or left its work, OSError and sqlite3.Error.
+    """
+
+    def __init__(self, out: Path, request: Mapping[str, Any], *, restart: bool = False) -> None:
+        self.folder = folder_of(out)
+        self.kept = self.folder.exists()
+        self._out = out
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self._lock = self._locked()
+        self.connection = sqlite3.connect(":memory:")
+        try:
+            if restart:
+                self._clear()
+            self.state: dict[str, Any] = {}
+            self._open(orjson.loads(orjson.dumps(request, option=orjson.OPT_SORT_KEYS)))
+        except BaseException:
+            self.close() if self.kept else self.discard()
+            raise
+        self._began = self._last = time.monotonic()
+
+    @property
+    def snapshot(self) -> Path:
+        """The snapshot under construction."""
+        return self.folder / _SNAPSHOT
+
+    def _locked(self) -> IO[bytes]:
+        lock = (self.folder / _LOCK).open("ab")
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            lock.close()
+            raise SnapshotError(
+                f"another process is building {self._out}; wait for it, or name another file"
+            ) from error
+        return lock
+
+    def _clear(self) -> None:
+        for path in self.folder.iterdir():
+            if path.name != _LOCK:
+                path.unlink() if not path.is_dir() else shutil.rmtree(path)
+
+    def _open(self, request: Any) -> None:
+        for attempt in (1, 2):
+            connection = self.connection = sqlite3.connect(self.snapshot, isolation_level=None)
+            connection.execute("ATTACH ? AS notes", (str(self.folder / _NOTES),))
+            with contextlib.suppress(sqlite3.OperationalError):
+                rows = connection.execute("SELECT key, value FROM notes.state").fetchall()
+                self.state = {key: orjson.loads(value) for key, value in rows}
+            if self.state or attempt == 2:
+                break
+            # Nothing was kept yet, or not even the tables were finished.
+            connection.close()
+            self._clear()
+        for database in ("main", "notes"):
+            filling.hasten(connection, journal="DELETE", database=database)
+        if not self.state:
+            filling.prepare(connection, journal="DELETE")
+            for table in _TABLES:
+                connection.execute(table)
+            self.state = {"request": request}
+            return
+        if self.state["request"] != request:
+            raise SnapshotError(
+                f"{self.folder} holds an unfinished build of something else"
+                f" ({_difference(self.state['request'], request)}); finish that one, begin anew with --restart,"
+                " or name another file"
+            )
+        connection.execute("BEGIN")
+
+    @property
+    def resumed(self) -> bool:
+        """Whether an earlier build left something to go on from."""
+        return len(self.state) > 1
+
+    @property
+    def worth_keeping(self) -> bool:
+        """Whether a later call would save time by going on from here."""
+        return self.resumed or time.monotonic() - self._began >= WORTH
+
+    @property
+    def due(self) -> bool:
+        """Whether it is time for a checkpoint."""
+        return time.monotonic() - self._last >= EVERY
+
+    def checkpoint(self, state: Mapping[str, Any], ids: Mapping[str, IdSet]) -> None:
+        """Keep everything up to now."""
+        run = self.connection.execute
+        self.state = {**self.state, **state}
+        for key, value in self.state.items():
+            run("INSERT OR REPLACE INTO notes.state VALUES (?, ?)", (key, orjson.dumps(value).decode()))
+        for name, one in ids.items():
+            self.connection.executemany(
+                "INSERT OR REPLACE INTO notes.ids VALUES (?, ?, ?)",
+                ((name, page, bits) for page, bits in one.pages()),
+            )
+        run("COMMIT")
+        run("BEGIN")
+        self._last = time.monotonic()
+
+    def ids(self, name: str) -> IdSet:
+        """A set of ids as the last checkpoint had it."""
+        return IdSet.from_pages(self.connection.execute("SELECT page, bits FROM notes.ids WHERE name = ?", (name,)))
+
+    def stage_names(self, names: Iterable[NameRow], turn: int) -> None:
+        """Keep the rows of `name`, which are sorted in at the end."""
+        self.connection.executemany(
+            f"INSERT INTO notes.name VALUES (?, ?, ?, ?, ?, {turn:d})",
+            names,
+        )
+
+    def replaced(self, number: int, turn: int) -> None:
+        """Names of an entity that were staged before this turn do not count."""
+        self.connection.execute("INSERT OR REPLACE INTO notes.replaced VALUES (?, ?)", (number, turn))
+
+    def close(self) -> None:
+        """Leave the folder as the last checkpoint has it."""
+        self.connection.close()
+        self._lock.close()
+
+    def discard(self) -> None:
+        """Close, and remove the folder."""
+        self.connection.close()
+        shutil.rmtree(self.folder, ignore_errors=True)
+        self._lock.close()
+
+
+def folder_of(out: Path) -> Path:
+    """Where the work for an output is kept."""
+    return out.with_name(f".{out.name}{SUFFIX}")
+
+
+def _difference(one: Mapping[str, Any], other: Mapping[str, Any]) -> str:
+    keys = [key for key in one.keys() | other.keys() if one.get(key) != other.get(key)]
+    return "it differs in " + ", ".join(sorted(keys))
