@@ -44,7 +44,7 @@ def test_imports_load_nothing_heavy(what: str) -> None:
 
 
 def _commands() -> list[list[str]]:
-    return [[], ["snapshot"], ["snapshot", "build"], ["snapshot", "info"], ["snapshot", "verify"],
+    return [[], ["snapshot"], ["snapshot", "build"], ["snapshot", "info"], ["snapshot", "verify"], ["snapshot", "push"],
             ["snapshot", "export"], ["tiers"],
             ["ladder"], ["score"], ["demo"]]  # fmt: skip
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sys
 from contextlib import closing
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
@@ -17,7 +16,7 @@ from abstraction.pipeline import make_ladders
 from abstraction.relations import relation as relation_row
 from abstraction.rows import QARow, TieredRow
 from abstraction.tiers import Evidence, Tier
-from kg.store.sqlite import SQLiteStore
+from kg.store import open_store
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -30,7 +29,7 @@ PLAIN_WIDTH = 160  # where the output is no terminal
 def ladder(
     question: str = typer.Argument(help="The question, as asked."),
     answer: str = typer.Argument(help="Its gold answer."),
-    snapshot: Path = typer.Option(help="The snapshot to link to and climb in."),
+    snapshot: str = typer.Option(help="The snapshot to link to and climb in: a file, or bolt://HOST:PORT."),
     relation: str | None = typer.Option(None, help="Property id, as P19; by default told by the wording."),
     answer_qid: str | None = typer.Option(None, help="The answer's item, as Q90; by default linked by name."),
     subject: str | None = typer.Option(
@@ -64,7 +63,7 @@ def ladder(
         )
     except FieldError as error:
         raise RowError(str(error)) from error
-    with closing(SQLiteStore.open(snapshot)) as store:
+    with closing(open_store(snapshot)) as store:
         made = next(iter(make_ladders([row], store, language=language)))
     if as_json:
         print(json.dumps({"schema_version": 1, **made.to_json()}, ensure_ascii=False, indent=2))

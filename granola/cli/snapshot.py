@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from granola.cli.mirror import push
+from granola.cli.mirror import verify as verify_mirror
 from granola.cli.sources import SourceKind, build_from
 
 if TYPE_CHECKING:
@@ -148,13 +150,13 @@ def build(
 
 @app.command()
 def info(
-    snapshot: Path = typer.Argument(..., help="A snapshot file.", show_default=False),
+    snapshot: str = typer.Argument(..., help="A snapshot file, or bolt://HOST:PORT of a mirror.", show_default=False),
     as_json: bool = typer.Option(False, "--json", help="Print one JSON object."),
 ) -> None:
     """Say what a snapshot holds, and what it was made from and how."""
     import orjson
 
-    from kg.store import open_store
+    from kg.store import is_address, open_store
 
     with open_store(snapshot) as store:
         manifest = dict(store.manifest())
@@ -162,7 +164,7 @@ def info(
     found = {
         "entities": counts["entities"],
         "statements": counts["statements"],
-        "bytes": snapshot.stat().st_size,
+        "bytes": None if is_address(snapshot) else Path(snapshot).stat().st_size,
         **manifest,
     }
     if as_json:
@@ -173,12 +175,32 @@ def info(
 
 
 @app.command()
-def verify(snapshot: Path = typer.Argument(..., help="A snapshot file.", show_default=False)) -> None:
+def verify(
+    snapshot: str = typer.Argument(..., help="A snapshot file, or bolt://HOST:PORT of a mirror.", show_default=False),
+    against: Path | None = typer.Option(
+        None, "--against", help="The snapshot file that a mirror is compared with.", show_default=False
+    ),
+    database: str | None = typer.Option(
+        None, "--database", help="A mirror's database; by default NEO4J_DATABASE, else neo4j.", show_default=False
+    ),
+    sample: int = typer.Option(1000, "--sample", min=0, help="Entities of a mirror to compare whole; 0: all."),
+) -> None:
     """Check a snapshot: the file's pages, its counts and content against its manifest, and its references.
+
+    A mirror is compared with the snapshot file that it was made from: all counts, and a sample of entities.
 
     Exit status 1 if something is wrong, 2 if the file is no snapshot.
     """
+    from kg.store import is_address
     from kg.verification import verify as verify_snapshot
+
+    if is_address(snapshot):
+        if against is None:
+            raise typer.BadParameter("a mirror is compared with the snapshot file that it was made from; name it")
+        verify_mirror(snapshot, against, database=database, sample=sample or None)
+        return
+    if against is not None or database is not None:
+        raise typer.BadParameter("--against and --database are for mirrors; 'granola snapshot diff' compares files")
 
     tell: Callable[[str], None] | None = None
     if sys.stderr.isatty():
@@ -189,6 +211,9 @@ def verify(snapshot: Path = typer.Argument(..., help="A snapshot file.", show_de
     if result.problems:
         raise typer.Exit(1)
     typer.echo(f"{snapshot}: well ({', '.join(result.checked)} checked)")
+
+
+app.command()(push)
 
 
 def _scope(
@@ -325,7 +350,8 @@ def _described(found: dict[str, Any]) -> Iterator[str]:
     rejects = found.get("rejects") or {}
     yield f"rejected     {', '.join(f'{count:,} {reason}' for reason, count in rejects.items()) or 'nothing'}"
     yield f"made         {found.get('created')} by {found.get('software')}, schema {found['schema_version']}"
-    yield f"size         {found['bytes']:,} bytes"
+    if found["bytes"] is not None:
+        yield f"size         {found['bytes']:,} bytes"
     yield f"rebuild      {found.get('command') or 'made without the command line'}"
 
 

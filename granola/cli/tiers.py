@@ -21,7 +21,7 @@ from abstraction.rows import RejectedRow, TieredRow, read_questions, write_grano
 from granola.coverage import Coverage
 from granola.run_record import write_run_record
 from kg.files import atomic_path
-from kg.store.sqlite import SQLiteStore
+from kg.store import open_store
 
 REJECTS_SUFFIX = ".rejects.jsonl"
 
@@ -39,7 +39,7 @@ def tiers(
     qa: list[str] = typer.Argument(
         help="Questions: JSON, JSONL, CSV, Parquet or GRANOLA-EQ; - is standard input.", metavar="QA..."
     ),
-    snapshot: Path = typer.Option(help="The snapshot to link to and climb in."),
+    snapshot: str = typer.Option(help="The snapshot to link to and climb in: a file, or bolt://HOST:PORT."),
     out: str = typer.Option(help="Where to write the tiered rows; - is standard output."),
     relation: str | None = typer.Option(None, help="Property id, as P19, of rows that name none."),
     format: Format | None = typer.Option(None, help="Output format; by default the suffix of --out decides."),
@@ -65,7 +65,7 @@ def tiers(
     write = write_granola_eq if format is Format.GRANOLA_EQ else write_tiered
     coverage, reasons = Coverage(), Counter[str]()
     rejects = Path(f"{out}{REJECTS_SUFFIX}")
-    with closing(SQLiteStore.open(snapshot)) as store, _Rejects(None if to_stdout else rejects) as rejected:
+    with closing(open_store(snapshot)) as store, _Rejects(None if to_stdout else rejects) as rejected:
 
         def reject(row: RejectedRow) -> None:
             reasons[row.reason.split(":")[0]] += 1

@@ -44,8 +44,14 @@ SCHEMA = (
     "CREATE INDEX entity_number IF NOT EXISTS FOR (n:Entity) ON (n.number)",
     "CREATE INDEX value_list IF NOT EXISTS FOR (n:ValueList) ON (n.property)",
 )
+SCHEMA_NAMES = tuple(statement.split()[2] for statement in SCHEMA)
 
 _LANGUAGE = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*\Z")
+_MOVE = (
+    # The lock is taken before the marker is looked at, so of two pushes one finds that it has moved.
+    "MATCH (m:Snapshot {slot: 1}) SET m.lock = true WITH m WHERE m.load = $load AND m.phase = $old_phase"
+    " AND coalesce(m.after = $old, $old IS NULL AND m.after IS NULL) SET m.phase = $phase, m.after = $after"
+)
 _RELATIONSHIP = (
     "MATCH (s:Entity {id: row[0]}) UNWIND row[1] AS stated MATCH (t:Entity {id: stated[0]})"
     " CREATE (s)-[r:$(stated[1])]->(t) SET r = stated[2]"
@@ -278,48 +284,30 @@ class _Push:
         return marker
 
     def _phases(self, marker: dict[str, Any]) -> dict[str, int]:
-        load, current, after = marker["load"], marker["phase"], marker.get("after")
+        load, stands = marker["load"], (marker["phase"], marker.get("after"))
         written: dict[str, int] = {}
         for number, phase in enumerate(_PHASES):
-            if number < current:
+            if number < stands[0]:
                 continue
-            if number > current:
-                self._move(load, (current, after), (number, None))
-                current, after = number, None
             (total,) = self._connection.execute(phase.count).fetchone()
             done = 0
+            after = stands[1] if number == stands[0] else None
             for piece in batches(phase.rows(self._connection, after), rows=self._batch, size=BATCH_SIZE):
                 self._tell(phase.name, done, total)
-                self._move(load, (number, after), (number, piece.key), phase.write, piece.rows)
-                after = piece.key
-                done += _things(piece)
+                self._write(load, stands, (number, piece.key), phase.write, piece.rows)
+                stands = (number, piece.key)
+                done += piece.count
             self._tell(phase.name, done, total)
             if done:
                 written[phase.name] = done
         return written
 
-    def _move(
-        self,
-        load: str,
-        old: tuple[int, int | str | None],
-        new: tuple[int, int | str | None],
-        write: str | None = None,
-        rows: list[Any] | None = None,
+    def _write(
+        self, load: str, old: tuple[int, int | str | None], new: tuple[int, int | str], write: str, rows: list[Any]
     ) -> None:
-        """Move the marker and write what lies between; nothing where the marker stands elsewhere."""
-        query = (
-            "MATCH (m:Snapshot {slot: 1}) SET m.lock = true WITH m"
-            " WHERE m.load = $load AND m.phase = $phase"
-            " AND coalesce(m.after = $after, $after IS NULL AND m.after IS NULL)"
-            " SET m.phase = $next_phase, m.after = $next_after "
-        )
-        if write is not None:
-            query += f"WITH m UNWIND $rows AS row {write} "
-        query += "RETURN count(*)"
-        parameters = {
-            "load": load, "phase": old[0], "after": old[1], "next_phase": new[0], "next_after": new[1], "rows": rows
-        }  # fmt: skip
-        if self._client.run(query, parameters)[0][0] == 0:
+        """Write rows and move the marker over them, both or neither; only from where the marker stood."""
+        parameters = {"load": load, "old_phase": old[0], "old": old[1], "phase": new[0], "after": new[1], "rows": rows}
+        if not self._client.run(f"{_MOVE} WITH m UNWIND $rows AS row {write} RETURN count(*)", parameters)[0][0]:
             # Sent twice, because the connection was lost after the server had done it; or not ours any more.
             marker = read_marker(self._client)
             if marker is None or (marker.get("load"), marker["phase"], marker.get("after")) != (load, *new):
@@ -344,13 +332,7 @@ class _Push:
         return [f"n.`{kind}_{code}`" for code in known for kind in ("label", "aliases")]
 
     def _check_counts(self) -> None:
-        wrong = []
-        for phase in _PHASES:
-            (expected,) = self._connection.execute(phase.count).fetchone()
-            found = self._client.run(phase.held)[0][0]
-            if found != expected:
-                wrong.append(f"{found:,} {phase.name} instead of {expected:,}")
-        if wrong:
+        if wrong := wrong_counts(self._client, self._connection):
             raise MirrorError(
                 f"{self._client.address} was changed since the snapshot was put there: {', '.join(wrong)};"
                 " give --replace to put it there anew"
@@ -364,5 +346,12 @@ class _Push:
             self._progress(PushProgress(phase=phase, done=done, total=total))
 
 
-def _things(piece: Piece) -> int:
-    return sum(len(row[1]) if type(row) is list and type(row[1]) is list else 1 for row in piece.rows)
+def wrong_counts(client: Client, connection: sqlite3.Connection) -> list[str]:
+    """What a database holds another number of than the snapshot file says, in words; empty where all is well."""
+    wrong = []
+    for phase in _PHASES:
+        (expected,) = connection.execute(phase.count).fetchone()
+        found = client.run(phase.held)[0][0]
+        if found != expected:
+            wrong.append(f"{found:,} {phase.name} instead of {expected:,}")
+    return wrong

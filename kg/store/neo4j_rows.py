@@ -28,11 +28,12 @@ _START, _END = 580, 582
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Piece:
-    """One thing to write: what `rows` holds goes in whole or not at all, `key` is where to go on after it."""
+    """What goes in whole or not at all: `key` is where to go on after it."""
 
     key: int | str
     rows: list[Any]
     size: int  # about so many characters
+    count: int = 1  # nodes, or relationships
 
 
 def entities(connection: sqlite3.Connection, after: int | None = None) -> Iterator[Piece]:
@@ -151,7 +152,7 @@ def relationships(connection: sqlite3.Connection, after: int | None = None) -> I
                 properties["datatype"] = kind or ""
             stated.append([id_of(value), f"P{prop}", properties])
             size += 120
-        yield Piece(key=subject, rows=[[name, stated]], size=size)
+        yield Piece(key=subject, rows=[[name, stated]], size=size, count=len(stated))
 
 
 def batches(pieces: Iterable[Piece], *, rows: int, size: int) -> Iterator[Piece]:
@@ -163,12 +164,12 @@ def batches(pieces: Iterable[Piece], *, rows: int, size: int) -> Iterator[Piece]
         held += piece.rows
         key = piece.key
         weight += piece.size
-        count += sum(len(row[1]) if type(row) is list and type(row[1]) is list else 1 for row in piece.rows)
+        count += piece.count
         if count >= rows or weight >= size:
-            yield Piece(key=key, rows=held, size=weight)
+            yield Piece(key=key, rows=held, size=weight, count=count)
             held, weight, count = [], 0, 0
     if held:
-        yield Piece(key=key, rows=held, size=weight)
+        yield Piece(key=key, rows=held, size=weight, count=count)
 
 
 def stored_key(name: str) -> str:

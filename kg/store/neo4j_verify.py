@@ -1,0 +1,155 @@
+"""Checking a mirror against the snapshot file that it was made from."""
+
+from __future__ import annotations
+
+import random
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from kg.errors import MirrorError
+from kg.model import Entity
+from kg.store import schema
+from kg.store.base import Store
+from kg.store.neo4j import FULL_TEXT, Neo4jStore
+from kg.store.neo4j_client import PATIENCE_SECONDS, Address, Client, property_id
+from kg.store.neo4j_push import SCHEMA_NAMES, WRITE_SECONDS, wrong_counts
+from kg.store.rows import id_of
+from kg.store.sqlite import SQLiteStore
+from kg.verification import Verification
+
+SAMPLE = 1_000
+
+_BATCH = 500
+_TYPES = 200  # relationship types counted in one query
+_SHOWN = 5
+_REFERRERS = 50
+
+
+def verify_mirror(
+    address: str,
+    against: Path | str,
+    *,
+    database: str | None = None,
+    sample: int | None = SAMPLE,
+    seed: int = 0,
+    progress: Callable[[str], None] | None = None,
+) -> Verification:
+    """Compare a mirror with a snapshot file: counts of everything, and `sample` entities (None: all) whole.
+
+    Of the sampled entities also what they are found by, who refers to what they state, and its counts.
+    `progress` is told each check as it begins. Raises MirrorError where there is no mirror to read, and the
+    errors of `SQLiteStore.open`.
+    """
+    if sample is not None and sample < 1:
+        raise MirrorError(f"the sample must be 1 entity or more, not {sample}")
+    uri = f"{Path(against).absolute().as_uri()}?mode=ro&immutable=1"
+    client = Client(
+        Address.parse(address, database=database), query_seconds=WRITE_SECONDS, patience=PATIENCE_SECONDS
+    )  # fmt: skip
+    with (
+        SQLiteStore.open(against) as file,
+        closing(sqlite3.connect(uri, uri=True)) as connection,
+        Neo4jStore.open(address, database=database, query_seconds=WRITE_SECONDS) as mirror,
+        closing(client),
+    ):
+        checks: tuple[tuple[str, Callable[[], Iterator[str]]], ...] = (
+            ("manifest", lambda: _manifest(file, mirror)),
+            ("indexes", lambda: _indexes(client)),
+            ("counts", lambda: iter(wrong_counts(client, connection))),
+            ("relationships", lambda: _relationships(client, connection)),
+            ("properties", lambda: _properties(file, mirror, connection)),
+            ("entities", lambda: _entities(file, mirror, _chosen(connection, file, sample, seed))),
+        )
+        problems: list[str] = []
+        for name, check in checks:
+            if progress is not None:
+                progress(name)
+            problems += check()
+    return Verification(checked=tuple(name for name, _ in checks), problems=tuple(problems))
+
+
+def _manifest(file: Store, mirror: Store) -> Iterator[str]:
+    expected, found = dict(file.manifest()), dict(mirror.manifest())
+    for key in sorted(expected.keys() | found.keys()):
+        if expected.get(key) != found.get(key):
+            yield f"manifest: {key} is {found.get(key)!r}, {expected.get(key)!r} in the snapshot"
+
+
+def _indexes(client: Client) -> Iterator[str]:
+    states = dict(client.run("SHOW INDEXES YIELD name, state RETURN name, state"))
+    for name in (*SCHEMA_NAMES, FULL_TEXT):
+        if name not in states:
+            yield f"index {name} is missing; 'granola snapshot push' makes it"
+        elif states[name] != "ONLINE":
+            yield f"index {name} is {states[name]}"
+
+
+def _relationships(client: Client, connection: sqlite3.Connection) -> Iterator[str]:
+    rows = connection.execute(
+        f"SELECT property, count(*) FROM statement WHERE type = {schema.ENTITY} GROUP BY property ORDER BY property"
+    )
+    expected = {f"P{prop}": count for prop, count in rows}
+    types = list(expected)
+    for at in range(0, len(types), _TYPES):
+        chunk = types[at : at + _TYPES]
+        counts = ", ".join(f"COUNT {{ (:Entity)-[:{property_id(prop)}]->() }}" for prop in chunk)
+        for prop, found in zip(chunk, client.run(f"RETURN {counts}")[0], strict=True):
+            if found != expected[prop]:
+                yield f"{found:,} statements of {prop} with an entity as value, {expected[prop]:,} in the snapshot"
+
+
+def _properties(file: Store, mirror: Store, connection: sqlite3.Connection) -> Iterator[str]:
+    rows = connection.execute(
+        "SELECT property FROM property_count UNION SELECT property FROM value_count ORDER BY property"
+    )
+    properties = [f"P{prop}" for (prop,) in rows]
+    if file.property_counts(properties) != mirror.property_counts(properties):
+        yield "the counts of entities a property differ"
+    for prop in properties:
+        if file.values_of(prop) != mirror.values_of(prop):
+            yield f"the values of {prop} or their counts differ"
+
+
+def _chosen(connection: sqlite3.Connection, file: Store, sample: int | None, seed: int) -> Iterator[str]:
+    low, high, count = connection.execute("SELECT min(id), max(id), count(*) FROM entity").fetchone()
+    if sample is None or count <= sample:
+        yield from file.ids()
+        return
+    chosen: set[int] = set()
+    draw = random.Random(seed)
+    while len(chosen) < sample:
+        query = "SELECT id FROM entity WHERE id >= ? AND id NOT IN (SELECT value FROM json_each(?)) ORDER BY id LIMIT 1"
+        row = connection.execute(query, (draw.randint(low, high), str(sorted(chosen)))).fetchone()
+        if row is not None:
+            chosen.add(row[0])
+            yield id_of(row[0])
+
+
+def _entities(file: Store, mirror: Store, chosen: Iterator[str]) -> Iterator[str]:
+    wrong: list[str] = []
+    answers: dict[str, int] = {}
+    while ids := list(islice(chosen, _BATCH)):
+        expected, found = file.entities(ids), mirror.entities(ids)
+        wrong += [one for one in ids if expected.get(one) != found.get(one)]
+        for name, ask in _questions(list(expected.values())):
+            if ask(file) != ask(mirror):
+                answers[name] = answers.get(name, 0) + 1
+    if wrong:
+        more = f" and {len(wrong) - _SHOWN} more" if len(wrong) > _SHOWN else ""
+        yield f"{len(wrong)} entities differ: {', '.join(wrong[:_SHOWN])}{more}"
+    for name in answers:
+        yield f"{name} differ for what the compared entities state or are called"
+
+
+def _questions(entities: list[Entity]) -> Iterator[tuple[str, Callable[[Store], Any]]]:
+    names = [
+        text for one in entities for texts in (one.labels.values(), *one.aliases.values()) for text in texts
+    ]  # fmt: skip
+    pairs = list(dict.fromkeys((s.property, s.target) for one in entities for s in one.statements if s.target))
+    yield "entities by name", lambda store: store.find(names)
+    yield "counts of values", lambda store: store.value_counts(pairs)
+    yield "referring entities", lambda store: store.referrers(pairs[:_BATCH], limit=_REFERRERS)
