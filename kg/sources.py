@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 Fetch = Callable[[Iterable[str]], Iterator[tuple[str, Mapping[str, Any]]]]
 
 CACHE_SUFFIX = ".cache"
+_STEPS = ("hops", "along", "hub_limit", "properties")
 
 _STEP = 200  # entities between two signs of progress
 
@@ -122,7 +123,7 @@ def build_from_api(
 
     out = Path(out)
     check_output(out, force=force)
-    _check_scope(scope, "the API", {"ids", "hops", "along"}, "name ids, or take a dump or --from sparql")
+    _check_scope(scope, "the API", {"ids", *_STEPS}, "name ids, or take a dump or --from sparql")
     with closing(Cache(cache or out.with_name(out.name + CACHE_SUFFIX))) as kept:
         api = WikiDataAPI(kept, url=url or WIKIDATA, languages=_asked(languages), patience=patience)
 
@@ -252,35 +253,74 @@ def _build_online(
 def _reached(
     fetch: Fetch, seeds: Sequence[str], scope: Scope, redirects: dict[str, str]
 ) -> Iterator[Mapping[str, Any]]:
-    """The seeds and what the steps reach, layer by layer, each entity once; merged ids go to `redirects`."""
+    """The seeds and what the steps reach, layer by layer, each entity once; then the properties that these use.
+
+    Ids that were merged go to `redirects`.
+    """
     asked = set(seeds)
     given: set[str] = set()
+    used: set[str] = set()
     layer = list(seeds)
     for hop in range(scope.hops + 1):
         following: set[str] = set()
-        for wanted, data in fetch(layer):
-            found = str(data["id"])
-            if "missing" in data:
-                if hop == 0:  # who is merely pointed to may be gone, as in a dump
-                    yield data
-                continue
-            if found != wanted:
-                redirects[wanted] = found
-                asked.add(found)
-            if found in given:
-                continue
-            given.add(found)
+        for data in _each_once(fetch(layer), asked, given, redirects, missing=hop == 0):
             yield data
+            if "missing" in data:
+                continue
+            if scope.properties:
+                used.update(_properties(data))
             if hop < scope.hops:
-                following.update(
+                targets = {
                     target
                     for prop, target in edges(data)
                     if prop in scope.along and target is not None and ENTITY_ID.match(target)
-                )
-        layer = sorted(following - asked - given, key=lambda one: (one[0], int(one[1:])))
+                }
+                if scope.hub_limit is None or len(targets) <= scope.hub_limit:
+                    following |= targets
+        layer = sorted(following - asked - given, key=_by_number)
         asked |= following
         if not layer:
-            return
+            break
+    lacking = sorted(used - asked - given, key=_by_number)
+    if lacking:
+        yield from _each_once(fetch(lacking), asked, given, redirects, missing=False)
+
+
+def _each_once(
+    found: Iterable[tuple[str, Mapping[str, Any]]],
+    asked: set[str],
+    given: set[str],
+    redirects: dict[str, str],
+    *,
+    missing: bool,
+) -> Iterator[Mapping[str, Any]]:
+    for wanted, data in found:
+        if "missing" in data:
+            if missing:  # who is merely pointed to may be gone, as in a dump
+                yield data
+            continue
+        name = str(data["id"])
+        if name != wanted:
+            redirects[wanted] = name
+            asked.add(name)
+        if name not in given:
+            given.add(name)
+            yield data
+
+
+def _properties(data: Mapping[str, Any]) -> Iterator[str]:
+    """The properties of an object's statements and qualifiers."""
+    claims = data.get("claims")
+    for prop, statements in claims.items() if isinstance(claims, dict) else ():
+        yield prop
+        for statement in statements:
+            qualifiers = statement.get("qualifiers") if isinstance(statement, dict) else None
+            if isinstance(qualifiers, dict):
+                yield from qualifiers
+
+
+def _by_number(entity_id: str) -> tuple[str, int]:
+    return entity_id[0], int(entity_id[1:])
 
 
 def _check_scope(scope: Scope, what: str, able: set[str], instead: str) -> None:

@@ -422,7 +422,7 @@ def test_merged_missing_and_select_by_class_name_and_steps(
     assert entities.named(["two", "Everything", "a 'name' \\ \"x\"\n"], ["en"]) == ["Q1", "Q2"]
     assert dict(entities.entities(["Q999"]))["Q999"] == {"id": "Q999", "missing": ""}
     scope = Scope(names=frozenset({"two"}), classes=frozenset({"Q2"}), hops=1, along=frozenset({"P31", "P131"}))
-    build([folder / "world.json"], tmp_path / "by-dump", scope=dataclasses.replace(scope, properties=False))
+    build([folder / "world.json"], tmp_path / "by-dump", scope=scope)
     report = build_from_sparql(server.url, tmp_path / "by-sparql", scope=scope, patience=QUICK, languages=["en"])
     with open_store(tmp_path / "by-dump") as one, open_store(tmp_path / "by-sparql") as other:
         assert list(one.ids()) == list(other.ids())
