@@ -187,7 +187,11 @@ class _Job:
         named = work.ids("named")
         edges = EdgeTable(work.connection, "notes.edge")
         decode = msgspec.msgpack.Decoder(Survey).decode
-        with _keeping(work, lambda: work.checkpoint({"phase": "surveying", "reading": reading.state()}, {"named": named})):
+
+        def keep() -> None:
+            work.checkpoint({"phase": "surveying", "reading": reading.state()}, {"named": named})
+
+        with _keeping(work, keep):
             for answer in reading.run("surveying", SURVEY):
                 found = decode(answer.result)
                 if reading.left is not None and found.entities > reading.left:
@@ -197,7 +201,7 @@ class _Job:
                     named.add(number)
                 reading.counted(found.entities)
                 if work.due:
-                    work.checkpoint({"phase": "surveying", "reading": reading.state()}, {"named": named})
+                    keep()
         chosen, excluded = edges.closure(scope, named)
         work.connection.execute("DROP TABLE notes.edge")
         work.checkpoint(

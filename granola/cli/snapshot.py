@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 import sys
 import time
@@ -13,26 +12,19 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from granola.cli.describing import described
 from granola.cli.mirror import push
 from granola.cli.mirror import verify as verify_mirror
+from granola.cli.selecting import scope_of, words
+from granola.cli.output import check_out, check_standard_input, count, report_rejects
 from granola.cli.sources import SourceKind, build_from
 
 if TYPE_CHECKING:
+    from abstraction.rows import RejectedRow
     from kg.scope import Scope
     from kg.snapshot import Progress, Report
 
 app = typer.Typer(help="Build, describe and verify snapshots of WikiData.", no_args_is_help=True)
-
-# What ladders climb or state, by the kind of answer.
-LADDER = (
-    *("P31", "P279", "P361"),  # classes and wholes, of anything
-    *("P17", "P30", "P36", "P131", "P159", "P205", "P206", "P276", "P706"),  # places
-    *("P27", "P39", "P97", "P106", "P413", "P641"),  # persons
-    *("P127", "P740", "P749"),  # organisations
-    *("P50", "P57", "P58", "P86", "P110", "P136", "P170", "P175", "P178", "P364", "P407", "P495"),  # works
-    *("P171",),  # taxa
-)
-_ID = re.compile(r"(?:https?://www\.wikidata\.org/(?:entity|wiki)/(?:Property:)?)?([QP][1-9][0-9]{0,17})\Z")
 
 
 @app.command()
@@ -56,9 +48,7 @@ def build(
         " OUT.cache if not given.",
         show_default=False,
     ),
-    ids: list[str] = typer.Option(
-        [], "--ids", metavar="ID,...", help="Select these entities.", show_default=False
-    ),
+    ids: list[str] = typer.Option([], "--ids", metavar="ID,...", help="Select these entities.", show_default=False),
     ids_from: list[Path] = typer.Option(
         [],
         "--ids-from",
@@ -87,6 +77,24 @@ def build(
         metavar="PROPERTY,...",
         help="The properties that steps follow; 'ladder' stands for those that ladders climb.",
     ),
+    hub_limit: int | None = typer.Option(
+        None,
+        "--hub-limit",
+        min=1,
+        help="Take no step on from an entity with more than N values of those properties.",
+        show_default=False,
+    ),
+    exclude_instances_of: list[str] = typer.Option(
+        [],
+        "--exclude-instances-of",
+        metavar="QID,...",
+        help="Leave out, and do not step to, instances of these classes and of all below them, such as Q13442814"
+        " (scholarly articles). What is named by id or name stays.",
+        show_default=False,
+    ),
+    properties: bool = typer.Option(
+        True, "--properties/--no-properties", help="Also take the properties that the selected use, for their labels."
+    ),
     languages: list[str] = typer.Option(
         ["all"],
         "--languages",
@@ -100,6 +108,19 @@ def build(
         False, "--keep-partial", help="Keep what precedes the damage in a truncated or corrupt source."
     ),
     force: bool = typer.Option(False, "--force", help="Replace the output if it exists."),
+    workers: int | None = typer.Option(
+        None,
+        "--workers",
+        min=1,
+        help="Processes that read a dump; one for each core if not given. The result is the same.",
+        show_default=False,
+    ),
+    restart: bool = typer.Option(
+        False, "--restart", help="Begin anew instead of going on where an earlier build of a dump was cut off."
+    ),
+    dry_run: bool = typer.Option(
+        False, "--dry-run", help="Say how long building from a dump will take and how much disk, and stop."
+    ),
 ) -> None:
     """Build a snapshot from WikiData's JSON dumps, or another source: everything, or the union of what is selected.
 
@@ -108,8 +129,20 @@ def build(
     from granola import __version__
 
     began = time.monotonic()
-    scope, bad_rows = _scope(ids, ids_from, qa, instances_of, hops, along)
-    codes = _words(languages)
+    check_standard_input(sources or [])
+    check_out(out, inputs=[*ids_from, *qa, cache, *(one for one in sources or () if one != str(out))])
+    scope, bad_rows = scope_of(
+        ids,
+        ids_from,
+        qa,
+        instances_of,
+        hops,
+        along,
+        excluded=exclude_instances_of,
+        hub_limit=hub_limit,
+        properties=properties,
+    )
+    codes = words(languages)
     options: list[tuple[str, list[Any]]] = [
         ("--from", [source_kind.value] if source_kind is not SourceKind.DUMP else []),
         ("--cache", [cache] if cache else []),
@@ -119,6 +152,8 @@ def build(
         ("--instances-of", instances_of),
         ("--hops", [hops] if hops else []),
         ("--along", along if hops else []),
+        ("--hub-limit", [hub_limit] if hub_limit else []),
+        ("--exclude-instances-of", exclude_instances_of),
         ("--languages", languages),
         ("--limit", [limit] if limit else []),
     ]
@@ -126,8 +161,15 @@ def build(
     for name, values in options:
         for value in values:
             command += [name, str(value)]
-    if keep_partial:
-        command.append("--keep-partial")
+    for flag, given in (("--no-properties", not properties), ("--keep-partial", keep_partial)):
+        command += [flag] * given
+    languages_kept = None if "all" in codes else codes
+    if source_kind is not SourceKind.DUMP and (workers or restart or dry_run):
+        raise typer.BadParameter(f"--workers, --restart and --dry-run are for dumps, not for --from {source_kind}")
+    if source_kind is SourceKind.DUMP and (dry_run or _is_large(sources or [])):
+        _estimate(sources or [], out, scope, languages_kept, limit, workers, force=force, asked=dry_run)
+        if dry_run:
+            return
     with _progress_bar() as progress:
         report = build_from(
             source_kind,
@@ -135,10 +177,11 @@ def build(
             out,
             scope=scope,
             cache=cache,
-            languages=None if "all" in codes else codes,
+            languages=languages_kept,
             limit=limit,
             keep_partial=keep_partial,
             force=force,
+            **({"workers": workers, "restart": restart} if source_kind is SourceKind.DUMP else {}),
             command=shlex.join(command),
             software=f"granola {__version__}",
             progress=progress,
@@ -170,7 +213,7 @@ def info(
     if as_json:
         typer.echo(orjson.dumps(found, option=orjson.OPT_INDENT_2).decode())
         return
-    for line in _described(found):
+    for line in described(found):
         typer.echo(line)
 
 
@@ -216,66 +259,33 @@ def verify(
 app.command()(push)
 
 
-def _scope(
-    ids: list[str],
-    ids_from: list[Path],
-    qa: list[Path],
-    instances_of: list[str],
-    hops: int,
-    along: list[str],
-) -> tuple[Scope, int]:
-    """The scope, and how many rows of QA files were rejected."""
-    from kg.scope import Scope
+def _is_large(sources: list[str]) -> bool:
+    from granola.cli.estimates import LARGE
 
-    chosen = set(_words(ids))
-    for path in ids_from:
-        chosen.update(_ids_in(path))
-    names: set[str] = set()
-    bad_rows = 0
-    if qa:
-        from abstraction.rows import RejectedRow, read_questions
-
-        rejected: list[RejectedRow] = []
-        for row in read_questions(qa, on_reject=rejected.append):
-            names.update(row.answers)
-            if row.subject_text:
-                names.add(row.subject_text)
-            chosen.update(qid for qid in (*row.answer_qids, row.subject_qid) if qid)
-        for one in rejected[:10]:
-            typer.echo(f"granola: {one.source}: {one.reason}", err=True)
-        bad_rows = len(rejected)
-        if bad_rows:
-            typer.echo(f"granola: {bad_rows} rows of the QA files rejected", err=True)
-    followed = {prop for word in _words(along) for prop in (LADDER if word == "ladder" else (word,))}
-    scope = Scope(
-        ids=frozenset(chosen),
-        names=frozenset(names),
-        classes=frozenset(_words(instances_of)),
-        hops=hops,
-        along=frozenset(followed) if hops else frozenset(),
-    )
-    return scope, bad_rows
+    files = [Path(source) for source in sources if source != "-"]
+    return sum(path.stat().st_size for path in files if path.is_file()) >= LARGE
 
 
-def _words(given: list[str]) -> list[str]:
-    return [word for text in given for word in re.split(r"[,\s]+", text) if word]
+def _estimate(
+    sources: list[str],
+    out: Path,
+    scope: Scope,
+    languages: list[str] | None,
+    limit: int | None,
+    workers: int | None,
+    *,
+    force: bool,
+    asked: bool,
+) -> None:
+    from granola.cli.estimates import tell
+    from kg.building.estimate import estimate
+    from kg.snapshot import check_request
 
-
-def _ids_in(path: Path) -> Iterator[str]:
-    from kg.errors import SelectionError
-
-    empty = True
-    for number, line in enumerate(path.read_text("utf-8-sig").splitlines(), 1):
-        words = re.split(r"[,;\s]+", line.strip(), maxsplit=1)
-        if not words[0] or words[0].startswith("#"):
-            continue
-        found = _ID.match(words[0].strip("\"'<>"))
-        if found is None:
-            raise SelectionError(f"{path}, line {number}: {words[0][:40]!r} is no id; expected one as in Q42")
-        empty = False
-        yield found[1]
-    if empty:
-        raise SelectionError(f"{path}: no id in it")
+    if not sources:
+        raise typer.BadParameter("--from dump needs a file, or - for standard input")
+    check_request(sources, out, limit=limit, force=force or asked)
+    found = estimate(sources, out, scope=scope, languages=languages, limit=limit, workers=workers)
+    tell(found, asked=asked)
 
 
 @contextmanager
@@ -314,53 +324,16 @@ def _progress_bar() -> Iterator[Callable[[Progress], None] | None]:
 def _tell(report: Report, seconds: float) -> None:
     counts = report.manifest["counts"]
     typer.echo(
-        f"{report.path}: {counts['entities']:,} entities, {counts['statements']:,} statements"
-        f" of {report.manifest['source_entities']:,} entities read, in {seconds:.1f} s",
+        f"{report.path}: {count(counts['entities'], 'entity', 'entities')},"
+        f" {count(counts['statements'], 'statement')}"
+        f" of {count(report.manifest['source_entities'], 'entity', 'entities')} read, in {seconds:.1f} s",
         err=True,
     )
     for warning in report.manifest["warnings"]:
         typer.echo(f"warning: {warning}", err=True)
     if duplicates := report.manifest["duplicates"]:
-        typer.echo(f"{duplicates:,} entities occurred again; the last of each was kept", err=True)
+        again = count(duplicates, "entity", "entities")
+        typer.echo(f"{again} occurred again; the last of each was kept", err=True)
     if report.rejects:
         reasons = ", ".join(f"{count:,} {reason}" for reason, count in report.rejects.items())
         typer.echo(f"rejected: {reasons}; listed in {report.rejects_path}", err=True)
-
-
-def _described(found: dict[str, Any]) -> Iterator[str]:
-    counts = found["counts"]
-    yield f"snapshot     {found['snapshot_id']}"
-
-    def listed(*names: str) -> str:
-        return ", ".join(f"{counts[name]:,} {name}" for name in names)
-
-    yield f"entities     {counts['entities']:,} ({listed('items', 'properties')})"
-    ranks = listed("preferred", "normal", "deprecated")
-    yield f"statements   {counts['statements']:,} ({ranks}), {listed('qualifiers')}"
-    yield f"terms        {listed('labels', 'aliases', 'descriptions')}"
-    languages = found.get("languages")
-    yield f"languages    {'all' if languages is None else ', '.join(languages)}"
-    yield f"selection    {_selection(found.get('selection', {}))}"
-    for source in found.get("sources", ()):
-        size = "" if source["size"] is None else f", {source['size']:,} bytes"
-        yield f"source       {source['name']}{size}, sha256 {source['sha256'] or 'not read to its end'}"
-    if found.get("time_aware") is False:
-        yield "time         not time-aware: truthy statements, without ranks, qualifiers and exact dates"
-    yield f"read         {found.get('source_entities', 0):,} entities, {found.get('duplicates', 0):,} repeats"
-    rejects = found.get("rejects") or {}
-    yield f"rejected     {', '.join(f'{count:,} {reason}' for reason, count in rejects.items()) or 'nothing'}"
-    yield f"made         {found.get('created')} by {found.get('software')}, schema {found['schema_version']}"
-    if found["bytes"] is not None:
-        yield f"size         {found['bytes']:,} bytes"
-    yield f"rebuild      {found.get('command') or 'made without the command line'}"
-
-
-def _selection(selection: dict[str, Any]) -> str:
-    if selection.get("everything", True):
-        return "everything"
-    parts = [f"{selection[key]['count']:,} {key}" for key in ("ids", "names") if key in selection]
-    if "classes" in selection:
-        parts.append("instances of " + ", ".join(selection["classes"]))
-    if "hops" in selection:
-        parts.append(f"{selection['hops']} hops along " + ", ".join(selection["along"]))
-    return "; ".join(parts)

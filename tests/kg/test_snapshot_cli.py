@@ -17,7 +17,7 @@ import pytest
 from dump_json import entity_json, lines
 from test_snapshot import WORLD, ids_of
 
-from granola.cli import snapshot as cli
+from granola.cli import selecting
 from granola.cli.main import main
 
 Run = Callable[..., tuple[int, str, str]]
@@ -110,8 +110,8 @@ def test_selections(run: Run, tmp_path: Path, options: str, expected: str) -> No
 
 
 def test_ladder_properties_are_properties() -> None:
-    assert all(name.startswith("P") and name[1:].isdigit() for name in cli.LADDER)
-    assert len(set(cli.LADDER)) == len(cli.LADDER)
+    assert all(name.startswith("P") and name[1:].isdigit() for name in selecting.LADDER)
+    assert len(set(selecting.LADDER)) == len(selecting.LADDER)
 
 
 def test_rejected_lines_give_status_1(run: Run, tmp_path: Path) -> None:

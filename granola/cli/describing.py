@@ -1,0 +1,47 @@
+"""A manifest in words, for `granola snapshot info`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+
+def described(found: dict[str, Any]) -> Iterator[str]:
+    """What a snapshot holds and how it was made, line by line."""
+    counts = found["counts"]
+    yield f"snapshot     {found['snapshot_id']}"
+
+    def listed(*names: str) -> str:
+        return ", ".join(f"{counts[name]:,} {name}" for name in names)
+
+    yield f"entities     {counts['entities']:,} ({listed('items', 'properties')})"
+    ranks = listed("preferred", "normal", "deprecated")
+    yield f"statements   {counts['statements']:,} ({ranks}), {listed('qualifiers')}"
+    yield f"terms        {listed('labels', 'aliases', 'descriptions')}"
+    languages = found.get("languages")
+    yield f"languages    {'all' if languages is None else ', '.join(languages)}"
+    yield f"selection    {_selection(found.get('selection', {}))}"
+    for source in found.get("sources", ()):
+        size = "" if source["size"] is None else f", {source['size']:,} bytes"
+        yield f"source       {source['name']}{size}, sha256 {source['sha256'] or 'not read to its end'}"
+    if found.get("time_aware") is False:
+        yield "time         not time-aware: truthy statements, without ranks, qualifiers and exact dates"
+    yield f"read         {found.get('source_entities', 0):,} entities, {found.get('duplicates', 0):,} repeats"
+    rejects = found.get("rejects") or {}
+    yield f"rejected     {', '.join(f'{count:,} {reason}' for reason, count in rejects.items()) or 'nothing'}"
+    yield f"made         {found.get('created')} by {found.get('software')}, schema {found['schema_version']}"
+    if found["bytes"] is not None:
+        yield f"size         {found['bytes']:,} bytes"
+    yield f"rebuild      {found.get('command') or 'made without the command line'}"
+
+
+def _selection(selection: dict[str, Any]) -> str:
+    parts = ["everything"] if selection.get("everything", True) else []
+    parts += [f"{selection[key]['count']:,} {key}" for key in ("ids", "names") if key in selection]
+    if "classes" in selection:
+        parts.append("instances of " + ", ".join(selection["classes"]))
+    if "excluded" in selection:
+        parts.append("without instances of " + ", ".join(selection["excluded"]))
+    if "hops" in selection:
+        parts.append(f"{selection['hops']} hops along " + ", ".join(selection["along"]))
+    return "; ".join(parts)

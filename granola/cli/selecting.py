@@ -1,0 +1,94 @@
+"""The options that select what goes into a snapshot -> a scope."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+if TYPE_CHECKING:
+    from kg.scope import Scope
+
+# What ladders climb or state, by the kind of answer.
+LADDER = (
+    *("P31", "P279", "P361"),  # classes and wholes, of anything
+    *("P17", "P30", "P36", "P131", "P159", "P205", "P206", "P276", "P706"),  # places
+    *("P27", "P39", "P97", "P106", "P413", "P641"),  # persons
+    *("P127", "P740", "P749"),  # organisations
+    *("P50", "P57", "P58", "P86", "P110", "P136", "P170", "P175", "P178", "P364", "P407", "P495"),  # works
+    *("P171",),  # taxa
+)
+_ID = re.compile(r"(?:https?://www\.wikidata\.org/(?:entity|wiki)/(?:Property:)?)?([QP][1-9][0-9]{0,17})\Z")
+
+
+def scope_of(
+    ids: list[str],
+    ids_from: list[Path],
+    qa: list[Path],
+    instances_of: list[str],
+    hops: int,
+    along: list[str],
+    *,
+    excluded: list[str],
+    hub_limit: int | None,
+    properties: bool,
+) -> tuple[Scope, int]:
+    """The scope, and how many rows of QA files were rejected."""
+    from kg.scope import Scope
+
+    chosen = set(words(ids))
+    for path in ids_from:
+        chosen.update(_ids_in(path))
+    names: set[str] = set()
+    bad_rows = 0
+    if qa:
+        from abstraction.rows import RejectedRow, read_questions
+
+        rejected: list[RejectedRow] = []
+        for row in read_questions(qa, on_reject=rejected.append):
+            names.update(row.answers)
+            if row.subject_text:
+                names.add(row.subject_text)
+            chosen.update(qid for qid in (*row.answer_qids, row.subject_qid) if qid)
+        for one in rejected[:10]:
+            typer.echo(f"granola: {one.source}: {one.reason}", err=True)
+        bad_rows = len(rejected)
+        if bad_rows:
+            typer.echo(f"granola: {bad_rows} rows of the QA files rejected", err=True)
+    followed = {prop for word in words(along) for prop in (LADDER if word == "ladder" else (word,))}
+    scope = Scope(
+        ids=frozenset(chosen),
+        names=frozenset(names),
+        classes=frozenset(words(instances_of)),
+        hops=hops,
+        along=frozenset(followed) if hops else frozenset(),
+        excluded=frozenset(words(excluded)),
+        hub_limit=hub_limit,
+        properties=properties,
+    )
+    return scope, bad_rows
+
+
+def words(given: list[str]) -> list[str]:
+    """The words of options that take several, by commas or by being repeated."""
+    return [word for text in given for word in re.split(r"[,\s]+", text) if word]
+
+
+def _ids_in(path: Path) -> Iterator[str]:
+    from kg.errors import SelectionError
+
+    empty = True
+    for number, line in enumerate(path.read_text("utf-8-sig").splitlines(), 1):
+        words = re.split(r"[,;\s]+", line.strip(), maxsplit=1)
+        if not words[0] or words[0].startswith("#"):
+            continue
+        found = _ID.match(words[0].strip("\"'<>"))
+        if found is None:
+            raise SelectionError(f"{path}, line {number}: {words[0][:40]!r} is no id; expected one as in Q42")
+        empty = False
+        yield found[1]
+    if empty:
+        raise SelectionError(f"{path}: no id in it")
