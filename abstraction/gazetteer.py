@@ -7,6 +7,7 @@ anything is split. Among namesakes the one whose own containers meet the rest of
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -36,8 +37,17 @@ _PASSED_THROUGH = re.compile(
 _PART_OF = re.compile(r"(?:Downtown|Midtown|Uptown|Central|Inner|Old Town|Historic) (?P<whole>[A-ZÀ-Þ].+)")
 # "landmass comprising X and Y" holds them, it does not lie in them.
 _ENCLOSES = re.compile(
-    r"\b(?:compris|contain|includ|consist|surround|cover|encompass|border|centred|located (?:near|between))",
+    r"\b(?:compris|contain|includ|consist|surround|cover|encompass|border|centred|located (?:near|between))"
+    r"|\b(?:north|south|east|west|north-?east|north-?west|south-?east|south-?west)$",
     re.I,
+)
+# Parts of the world by name, for what the snapshot does not know as an entity.
+WORLD = re.compile(
+    r"\b(?:Africa|Americas?|Asia|Europe|Oceania|Eurasia|Balkans|Caribbean|Middle East|Near East|Scandinavia"
+    r"|Caucasus|Levant"
+    r"|Maghreb|Iberian|Polynesia|Micronesia|Melanesia|Pacific|Atlantic|Indian Ocean|Baltic|Nordic|Arabian"
+    r"|Himalayas|Sahel"
+    r"|Antilles|Horn of)\b"
 )
 # What lies in several places at once.
 _SPREAD = re.compile(
@@ -104,6 +114,8 @@ class Gazetteer:
         for unit in reversed(units):
             for part in reversed(self._split(unit.text)):
                 coarser = [place for step in steps for place in step]
+                if WORLD.search(part) and any(p.qid and self.is_state(p.qid) for p in coarser):
+                    continue  # "in north-west Europe, part of the United Kingdom": no part of the world lies in a state
                 steps = [*self._part_named_after(part, coarser, exclude), *steps]
                 coarser = [place for step in steps for place in step]
                 found = self._meaning(part, coarser, exclude, on=unit.preposition == "on", spread=spread)
@@ -204,7 +216,7 @@ class Gazetteer:
                 right = right[: -len(last)].strip()
                 left, right = (f"{side} {PLURAL[last]}".strip() for side in (left, right))
             # "Windsor and Maidenhead" may be one borough: only what can be in two places is said to be in both.
-            if last in PLURAL or spread or not coarser or all(self._world_part(s) for s in (left, right)):
+            if last in PLURAL or spread or not coarser or all(WORLD.search(side) for side in (left, right)):
                 both = [self._meaning(side, coarser, exclude, on=on, spread=False) for side in (left, right)]
                 if all(both):
                     return tuple(place for side in both if side for place in side)
@@ -227,27 +239,37 @@ class Gazetteer:
             return ()
         return ((Place(text=self._graph.label(whole) or found["whole"], qid=whole),),)
 
-    def _world_part(self, name: str) -> bool:
-        return bool(re.search(r"\b(?:Africa|Americas?|Asia|Europe|Oceania|Eurasia)\b", name))
-
     def _choose(self, name: str, coarser: Sequence[Place], exclude: str | None) -> str | None:
-        candidates = [c for c in self.known(name, sites=True) if c != exclude and not self._graph.is_historical(c)]
-        candidates = candidates or [c for c in self.known(name) if c != exclude]
-        places = [c for c in candidates if not PLACES.isdisjoint(self.classes(c))]
-        candidates = places or candidates
-        if not candidates:
-            return None
-        if coarser:
+        """The place of that name that the coarser ones agree with; None where only a namesake may be known.
+
+        An alias alone is believed of a state (USA), or where a container below the state agrees: the snapshot
+        may hold no more than a namesake of what is meant (Quebec City for Quebec).
+        """
+        known = [c for c in self.known(name, sites=True) if c != exclude]
+        labelled = {c for c in known if _folded(self._graph.label(c) or "") == _folded(name)}
+        candidates = [c for c in known if not self._graph.is_historical(c)]
+        candidates = candidates or [c for c in known if c in labelled]
+        candidates = [c for c in candidates if not PLACES.isdisjoint(self.classes(c))] or candidates
+        if WORLD.search(name):  # "America" is no state here, South Africa is
+            candidates = [c for c in candidates if c in labelled or not self.is_state(c)]
+        world = WORLD.search(name) is not None
+        sure = [
+            c
+            for c in candidates
+            if c in labelled or self.is_state(c) or (world and WORLD.search(self._graph.label(c) or ""))
+        ]
+        if not coarser:
+            return self._first(name, sure) if sure else None
+        for place in coarser[:-1] or coarser:
             # Sharing no more than the state with the rest of the chain proves nothing: Paris, Texas.
-            for place in coarser[:-1] or coarser:
-                wanted = {normalise(n) for n in (place.text, *(self._graph.names(place.qid) if place.qid else ()))}
-                meeting = [c for c in candidates if c == place.qid or not wanted.isdisjoint(self.above(c))]
-                if meeting:
-                    return self._first(name, meeting)
-            # A namesake elsewhere is worse than a bare name: the rest of the chain must not contradict it.
-            silent = [c for c in candidates if not self.above(c)]
-            return self._first(name, silent) if silent else None
-        return self._first(name, candidates)
+            wanted = {normalise(n) for n in (place.text, *(self._graph.names(place.qid) if place.qid else ()))}
+            believed = sure if place.qid and self.is_state(place.qid) else candidates
+            meeting = [c for c in believed if c == place.qid or not wanted.isdisjoint(self.above(c))]
+            if meeting:
+                return self._first(name, meeting)
+        # A namesake elsewhere is worse than a bare name: the rest of the chain must not contradict it.
+        silent = [c for c in sure if c in labelled and not self.above(c)]
+        return self._first(name, silent) if silent else None
 
     def _first(self, name: str, candidates: Sequence[str]) -> str:
         key = normalise(name)
@@ -263,3 +285,9 @@ class Gazetteer:
             return (0 if label and normalise(label) == key else 1, rank, entity_number(qid))
 
         return min(candidates, key=order)
+
+
+def _folded(name: str) -> str:
+    """A name for comparing with labels: without accents and punctuation."""
+    text = unicodedata.normalize("NFKD", normalise(name))
+    return "".join(c for c in text if c.isalnum())

@@ -99,7 +99,7 @@ class Linker:
 
     def link(self, text: str, relation: Relation, *, subjects: Sequence[str] = (), question: str = "") -> Link:
         """The entity that `text` means as an answer to the question."""
-        matches = self._matches(text)
+        matches = self._matches(text, relation)
         if not matches:
             return Link(qid=None, abstained=Abstention.NO_LINK)
         filter_ = wanted(relation.asks)
@@ -161,10 +161,14 @@ class Linker:
     def _others(candidates: Iterable[str], chosen: str) -> tuple[str, ...]:
         return tuple(i for i in candidates if i != chosen)
 
-    def _matches(self, text: str) -> tuple[NameMatch, ...]:
+    def _matches(self, text: str, relation: Relation) -> tuple[NameMatch, ...]:
         """By the text as it stands, then without article, brackets or a trailing place ("Kunming, Yunnan")."""
+        # Where nothing says what is asked for, "yes" is no band and "no" no country.
+        bare_word = relation.asks == "any" and text.islower()
         for variant in _variants(text):
             found = tuple(m for m in self._graph.find(variant) if m.id.startswith("Q"))
+            if bare_word:
+                found = tuple(m for m in found if m.text.islower())
             if found:
                 self._graph.fetch(m.id for m in found)
                 return found

@@ -19,7 +19,7 @@ _PREPOSITION = re.compile(
     r"|capital)\s+of|part\s+of|straddling|spanning|within|in|of|on)\s+",
 )
 _OUTSIDE = re.compile(
-    r"\b(?:near|between|off|outside|opposite|along|across|adjacent|bordering|founded|established|known|with|from|"
+    r"\b(?:near|between|off|outside|containing|comprising|including|opposite|along|across|adjacent|bordering|founded|established|known|with|from|"
     r"by|for|since|until|which|that|who|where|named|serving|built|opened|created|formed"
     r"|and\s+(?:the\s+)?(?:former\s+)?"
     r"(?:county\s+seat|seat|capital|largest|most|administrative|home|one)|as\s+well|enclaved|today|now"

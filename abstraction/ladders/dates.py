@@ -8,7 +8,7 @@ may mean (`tolerance`) all lie in it, else both centuries. Dates before 1 CE als
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from abstraction.calendar_units import (
     GREGORIAN_REFORM,
@@ -129,6 +129,8 @@ def _exact(parsed: ParsedDate) -> list[list[_Rung]]:
             if century != unit_of(last, "century"):
                 first = last = decade  # 1900-1905: told by the decade that holds both
             elif century and century != of_decade:
+                # Of the year 1900 the 1900s say nothing about its century.
+                rungs = [replace(rungs[0], states=rungs[0].states - _states_of(of_decade))]
                 rungs.append(_edge(century, parsed.era))
         if other and (also := unit_of(other, kind)) and also != unit:
             rungs.append(_rung(also, parsed.era))
@@ -184,6 +186,10 @@ def _shifted(year: int, by: int) -> int:
 def _rung(unit: Unit, era: Era) -> _Rung:
     texts = names(unit, era=era)
     return _Rung(texts, _states(unit), _rule(unit, texts[0], era))
+
+
+def _states_of(unit: Unit | None) -> frozenset[str]:
+    return frozenset({unit.key()}) if unit else frozenset()
 
 
 def _states(unit: Unit) -> frozenset[str]:

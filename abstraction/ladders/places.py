@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from abstraction.demonyms import bundled_demonyms
 from abstraction.evidence import from_description, from_statement
-from abstraction.gazetteer import DEPTH, PLACES, SETTLEMENTS, Place
+from abstraction.gazetteer import DEPTH, PLACES, SETTLEMENTS, WORLD, Place
 from abstraction.ladders.base import ANSWER, Case, Proposal
 from abstraction.levels import as_graph, remove
 from abstraction.tiers import Condition, Evidence
@@ -27,14 +27,6 @@ _PAST = re.compile(
     r"|\b(?:between|from)\s+\d{3,4}\b|\buntil\s+\d{3,4}\b|\b1\d{3} (?:and|to) 1\d{3}\b|\boccupied\b"
     r"|\bpredecessor\b|\bSoviet (?:republic|socialist)\b",
     re.I,
-)
-# Parts of the world by name, for what the snapshot does not know as an entity.
-_WORLD = re.compile(
-    r"\b(?:Africa|Americas?|Asia|Europe|Oceania|Eurasia|Balkans|Caribbean|Middle East|Near East|Scandinavia"
-    r"|Caucasus|Levant"
-    r"|Maghreb|Iberian|Polynesia|Micronesia|Melanesia|Pacific|Atlantic|Indian Ocean|Baltic|Nordic|Arabian"
-    r"|Himalayas|Sahel"
-    r"|Antilles|Horn of)\b"
 )
 _WHOLE = frozenset({"Q2", "Q525", "Q544", "Q39731", "Q48227", "Q5107"})  # Earth, Sun, Solar System, hemispheres...
 
@@ -225,14 +217,14 @@ class Climb:
     def _is_region(self, place: Place) -> bool:
         """A part of the world: no state, no town, nothing inside another state (Vatican City lies within Rome)."""
         if place.qid is None:
-            return bool(_WORLD.search(place.text))
-        if place.qid == self.case.answer or self._is_state(place.qid):
+            return bool(WORLD.search(place.text))
+        if place.qid == self.case.answer or self._is_state(place.qid) or self._is_gone(place.qid):
             return False
         return self._spans_states(place.qid)
 
     def _spans_states(self, qid: str) -> bool:
         """Whether the place is a part of the world that no single state holds."""
-        if self._is_continent(qid) or _WORLD.search(self.graph.label(qid) or ""):
+        if self._is_continent(qid) or WORLD.search(self.graph.label(qid) or ""):
             return True
         if self.graph.is_instance(qid, SETTLEMENTS):
             return False
@@ -268,8 +260,9 @@ class Climb:
 
     def _connect(self, place: Place, below: str, evidence: tuple[Evidence, ...]) -> bool:
         """Adds "below lies in place"; False where it would close a circle or nothing is known of the place."""
-        if place.qid and self.graph.label(place.qid) is None:
-            return False
+        label = self.graph.label(place.qid) if place.qid else place.text
+        if label is None or label[:1].islower():
+            return False  # unknown, or a class such as "valley" where a place is due
         if place.key == below or below in self._ups(place.key):
             return False
         self._add(place, below, evidence)
@@ -337,4 +330,5 @@ class Climb:
 
 
 def _as_written(place: Place) -> Place:
-    return Place(text=place.written or place.text, written=place.written)
+    text = place.written or place.text
+    return Place(text=text[:1].upper() + text[1:], written=place.written)
