@@ -11,3 +11,7 @@ class PredictionError(GranolaError, ValueError):
 
 class MatcherError(GranolaError, ValueError):
     """A matcher, metric or setting of that name does not exist; the message names the nearest one."""
+
+
+class UsageError(GranolaError, ValueError):
+    """The command line asks for what would do harm or has no meaning: an input as output, an empty selection."""

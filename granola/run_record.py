@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from granola import __version__
-from kg.files import atomic_path, sha256_of
+from kg.files import atomic_path, sha256_of, writable
 
 SUFFIX = ".run.json"
 
@@ -27,7 +27,24 @@ def write_run_record(
 
     `arguments` as resolved, defaults included; every input with its SHA-256 ("-" has none); `more` holds what
     the verb adds, such as its signature or the snapshot's id under "snapshot".
+
+    Where the record cannot be written `out` is removed: no output stands without what made it.
     """
+    try:
+        return _write(Path(f"{out}{SUFFIX}"), out, command, arguments, inputs, more or {})
+    except OSError:
+        writable(out).unlink(missing_ok=True)
+        raise
+
+
+def _write(
+    path: Path,
+    out: Path | str,
+    command: str,
+    arguments: Mapping[str, Any],
+    inputs: Iterable[Path | str],
+    more: Mapping[str, Any],
+) -> Path:
     record = {
         "schema_version": 1,
         "command": command,
@@ -36,9 +53,8 @@ def write_run_record(
         "output": {"path": str(out), "sha256": sha256_of(out)},
         "versions": {"granola-ladders": __version__, "python": platform.python_version()},
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
-        **(more or {}),
+        **more,
     }
-    path = Path(f"{out}{SUFFIX}")
     with atomic_path(path) as temporary:
         temporary.write_text(json.dumps(record, ensure_ascii=False, indent=1, allow_nan=False) + "\n", encoding="utf-8")
     return path

@@ -45,6 +45,10 @@ class ExportError(KGError, ValueError):
     """An export cannot be written: a full disk, a folder that is not ours, an output that exists."""
 
 
+class OutputError(KGError, ValueError):
+    """A file cannot be put where it is asked for: a folder, a device or a pipe is there."""
+
+
 class MissingContactError(KGError, ValueError):
     """An online source is asked without saying who asks."""
 

@@ -9,13 +9,42 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from kg.errors import OutputError
+
+NAME_KEPT = 40  # characters of a long name that its temporary name keeps
+
+
+def writable(path: Path | str) -> Path:
+    """Where a file named `path` is put: what a symlink points to, else `path` itself.
+
+    Raises OutputError for a folder, a device, a pipe: what a file renamed onto it would destroy.
+    """
+    final = Path(path)
+    if final.is_symlink():
+        final = Path(os.path.realpath(final))
+    if final.is_dir():
+        raise OutputError(f"{path} is a folder; name a file to write")
+    parent = next((one for one in final.parents if one.exists()), None)
+    if parent is not None and not parent.is_dir():
+        raise OutputError(f"{path} cannot be written: {parent} is a file, not a folder")
+    if final.exists() and not final.is_file():
+        raise OutputError(f"{path} is no regular file and is not replaced; name a file to write")
+    return final
+
 
 @contextmanager
 def atomic_path(path: Path | str) -> Iterator[Path]:
-    """A temporary path beside `path`, renamed onto it when the block ends well, removed when it raises."""
-    final = Path(path)
+    """A temporary path beside `path`, renamed onto it when the block ends well, removed when it raises.
+
+    A symlink stays and what it points to is replaced. Raises as `writable`.
+    """
+    final = writable(path)
     final.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(prefix=f".{final.name}.", suffix=".part", dir=final.parent)
+    try:
+        handle, name = tempfile.mkstemp(prefix=f".{final.name[:NAME_KEPT]}.", suffix=".part", dir=final.parent)
+    except OSError as error:
+        error.filename = str(path)
+        raise
     os.close(handle)
     temporary = Path(name)
     try:
@@ -25,15 +54,21 @@ def atomic_path(path: Path | str) -> Iterator[Path]:
         os.umask(umask)
         temporary.chmod(0o666 & ~umask)
         put_in_place(temporary, final)
+    except OSError as error:
+        if error.filename in (None, str(temporary)):  # a failed write tells no name, a failed open this one
+            error.filename = str(path)
+            error.filename2 = None
+        raise
     finally:
         temporary.unlink(missing_ok=True)
 
 
 def put_in_place(written: Path, final: Path) -> None:
-    """Rename a finished file onto its final name once the disk has it."""
+    """Rename a finished file onto its final name once the disk has it. Raises as `writable`."""
+    place = writable(final)
     with written.open("rb") as stream:
         os.fsync(stream.fileno())
-    written.replace(final)
+    written.replace(place)
 
 
 def sha256_of(path: Path | str) -> str:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import csv
+import gzip
+import io
 import itertools
 import json
 import sys
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -19,17 +22,31 @@ from abstraction.formats.records import PARQUET_HELP, SCHEMA_VERSION
 from kg.files import atomic_path
 
 FORMATS = ("jsonl", "csv", "parquet")
+_ENDINGS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl", ".csv": "csv", ".parquet": "parquet"}
+_PACKED = ".gz"
+
+
+def format_of(path: Path | str) -> str | None:
+    """The format that a path's ending names, before a .gz; None where it names none."""
+    return _ENDINGS.get(_unpacked(path).suffix.lower())
 
 
 def check_format(path: Path | str, given: str | None = None) -> str:
-    """The format to write: the given one, else the suffix's, else "jsonl".
+    """The format to write: the given one, else the one of the path's ending; "jsonl" for a path without one.
 
-    Raises RowError for an unknown one, for Parquet without pyarrow, for all but JSONL on standard output.
+    Raises RowError for an unknown one, for Parquet without pyarrow or as .gz, for all but JSONL on standard output.
     """
     if given is not None and given not in FORMATS:
         raise RowError(f"format {given!r} is not known; expected one of {', '.join(FORMATS)}")
-    suffix = Path(path).suffix.lower().removeprefix(".")
-    kind = given or (suffix if suffix in FORMATS else "jsonl")
+    suffix = _unpacked(path).suffix.lower()
+    kind = given or format_of(path)
+    if kind is None:
+        if suffix:
+            known = ", ".join(_ENDINGS)
+            raise RowError(f"{path}: ending {suffix} is not known; expected {known}, each but .parquet also with .gz")
+        kind = "jsonl"
+    if kind == "parquet" and _is_packed(path):
+        raise RowError(f"{path}: Parquet is packed already; leave the .gz out")
     if str(path) == "-" and kind != "jsonl":
         raise RowError(f"{kind} cannot be written to standard output; give a file or use jsonl")
     if kind == "parquet" and find_spec("pyarrow") is None:
@@ -37,9 +54,7 @@ def check_format(path: Path | str, given: str | None = None) -> str:
     return kind
 
 
-def write_records(
-    records: Iterable[Mapping[str, Any]], path: Path | str, *, format: str | None = None
-) -> int:
+def write_records(records: Iterable[Mapping[str, Any]], path: Path | str, *, format: str | None = None) -> int:
     """Write records and return how many; "-" is standard output, JSONL only.
 
     `schema_version` stands in the first record of JSONL, in a column of CSV, in the metadata of Parquet. In
@@ -51,14 +66,34 @@ def write_records(
         return _write_lines(records, sys.stdout.buffer)
     with atomic_path(path) as temporary:
         if kind == "jsonl":
-            with temporary.open("wb") as stream:
+            with _opened(temporary, packed=_is_packed(path)) as stream:
                 return _write_lines(records, stream)
         flattened = [_flattened(record) for record in records]
         if kind == "csv":
-            _write_csv(flattened, temporary)
+            with _opened(temporary, packed=_is_packed(path)) as stream:
+                _write_csv(flattened, stream)
         else:
             _write_parquet(flattened, temporary)
         return len(flattened)
+
+
+def _is_packed(path: Path | str) -> bool:
+    return Path(path).suffix.lower() == _PACKED
+
+
+def _unpacked(path: Path | str) -> Path:
+    return Path(path).with_suffix("") if _is_packed(path) else Path(path)
+
+
+@contextmanager
+def _opened(path: Path, *, packed: bool) -> Iterator[BinaryIO]:
+    """A file to write, gzipped without a name or a time in it, so that the same rows give the same bytes."""
+    with path.open("wb") as stream:
+        if not packed:
+            yield stream
+            return
+        with gzip.GzipFile(filename="", mode="wb", fileobj=stream, mtime=0) as zipped:
+            yield zipped  # type: ignore[misc]  # a writer of bytes, which is all that is asked of it
 
 
 def _write_lines(records: Iterable[Mapping[str, Any]], stream: BinaryIO) -> int:
@@ -87,9 +122,9 @@ def _columns(records: Iterable[Mapping[str, Any]]) -> list[str]:
     return list(dict.fromkeys(itertools.chain.from_iterable(records)))
 
 
-def _write_csv(records: list[dict[str, Any]], path: Path) -> None:
+def _write_csv(records: list[dict[str, Any]], binary: BinaryIO) -> None:
     columns = _columns(records)
-    with path.open("w", encoding="utf-8", newline="") as stream:
+    with io.TextIOWrapper(binary, encoding="utf-8", newline="") as stream:
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow(["schema_version", *columns])
         for record in records:
@@ -112,8 +147,6 @@ def _write_parquet(records: list[dict[str, Any]], path: Path) -> None:
         try:
             arrays[column] = pyarrow.array(values)
         except (pyarrow.ArrowException, OverflowError):  # mixed kinds in one column
-            arrays[column] = pyarrow.array(
-                [v if v is None or isinstance(v, str) else _json(v) for v in values]
-            )
+            arrays[column] = pyarrow.array([v if v is None or isinstance(v, str) else _json(v) for v in values])
     table = pyarrow.table(arrays).replace_schema_metadata({"schema_version": str(SCHEMA_VERSION)})
     pyarrow.parquet.write_table(table, path)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import typer
 
+from granola.cli.output import STANDARD, same_file
 from kg.errors import ExportError
 
 
@@ -34,7 +35,9 @@ def export(
 
     The same snapshot always gives the same bytes.
     """
-    if out != "-" and Path(out).exists() and not force:
+    if out != STANDARD and same_file(Path(out), snapshot):
+        raise ExportError(f"{out} is also the input and would be lost; give another --out")
+    if out != STANDARD and Path(out).exists() and not force:
         raise ExportError(f"{out} exists; give --force to replace it, or another --out")
     with _counting() as progress:
         if format in (Format.NT, Format.TTL):

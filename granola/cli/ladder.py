@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from contextlib import closing
 from typing import TYPE_CHECKING
@@ -16,6 +15,7 @@ from abstraction.pipeline import make_ladders
 from abstraction.relations import relation as relation_row
 from abstraction.rows import QARow, TieredRow
 from abstraction.tiers import Evidence, Tier
+from granola.cli.output import check_language, print_json, warn_of_language, warn_of_relation
 from kg.store import open_store
 
 if TYPE_CHECKING:
@@ -32,9 +32,7 @@ def ladder(
     snapshot: str = typer.Option(help="The snapshot to link to and climb in: a file, or bolt://HOST:PORT."),
     relation: str | None = typer.Option(None, help="Property id, as P19; by default told by the wording."),
     answer_qid: str | None = typer.Option(None, help="The answer's item, as Q90; by default linked by name."),
-    subject: str | None = typer.Option(
-        None, help="The entity asked about; by default read from the question."
-    ),
+    subject: str | None = typer.Option(None, help="The entity asked about; by default read from the question."),
     subject_qid: str | None = typer.Option(None, help="Its item, as Q76."),
     language: str = typer.Option("en", help="Language of names and tiers, with its fallbacks."),
     as_json: bool = typer.Option(False, "--json", help="Print the tiered row as JSON."),
@@ -45,12 +43,12 @@ def ladder(
     patterns = question_patterns()
     if relation is None:
         relation = patterns.relation(question)
-        told = (
-            f"relation {relation}" if relation else "no relation: the ladder follows the answer's class alone"
-        )
+        told = f"relation {relation}" if relation else "no relation: the ladder follows the answer's class alone"
         print(f"granola: {told} (by the wording; --relation sets it)", file=sys.stderr)
     else:
         relation = relation_row(relation.upper() if relation[:1] == "p" else relation).id
+        warn_of_relation(relation)
+    check_language(language)
     try:
         row = QARow(
             id="1",
@@ -64,9 +62,10 @@ def ladder(
     except FieldError as error:
         raise RowError(str(error)) from error
     with closing(open_store(snapshot)) as store:
+        warn_of_language(language, store)
         made = next(iter(make_ladders([row], store, language=language)))
     if as_json:
-        print(json.dumps({"schema_version": 1, **made.to_json()}, ensure_ascii=False, indent=2))
+        print_json({"schema_version": 1, **made.to_json()}, indent=2)
         return
     from rich.console import Console
 

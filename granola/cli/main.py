@@ -6,7 +6,10 @@ failed, 2 wrong usage or unusable input.
 
 from __future__ import annotations
 
+import errno
+import io
 import os
+import sqlite3
 import sys
 
 import typer
@@ -14,8 +17,11 @@ import typer
 from abstraction.errors import AbstractionError
 from granola import __version__
 from granola.cli import demo, export, ladder, score, snapshot, tiers
-from granola.errors import GranolaError
+from granola.errors import GranolaError, UsageError
 from kg.errors import KGError
+
+UNUSABLE, INTERRUPTED, CLOSED_PIPE = 2, 130, 141  # the last two as a shell tells SIGINT and SIGPIPE
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 app = typer.Typer(
     name="granola",
@@ -50,18 +56,70 @@ def _root(
 
 def main() -> None:
     """Run the command line; turn expected errors into one line on stderr and status 2."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # what an ASCII terminal cannot show is escaped
+            stream.reconfigure(errors="backslashreplace")
+    status = _status()
+    if status in (UNUSABLE, CLOSED_PIPE):
+        _drop_output()
+    sys.exit(status)
+
+
+def _status() -> int:
+    try:
+        _check_arguments(sys.argv[1:])
+        return _ended()
+    except (KGError, AbstractionError, GranolaError) as error:
+        return _told(str(error))
+    except BrokenPipeError:
+        return CLOSED_PIPE  # the reader of our output left: nothing to say
+    except FileNotFoundError as error:
+        return _told(f"no such file: {error.filename}")
+    except OSError as error:
+        why = error.strerror or str(error)
+        if error.filename is not None:
+            return _told(f"{os.fsdecode(error.filename)}: {why}")
+        return _told(f"cannot write to standard output: {why}" if error.errno in _FULL else why)
+    except UnicodeError as error:
+        return _told(f"text that cannot be read or written as UTF-8: {error}")
+    except sqlite3.Error as error:
+        return _told(f"SQLite: {error}")
+    except KeyboardInterrupt:
+        _told("interrupted")
+        return INTERRUPTED
+
+
+def _ended() -> int:
+    """Run the command and flush its output, while a failure of that can still be told."""
     try:
         app(standalone_mode=True)
-    except (KGError, AbstractionError, GranolaError) as error:
-        print(f"granola: {error}", file=sys.stderr)
-        sys.exit(2)
-    except BrokenPipeError:
-        # The reader of our output left; say nothing, and keep the interpreter from flushing into the closed pipe.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(1)
-    except FileNotFoundError as error:
-        print(f"granola: no such file: {error.filename}", file=sys.stderr)
-        sys.exit(2)
-    except KeyboardInterrupt:
-        print("granola: interrupted", file=sys.stderr)
-        sys.exit(130)
+    except SystemExit as ended:
+        cause = ended.__context__
+        if isinstance(cause, BrokenPipeError):  # click makes status 1 of it
+            raise cause from None
+        sys.stdout.flush()
+        return ended.code if isinstance(ended.code, int) else int(ended.code is not None)
+    sys.stdout.flush()
+    return 0
+
+
+def _check_arguments(arguments: list[str]) -> None:
+    for argument in arguments:
+        if not argument.isprintable() and any("\ud800" <= letter <= "\udfff" for letter in argument):
+            shown = argument.encode("utf-8", "backslashreplace").decode()
+            raise UsageError(f"argument {shown} is not UTF-8; give it, or name the file, in UTF-8")
+
+
+def _told(message: str) -> int:
+    print(f"granola: {message}", file=sys.stderr)
+    return UNUSABLE
+
+
+def _drop_output() -> None:
+    """Keep the interpreter from flushing into a pipe that is closed or a disk that is full."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)

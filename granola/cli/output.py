@@ -2,22 +2,158 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
-from collections.abc import Sequence
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import typer
 
+from abstraction.relations import table as relation_table
 from abstraction.rows import RejectedRow
+from granola.errors import UsageError
+from kg.files import writable
+from kg.terms import fallback_chain
 
-TOLD = 5
+if TYPE_CHECKING:
+    from kg.store.base import Store
+
+STANDARD = "-"
+REJECTS_SUFFIX = ".rejects.jsonl"
+
+TOLD = 3
 
 
-def report_rejects(name: str, rejected: Sequence[RejectedRow]) -> None:
-    """The first rejected rows with their places and reasons, and how many there are."""
+def check_outputs(
+    out: Path | str,
+    *,
+    inputs: Iterable[Path | str | None],
+    sides: Sequence[str] = (),
+    force: bool = False,
+    asked: str = "--out",
+) -> None:
+    """Raise UsageError where writing `out`, or a side file `out` + suffix, would destroy something.
+
+    That is an input, whatever its name, also with `force`; and without `force` any file that exists. Raises
+    OutputError where a folder, a device or a pipe is there.
+    """
+    if not str(out):
+        raise UsageError(f"{asked} is empty; name a file to write")
+    given = [Path(path) for path in inputs if path is not None and str(path) != STANDARD]
+    for path in (Path(out), *(Path(f"{out}{suffix}") for suffix in sides)):
+        place = writable(path)
+        if any(same_file(place, one) for one in given):
+            beside = "" if path == Path(out) else f", which {asked} {out} would write,"
+            raise UsageError(f"{path}{beside} is also an input and would be lost; give another {asked}")
+        if place.exists() and not force:
+            raise UsageError(f"{path} exists; give --force to replace it, or another {asked}")
+
+
+def check_out(out: Path, *, inputs: Iterable[Path | str | None]) -> None:
+    """The same for a snapshot, where the library itself asks whether `out` exists."""
+    if str(out) in (STANDARD, "."):
+        raise UsageError("--out takes a file; a snapshot cannot be written to standard output")
+    check_outputs(out, inputs=inputs, sides=(REJECTS_SUFFIX,), force=True)
+
+
+def check_standard_input(inputs: Iterable[Path | str]) -> None:
+    """Raise UsageError where standard input is given more than once: it can be read once only."""
+    if sum(str(path) == STANDARD for path in inputs) > 1:
+        raise UsageError("standard input (-) is given twice, but can be read once only; name a file")
+
+
+def same_file(place: Path, given: Path) -> bool:
+    """Whether two paths name one file, by whatever links."""
+    try:
+        return place.samefile(given)
+    except OSError:
+        return place.resolve() == given.resolve()
+
+
+@contextmanager
+def readable(path: str) -> Iterator[str]:
+    """A path that can be read more than once: of standard input, a copy that goes when the block ends."""
+    if path != STANDARD:
+        yield path
+        return
+    with tempfile.TemporaryDirectory(prefix="granola-") as folder:
+        copy = Path(folder) / "stdin"
+        with copy.open("wb") as stream:
+            shutil.copyfileobj(sys.stdin.buffer, stream)
+        yield str(copy)
+
+
+@contextmanager
+def removed_on_error(out: Path | str | None) -> Iterator[None]:
+    """Where the block fails to write something, remove `out` if the block, or what led to it, has put it there."""
+    before = _stamp(out)
+    try:
+        yield
+    except OSError:
+        if out is not None and _stamp(out) != before:
+            writable(out).unlink(missing_ok=True)
+        raise
+
+
+def _stamp(out: Path | str | None) -> tuple[int, int] | None:
+    if out is None or not Path(out).exists():
+        return None
+    found = Path(out).stat()
+    return found.st_ino, found.st_mtime_ns
+
+
+def print_json(data: Any, *, indent: int) -> None:
+    """One JSON object on standard output, in ASCII where that cannot take more."""
+    import json
+
+    encoding = (getattr(sys.stdout, "encoding", None) or "utf-8").lower().replace("-", "")
+    print(json.dumps(data, ensure_ascii=encoding != "utf8", indent=indent, allow_nan=False))
+
+
+def check_language(language: str) -> None:
+    """Raise UsageError for an empty language code."""
+    if not language.strip():
+        raise UsageError("--language is empty; give a code such as en or de")
+
+
+def warn_of_language(language: str, store: Store) -> None:
+    """Say on stderr what a language other than English does without."""
+    from kg.store.sqlite import SQLiteStore
+
+    if language.split("-")[0] == "en":
+        return
+    note("phrase tiers exist for English only; the other tiers are named in the language asked for, where they can be")
+    if isinstance(store, SQLiteStore) and not store.has_labels(language):
+        chain = ", ".join(fallback_chain(language)[1:])
+        note(f"the snapshot has no label in {language!r}; names fall back to {chain}")
+
+
+def warn_of_relation(relation: str) -> None:
+    """Say on stderr that a relation has no row in the relation table."""
+    if relation not in relation_table():
+        note(f"relation {relation} has no row in the relation table: the ladder follows the answer's class alone")
+
+
+def note(message: str) -> None:
+    """One line on stderr."""
+    print(f"granola: {message}", file=sys.stderr)
+
+
+def count(number: int, one: str, many: str | None = None) -> str:
+    """`1 row`, `2 rows`, `1,000 entities`."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def report_rejects(name: str, rejected: Sequence[RejectedRow], *, listed: Path | None = None) -> None:
+    """The first rejected rows with their places and reasons, and how many there are by reason."""
     for row in rejected[:TOLD]:
         print(f"granola: rejected {row.source}: {row.reason}: {row.excerpt}", file=sys.stderr)
     if rejected:
-        print(f"granola: {name}: {len(rejected)} rows rejected", file=sys.stderr)
+        where = f"; listed in {listed}" if listed else ""
+        print(f"granola: {name}: {count(len(rejected), 'row')} rejected{where}", file=sys.stderr)
 
 
 def exit_status(*rejected: Sequence[RejectedRow]) -> None:

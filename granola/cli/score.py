@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,7 +14,9 @@ if TYPE_CHECKING:
 
 
 def score(
-    tiered: str = typer.Argument(..., metavar="TIERED", help="Tiered rows, as `granola tiers` writes them."),
+    tiered: str = typer.Argument(
+        ..., metavar="TIERED", help="Tiered rows, as `granola tiers` writes them; - is standard input."
+    ),
     predictions: str = typer.Argument(
         ...,
         metavar="PREDICTIONS",
@@ -23,8 +24,12 @@ def score(
     ),
     as_json: bool = typer.Option(False, "--json", help="Print the scores as one JSON object."),
     out: Path | None = typer.Option(
-        None, "--out", metavar="FILE", help="Write one JSON row an item here, and FILE.run.json beside it."
+        None,
+        "--out",
+        metavar="FILE",
+        help="Write one JSON row an item here, FILE.run.json beside it, and FILE.rejects.jsonl for rejected rows.",
     ),
+    force: bool = typer.Option(False, "--force", help="Replace an existing --out."),
     matcher: str = typer.Option("rules", "--matcher", help="What decides a match: rules, f1 or em."),
     tau: float | None = typer.Option(
         None, "--tau", help="Threshold of --matcher f1: a token-F1 of tau or more matches. Default 0.5."
@@ -42,18 +47,37 @@ def score(
     ),
 ) -> None:
     """Score predictions: GRANOLA accuracy, informativeness and more, with intervals and a signature."""
+    from abstraction.formats.writing import check_format
     from abstraction.rows import read_tiered
     from granola import matching, scoring
-    from granola.cli.output import exit_status, report_rejects
-    from granola.errors import PredictionError
+    from granola.cli.output import (
+        REJECTS_SUFFIX,
+        STANDARD,
+        check_outputs,
+        check_standard_input,
+        count,
+        exit_status,
+        note,
+        print_json,
+        readable,
+        report_rejects,
+    )
+    from granola.errors import PredictionError, UsageError
     from granola.predictions import read_predictions
+    from granola.run_record import SUFFIX as RECORD_SUFFIX
     from granola.signature import short_hash, snapshot_of
 
     chosen = matching.matcher(matcher, tau=tau)
-    if out is not None and out.resolve() in {Path(tiered).resolve(), Path(predictions).resolve()}:
-        raise PredictionError(f"--out {out} is one of the inputs; name another file")
+    check_standard_input([tiered, predictions])
+    if out is not None:
+        if str(out) in (STANDARD, "."):
+            raise UsageError("--out takes a file; the tables or --json go to standard output")
+        check_outputs(out, inputs=[tiered, predictions], sides=(REJECTS_SUFFIX, RECORD_SUFFIX), force=force)
+        check_format(out)
     rejected: list[RejectedRow] = []
-    rows = list(read_tiered(tiered, on_reject=rejected.append))
+    with readable(tiered) as held:
+        rows = list(read_tiered(held, on_reject=rejected.append))
+        tiers_hash = short_hash(held)
     if not rows:
         reason = f"; {rejected[0].source}: {rejected[0].reason}" if rejected else ""
         raise PredictionError(f"{tiered} has no tiered row{reason}; make one with granola tiers")
@@ -69,7 +93,7 @@ def score(
         allow_missing=allow_missing,
         ignore_unknown=ignore_unknown,
         rejected_rows=len(rejected),
-        tiers_hash=short_hash(tiered),
+        tiers_hash=tiers_hash,
         snapshot=snapshot_of(tiered),
     )
     if out is not None:
@@ -89,14 +113,18 @@ def score(
                 "ignore_unknown": ignore_unknown,
             },
         )
-    report_rejects(tiered, rejected)
-    report_rejects(given.name, given.rejected)
+    listed = Path(f"{out}{REJECTS_SUFFIX}") if out is not None else None
+    report_rejects(tiered, rejected, listed=listed)
+    report_rejects(given.name, given.rejected, listed=listed)
     if report.overall.unscored:
-        print(f"granola: {report.overall.unscored} of {len(rows)} questions are unscored", file=sys.stderr)
+        note(f"{report.overall.unscored} of {count(len(rows), 'question')} are unscored")
     if as_json:
-        print(json.dumps(report.to_json(), ensure_ascii=False, indent=1, allow_nan=False))
+        print_json(report.to_json(), indent=1)
     else:
         _print_tables(report)
+    if report.overall.unscored == len(rows):
+        note("nothing is scored: no question has a usable prediction")
+        raise typer.Exit(1)
     exit_status(rejected, given.rejected)
 
 
@@ -121,10 +149,18 @@ def _write_items(
     rejected: list[RejectedRow],
     arguments: dict[str, object],
 ) -> None:
+    from abstraction.formats.writing import write_records
+    from granola.cli.output import REJECTS_SUFFIX, removed_on_error
     from granola.report.items import write_items
     from granola.run_record import write_run_record
 
-    write_items(report, out)
+    rejects = Path(f"{out}{REJECTS_SUFFIX}")
+    with removed_on_error(out):
+        write_items(report, out)
+        if rejected:
+            write_records((row.to_json() for row in rejected), rejects, format="jsonl")
+        else:
+            rejects.unlink(missing_ok=True)  # of an earlier run
     write_run_record(
         out,
         command="score",

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import typer
+from granola.cli.output import report_rejects
 
 if TYPE_CHECKING:
+    from abstraction.rows import RejectedRow
     from kg.scope import Scope
 
 # What ladders climb or state, by the kind of answer.
@@ -37,39 +38,40 @@ def scope_of(
     properties: bool,
 ) -> tuple[Scope, int]:
     """The scope, and how many rows of QA files were rejected."""
+    from kg.errors import SelectionError
     from kg.scope import Scope
+    from kg.terms import normalise
 
     chosen = set(words(ids))
     for path in ids_from:
         chosen.update(_ids_in(path))
     names: set[str] = set()
-    bad_rows = 0
+    rejected: list[RejectedRow] = []
     if qa:
-        from abstraction.rows import RejectedRow, read_questions
+        from abstraction.rows import read_questions
 
-        rejected: list[RejectedRow] = []
         for row in read_questions(qa, on_reject=rejected.append):
             names.update(row.answers)
             if row.subject_text:
                 names.add(row.subject_text)
             chosen.update(qid for qid in (*row.answer_qids, row.subject_qid) if qid)
-        for one in rejected[:10]:
-            typer.echo(f"granola: {one.source}: {one.reason}", err=True)
-        bad_rows = len(rejected)
-        if bad_rows:
-            typer.echo(f"granola: {bad_rows} rows of the QA files rejected", err=True)
+        report_rejects("QA files", rejected)
     followed = {prop for word in words(along) for prop in (LADDER if word == "ladder" else (word,))}
+    classes = frozenset(words(instances_of))
+    if (ids or ids_from or qa or instances_of) and not (chosen or classes or any(map(normalise, names))):
+        why = f"; {rejected[0].source}: {rejected[0].reason}" if rejected else ""
+        raise SelectionError(f"nothing selected: the selection names no entity{why}; leave it out to take everything")
     scope = Scope(
         ids=frozenset(chosen),
         names=frozenset(names),
-        classes=frozenset(words(instances_of)),
+        classes=classes,
         hops=hops,
         along=frozenset(followed) if hops else frozenset(),
         excluded=frozenset(words(excluded)),
         hub_limit=hub_limit,
         properties=properties,
     )
-    return scope, bad_rows
+    return scope, len(rejected)
 
 
 def words(given: list[str]) -> list[str]:
@@ -81,7 +83,11 @@ def _ids_in(path: Path) -> Iterator[str]:
     from kg.errors import SelectionError
 
     empty = True
-    for number, line in enumerate(path.read_text("utf-8-sig").splitlines(), 1):
+    try:
+        text = path.read_text("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise SelectionError(f"{path} is no text in UTF-8; expected one id a line, as in Q42") from error
+    for number, line in enumerate(text.splitlines(), 1):
         words = re.split(r"[,;\s]+", line.strip(), maxsplit=1)
         if not words[0] or words[0].startswith("#"):
             continue

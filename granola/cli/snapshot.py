@@ -15,12 +15,11 @@ import typer
 from granola.cli.describing import described
 from granola.cli.mirror import push
 from granola.cli.mirror import verify as verify_mirror
+from granola.cli.output import check_out, check_standard_input, count
 from granola.cli.selecting import scope_of, words
-from granola.cli.output import check_out, check_standard_input, count, report_rejects
 from granola.cli.sources import SourceKind, build_from
 
 if TYPE_CHECKING:
-    from abstraction.rows import RejectedRow
     from kg.scope import Scope
     from kg.snapshot import Progress, Report
 

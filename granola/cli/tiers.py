@@ -14,16 +14,27 @@ import orjson
 import typer
 
 from abstraction.errors import RowError
-from abstraction.formats.writing import check_format
+from abstraction.formats.writing import check_format, format_of
 from abstraction.pipeline import make_ladders
 from abstraction.relations import relation as relation_row
 from abstraction.rows import RejectedRow, TieredRow, read_questions, write_granola_eq, write_tiered
+from granola.cli.output import (
+    REJECTS_SUFFIX,
+    STANDARD,
+    check_language,
+    check_outputs,
+    check_standard_input,
+    count,
+    note,
+    removed_on_error,
+    warn_of_language,
+    warn_of_relation,
+)
 from granola.coverage import Coverage
+from granola.run_record import SUFFIX as RECORD_SUFFIX
 from granola.run_record import write_run_record
 from kg.files import atomic_path
 from kg.store import open_store
-
-REJECTS_SUFFIX = ".rejects.jsonl"
 
 
 class Format(StrEnum):
@@ -55,22 +66,31 @@ def tiers(
     """
     if relation is not None:
         relation = relation_row(relation.upper() if relation[:1] == "p" else relation).id
-    to_stdout = out == "-"
-    if not to_stdout and Path(out).exists() and not force:
-        raise RowError(f"{out} exists; give --force to replace it, or another --out")
-    if not to_stdout and Path(out).resolve() in {Path(path).resolve() for path in qa if path != "-"}:
-        raise RowError(f"{out} is also an input; give another --out")
+        warn_of_relation(relation)
+    check_language(language)
+    check_standard_input(qa)
+    to_stdout = out == STANDARD
+    if not to_stdout:
+        check_outputs(out, inputs=[*qa, snapshot], sides=(REJECTS_SUFFIX, RECORD_SUFFIX), force=force)
     kind = None if format in (None, Format.GRANOLA_EQ) else str(format)
-    check_format(out, kind)
+    if format is Format.GRANOLA_EQ:
+        kind = format_of(out) or "jsonl"
+        note("granola-eq has one text a level: aliases, siblings and evidence are not kept")
+    kind = check_format(out, kind)
     write = write_granola_eq if format is Format.GRANOLA_EQ else write_tiered
     coverage, reasons = Coverage(), Counter[str]()
     rejects = Path(f"{out}{REJECTS_SUFFIX}")
-    with closing(open_store(snapshot)) as store, _Rejects(None if to_stdout else rejects) as rejected:
+    with (
+        removed_on_error(None if to_stdout else out),
+        closing(open_store(snapshot)) as store,
+        _Rejects(None if to_stdout else rejects) as rejected,
+    ):
 
         def reject(row: RejectedRow) -> None:
             reasons[row.reason.split(":")[0]] += 1
             rejected.add(row)
 
+        warn_of_language(language, store)
         questions = read_questions(qa, relation=relation, limit=limit, on_reject=reject)
         made = coverage.watch(make_ladders(questions, store, language=language))
         write(_some(_with_progress(made), qa, rejected), out, format=kind)
@@ -96,7 +116,7 @@ def tiers(
 
 def _report(rejected: _Rejects, reasons: Counter[str], path: Path | None) -> None:
     where = f"; listed in {path}" if path else ""
-    print(f"granola: {rejected.count} rows rejected{where}; the first: {rejected.first}", file=sys.stderr)
+    note(f"{count(rejected.count, 'row')} rejected{where}; the first: {rejected.first}")
     for reason, number in reasons.most_common():
         print(f"  {number:>6}  {reason}", file=sys.stderr)
 
@@ -105,7 +125,7 @@ def _some(rows: Iterator[TieredRow], qa: list[str], rejected: _Rejects) -> Itera
     """Hand the rows on; RowError where there is none, so that no empty file is left."""
     first = next(rows, None)
     if first is None:
-        why = f": {rejected.count} rows rejected, the first at {rejected.first}" if rejected.count else ""
+        why = f": {count(rejected.count, 'row')} rejected, the first at {rejected.first}" if rejected.count else ""
         raise RowError(f"no question in {', '.join(qa)} can be used{why}")
     yield first
     yield from rows

@@ -330,6 +330,11 @@ class SQLiteStore:
                 yield id_of(number)
             last = rows[-1][0]
 
+    def has_labels(self, language: str, *, among: int = 1_000_000) -> bool:
+        """Whether any of the first `among` terms is a label in that language."""
+        query = "SELECT 1 FROM (SELECT language, kind FROM term LIMIT ?) WHERE language = ? AND kind = 0 LIMIT 1"
+        return bool(self._rows(query, (among, language)))
+
     def manifest(self) -> Mapping[str, Any]:
         """See `Store.manifest`."""
         if self._manifest is None:

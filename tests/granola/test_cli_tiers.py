@@ -128,7 +128,7 @@ def test_standard_output_is_data_alone(run: Run, snapshot: Path, questions: Path
         (None, ["--relation", "birthplace"], "expected a WikiData property id"),
         (None, ["--snapshot", "{questions}"], "snapshot"),
         (None, ["--snapshot", "{absent}"], "absent"),
-        (None, ["--out", "{questions}"], "exists"),
+        (None, ["--out", "{questions}"], "also an input"),
         (None, ["--out", "{questions}", "--force"], "also an input"),
         (None, ["--limit", "0"], "limit"),
         (None, ["--format", "xml"], "format"),

@@ -93,7 +93,7 @@ def predictions(**changed: object) -> list[object]:
         (["--tau", "0.5"], "use --matcher f1"),
         (["--lambda", "-1"], "lambda is -1"),
         (["--resamples", "0"], "resamples is 0"),
-        (["--out", TIERS], "is one of the inputs"),
+        (["--out", TIERS], "is also an input"),
     ],
 )
 def test_wrong_settings_are_status_2(run, arguments: list[str], told: str) -> None:  # type: ignore[no-untyped-def]
