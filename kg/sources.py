@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-import tempfile
+import fcntl
+import shutil
+import sqlite3
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import fields
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 Fetch = Callable[[Iterable[str]], Iterator[tuple[str, Mapping[str, Any]]]]
 
 CACHE_SUFFIX = ".cache"
+GATHERED = ".gathered"  # the folder beside the output, while a build is at work
 _STEPS = ("hops", "along", "hub_limit", "properties")
 
 _STEP = 200  # entities between two signs of progress
@@ -343,14 +346,31 @@ def _moment(at: float) -> str:
 
 @contextmanager
 def _work(out: Path) -> Iterator[Path]:
-    """A folder beside the output for what is gathered; removed at the end."""
+    """A folder beside the output for what is gathered, removed at the end; what a killed build left is removed first.
+
+    Raises SnapshotError where another process gathers for the same output, and for a full disk.
+    """
+    folder = out.parent / f".{out.name}{GATHERED}"
     try:
-        out.parent.mkdir(parents=True, exist_ok=True)
-        folder = tempfile.TemporaryDirectory(prefix=f".{out.name}.", suffix=".gathered", dir=out.parent)
-    except OSError as error:
+        folder.mkdir(parents=True, exist_ok=True)
+        with (folder / "lock").open("ab") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                raise SnapshotError(f"another process is building {out}; wait for it, or name another file") from None
+            for left in folder.iterdir():
+                if left.name != "lock":
+                    left.unlink()
+            try:
+                yield folder
+            finally:
+                shutil.rmtree(folder, ignore_errors=True)
+    except FileNotFoundError:
+        raise
+    except ConnectionError:  # of the services: ServiceError is one
+        raise
+    except (OSError, sqlite3.Error) as error:  # a full disk, a folder that is not ours
         raise SnapshotError(f"cannot build {out}: {error}") from error
-    with folder as work:
-        yield Path(work)
 
 
 def _tell(progress: Callable[[Progress], None] | None, phase: str, entities: int) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
+import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
@@ -24,6 +26,7 @@ from kg.errors import (
     RateLimitedError,
     SelectionError,
     ServiceError,
+    SnapshotError,
     SourceError,
     TimeLimitError,
 )
@@ -33,7 +36,7 @@ from kg.reading.cache import Cache
 from kg.reading.courtesy import Patience, retry_after, user_agent
 from kg.scope import Scope
 from kg.snapshot import build
-from kg.sources import build_from_api
+from kg.sources import _work, build_from_api
 from kg.store import open_store
 
 QUICK = Patience(base=0.01, cap=0.05, tries=4, timeout=5.0)
@@ -262,6 +265,45 @@ def test_merged_seeds_become_redirects_and_missing_ones_rejects(server: api.Serv
         assert list(store.ids()) == ["Q7"]
         assert store.entities(["Q900"])["Q900"].id == "Q7"
         assert store.manifest()["duplicates"] == 0
+
+
+def test_a_killed_build_goes_on_with_what_it_has(server: api.Server, tmp_path: Path) -> None:
+    def stuck(handler: api.Handler, _: list[str]) -> bool:
+        reached.set()
+        return blocked.wait(30)
+
+    reached, blocked = threading.Event(), threading.Event()
+    server.faults = [lambda *_: False, lambda *_: False, stuck]
+    (tmp_path / "ids").write_text("\n".join(WORLD))
+    command = [str(Path(sys.executable).parent / "granola"), "snapshot", "build", "--from", "api", server.url]
+    command += ["--ids-from", "ids", "--out", "out"]
+    environment = {**os.environ, "GRANOLA_CONTACT": "tests@example.org"}
+    process = subprocess.Popen(command, cwd=tmp_path, env=environment, stderr=subprocess.PIPE)
+    assert reached.wait(30)
+    kept = Cache(tmp_path / "out.cache")
+    while kept.size() < 80:  # the first two answers
+        assert process.poll() is None
+        time.sleep(0.01)
+    kept.close()
+    process.kill()
+    process.communicate()
+    blocked.set()
+    assert sorted(path.name for path in tmp_path.iterdir() if "cache" not in path.name) == [".out.gathered", "ids"]
+    asked = {one for ids in server.asked[:2] for one in ids}
+    server.asked.clear()
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    again = {one for ids in server.asked for one in ids} - {"P31", "P131"}
+    assert again <= set(WORLD)
+    assert len(again) <= 50
+    assert again | asked == set(WORLD)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["ids", "out", "out.cache"]
+
+
+def test_two_builds_of_one_output_do_not_meet(server: api.Server, tmp_path: Path) -> None:
+    with _work(tmp_path / "out"), pytest.raises(SnapshotError, match="another process is building"):
+        build_from_api(tmp_path / "out", scope=Scope(ids=frozenset({"Q1"})), url=server.url, patience=QUICK)
+    assert [path.name for path in tmp_path.iterdir()] == ["out.cache"]
 
 
 @pytest.mark.parametrize(
