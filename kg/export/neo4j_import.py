@@ -14,7 +14,7 @@ import sqlite3
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO, Literal
@@ -51,6 +51,17 @@ class _Table:
     columns: tuple[tuple[str, str], ...]  # name in the header (with its role), type in Neo4j's words
     rows: Iterable[Sequence[Any]]
 
+    def identified(self) -> _Table:
+        """The table with an id column, which in Parquet every node must have."""
+        if any(":" in name for name, _ in self.columns):
+            return self
+        name = f":ID({self.labels})"
+        return replace(
+            self,
+            columns=((name, "string"), *self.columns),
+            rows=((str(number), *row) for number, row in enumerate(self.rows)),
+        )
+
 
 def export_neo4j(
     snapshot: Path | str,
@@ -73,6 +84,8 @@ def export_neo4j(
         written = 0
         files: list[_Written] = []
         for table in _tables(connection, manifest):
+            if format == "parquet":
+                table = table.identified()
             with (_Parquet if format == "parquet" else _CSV)(folder, table) as writer:
                 for batch in _batched(table.rows):
                     writer.write(batch)
@@ -255,10 +268,14 @@ class _Parquet:
             raise ExportError("Parquet needs pyarrow: pip install 'granola-ladders[parquet]'") from error
         types = {
             "string": pyarrow.string(), "long": pyarrow.int64(), "boolean": pyarrow.bool_(),
-            "long[]": pyarrow.list_(pyarrow.int64()),
+            "long[]": pyarrow.string(),
         }  # fmt: skip
         self._arrow = pyarrow
-        self._schema = pyarrow.schema([(name, types[of]) for name, of in table.columns])
+        self._lists = [place for place, (_, of) in enumerate(table.columns) if of == "long[]"]
+        # The import tool knows no lists of Parquet's own: it reads them as in CSV.
+        self._schema = pyarrow.schema(
+            [(f"{name}:{of}" if of == "long[]" else name, types[of]) for name, of in table.columns]
+        )
         self._table = table
         self._name = f"{table.name}.parquet"
         self._stack = ExitStack()
@@ -268,9 +285,11 @@ class _Parquet:
 
     def write(self, rows: list[Sequence[Any]]) -> None:
         """Add rows."""
+        given = [list(column) for column in zip(*rows, strict=True)]
+        for place in self._lists:
+            given[place] = list(map(_field, given[place]))
         columns = [
-            self._arrow.array(column, type=field.type)
-            for column, field in zip(zip(*rows, strict=True), self._schema, strict=True)
+            self._arrow.array(column, type=field.type) for column, field in zip(given, self._schema, strict=True)
         ]
         self._writer.write_table(self._arrow.Table.from_arrays(columns, schema=self._schema))
         self._rows += len(rows)
