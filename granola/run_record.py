@@ -37,6 +37,15 @@ def write_run_record(
         raise
 
 
+def made_by(out: Path | str) -> str | None:
+    """The verb that made `out`, by its run record; None without one that can be read."""
+    try:
+        found = json.loads(Path(f"{out}{SUFFIX}").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return found.get("command") if isinstance(found, dict) else None
+
+
 def _write(
     path: Path,
     out: Path | str,

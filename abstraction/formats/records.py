@@ -29,6 +29,8 @@ PARQUET_HELP = "Parquet needs pyarrow: pip install 'granola-ladders[parquet]'"
 
 _UNDECODED = re.compile("[\udc80-\udcff]")
 _ITEM_START = re.compile(r"^[ \t]*\{", re.MULTILINE)
+NOT_UTF8 = "not UTF-8; save or re-encode the file as UTF-8"
+_KINDS = {type(None): "null", bool: "true or false", int: "number", float: "number", str: "text", list: "array"}
 _JSON_SPACE = " \t\r\n"
 
 
@@ -156,7 +158,7 @@ def _record(source: str, data: object) -> Record | RejectedRow:
     if isinstance(data, dict):
         return Record(source=source, data=data)
     return RejectedRow(
-        source=source, reason=f"a JSON {type(data).__name__}, not an object", excerpt=excerpt(repr(data))
+        source=source, reason=f"JSON {_KINDS.get(type(data), 'value')}, not an object", excerpt=excerpt(repr(data))
     )
 
 
@@ -194,7 +196,7 @@ def _read_array(stream: BinaryIO, name: str) -> Iterator[Record | RejectedRow]:
             continue
         item = text[at:end]
         if _UNDECODED.search(item):
-            yield RejectedRow(source=source, reason="not UTF-8", excerpt=excerpt(item))
+            yield RejectedRow(source=source, reason=NOT_UTF8, excerpt=excerpt(item))
         elif "\\ud" in item.lower() and not _encodable(data):
             yield RejectedRow(source=source, reason="half of a surrogate pair", excerpt=excerpt(item))
         else:
@@ -236,7 +238,7 @@ def _read_csv(stream: BinaryIO, name: str) -> Iterator[Record | RejectedRow]:
             reason = f"{len(cells)} fields where the header has {len(header)}"
             yield RejectedRow(source=source, reason=reason, excerpt=excerpt(shown))
         elif _UNDECODED.search(shown):
-            yield RejectedRow(source=source, reason="not UTF-8", excerpt=excerpt(shown))
+            yield RejectedRow(source=source, reason=NOT_UTF8, excerpt=excerpt(shown))
         else:
             data = {key: cell for key, cell in zip(header, cells, strict=False) if cell.strip()}
             yield Record(source=source, data=data, flat=True)

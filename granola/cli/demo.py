@@ -19,6 +19,7 @@ def demo(
     out: Path = typer.Option(
         Path("demo-output"), "--out", metavar="DIR", help="Folder for what the demo makes; created where absent."
     ),
+    force: bool = typer.Option(False, "--force", help="Replace files in the folder that are not an earlier demo's."),
 ) -> None:
     """Build a snapshot, make ladders, score two prediction files and write a page about it all.
 
@@ -28,7 +29,7 @@ def demo(
 
     from abstraction.pipeline import make_ladders
     from abstraction.rows import read_questions, read_tiered, write_tiered
-    from granola.errors import GranolaError
+    from granola.errors import GranolaError, UsageError
     from granola.matching import matcher
     from granola.predictions import read_predictions
     from granola.report.items import write_items
@@ -40,10 +41,14 @@ def demo(
     from kg.snapshot import build
     from kg.store.sqlite import SQLiteStore
 
+    if not str(out) or out == Path():
+        raise UsageError("--out is empty; name a folder, as in --out demo-output")
     source = _bundled("wikidata")
     questions = _bundled("questions")
     if out.exists() and not out.is_dir():
         raise GranolaError(f"--out {out} is a file; name a folder, as in --out demo-output")
+    if not force:
+        _check_folder(out)
     out.mkdir(parents=True, exist_ok=True)
 
     snapshot = out / "snapshot.sqlite"
@@ -91,6 +96,22 @@ def demo(
     with atomic_path(page) as temporary:
         temporary.write_text(render(rows, reports, manifest, title="GRANOLA demo"), encoding="utf-8")
     _print(reports, page)
+
+
+def _check_folder(out: Path) -> None:
+    """Raise UsageError where a file that the demo would write is there, and no earlier demo wrote it."""
+    from granola.errors import UsageError
+    from granola.run_record import SUFFIX, made_by
+
+    items = [f"items-{system}.jsonl" for system in SYSTEMS]
+    recorded = ["tiers.jsonl", *items]
+    names = ["snapshot.sqlite", "report.html", *recorded, *(f"{name}{SUFFIX}" for name in recorded)]
+    there = [out / name for name in names if (out / name).exists()]
+    own = [path for path in there if made_by(path.with_name(path.name.removesuffix(SUFFIX))) == "demo"]
+    if own:  # snapshot and page have no record of their own
+        own += [path for path in there if path.name in names[:2]]
+    if foreign := [path for path in there if path not in own]:
+        raise UsageError(f"{foreign[0]} is not an earlier demo's; name another folder, or give --force to replace it")
 
 
 def _bundled(name: str) -> Path:

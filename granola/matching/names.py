@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 from granola.matching import vocabulary
 from granola.matching.verdict import Levels
@@ -69,15 +70,42 @@ class Answer:
             for start in range(len(texts) - size + 1):
                 if texts[start] == folded[0] and tuple(texts[start : start + size]) == folded:
                     found.setdefault((level, start, start + size), Mention(level, name, start, start + size))
-        longest = [
-            mention
-            for mention in found.values()
-            if not any(
-                other.start <= mention.start and mention.end <= other.end and _size(other) > _size(mention)
-                for other in found.values()
-            )
-        ]
+        longest, reached = [], -1  # the furthest end of the mentions that begin earlier, or here and are longer
+        for mention in sorted(found.values(), key=lambda mention: (mention.start, -mention.end)):
+            if mention.end > reached or (longest and longest[-1].start == mention.start and mention.end == reached):
+                longest.append(mention)
+            reached = max(reached, mention.end)
         return tuple(sorted(longest, key=lambda mention: (mention.level, mention.start)))
+
+    @cached_property
+    def mentioned(self) -> bytearray:
+        """For each word 1 where it belongs to a mention of a tier."""
+        marks = bytearray(len(self.words))
+        for mention in self.mentions:
+            marks[mention.start : mention.end] = b"\1" * (mention.end - mention.start)
+        return marks
+
+    @cached_property
+    def mentions_by_end(self) -> dict[int, list[Mention]]:
+        """The mentions that end before a word, in their order."""
+        ends: dict[int, list[Mention]] = {}
+        for mention in self.mentions:
+            ends.setdefault(mention.end, []).append(mention)
+        return ends
+
+    @cached_property
+    def unknown_first(self) -> int | None:
+        """Where the answer is short parts between commas and the first, the finest, is unknown: where that ends."""
+        words = self.words
+        starts = [0, *(i for i, word in enumerate(words) if i and "," in word.gap)]
+        if len(starts) < 2 or any(set(word.gap) & _SENTENCE_END - {"."} for word in words):
+            return None
+        parts = pairwise([*starts, len(words)])
+        if any(end - start > _CHAIN_WORDS for start, end in parts):
+            return None
+        if any(word.text in _PROSE and not self.is_mentioned(i, i + 1) for i, word in enumerate(words)):
+            return None
+        return starts[1] if self.is_claim(0, starts[1]) else None
 
     def quote(self, start: int, end: int) -> str:
         """The answer's own text of the words [start, end)."""
@@ -85,7 +113,7 @@ class Answer:
 
     def is_mentioned(self, start: int, end: int) -> bool:
         """Whether any word of [start, end) belongs to a mention of a tier."""
-        return any(mention.start < end and start < mention.end for mention in self.mentions)
+        return any(self.mentioned[start:end])
 
     def is_claim(self, start: int, end: int) -> bool:
         """Whether [start, end) says more than tiers, words of the question, titles and kinds of place."""
@@ -112,10 +140,6 @@ class Answer:
             "von",
             "van",
         )
-
-
-def _size(mention: Mention) -> int:
-    return mention.end - mention.start
 
 
 def _clause(answer: Answer, mention: Mention) -> Iterator[str]:
@@ -238,17 +262,7 @@ def follows_a_finer_claim(answer: Answer, mention: Mention) -> bool:
 
 def _in_chain(answer: Answer, mention: Mention) -> bool:
     """Short parts between commas, read from the finest: an unknown first part before a known one."""
-    starts = [0, *(i for i, word in enumerate(answer.words) if i and "," in word.gap)]
-    if len(starts) < 2 or any(set(word.gap) & _SENTENCE_END - {"."} for word in answer.words):
-        return False
-    parts = list(zip(starts, [*starts[1:], len(answer.words)], strict=True))
-    if any(end - start > _CHAIN_WORDS for start, end in parts):
-        return False
-    prose = (index for index, word in enumerate(answer.words) if word.text in _PROSE)
-    if any(not answer.is_mentioned(index, index + 1) for index in prose):
-        return False
-    first = parts[0]
-    return mention.start >= first[1] and answer.is_claim(*first)
+    return answer.unknown_first is not None and mention.start >= answer.unknown_first
 
 
 def _behind_a_name(answer: Answer, mention: Mention) -> bool:
@@ -268,7 +282,7 @@ def _behind_a_name(answer: Answer, mention: Mention) -> bool:
         bridge -= 1
     if bridge == mention.start and not parted:
         return False
-    larger = next((m for m in answer.mentions if m.end == bridge and m.level < mention.level), None)
+    larger = next((m for m in answer.mentions_by_end.get(bridge, ()) if m.level < mention.level), None)
     if larger is not None:  # Lyon, Rhône, France: what takes back the part before takes back this one
         return follows_a_finer_claim(answer, larger)
     end = bridge

@@ -7,7 +7,8 @@
 5. near             short answers only: the same words in another order, or a few left out or added
 
 Of the levels that a rule matches, the finest wins. A later rule is asked only where the earlier ones found
-nothing; a veto (negated, alternatives, finer-claim-conflict, ...) ends in no match.
+nothing; a veto (negated, alternatives, finer-claim-conflict, ...) ends in no match. Of a prediction the first
+20,000 characters are read, up to a space: an answer that runs on endlessly costs no more than a long one.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from granola.matching.verdict import Comparison, Levels, Verdict
 from granola.matching.words import ARTICLES, key
 
 NEAR = 0.6  # token-F1 from which words left out or added are forgiven
+EXAMINED = 20_000  # characters of a prediction
 NEAR_WORDS = 6  # in longer answers overlap of words says little about agreement
 
 _ASKS_AMOUNT = re.compile(
@@ -51,6 +53,7 @@ class RulesMatcher:
 
     def match(self, prediction: str, levels: Levels, question: str | None = None) -> Verdict:
         """The verdict of the first rule that decides; repeating words of `question` claims nothing."""
+        prediction = _beginning(prediction)
         if found := _exact(prediction, levels):
             return found
         declined = refusal(prediction)
@@ -60,6 +63,15 @@ class RulesMatcher:
         if verdict is not None and (verdict.level is not None or declined.guess):
             return verdict
         return Verdict(level=None, rule=declined.rule, abstained=True)
+
+
+def _beginning(text: str) -> str:
+    """The part of a prediction that is read, ending with a whole word where it has any."""
+    if len(text) <= EXAMINED:
+        return text
+    text = text.lstrip()
+    space = text.rfind(" ", 0, EXAMINED + 1)
+    return text[: space if space > 0 else EXAMINED]
 
 
 def _exact(prediction: str, levels: Levels) -> Verdict | None:
