@@ -21,9 +21,15 @@ def described(found: dict[str, Any]) -> Iterator[str]:
     languages = found.get("languages")
     yield f"languages    {'all' if languages is None else ', '.join(languages)}"
     yield f"selection    {_selection(found.get('selection', {}))}"
+    fetched = found.get("fetched")
     for source in found.get("sources", ()):
         size = "" if source["size"] is None else f", {source['size']:,} bytes"
-        yield f"source       {source['name']}{size}, sha256 {source['sha256'] or 'not read to its end'}"
+        how = (
+            f"fetched {' to '.join(map(str, fetched))}"
+            if fetched
+            else f"sha256 {source['sha256'] or 'not read to its end'}"
+        )
+        yield f"source       {source['name']}{size}, {how}"
     if found.get("time_aware") is False:
         yield "time         not time-aware: truthy statements, without ranks, qualifiers and exact dates"
     yield f"read         {found.get('source_entities', 0):,} entities, {found.get('duplicates', 0):,} repeats"

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 from urllib.parse import unquote
 
 from kg.rdf import NAMESPACES, datatype_name
@@ -21,9 +20,11 @@ GENID = "http://www.wikidata.org/.well-known/genid/"  # unknown values on the qu
 DATATYPE_NAMES: Mapping[str, str] = {datatype_name(datatype): datatype for datatype in DATATYPES}
 
 
-@dataclass(frozen=True, slots=True)
-class Term:
-    """What stands in a triple: an IRI, a blank node's name, or a literal's text with its language or datatype IRI."""
+class Term(NamedTuple):
+    """What stands in a triple: an IRI, a blank node's name, or a literal's text with its language or datatype IRI.
+
+    A tuple, for there are as many as triples.
+    """
 
     kind: Literal["iri", "blank", "literal"]
     value: str

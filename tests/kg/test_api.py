@@ -371,6 +371,8 @@ def test_by_the_command(server: api.Server, tmp_path: Path) -> None:
     with open_store(tmp_path / "out") as store:
         assert list(store.ids()) == ["Q3", "Q4", "Q5"]
         assert "--from api" in store.manifest()["command"]
+    told = subprocess.run([granola, "snapshot", "info", "out"], cwd=tmp_path, capture_output=True, text=True).stdout
+    assert f"source       {server.url}, fetched 20" in told
     assert server.params[0]["languages"] == "en|fr|mul"
     del environment["GRANOLA_CONTACT"]
     done = subprocess.run([*command, "--force"], cwd=tmp_path, env=environment, capture_output=True, text=True)
