@@ -16,7 +16,8 @@ import typer
 
 from abstraction.errors import AbstractionError
 from granola import __version__
-from granola.cli import demo, export, ladder, score, snapshot, tiers
+from granola.cli import demo, diff, export, ladder, score, snapshot, tiers
+from granola.cli.dashes import HintingCommand
 from granola.errors import GranolaError, UsageError
 from kg.errors import KGError
 
@@ -32,9 +33,12 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 snapshot.app.command(name="export")(export.export)
+snapshot.app.command(name="import")(export.import_)
+snapshot.app.command(name="diff")(diff.diff)
+snapshot.app.command(name="check")(diff.check)
 app.add_typer(snapshot.app, name="snapshot")
 app.command(name="tiers")(tiers.tiers)
-app.command(name="ladder")(ladder.ladder)
+app.command(name="ladder", cls=HintingCommand)(ladder.ladder)
 app.command(name="score")(score.score)
 app.command(name="demo")(demo.demo)
 

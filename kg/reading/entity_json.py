@@ -198,6 +198,8 @@ def _entries(data: object) -> Iterator[tuple[object, Any]]:
     elif isinstance(data, list):  # a list of {language, value} instead of a map
         for given in data:
             yield None, given
+    elif data is not None:  # neither: one entry that cannot be used
+        yield None, data
 
 
 def _texts(
