@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 import orjson
 
-from kg.building.harvest import READ, Batch, Harvester, Recipe, handlers, packed
+from kg.building.harvest import Batch, Harvester, Recipe
 from kg.building.reading import Answer
 from kg.building.work import Work
 from kg.idset import IdSet
@@ -94,8 +94,7 @@ class Collector:
         """Put one answer in, up to `left` entities of it; how many entities it had."""
         batch = self._decode(answer.result)
         if left is not None and batch.entities > left:
-            again = handlers(self._recipe)[READ](packed(answer.block, left))
-            batch = self._decode(again)
+            batch = self._decode(self._encode(Harvester(self._recipe).read(answer.block, left)))
         for row in batch.rejects:
             self.rejects.add(answer.source, row)
         self.heard.update(batch.heard)

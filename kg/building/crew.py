@@ -44,13 +44,14 @@ def cores() -> int:
 class Task:
     """Bytes given to the crew, and in time what became of them."""
 
-    __slots__ = ("_crew", "_found", "data", "error", "kind")
+    __slots__ = ("_crew", "_found", "error", "kind", "parts", "size")
 
-    def __init__(self, crew: Crew, kind: int, data: bytes) -> None:
+    def __init__(self, crew: Crew, kind: int, parts: tuple[bytes, ...]) -> None:
         self._crew = crew
         self._found: bytes | None = None
         self.kind = kind
-        self.data = data
+        self.parts = parts
+        self.size = sum(map(len, parts))
         self.error: BaseException | None = None
 
     @property
@@ -95,22 +96,24 @@ class _Worker:
         self.large = False  # whether bytes may be on their way through the pipe
 
     def takes(self, task: Task) -> bool:
-        if len(task.data) > AREA:  # nothing else may be under way, or each of us could wait for the other
+        if task.size > AREA:  # nothing else may be under way, or each of us could wait for the other
             return not self.tasks
         return len(self.tasks) < _SLOTS and not self.large
 
     def give(self, task: Task) -> None:
         slot = 0 if 0 not in self.tasks else 1
         self.tasks[slot] = task
-        size = len(task.data)
-        if size > AREA:
+        if task.size > AREA:
             self.large = True
-            _write(self.calls, _CALL.pack(task.kind, slot | _ELSEWHERE, size))
-            _write(self.calls, task.data)
+            _write(self.calls, _CALL.pack(task.kind, slot | _ELSEWHERE, task.size))
+            for part in task.parts:
+                _write(self.calls, part)
         else:
             at = 2 * slot * AREA
-            self.memory[at : at + size] = task.data
-            _write(self.calls, _CALL.pack(task.kind, slot, size))
+            for part in task.parts:
+                self.memory[at : at + len(part)] = part
+                at += len(part)
+            _write(self.calls, _CALL.pack(task.kind, slot, task.size))
 
     def receive(self) -> None:
         """One answer, which is there or on its way."""
@@ -176,9 +179,9 @@ class Crew:
             self._handlers = factory(*arguments)
         return self._handlers
 
-    def submit(self, kind: int, data: bytes) -> Task:
-        """Have something done; its result is asked for later."""
-        task = Task(self, kind, data)
+    def submit(self, kind: int, *parts: bytes) -> Task:
+        """Have something done with the parts in one; its result is asked for later."""
+        task = Task(self, kind, parts)
         self._waiting.append(task)
         if self._crew:
             self._dispatch()
@@ -193,7 +196,7 @@ class Crew:
             if not self._crew:
                 first = self._waiting.popleft()
                 try:
-                    first.settle(self.local()[first.kind](first.data))
+                    first.settle(self.local()[first.kind](b"".join(first.parts)))
                 except Exception as error:
                     first.settle(None, error)
                 continue

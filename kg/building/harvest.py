@@ -89,13 +89,13 @@ def handlers(recipe: Recipe) -> dict[int, Callable[[bytes], bytes]]:
     }
 
 
-def packed(block: Block, limit: int | None = None) -> bytes:
-    """A block, and how many entities to read of it, as bytes for a worker."""
-    return _HEADER.pack(block.line, block.single, _NO_LIMIT if limit is None else limit) + block.data
+def packed(block: Block, limit: int | None = None) -> tuple[bytes, bytes]:
+    """A block, and how many entities to read of it, as the parts of a worker's task."""
+    return _HEADER.pack(block.line, block.single, _NO_LIMIT if limit is None else limit), block.data
 
 
 def unpacked(data: bytes) -> tuple[Block, int | None]:
-    """The inverse of `packed`."""
+    """The inverse of `packed`, its parts in one."""
     line, single, limit = _HEADER.unpack_from(data)
     return Block(line=line, data=data[_HEADER.size :], single=single), None if limit < 0 else limit
 

@@ -112,7 +112,7 @@ class Reading:
                     raise
                 if block is None:
                     break
-                waiting.append((block, self._crew.submit(kind, packed(block, None))))
+                waiting.append((block, self._crew.submit(kind, *packed(block))))
                 while len(waiting) >= self._crew.ahead:
                     yield waiting.popleft()
             yield from waiting

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import chain
 from typing import Any
 
 import orjson
@@ -31,7 +32,6 @@ from kg.store.rows import (
     DATATYPE_CODES,
     NameRow,
     Record,
-    StatementRow,
     TermRow,
     encode_value,
     name_row,
@@ -77,13 +77,14 @@ class RowMaker:
         terms.sort()
         statements = self._statements(entity.claims, number, entity.id) if entity.claims else []
         sitelinks = entity.sitelinks
-        return (number, len(sitelinks) if sitelinks else 0, entity.datatype, terms, statements), names
+        flat = list(chain.from_iterable(terms))
+        return (number, len(sitelinks) if sitelinks else 0, entity.datatype, flat, statements), names
 
-    def _statements(self, claims: Any, number: int, subject: str) -> list[StatementRow]:
+    def _statements(self, claims: Any, number: int, subject: str) -> list[Any]:
         if type(claims) is not dict:
             raise Unusual
-        rows: list[StatementRow] = []
-        add = rows.append
+        columns: list[Any] = []
+        add = columns.extend
         value_of = self._value
         groups = [(self._property(prop), prop, group) for prop, group in claims.items()]
         groups.sort(key=lambda one: one[0])
@@ -117,7 +118,7 @@ class RowMaker:
                         DATATYPE_CODES.get(datatype, datatype) if datatype is not None else None,
                     )
                 )
-        return rows
+        return columns
 
     def _property(self, prop: str) -> int:
         number = self._properties.get(prop)

@@ -229,6 +229,8 @@ def _without(chunks: Iterator[bytes], count: int) -> Iterator[bytes]:
 
 def _split(chunks: Iterator[bytes], name: str, line: int, offset: int, shape: _Shape) -> Iterator[Block]:
     pending = b""
+    parts: list[bytes] = []
+    size = 0  # of pending and parts
     shape_known = offset > 0
     if shape.objects:
         yield from _objects(b"", chunks, line, offset, name)
@@ -239,9 +241,15 @@ def _split(chunks: Iterator[bytes], name: str, line: int, offset: int, shape: _S
             chunk = next(chunks, None)
         except DamagedError as error:  # what came before it counts
             damage, chunk = error, None
+        if chunk is not None:
+            parts.append(chunk)
+            size += len(chunk)
+            if shape_known and size < BLOCK:
+                continue
+        pending = b"".join((pending, *parts)) if parts else pending
+        parts.clear()
         if chunk is None:
             break
-        pending += chunk
         if not shape_known:
             brace = pending.find(b"{")
             if len(pending) < _HEAD and (brace < 0 or pending.find(b"\n", brace) < 0):
@@ -251,8 +259,8 @@ def _split(chunks: Iterator[bytes], name: str, line: int, offset: int, shape: _S
                 shape.objects = True
                 yield from _objects(pending, chunks, line, offset, name)
                 return
-        if len(pending) < BLOCK:
-            continue
+            if size < BLOCK:
+                continue
         cut = pending.rfind(b"\n") + 1
         if cut:
             following = line + pending.count(b"\n", 0, cut)
@@ -260,6 +268,7 @@ def _split(chunks: Iterator[bytes], name: str, line: int, offset: int, shape: _S
             yield Block(line=line, data=pending[:cut], end=offset, next_line=following)
             line = following
             pending = pending[cut:]
+            size = len(pending)
         elif len(pending) > LONGEST:
             shape.objects = True
             yield from _objects(pending, chunks, line, offset, name)

@@ -12,6 +12,7 @@ from kg.errors import SourceError
 from kg.reading import bzip2
 
 BLOCK = 1 << 18  # compressed bytes at a time; JSON unpacks to about ten times that
+_GZIP_BLOCK = 1 << 15  # what gzip gives then stays in the processor's cache, which makes it a third faster
 
 
 class DamagedError(SourceError):
@@ -195,6 +196,7 @@ def _unpacked(
     unit: _Decompressor | None = None
     units = 0
     data = head
+    size = min(BLOCK, _GZIP_BLOCK) if what == "gzip" else BLOCK
     errors: tuple[type[Exception], ...] = (zlib.error, OSError, EOFError, ValueError)
     if what == "zstd":
         import zstandard
@@ -206,7 +208,7 @@ def _unpacked(
         if unit is None:
             data = data.lstrip(b"\0")  # padding between members is allowed
             if not data:
-                data = stream.read(BLOCK)
+                data = stream.read(size)
                 continue
             unit = factory()
             units += 1
@@ -218,10 +220,10 @@ def _unpacked(
         if out:
             yield out
         if unit.eof:
-            data = unit.unused_data or stream.read(BLOCK)
+            data = unit.unused_data or stream.read(size)
             unit = None
         else:
-            data = stream.read(BLOCK)
+            data = stream.read(size)
     if unit is not None:
         raise DamagedError(
             f"{name}: truncated: the file ends inside {what} member {units}, after {stream.bytes_read} bytes"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import sqlite3
 from collections.abc import Iterator, Mapping
-from itertools import groupby
+from itertools import chain, groupby
 from operator import itemgetter
 from typing import Any
 
@@ -79,7 +79,7 @@ def _records(connection: sqlite3.Connection, number: int | None) -> Iterator[tup
 
 
 class _Groups:
-    """The rows of one entity after another; `of` is asked in ascending order."""
+    """The columns of all rows of one entity after another; `of` is asked in ascending order."""
 
     def __init__(self, rows: Iterator[Any]) -> None:
         self._groups = groupby(rows, key=itemgetter(0))
@@ -90,6 +90,6 @@ class _Groups:
             self._next = next(self._groups, None)
         if self._next is None or self._next[0] != number:
             return []
-        found = list(self._next[1])
+        found = list(chain.from_iterable(self._next[1]))
         self._next = next(self._groups, None)
         return found

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from decimal import Decimal
 from functools import lru_cache
+from itertools import chain
 from typing import Any
 
 import orjson
@@ -30,8 +31,9 @@ from kg.terms import normalise
 StatementRow = tuple[int, int, int, int, int, int | str | None, str | None, bytes | str, int | str | None]
 TermRow = tuple[int, str, int, int, str]
 NameRow = tuple[str, str, int, int, int]
-# An entity whole: number, sitelinks, datatype, its terms and its statements, each in the order of their keys.
-Record = tuple[int, int, str | None, list[TermRow], list[StatementRow]]
+# An entity whole: number, sitelinks, datatype, then its rows of term and of statement, each in the order of
+# their keys and all columns of all rows in one list.
+Record = tuple[int, int, str | None, list[Any], list[Any]]
 
 _RANK_CODES = {
     Rank.PREFERRED: schema.PREFERRED,
@@ -89,17 +91,18 @@ def record_of(entity: Entity, number: int) -> Record:
         number,
         entity.sitelinks,
         entity.datatype,
-        sorted(term_rows(entity, number)),
-        sorted(statement_rows(entity, number), key=lambda row: row[:3]),
+        list(chain.from_iterable(sorted(term_rows(entity, number)))),
+        list(chain.from_iterable(sorted(statement_rows(entity, number), key=lambda row: row[:3]))),
     )
 
 
 def stored_name(name: str, subject: str) -> str | bytes:
     """A statement's id as it is stored; see `kg.store.schema`."""
-    prefix = len(subject)
-    if name.startswith(subject) and name[prefix : prefix + 1] == "$":
-        rest = name[prefix + 1 :]
-        return bytes.fromhex(rest.replace("-", "")) if len(rest) == 36 and _UUID.match(rest) else "$" + rest
+    prefix = len(subject) + 1
+    if name[:prefix] == subject + "$":
+        if len(name) == prefix + 36 and _UUID.match(name, prefix):
+            return bytes.fromhex(name[prefix:].replace("-", ""))
+        return name[prefix - 1 :]
     return "=" + name if name[:1] in ("$", "=") else name
 
 
