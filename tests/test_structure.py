@@ -45,7 +45,7 @@ def test_imports_load_nothing_heavy(what: str) -> None:
 
 def _commands() -> list[list[str]]:
     return [[], ["snapshot"], ["snapshot", "build"], ["snapshot", "info"], ["snapshot", "verify"], ["snapshot", "push"],
-            ["snapshot", "export"], ["tiers"],
+            ["snapshot", "export"], ["snapshot", "import"], ["snapshot", "diff"], ["snapshot", "check"], ["tiers"],
             ["ladder"], ["score"], ["demo"]]  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""`granola snapshot export`: a snapshot for other programs."""
+"""`granola snapshot export` and `import`: a snapshot for other programs, and back from Parquet."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 import typer
 
-from granola.cli.output import STANDARD, same_file
+from granola.cli.output import STANDARD, check_out, check_outputs
 from kg.errors import ExportError
 
 
@@ -19,29 +19,55 @@ class Format(StrEnum):
 
     NT = "nt"
     TTL = "ttl"
+    PARQUET = "parquet"
+    NEO4J_CSV = "neo4j-csv"
+    NEO4J_PARQUET = "neo4j-parquet"
 
 
 def export(
     snapshot: Path = typer.Argument(help="A snapshot file."),
     out: str = typer.Option(
-        ..., "--out", "-o", help="The file to write, packed where it ends in .gz, or the folder; - is standard output."
+        ..., "--out", "-o", help="The file to write (packed where it ends in .gz; - is standard output), or the folder."
     ),
     format: Format = typer.Option(
-        help="nt, ttl: RDF as WikiData writes it.",
+        help="nt, ttl: RDF as WikiData writes it, one file. parquet: a folder of tables. neo4j-csv, neo4j-parquet:"
+        " a folder of files for 'neo4j-admin database import'."
     ),
     force: bool = typer.Option(False, "--force", help="Replace an existing output."),
 ) -> None:
-    """Write a snapshot for other programs.
+    """Write a snapshot for other programs. The same snapshot always gives the same content.
 
-    The same snapshot always gives the same bytes.
+    For Neo4j the command that imports the files is printed on standard output.
     """
-    if out != STANDARD and same_file(Path(out), snapshot):
-        raise ExportError(f"{out} is also the input and would be lost; give another --out")
-    if out != STANDARD and Path(out).exists() and not force:
-        raise ExportError(f"{out} exists; give --force to replace it, or another --out")
-    with _counting() as progress:
-        if format in (Format.NT, Format.TTL):
+    to_file = format in (Format.NT, Format.TTL)
+    if out == STANDARD and not to_file:
+        raise ExportError(f"{format} is a folder of files, which standard output cannot take; give a folder as --out")
+    if to_file and out != STANDARD:
+        check_outputs(out, inputs=[snapshot], force=force)
+    with _counting("entities" if to_file or format is Format.PARQUET else "rows") as progress:
+        if to_file:
             _rdf(snapshot, out, format, progress)
+        elif format is Format.PARQUET:
+            from kg.export.parquet import export_parquet
+
+            rows = export_parquet(snapshot, out, force=force, progress=progress).rows
+            _tell(f"{out}: " + ", ".join(f"{count:,} {table}" for table, count in rows.items()))
+        else:
+            _neo4j(snapshot, out, format, force, progress)
+
+
+def import_(
+    folder: Path = typer.Argument(help="A folder of Parquet tables, as 'granola snapshot export' writes it."),
+    out: Path = typer.Option(..., "--out", "-o", help="The snapshot file to write."),
+    force: bool = typer.Option(False, "--force", help="Replace the output if it exists."),
+) -> None:
+    """Build a snapshot from an exported folder of Parquet tables; it has the id of the one that was exported."""
+    from kg.export.parquet import import_parquet
+
+    check_out(out, inputs=folder.glob("*") if folder.is_dir() else ())
+    with _counting("entities") as progress:
+        counts = import_parquet(folder, out, force=force, progress=progress)["counts"]
+    _tell(f"{out}: {counts['entities']:,} entities, {counts['statements']:,} statements")
 
 
 def _rdf(snapshot: Path, out: str, format: Format, progress: Callable[[int], None] | None) -> None:
@@ -55,20 +81,33 @@ def _rdf(snapshot: Path, out: str, format: Format, progress: Callable[[int], Non
         raise typer.Exit(1)
 
 
+def _neo4j(snapshot: Path, out: str, format: Format, force: bool, progress: Callable[[int], None] | None) -> None:
+    from kg.export.neo4j_import import export_neo4j
+
+    done = export_neo4j(
+        snapshot, out, format="parquet" if format is Format.NEO4J_PARQUET else "csv", force=force, progress=progress
+    )
+    _tell(f"{out}: " + ", ".join(f"{count:,} {file}" for file, count in done.rows.items()))
+    _tell("with the database stopped, run the command below; then, with it started,")
+    _tell(f"    granola snapshot push {snapshot} bolt://HOST:7687")
+    _tell("which makes the indexes and marks the mirror complete")
+    typer.echo(done.command)
+
+
 def _tell(line: str) -> None:
     typer.echo(line, err=True)
 
 
 @contextmanager
-def _counting() -> Iterator[Callable[[int], None] | None]:
-    """A count of entities on a terminal, nothing elsewhere."""
+def _counting(what: str) -> Iterator[Callable[[int], None] | None]:
+    """A count on a terminal, nothing elsewhere."""
     if not sys.stderr.isatty():
         yield None
         return
     from rich.console import Console
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-    columns = (SpinnerColumn(), TextColumn("{task.completed:,.0f} entities"), TimeElapsedColumn())
+    columns = (SpinnerColumn(), TextColumn("{task.completed:,.0f} " + what), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("", total=None)
-        yield lambda entities: bar.update(task, completed=entities)
+        yield lambda done: bar.update(task, completed=done)

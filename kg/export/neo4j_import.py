@@ -80,7 +80,7 @@ def export_neo4j(
     with SQLiteStore.open(snapshot) as store:
         manifest = dict(store.manifest())
     uri = f"{Path(snapshot).absolute().as_uri()}?mode=ro&immutable=1"
-    with closing(sqlite3.connect(uri, uri=True)) as connection, folder_out(out, force=force) as folder:
+    with closing(sqlite3.connect(uri, uri=True)) as connection, folder_out(out, source=snapshot, force=force) as folder:
         written = 0
         files: list[_Written] = []
         for table in _tables(connection, manifest):

@@ -50,7 +50,7 @@ def export_parquet(
     Raises ExportError where `out` exists and `force` is not set, or pyarrow is missing; as `SQLiteStore.open`.
     """
     _pyarrow()
-    with SnapshotTables(snapshot) as tables, folder_out(out, force=force) as folder:
+    with SnapshotTables(snapshot) as tables, folder_out(out, source=snapshot, force=force) as folder:
         with TablesWriter(folder) as writer:
             writer.write_entities(tables.entities(), progress=progress)
             writer.write("redirects", tables.redirects())
@@ -128,7 +128,7 @@ class TablesWriter:
             self._add(table, batch)
 
     def _open(self, table: Table) -> None:
-        from pyarrow import parquet
+        from pyarrow import parquet  # type: ignore[import-untyped]  # ships no stubs
 
         if table in self._writers:
             return
@@ -241,7 +241,7 @@ def _number(entity_id: str) -> int:
 
 def _pyarrow() -> Any:
     try:
-        import pyarrow  # type: ignore[import-untyped]  # ships no stubs
+        import pyarrow
     except ImportError as error:
         raise ExportError("Parquet needs pyarrow: pip install 'granola-ladders[parquet]'") from error
     return pyarrow

@@ -57,14 +57,14 @@ def writing(out: Path | str) -> Iterator[None]:
 
 
 @contextmanager
-def folder_out(out: Path | str, *, force: bool = False) -> Iterator[Path]:
+def folder_out(out: Path | str, *, source: Path | str, force: bool = False) -> Iterator[Path]:
     """A new folder beside `out`, renamed onto it when the block ends well, removed when it raises.
 
-    With `force` a folder of an earlier export (one with a manifest.json) is replaced. Raises `ExportError` where
-    `out` exists otherwise, the disk is full or the place cannot be written.
+    With `force` a folder of an earlier export (one with a manifest.json) is replaced, unless `source` is in it.
+    Raises `ExportError` where `out` exists otherwise, the disk is full or the place cannot be written.
     """
     final = Path(out)
-    check_folder(final, force=force)
+    _check_folder(final, Path(source), force=force)
     with writing(out):
         final.parent.mkdir(parents=True, exist_ok=True)
         temporary = Path(tempfile.mkdtemp(prefix=f".{final.name}.", suffix=".part", dir=final.parent))
@@ -78,11 +78,12 @@ def folder_out(out: Path | str, *, force: bool = False) -> Iterator[Path]:
             shutil.rmtree(temporary, ignore_errors=True)
 
 
-def check_folder(out: Path, *, force: bool) -> None:
-    """Raises `ExportError` where `folder_out` would, before any work is done."""
+def _check_folder(out: Path, source: Path, *, force: bool) -> None:
     if not out.exists():
         return
     if not force:
         raise ExportError(f"{out} exists; give --force to replace it, or another --out")
     if not out.is_dir() or not ((out / MANIFEST).is_file() or not any(out.iterdir())):
         raise ExportError(f"{out} is no folder of an earlier export, so it is not replaced; give another --out")
+    if out.resolve() in source.resolve().parents:
+        raise ExportError(f"{source} is in {out} and would be lost; give another --out")

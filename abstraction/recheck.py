@@ -1,0 +1,128 @@
+"""A tiered row against a snapshot, which may be another than it was made from: does its evidence still stand?
+
+Every id of the row (question entity, tiers, evidence) must be in the snapshot and every statement and description
+of its evidence must say there what it says in the row. Whether the snapshot would give the same ladder is another
+question: make the tiers again to see.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import islice
+from typing import Any
+
+from abstraction.evidence import literal
+from abstraction.rows import TieredRow
+from abstraction.tiers import Evidence
+from kg.model import Entity, Rank, Statement
+from kg.store.base import Store
+from kg.terms import fallback_chain
+
+_CHUNK = 500  # rows
+
+
+class Finding(StrEnum):
+    """What can be wrong."""
+
+    ENTITY_GONE = "entity-gone"
+    ENTITY_MERGED = "entity-merged"
+    STATEMENT_GONE = "statement-gone"
+    STATEMENT_CHANGED = "statement-changed"
+    STATEMENT_DEPRECATED = "statement-deprecated"
+    DESCRIPTION_CHANGED = "description-changed"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Problem:
+    """One thing that does not stand: of which row and level (0 for the question entity), what was found instead."""
+
+    row: str
+    level: int
+    finding: Finding
+    id: str  # of the entity or the statement
+    old: str | None = None
+    new: str | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON object without the fields that are not set."""
+        out: dict[str, Any] = {"row": self.row, "level": self.level, "finding": str(self.finding), "id": self.id}
+        return out | {key: value for key, value in (("old", self.old), ("new", self.new)) if value is not None}
+
+
+def recheck(rows: Iterable[TieredRow], store: Store) -> Iterator[tuple[TieredRow, list[Problem]]]:
+    """(row, what does not stand of it) in the order of the rows; the store is read in batches."""
+    source = iter(rows)
+    while chunk := list(islice(source, _CHUNK)):
+        evidence = [one for row in chunk for level in row.levels for tier in level.tiers for one in tier.evidence]
+        languages = {code for one in evidence if one.language for code in fallback_chain(one.language)}
+        entities = store.entities(
+            list(dict.fromkeys(qid for row in chunk for _, qid in _ids(row))),
+            languages=sorted(languages),
+            properties=sorted({one.property for one in evidence if one.property}),
+        )
+        for row in chunk:
+            found = {(problem.finding, problem.id): problem for problem in reversed(list(_problems(row, entities)))}
+            yield row, list(reversed(found.values()))  # each once, at its finest level
+
+
+def _ids(row: TieredRow) -> Iterator[tuple[int, str]]:
+    """(level, id) of every entity that a row names."""
+    if row.question_entity and (qid := row.question_entity.get("qid")):
+        yield 0, qid
+    for number, level in enumerate(row.levels, 1):
+        for tier in level.tiers:
+            if tier.qid:
+                yield number, tier.qid
+            for one in tier.evidence:
+                if one.subject:
+                    yield number, one.subject
+
+
+def _problems(row: TieredRow, entities: dict[str, Entity]) -> Iterator[Problem]:
+    told: set[str] = set()
+    for level, qid in _ids(row):
+        entity = entities.get(qid)
+        if qid in told or (entity is not None and entity.id == qid):
+            continue
+        told.add(qid)
+        if entity is None:
+            yield Problem(row=row.id, level=level, finding=Finding.ENTITY_GONE, id=qid)
+        else:
+            yield Problem(row=row.id, level=level, finding=Finding.ENTITY_MERGED, id=qid, new=entity.id)
+    for number, ladder_level in enumerate(row.levels, 1):
+        for tier in ladder_level.tiers:
+            for one in tier.evidence:
+                subject = entities.get(one.subject or "")
+                if subject is not None:
+                    yield from _unsound(row.id, number, one, subject)
+
+
+def _unsound(row: str, level: int, one: Evidence, subject: Entity) -> Iterator[Problem]:
+    if one.kind == "description":
+        chain = fallback_chain(one.language or "en")
+        said = next((subject.descriptions[code] for code in chain if code in subject.descriptions), None)
+        if said != one.text:
+            yield Problem(
+                row=row, level=level, finding=Finding.DESCRIPTION_CHANGED, id=subject.id, old=one.text, new=said
+            )
+    elif one.kind == "statement" and one.statement is not None:
+        found = next((held for held in subject.statements if held.id == one.statement), None)
+        if found is None:
+            yield Problem(row=row, level=level, finding=Finding.STATEMENT_GONE, id=one.statement, old=one.value)
+        elif found.property != one.property or _value(found) != one.value:
+            yield Problem(
+                row=row,
+                level=level,
+                finding=Finding.STATEMENT_CHANGED,
+                id=one.statement,
+                old=one.value,
+                new=_value(found),
+            )
+        elif found.rank is Rank.DEPRECATED:
+            yield Problem(row=row, level=level, finding=Finding.STATEMENT_DEPRECATED, id=one.statement, old=one.value)
+
+
+def _value(statement: Statement) -> str | None:
+    return statement.target or literal(statement)
