@@ -5,7 +5,7 @@ from __future__ import annotations
 import fcntl
 import shutil
 import sqlite3
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import fields
 from datetime import UTC, datetime
@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kg.errors import SelectionError, SnapshotError
-from kg.model import ENTITY_ID
-from kg.reading.entity_json import edges
+from kg.reading.reaching import Fetch, reached
 from kg.scope import Scope
 from kg.snapshot import Origin, Progress, Report, build, check_output
 from kg.terms import fallback_chain
@@ -22,11 +21,9 @@ from kg.terms import fallback_chain
 if TYPE_CHECKING:
     from kg.reading.courtesy import Patience
 
-Fetch = Callable[[Iterable[str]], Iterator[tuple[str, Mapping[str, Any]]]]
-
 CACHE_SUFFIX = ".cache"
 GATHERED = ".gathered"  # the folder beside the output, while a build is at work
-_STEPS = ("hops", "along", "hub_limit", "properties")
+_STEPS = ("hops", "along", "hub_limit", "properties", "excluded")
 
 _STEP = 200  # entities between two signs of progress
 
@@ -142,6 +139,7 @@ def build_from_api(
             sorted(scope.ids),
             out,
             scope=scope,
+            spared=scope.ids,
             source=api.url,
             facts=facts,
             languages=languages,
@@ -180,11 +178,9 @@ def build_from_sparql(
     asked = _asked(languages)
     source = SPARQLEntities(Endpoint(profile_of(endpoint), patience=patience), languages=asked)
     began = datetime.now(UTC).timestamp()
-    seeds = set(scope.ids)
-    if scope.names:
-        seeds.update(source.named(scope.names, asked or ("en", "mul")))
-    if scope.classes:
-        seeds.update(source.instances(scope.classes))
+    named = source.named(scope.names, asked or ("en", "mul")) if scope.names else ()
+    spared = scope.ids.union(named)
+    seeds = spared.union(source.instances(scope.classes) if scope.classes else ())
 
     def facts() -> dict[str, Any]:
         ended = datetime.now(UTC).timestamp()
@@ -199,6 +195,7 @@ def build_from_sparql(
         sorted(seeds),
         out,
         scope=scope,
+        spared=spared,
         source=profile_of(endpoint).url,
         facts=facts,
         languages=languages,
@@ -215,6 +212,7 @@ def _build_online(
     out: Path,
     *,
     scope: Scope,
+    spared: Collection[str],
     source: str,
     facts: Callable[[], Mapping[str, Any]],
     languages: Collection[str] | None,
@@ -223,7 +221,7 @@ def _build_online(
     software: str | None,
     progress: Callable[[Progress], None] | None,
 ) -> Report:
-    """Fetch the seeds and what they lead to, and build a snapshot of all that."""
+    """Fetch the seeds and what they lead to, and build a snapshot of all that. `spared`: never excluded."""
     from kg.reading.spool import spooling
 
     if not seeds:
@@ -231,7 +229,7 @@ def _build_online(
     redirects: dict[str, str] = {}
     with _work(out) as work:
         with spooling(work / "entities.json.zst") as spool:
-            for data in _reached(fetch, seeds, scope, redirects):
+            for data in reached(fetch, seeds, scope, redirects, spared):
                 spool.add(data)
                 _tell(progress, "fetching", spool.count)
                 if spool.count == limit:
@@ -251,79 +249,6 @@ def _build_online(
                 redirects=redirects,
             ),
         )
-
-
-def _reached(
-    fetch: Fetch, seeds: Sequence[str], scope: Scope, redirects: dict[str, str]
-) -> Iterator[Mapping[str, Any]]:
-    """The seeds and what the steps reach, layer by layer, each entity once; then the properties that these use.
-
-    Ids that were merged go to `redirects`.
-    """
-    asked = set(seeds)
-    given: set[str] = set()
-    used: set[str] = set()
-    layer = list(seeds)
-    for hop in range(scope.hops + 1):
-        following: set[str] = set()
-        for data in _each_once(fetch(layer), asked, given, redirects, missing=hop == 0):
-            yield data
-            if "missing" in data:
-                continue
-            if scope.properties:
-                used.update(_properties(data))
-            if hop < scope.hops:
-                targets = {
-                    target
-                    for prop, target in edges(data)
-                    if prop in scope.along and target is not None and ENTITY_ID.match(target)
-                }
-                if scope.hub_limit is None or len(targets) <= scope.hub_limit:
-                    following |= targets
-        layer = sorted(following - asked - given, key=_by_number)
-        asked |= following
-        if not layer:
-            break
-    lacking = sorted(used - asked - given, key=_by_number)
-    if lacking:
-        yield from _each_once(fetch(lacking), asked, given, redirects, missing=False)
-
-
-def _each_once(
-    found: Iterable[tuple[str, Mapping[str, Any]]],
-    asked: set[str],
-    given: set[str],
-    redirects: dict[str, str],
-    *,
-    missing: bool,
-) -> Iterator[Mapping[str, Any]]:
-    for wanted, data in found:
-        if "missing" in data:
-            if missing:  # who is merely pointed to may be gone, as in a dump
-                yield data
-            continue
-        name = str(data["id"])
-        if name != wanted:
-            redirects[wanted] = name
-            asked.add(name)
-        if name not in given:
-            given.add(name)
-            yield data
-
-
-def _properties(data: Mapping[str, Any]) -> Iterator[str]:
-    """The properties of an object's statements and qualifiers."""
-    claims = data.get("claims")
-    for prop, statements in claims.items() if isinstance(claims, dict) else ():
-        yield prop
-        for statement in statements:
-            qualifiers = statement.get("qualifiers") if isinstance(statement, dict) else None
-            if isinstance(qualifiers, dict):
-                yield from qualifiers
-
-
-def _by_number(entity_id: str) -> tuple[str, int]:
-    return entity_id[0], int(entity_id[1:])
 
 
 def _check_scope(scope: Scope, what: str, able: set[str], instead: str) -> None:
