@@ -5,6 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+COUNTED = (
+    *("entities", "items", "properties", "statements", "preferred", "normal", "deprecated", "qualifiers"),
+    *("labels", "aliases", "descriptions"),
+)
+
 
 def described(found: dict[str, Any]) -> Iterator[str]:
     """What a snapshot holds and how it was made, line by line."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from granola.cli.describing import described
+from granola.cli.describing import COUNTED, described
 from granola.cli.mirror import push
 from granola.cli.mirror import verify as verify_mirror
 from granola.cli.output import check_out, check_standard_input, count
@@ -198,11 +198,14 @@ def info(
     """Say what a snapshot holds, and what it was made from and how."""
     import orjson
 
+    from kg.errors import DamagedSnapshotError
     from kg.store import is_address, open_store
 
     with open_store(snapshot) as store:
         manifest = dict(store.manifest())
     counts = manifest["counts"]
+    if lacking := [name for name in COUNTED if not isinstance(counts.get(name), int)]:
+        raise DamagedSnapshotError(f"{snapshot} is damaged: its manifest does not count {', '.join(lacking)}")
     found = {
         "entities": counts["entities"],
         "statements": counts["statements"],

@@ -5,6 +5,10 @@
   const texts = questions.map((question) => question.textContent.toLowerCase());
   const relation = byId("relation"), text = byId("text"), different = byId("different"), open = byId("open");
 
+  const visible = () => questions.filter((question) => !question.hidden);
+  const allOpen = () => visible().length > 0 && visible().every((question) => question.open);
+  const label = () => { open.textContent = allOpen() ? "Close all" : "Open all"; };
+
   const filter = () => {
     const wanted = text.value.trim().toLowerCase();
     let shown = 0;
@@ -16,13 +20,14 @@
       shown += fits;
     });
     byId("shown").textContent = `${shown} of ${questions.length}`;
+    label();
   };
 
-  const visible = () => questions.filter((question) => !question.hidden);
+  questions.forEach((question) => question.addEventListener("toggle", label));
   open.addEventListener("click", () => {
-    const all = visible().every((question) => question.open);
+    const all = allOpen();
     visible().forEach((question) => { question.open = !all; });
-    open.textContent = all ? "Open all" : "Close all";
+    label();
   });
   byId("filters").addEventListener("submit", (event) => event.preventDefault());
   [relation, different].forEach((control) => control.addEventListener("change", filter));

@@ -148,7 +148,7 @@ def _relations(report: ScoreReport) -> str:
 
     rows = [("", cells(relation_title(name), group.n, group.estimates)) for name, group in report.relations.items()]
     rows += [
-        ("total", cells("macro", len(report.relations), report.macro)),
+        ("total", cells("macro (n counts relations)", len(report.relations), report.macro)),
         ("total", cells("micro", report.overall.n, report.overall.estimates)),
     ]
     head = ["relation", "n", *(SHORT_TITLES[name] for name in RELATION_METRICS)]

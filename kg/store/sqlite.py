@@ -57,6 +57,8 @@ class SQLiteStore:
                 raise DamagedSnapshotError(
                     f"{path} is unfinished: its manifest lacks {' and '.join(sorted(missing))}; build it again"
                 )
+            if not isinstance(store.manifest()["counts"], dict):
+                raise DamagedSnapshotError(f"{path} is damaged: its manifest holds no counts; build it again")
             store._redirected = bool(store._rows("SELECT 1 FROM redirect LIMIT 1"))
         except BaseException:
             store.close()
@@ -339,7 +341,10 @@ class SQLiteStore:
         """See `Store.manifest`."""
         if self._manifest is None:
             rows = self._rows("SELECT key, value FROM manifest")
-            self._manifest = {key: orjson.loads(value) for key, value in rows}
+            try:
+                self._manifest = {key: orjson.loads(value) for key, value in rows}
+            except orjson.JSONDecodeError as error:
+                raise DamagedSnapshotError(f"{self.path} is damaged: its manifest is no JSON") from error
         return self._manifest
 
     def close(self) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
@@ -275,3 +276,14 @@ def test_an_answer_with_a_dash_gets_a_hint(run: Run) -> None:
     assert code == 2
     assert "Put -- before" in err
     assert run("ladder", "--snapshot", "s.sqlite", "--", "How deep is it?", "-5 metres")[0] == 0
+
+
+@pytest.mark.parametrize("counts", ["{}", "[]", "{bad", '{"entities": "many"}'])
+def test_a_tampered_manifest_is_told(run: Run, folder: Path, counts: str) -> None:
+    connection = sqlite3.connect("s.sqlite")
+    connection.execute("UPDATE manifest SET value = ? WHERE key = 'counts'", (counts,))
+    connection.commit()
+    connection.close()
+    code, out, err = run("snapshot", "info", "s.sqlite")
+    assert (code, out) == (2, "")
+    assert "s.sqlite is damaged" in err
