@@ -45,7 +45,7 @@ class ExportError(KGError, ValueError):
     """An export cannot be written: a full disk, a folder that is not ours, an output that exists."""
 
 
-class OutputError(KGError, ValueError):
+class OutputError(KGError, OSError):
     """A file cannot be put where it is asked for: a folder, a device or a pipe is there."""
 
 

@@ -55,7 +55,10 @@ def atomic_path(path: Path | str) -> Iterator[Path]:
         temporary.chmod(0o666 & ~umask)
         put_in_place(temporary, final)
     except OSError as error:
-        if error.filename in (None, str(temporary)):  # a failed write tells no name, a failed open this one
+        if error.errno and error.filename in (
+            None,
+            str(temporary),
+        ):  # a failed write tells no name, a failed open this one
             error.filename = str(path)
             error.filename2 = None
         raise

@@ -70,7 +70,8 @@ class Answer:
             for start in range(len(texts) - size + 1):
                 if texts[start] == folded[0] and tuple(texts[start : start + size]) == folded:
                     found.setdefault((level, start, start + size), Mention(level, name, start, start + size))
-        longest, reached = [], -1  # the furthest end of the mentions that begin earlier, or here and are longer
+        longest: list[Mention] = []
+        reached = -1  # the furthest end of the mentions that begin earlier, or here and are longer
         for mention in sorted(found.values(), key=lambda mention: (mention.start, -mention.end)):
             if mention.end > reached or (longest and longest[-1].start == mention.start and mention.end == reached):
                 longest.append(mention)
