@@ -17,8 +17,6 @@ from kg.graph import Graph
 from kg.terms import normalise
 
 CLIMB = 4
-# Head nouns tell nothing reliable beyond these; where several kinds share a word, the first kind here wins.
-PREFIXES = ("former ", "defunct ", "proposed ", "historic ", "historical ", "ancient ", "small ", "large ")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -71,7 +69,7 @@ def _heads() -> tuple[re.Pattern[str], Mapping[str, str]]:
 
 _HEAD_END = re.compile(
     r"\s+(?:in|of|on|at|from|near|between|by|within|who|that|which|located|situated|for|with|to|and county seat"
-    r"|given|made|\w{4,}ing|\w{3,}ed|spoken)\b|[,;(]"
+    r"|given|made|spoken|\w{4,}(?:ing|ed)(?=\s+(?:of|in|on|a|an|the|for|to|with|from|by|at)\b))\b|[,;(]"
 )
 
 
@@ -125,6 +123,8 @@ def classes_of(graph: Graph, entity_id: str) -> frozenset[str]:
     if not found:
         description = graph.description(entity_id)
         told = class_of_description(description) if description else None
+        if told is None and (graph.targets(entity_id, "P106") or graph.targets(entity_id, "P27")):
+            told = "person"
         return frozenset({told}) if told else frozenset()
     nearest = min(found.values())
     return frozenset(name for name, depth in found.items() if depth <= nearest + 1)
@@ -143,7 +143,3 @@ class Classifier:
         if known is None:
             known = self._known[entity_id] = classes_of(self._graph, entity_id)
         return known
-
-    def forget(self, entity_id: str) -> None:
-        """Drop what is kept of an entity."""
-        self._known.pop(entity_id, None)

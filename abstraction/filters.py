@@ -181,8 +181,8 @@ def clean(
     subject: str | None,
     is_place: bool,
     is_person: bool,
-) -> tuple[dict[str, Proposal], list[str], bool]:
-    """The proposals that may stand, the texts that turned out to name the answer, and whether any was trivial.
+) -> tuple[dict[str, Proposal], list[str]]:
+    """The proposals that may stand, and the texts that turned out to name the answer.
 
     `answer_names` starts with the label and the gold text. Order of the filters: alias collapse, name leak,
     question leak, subject leak, triviality, then aliases among the tiers themselves.
@@ -203,10 +203,8 @@ def clean(
     nodes = remove(nodes, lambda p: leaks_question(p.text, question))
     if subject is not None:
         nodes = remove(nodes, lambda p: p.qid == subject)
-    before = len(nodes)
     nodes = remove(nodes, lambda p: is_trivial(p, relation))
-    trivial = len(nodes) < before
-    return _collapse(nodes), own, trivial
+    return _collapse(nodes), own
 
 
 def _collapse(nodes: dict[str, Proposal]) -> dict[str, Proposal]:

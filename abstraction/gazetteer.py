@@ -81,12 +81,6 @@ class Gazetteer:
         self._above: dict[str, frozenset[str]] = {}
         self._chains: dict[str, tuple[tuple[Place, ...], ...]] = {}
 
-    def forget(self, entity_id: str) -> None:
-        """Drop what is kept of an entity."""
-        self.classes.forget(entity_id)
-        self._above.pop(entity_id, None)
-        self._chains.pop(entity_id, None)
-
     def chain(self, entity_id: str) -> tuple[tuple[Place, ...], ...]:
         """The chain that the entity's own description states, finest first; each step one or more places."""
         known = self._chains.get(entity_id)
@@ -171,6 +165,8 @@ class Gazetteer:
             for unit in phrase.units if phrase else ():
                 for part in self._split(unit.text):
                     out.update(normalise(v) for v in variants(part))
+            for step in self._by_demonym(description, entity_id) if description else ():
+                out.update(normalise(n) for p in step if p.qid for n in self._graph.names(p.qid))
             known = self._above[entity_id] = frozenset(out)
         return known
 
@@ -178,6 +174,8 @@ class Gazetteer:
         """Ids of places that carry the name, labels before aliases, then by number."""
         fitting = SITES if sites else PLACES
         found = self._graph.find(text)
+        if not found and re.search(r"\b[A-Z]\.[A-Z]$", text):
+            found = self._graph.find(f"{text}.")  # Washington D.C, its last dot cut with the sentence
         self._graph.fetch(match.id for match in found)
         out = dict.fromkeys(m.id for m in found if not fitting.isdisjoint(self.classes(m.id)))
         return list(out)
@@ -259,6 +257,10 @@ class Gazetteer:
             if c in labelled or self.is_state(c) or (world and WORLD.search(self._graph.label(c) or ""))
         ]
         if not coarser:
+            # "in China": the state that goes by the name, before a region that is called just that.
+            states = [c for c in sure if self.is_state(c)]
+            if states and not any("Q6256" in self._graph.classes(c) for c in sure if c in labelled):
+                sure = states
             return self._first(name, sure) if sure else None
         for place in coarser[:-1] or coarser:
             # Sharing no more than the state with the rest of the chain proves nothing: Paris, Texas.

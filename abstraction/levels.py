@@ -86,7 +86,8 @@ def _bridge(nodes: Graph, key: str) -> Graph:
                 p for parent in node.parents for p in (gone.parents if parent == key else (parent,))
             )
             evidence = node.evidence
-            if node.parents == (key,):
+            starts_here = gone.qid is not None and any(e.subject == gone.qid for e in evidence)
+            if node.parents == (key,) or starts_here:
                 evidence = (*gone.evidence, *(e for e in evidence if e not in gone.evidence))
             node = replace(node, parents=tuple(parents), evidence=evidence)
         out[other] = node

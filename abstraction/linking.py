@@ -14,7 +14,7 @@ from typing import Literal
 
 from abstraction.classes import Wanted, wanted
 from abstraction.filters import words
-from abstraction.gazetteer import SETTLEMENTS, Gazetteer
+from abstraction.gazetteer import PLACES, SETTLEMENTS, Gazetteer
 from abstraction.relations import Relation
 from abstraction.tiers import Abstention
 from kg.graph import Graph
@@ -46,6 +46,8 @@ SUBJECT_CLASSES = {
 }
 MOST_SUBJECTS = 12
 DWARFED, DWARFED_ACROSS = 10, 100
+UNCOUNTED = 1000.0
+BIG_CITIES = frozenset({"Q1549591", "Q1637706", "Q5119"})  # big city, city of millions, capital
 UNRELATED_TO_SIZE = frozenset({"P36"})
 _BY = re.compile(r"\bby ((?:[A-ZÀ-Þ][\w.'’-]*)(?:[ ,]+(?:and |de |van |von |of |the )*[A-ZÀ-Þ][\w.'’-]*)*)")
 _UNIT = re.compile(
@@ -95,7 +97,8 @@ class Linker:
         fits = SUBJECT_CLASSES.get(relation.subject)
         if fits is not None:
             found = [i for i in found if not (k := self._classes(i)) or not fits.isdisjoint(k)]
-        return tuple(i for i in found if "never" not in self._classes(i))[:MOST_SUBJECTS]
+        found = [i for i in found if i.startswith("Q") and "never" not in self._classes(i)]
+        return tuple(found[:MOST_SUBJECTS])
 
     def link(self, text: str, relation: Relation, *, subjects: Sequence[str] = (), question: str = "") -> Link:
         """The entity that `text` means as an answer to the question."""
@@ -104,7 +107,9 @@ class Linker:
             return Link(qid=None, abstained=Abstention.NO_LINK)
         filter_ = wanted(relation.asks)
         typed = self._typed([m.id for m in matches], filter_)
-        typed = [qid for qid in typed if not self._lies_elsewhere(qid, relation, question)]
+        typed = [i for i in typed if not self._lies_elsewhere(i, relation, question)]
+        if len(subjects) == 1 and (relation.id == "P36" or len(typed) > 1):
+            typed = [i for i in typed if i != subjects[0]]
         if not typed:
             return Link(qid=None, abstained=Abstention.TYPE_CONFLICT)
         present = [qid for qid in typed if not self._graph.is_historical(qid)]
@@ -122,6 +127,8 @@ class Linker:
                 return Link(qid=narrow[0], confidence="high", rule=rule)  # type: ignore[arg-type]
             left = narrow
         if len(left) == 1:
+            if self._is_unlikely_seat(left, relation, subjects, question):
+                return Link(qid=None, abstained=Abstention.AMBIGUOUS_LINK)
             return Link(qid=left[0], confidence="high", rule="only")
         key = normalise(text)
         labelled = [i for i in left if normalise(self._graph.label(i) or "") == key]
@@ -193,19 +200,23 @@ class Linker:
     def _outermost(self, ids: list[str], text: str) -> list[str]:
         """One of each family of places that lie in one another under one name: a city, its borough, its county.
 
-        The smallest number stands for the family; what else contains them both tells that they are one.
+        The one that lies in none of the others stands for the family; what else contains them both tells that
+        they are one.
         """
         key = normalise(text)
-        left = list(ids)
-        for inner in ids:
+        left = [i for i in ids if not PLACES.isdisjoint(self._classes(i))]
+        rest = [i for i in ids if i not in left]
+        for inner in list(left):
             around = self._gazetteer.above(inner)
-            if key not in around:
+            if key not in around or inner not in left:
                 continue
             family = [i for i in left if i == inner or (self._gazetteer.above(i) & around) - {key}]
             if len(family) > 1:
-                first = min(family, key=entity_number)
+                named = [i for i in family if normalise(self._graph.label(i) or "") == key] or family
+                outer = [i for i in named if key not in self._gazetteer.above(i)] or named
+                first = min(outer, key=entity_number)
                 left = [i for i in left if i == first or i not in family]
-        return left
+        return [*left, *rest]
 
     def _stated(self, ids: Sequence[str], relation: Relation, subjects: Sequence[str]) -> list[str] | None:
         """Those that the graph itself gives as the answer; None where it gives none of them."""
@@ -248,6 +259,13 @@ class Linker:
         kind, name = normalise(asked["kind"]), normalise(asked[0])
         same_kind = [above for above in self._gazetteer.above(qid) if above.endswith(f" {kind}")]
         return bool(same_kind) and name not in same_kind and not any(a.startswith(name) for a in same_kind)
+
+    def _is_unlikely_seat(self, ids: Sequence[str], relation: Relation, subjects: Sequence[str], question: str) -> bool:
+        """Whether a county's seat is known by its name alone: of its many namesakes the snapshot may hold another."""
+        asked = _UNIT.search(question.rstrip("?. ")) if relation.id == "P36" else None
+        if asked is None or asked["kind"] != "County":
+            return False
+        return not (self._described(ids, subjects, question) or self._same_place(ids, subjects))
 
     def _described(self, ids: Sequence[str], subjects: Sequence[str], question: str) -> list[str]:
         """Those whose description or containers name the subject (county seat of *Boone County*)."""
@@ -299,15 +317,18 @@ class Linker:
         settled = {qid: self._graph.is_instance(qid, SETTLEMENTS) or not self._graph.classes(qid) for qid in ids}
 
         def is_dwarfed(qid: str) -> bool:
-            # A city and a region of one name: their populations hardly compare.
+            # A city and a region of one name: their populations hardly compare. What is unknown does not at all.
             return any(
-                sizes[other] > sizes[qid] * (DWARFED if settled[other] == settled[qid] else DWARFED_ACROSS)
+                (size := sizes[other]) is not None
+                and (mine := sizes[qid]) is not None
+                and size > mine * (DWARFED if settled[other] == settled[qid] else DWARFED_ACROSS)
                 for other in ids
             )
 
         return [qid for qid in ids if not is_dwarfed(qid)]
 
-    def _size(self, qid: str) -> float:
+    def _size(self, qid: str) -> float | None:
+        """Inhabitants times sitelinks; a place that nobody counted is small unless its class says otherwise."""
         entity = self._graph.entity(qid)
         assert entity is not None
         people = [
@@ -315,8 +336,11 @@ class Linker:
             for s in self._graph.statements(qid, "P1082")
             if isinstance(s.value, QuantityValue) and s.rank != "deprecated"
         ]
-        # Nobody wrote down how many live in a hamlet: unknown counts as small.
-        return max([*people, 1000.0]) * max(1, entity.sitelinks)
+        if not people:
+            if not BIG_CITIES.isdisjoint(self._graph.classes(qid)):
+                return None
+            people = [UNCOUNTED]
+        return max(people) * max(1, entity.sitelinks)
 
 
 def _phrase_in(phrase: str, text: str) -> bool:

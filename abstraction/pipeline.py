@@ -30,7 +30,7 @@ from kg.store.base import Store
 from kg.terms import normalise
 
 CHUNK = 500
-MOST_RIVALS = 6
+MOST_RIVALS = 20
 
 # What ladders and linking read of an entity, besides the relations of the table.
 _READ = """
@@ -45,12 +45,14 @@ PROPERTIES = frozenset(_READ.split())
 class LadderMaker:
     """Makes ladders from one snapshot in one language. The same row always gives the same ladder."""
 
+    classes: Classifier
+    gazetteer: Gazetteer
+    linker: Linker
+
     def __init__(self, store: Store, *, language: str = "en") -> None:
         properties = PROPERTIES | set(table())
         self.graph = Graph(store, language=language, properties=properties)
-        self.classes = Classifier(self.graph)
-        self.gazetteer = Gazetteer(self.graph, self.classes)
-        self.linker = Linker(self.graph, self.gazetteer)
+        self._start_afresh()
         self.vocabulary = Vocabulary.from_store(store, language)
 
     def make_all(self, rows: Iterable[QARow]) -> Iterator[TieredRow]:
@@ -70,12 +72,20 @@ class LadderMaker:
         described = self._described(row)
         if described is None:
             return self._make(row)
+        # What is worked out about other places meanwhile may rest on the row's words: nothing of it is kept.
+        kept = (self.classes, self.gazetteer, self.linker)
+        self._start_afresh()
         self.graph.put(described)
         try:
             return self._make(row)
         finally:
             self.graph.forget(described.id)
-            self.gazetteer.forget(described.id)
+            self.classes, self.gazetteer, self.linker = kept
+
+    def _start_afresh(self) -> None:
+        self.classes = Classifier(self.graph)
+        self.gazetteer = Gazetteer(self.graph, self.classes)
+        self.linker = Linker(self.graph, self.gazetteer)
 
     def _described(self, row: QARow) -> Entity | None:
         qid, said = row.answer_qids[0], row.answer_description
@@ -100,8 +110,8 @@ class LadderMaker:
             ladders.append(ladder)
         whole = union(ladders)
         subject = {"text": row.subject_text} if row.subject_text else {}
-        if len(subjects) == 1:
-            subject["qid"] = subjects[0]
+        if row.subject_qid or len(subjects) == 1:
+            subject["qid"] = row.subject_qid or subjects[0]
         notes = [_note(link) for link in links if link is not None]
         extra = dict(row.extra)
         if notes:
@@ -173,7 +183,7 @@ class LadderMaker:
             at=self._date(subject, asked),
         )
         proposals = build(case)
-        nodes, own, _ = clean(
+        nodes, own = clean(
             as_graph(proposals),
             relation=asked,
             question=row.question,

@@ -155,4 +155,3 @@ class Ladder:
 
     levels: tuple[Level, ...]
     abstained: Abstention | None = None
-    notes: tuple[str, ...] = ()

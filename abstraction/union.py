@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import zip_longest
 
-from abstraction.tiers import Ladder, Level, Tier
+from abstraction.tiers import MAX_TIERS, Ladder, Level, Tier
 from kg.terms import normalise
 
 
@@ -26,14 +27,18 @@ def union(ladders: Sequence[Ladder]) -> Ladder:
     out: list[Level] = []
     for depth in range(height):
         tiers: list[Tier] = []
-        for ladder in ladders:
-            for tier in ladder.levels[depth].tiers if depth < len(ladder.levels) else ():
+        at_depth = [ladder.levels[depth].tiers if depth < len(ladder.levels) else () for ladder in ladders]
+        for turn in zip_longest(*at_depth):
+            for tier in turn:
+                if tier is None:
+                    continue
                 names = {_key(tier), normalise(tier.text)}
                 if names.isdisjoint(seen):
                     tiers.append(tier)
                     seen |= names
         if tiers:
-            out.append(Level(tiers=tuple(tiers)))
+            # The answers themselves all stay; every ladder gets its turn before the cap.
+            out.append(Level(tiers=tuple(tiers if not out else tiers[:MAX_TIERS])))
     texts = {normalise(tier.text): depth for depth, level in enumerate(out) for tier in level.tiers}
     out = [
         Level(

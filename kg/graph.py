@@ -14,6 +14,7 @@ from kg.store.base import NameMatch, Store
 from kg.terms import best_text, fallback_chain, names, normalise
 
 HISTORICAL_CLASSES = frozenset({"Q3024240", "Q19953632"})  # historical country, former administrative entity
+SETTLEMENT = "Q486972"
 DISSOLVED = "P576"
 CLASS_DEPTH = 12
 
@@ -192,11 +193,12 @@ class Graph:
         entity = self.entity(entity_id)
         if entity is None:
             return False
-        if any(s.rank != "deprecated" for s in entity.values(DISSOLVED)):
+        if any(s.rank != "deprecated" and s.kind != "novalue" for s in entity.values(DISSOLVED)):
             return True
         kinds = [s.target for s in current(entity.values("P31")) if s.target]
         if not HISTORICAL_CLASSES.isdisjoint(kinds):
-            return True
+            # Florence was a state once and is a city still.
+            return not any(SETTLEMENT in self.superclasses(kind) for kind in kinds)
         # One step up the classes are noisy (the United States is a "historical unrecognized state" too).
         parents = [self.entity(kind) for kind in kinds]
         return bool(parents) and all(

@@ -6,6 +6,7 @@ Pure text: which names are places, and which homonym is meant, is decided by `ab
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -56,8 +57,8 @@ _TYPE_AFTER = re.compile(
 # A London borough goes by its name alone; a City or a Province of X does not.
 _BOROUGH = re.compile(r"^(?:London|Metropolitan|Royal) Borough of (?=[A-ZÀ-Þ])")
 _SIDE_OF = re.compile(
-    r"^(?:North|South|East|West|Cent(?:re|er)|Heart|Middle)(?:[- ]?(?:east"
-    r"|west))? of (?:the )?(?=[A-ZÀ-Þ])"
+    r"^(?:(?:North|South|East|West|Central)(?:ern)?(?:[- ]?(?:[Ee]ast|[Ww]est)(?:ern)?)?|Cent(?:re|er)|Heart|Middle)"
+    r" of (?:the )?(?=[A-ZÀ-Þ])"
 )
 _CONNECTORS = frozenset(
     [
@@ -213,7 +214,7 @@ def _clip(piece: str) -> str:
     started = False
     for i, word in enumerate(words):
         if started and re.fullmatch(r"\d{4}s?", word):
-            return lead + " ".join(words[:i])
+            return lead + _ended(words[:i])
         if word[:1].isupper() or word[:1].isdigit() or not word[:1].isalpha():
             started = True
         elif (
@@ -222,8 +223,16 @@ def _clip(piece: str) -> str:
             and not re.fullmatch(_DIRECTION, word)
             and not (_TYPE_AFTER.search(f" {word}") or word in PLURAL)
         ):
-            return lead + " ".join(words[:i])
-    return piece
+            return lead + _ended(words[:i])
+    return lead + _ended(words)
+
+
+def _ended(words: Sequence[str]) -> str:
+    """The words without connectors that lead nowhere: "New York City and" -> "New York City"."""
+    last = len(words)
+    while last > 1 and words[last - 1] in _CONNECTORS:
+        last -= 1
+    return " ".join(words[:last])
 
 
 def _is_named(piece: str) -> bool:

@@ -65,9 +65,7 @@ def time_value_ladder(
     """The levels of a value of the graph, or with `last` of the range between two; see `date_ladder`."""
     era = era or Era()
     text = "–".join(_text(v, era, style) for v in (value, last) if v)
-    parsed = ParsedDate(
-        text=f"c. {text}" if circa else text, first=value, last=last, circa=circa, style=style, era=era
-    )
+    parsed = ParsedDate(text=f"c. {text}" if circa else text, first=value, last=last, circa=circa, style=style, era=era)
     return _ladder(parsed, subject_evidence)
 
 
@@ -129,13 +127,19 @@ def _exact(parsed: ParsedDate) -> list[list[_Rung]]:
             if century != unit_of(last, "century"):
                 first = last = decade  # 1900-1905: told by the decade that holds both
             elif century and century != of_decade:
-                # Of the year 1900 the 1900s say nothing about its century.
-                rungs = [replace(rungs[0], states=rungs[0].states - _states_of(of_decade))]
+                # Of the year 1900 the 1900s say nothing about its century, of 1000 nothing about its millennium.
+                rungs = [_decade_of(first.year, unit, parsed.era)]
                 rungs.append(_edge(century, parsed.era))
         if other and (also := unit_of(other, kind)) and also != unit:
-            rungs.append(_rung(also, parsed.era))
+            rungs.append(_decade_of(other.year, also, parsed.era) if kind == "decade" else _rung(also, parsed.era))
         levels.append(rungs)
     return levels
+
+
+def _decade_of(year: int, decade: Unit, era: Era) -> _Rung:
+    """A decade as told of one year in it: it states no century or millennium that the year lies outside of."""
+    rung = _rung(decade, era)
+    return replace(rung, states=rung.states & (_states(Unit("year", year)) | {decade.key()}))
 
 
 def _approximate(parsed: ParsedDate) -> list[list[_Rung]]:
@@ -188,18 +192,18 @@ def _rung(unit: Unit, era: Era) -> _Rung:
     return _Rung(texts, _states(unit), _rule(unit, texts[0], era))
 
 
-def _states_of(unit: Unit | None) -> frozenset[str]:
-    return frozenset({unit.key()}) if unit else frozenset()
-
-
 def _states(unit: Unit) -> frozenset[str]:
     """The unit and every coarser one that holds it."""
     year = unit.first_year() if unit.kind != "decade" else unit.number
-    value = TimeValue(
-        year=year, month=unit.month or None, day=unit.day or None, precision=_PRECISION[unit.kind]
-    )
+    value = TimeValue(year=year, month=unit.month or None, day=unit.day or None, precision=_PRECISION[unit.kind])
     coarser = (unit_of(value, kind) for kind in KINDS[KINDS.index(unit.kind) : -1])
-    return frozenset(found.key() for found in coarser if found)
+    states = {found.key() for found in coarser if found}
+    century = unit_of(value, "century")
+    if unit.kind in ("day", "month", "year") and century:
+        edge = century.last_year() if century.number > 0 else century.first_year()
+        if year == edge:
+            states.add(_edge_state(century))
+    return frozenset(states)
 
 
 def _rule(unit: Unit, text: str, era: Era) -> str:
@@ -212,17 +216,19 @@ def _rule(unit: Unit, text: str, era: Era) -> str:
     return f"{text} {'are' if unit.kind == 'decade' else 'is'} the years {years}"
 
 
+def _edge_state(century: Unit) -> str:
+    return f"{'end' if century.number > 0 else 'beginning'} of {century.key()}"
+
+
 def _edge(century: Unit, era: Era) -> _Rung:
     """The end of a century at its year 1900, which the decade's century leaves out; the beginning BCE."""
     place = "end" if century.number > 0 else "beginning"
     texts = [name for name in names(century, era=era) if name.startswith("the ")]
     aliases = [f"the {'late' if place == 'end' else 'early'} {name.removeprefix('the ')}" for name in texts]
-    year = names(Unit("year", century.last_year() if century.number > 0 else century.first_year()), era=era)[
-        0
-    ]
+    year = names(Unit("year", century.last_year() if century.number > 0 else century.first_year()), era=era)[0]
     return _Rung(
         (f"the {place} of {texts[0]}", *aliases, *(a.removeprefix("the ") for a in aliases)),
-        _states(century) | {f"{place} of {century.key()}"},
+        _states(century) | {_edge_state(century)},
         f"{year} is the {'last' if place == 'end' else 'first'} year of {texts[0]}",
     )
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from abstraction.classes import head_of_description
 from abstraction.evidence import from_description, from_statement
+from abstraction.gazetteer import STATE
 from abstraction.ladders.base import ANSWER, Case, Proposal
 from abstraction.ladders.places import Climb
 from abstraction.phrases import indefinite
@@ -17,6 +18,7 @@ _NAMED_WITH_THE = re.compile(
     r"Balkans|Middle East)|Islands$"
 )
 STATE_NOUN = "country"
+_COUNTRY_CLASSES = STATE | {"Q6256"}
 # What a place is to another, or too vague: not what it is called by itself.
 _ROLES = frozenset(
     {"county seat", "seat", "capital", "place", "area", "metropolitan area", "urban area", "conurbation"}
@@ -58,7 +60,7 @@ def _noun(case: Case) -> tuple[str, tuple[Evidence, ...]] | None:
     graph = case.graph
     for statement in graph.current(case.answer, "P31"):
         label = graph.label(statement.target) if statement.target else None
-        if case.gazetteer.is_state(case.answer):
+        if statement.target in _COUNTRY_CLASSES and case.gazetteer.is_state(case.answer):
             return STATE_NOUN, (from_statement(graph, statement),)
         head = head_of_description(label) if label else None
         if head and label == head[0] and head[1] == "place" and label not in _ROLES:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from abstraction.descriptions.organisations import OrganisationDescription, Owner, parse_organisation
 from abstraction.evidence import from_statement
@@ -38,16 +39,21 @@ def organisations(case: Case) -> list[Proposal]:
     if not speaks_english(case):
         return parents(case)
     above = parents(case)
-    nearest = tuple(p.key for p in above if p.parents == (ANSWER,))
-    return [*above, *kinds(case, under=() if _is_owned(case) else nearest)]
+    phrases = kinds(case)
+    if _is_owned(case):
+        return [*above, *phrases]
+    # What is said of the nearest parent as well follows from naming the parent, and stands a level below it.
+    nearest = [p.key for p in above if p.parents == (ANSWER,) and p.qid]
+    told = {key: {p.text for p in kinds(replace(case, answer=key))} for key in nearest}
+    return [
+        *above,
+        *(replace(p, parents=(*p.parents, *(k for k in nearest if p.text in told[k]))) for p in phrases),
+    ]
 
 
-def kinds(case: Case, *, under: Sequence[str] = ()) -> list[Proposal]:
-    """What kind of organisation it is, whose and where, in phrases.
-
-    `under` are the parents whose level comes before: to name the parent says more than to name the kind.
-    """
-    return _Kinds(case).proposals(tuple(under) or (ANSWER,))
+def kinds(case: Case) -> list[Proposal]:
+    """What kind of organisation it is, whose and where, in phrases."""
+    return _Kinds(case).proposals((ANSWER,))
 
 
 def _is_owned(case: Case) -> bool:

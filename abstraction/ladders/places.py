@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from abstraction.demonyms import bundled_demonyms
 from abstraction.evidence import from_description, from_statement
-from abstraction.gazetteer import DEPTH, PLACES, SETTLEMENTS, WORLD, Place
+from abstraction.gazetteer import DEPTH, FIRST_DIVISION, PLACES, SETTLEMENTS, WORLD, Place
 from abstraction.ladders.base import ANSWER, Case, Proposal
 from abstraction.levels import as_graph, remove
 from abstraction.tiers import Condition, Evidence
@@ -49,11 +49,15 @@ class Climb:
         """The proposals; empty where neither statement nor description tells a place."""
         answer = self.case.answer
         if self._is_state(answer):
-            return self._region_and_continent(answer)
+            self._region_and_continent(answer, ANSWER)
+            return self._result()
         if self._is_continent(answer):
             return []
         self._climb(ANSWER, answer, DEPTH)
         self._country(answer)
+        if self.case.relation.asks == "country":  # a part of a country asked as one: Hong Kong
+            for key in [k for k, node in self.nodes.items() if node.qid and self._is_state(node.qid)]:
+                self._region_and_continent(self.nodes[key].qid or "", key)
         return self._result()
 
     def beyond(self, parents: dict[str, tuple[str, Evidence]]) -> list[Proposal]:
@@ -84,12 +88,28 @@ class Climb:
 
     def _containers(self, entity_id: str, *, own: bool) -> list[Statement]:
         for prop in OWN_PLACE if own else ("P131",):
+            if prop == "P706" and self.case.gazetteer.chain(entity_id):
+                continue  # a landform is where a hill lies, not a town
             found = [s for s in self._values(entity_id, prop) if self._usable(s.target or "")]
+            found = self._agreeing(entity_id, found) if prop == "P131" else found
             if found:
                 # Only what is gone, and a description that tells of today: the description it is.
                 gone = all(self._is_past(s) for s in found) and self.case.at is None
                 return [] if gone and self.case.gazetteer.chain(entity_id) else found
         return []
+
+    def _agreeing(self, entity_id: str, found: list[Statement]) -> list[Statement]:
+        """Without a state that is not its state today, and, for what lies directly in its state, nothing between."""
+        states = [s for s in found if self._is_state(s.target or "")]
+        if not states:
+            return found
+        own = {s.target for s in self._values(entity_id, "P17")}
+        if own:
+            found = [s for s in found if s not in states or s.target in own]
+            states = [s for s in states if s.target in own]
+        if states and self.graph.is_instance(entity_id, FIRST_DIVISION):
+            return states
+        return found
 
     def _values(self, entity_id: str, prop: str) -> list[Statement]:
         """Today's values, what is gone only where nothing else is left; beside them those of the question's date."""
@@ -158,8 +178,8 @@ class Climb:
     def _is_gone(self, qid: str) -> bool:
         return self.graph.is_historical(qid) or bool(_PAST.search(self.graph.description(qid) or ""))
 
-    def _region_and_continent(self, country: str) -> list[Proposal]:
-        """Region named in the country's description, then its continent (design note, 3.4 A 7)."""
+    def _region_and_continent(self, country: str, below: str) -> None:
+        """Adds the region that the country's description names, then its continent (design note, 3.4 A 7)."""
         named = [p for step in self.case.gazetteer.chain(country) for p in step if self._is_region(p)]
         regions = [_as_written(p) if self._is_directed(p) else p for p in named if not self._is_whole(p)]
         stated = [s for s in self.graph.current(country, "P30") if s.target]
@@ -173,20 +193,19 @@ class Climb:
             chosen = agreeing or self._of_capital(country, stated) or spelled
         keys = []
         for region in regions:
-            if self._connect(region, ANSWER, self._region_evidence(country, region)):
+            if self._connect(region, below, self._region_evidence(country, region)):
                 keys.append(region.key)
         for statement in chosen:
             assert statement.target is not None
             inside = [k for k, r in zip(keys, regions, strict=False) if self._part_of(r, statement.target)]
-            for key in inside or (len(chosen) == 1 and keys) or [ANSWER]:
+            for key in inside or (len(chosen) == 1 and keys) or [below]:
                 self._link(key, statement.target, (from_statement(self.graph, statement),))
         if not stated:
             for place in named:
                 if place.qid and self._is_continent(place.qid):
                     evidence = (from_description(self.graph, country, place.written or place.text),)
-                    for key in keys or [ANSWER]:
+                    for key in keys or [below]:
                         self._connect(place, key, evidence)
-        return self._result()
 
     def _stated_regions(self, country: str, continents: list[Statement]) -> list[Place]:
         """P361 values that are a part of one of the country's continents by name: North Africa, not the EU."""
@@ -299,17 +318,6 @@ class Climb:
                 parents.setdefault(above, []).append(below)
         nodes = as_graph(replace(node, parents=tuple(parents.get(key, [ANSWER]))) for key, node in self.nodes.items())
         return list(remove(nodes, self._passed_through).values())
-
-    def _stand_aside(self, parents: dict[str, list[str]]) -> None:
-        """A former place stands beside today's, never below it: Aquitaine beside Nouvelle-Aquitaine."""
-        for key, node in self.nodes.items():
-            if node.qid is None or self._is_state(node.qid) or not self._is_gone(node.qid):
-                continue
-            for above, below in parents.items():
-                state = self.nodes[above].qid is not None and self._is_state(self.nodes[above].qid or "")
-                if key in below and not state and not self._is_gone(self.nodes[above].qid or ""):
-                    mine = [p for p in parents.get(key, [ANSWER]) if p != above]
-                    parents[above] = list(dict.fromkeys(p for b in below for p in (mine if b == key else [b])))
 
     def _passed_through(self, proposal: Proposal) -> bool:
         if proposal.qid is None:

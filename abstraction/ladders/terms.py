@@ -82,17 +82,23 @@ def _genres(case: Case) -> list[Proposal]:
     graph = case.graph
     used = used_as_value(graph, "P136", minimum=1)
     metaclasses = frozenset(q for q, kinds in anchors().items() if "genre" in kinds)
+    own = metaclasses.intersection(graph.classes(case.answer)) - {"Q483394"}
     same_medium = _medium(case)
 
     def keep(qid: str) -> bool:
-        if qid in stop_classes() or not same_medium(qid):
+        kinds = metaclasses.intersection(graph.classes(qid))
+        if (
+            qid in stop_classes()
+            or not same_medium(qid)
+            or (kinds and "Q483394" not in kinds and own.isdisjoint(kinds) and own)
+        ):
             return False
-        return used(qid) or bool(metaclasses.intersection(graph.classes(qid)))
+        return used(qid) or bool(kinds)
 
     kept = climb(graph, case.answer, Climbing(properties=("P279", "P31"), depth=3, keep=keep), condition="P136")
     kept = {q: p for q, p in kept.items() if q not in metaclasses}
     for pattern in (_GENRE_OF, _GENRE_HEAD):
-        for proposal in _described(case, pattern, "P136", lambda q: q not in metaclasses and q not in stop_classes()):
+        for proposal in _described(case, pattern, "P136", lambda q: q not in metaclasses and keep(q)):
             if proposal.key in kept:
                 continue
             above = climb(
@@ -191,7 +197,7 @@ def _thin(case: Case, nodes: dict[str, Proposal]) -> dict[str, Proposal]:
 
 def _singular(node: Proposal) -> Proposal:
     def one(name: str) -> str:
-        return re.sub(r"\b([Ll])anguages\b", r"\1anguage", name)
+        return re.sub(r"\b([Ll]anguage|[Dd]ialect)s\b", r"\1", name)
 
     text = one(node.text)
     aliases = [*(one(a) for a in node.aliases), *node.aliases, *([node.text] if text != node.text else [])]

@@ -41,7 +41,7 @@ def chain(*texts: str) -> dict[str, Proposal]:
 
 
 def cleaned(nodes: dict[str, Proposal], answer: str, prop: str, question: str = "") -> list[str]:
-    kept, _, _ = clean(
+    kept, _ = clean(
         nodes, relation=relation(prop), question=question, answer_names=(answer,), subject=None, is_place=False,
         is_person=True,
     )  # fmt: skip
@@ -72,7 +72,7 @@ def test_the_larger_place_of_the_same_name_keeps_the_name() -> None:
             Proposal(key="Q1384", text="New York", qid="Q1384", parents=("Q60",)),
         ]
     )
-    kept, _, _ = clean(
+    kept, _ = clean(
         nodes, relation=relation("P19"), question="", answer_names=("The Bronx",), subject=None, is_place=True,
         is_person=False,
     )  # fmt: skip

@@ -69,7 +69,13 @@ def test_places_widen_up_to_the_country() -> None:
 def test_parents_come_first_and_are_current() -> None:
     made = rungs(organisation("American record label", P749=[("Q900603", {"end": 1990}), "Q38903"]), UMG,
                  entity("Q900603", "Old Owner Records", "record label", P31="Q18127"))  # fmt: skip
-    assert made == [["Universal Music Group"], ["an American record label"], ["a record label"]]
+    assert made == [["Universal Music Group", "an American record label"], ["a record label"]]
+
+
+def test_what_holds_of_the_parent_too_follows_from_naming_it() -> None:
+    label = entity("Q900607", "Tooth Records", "American record label", P31="Q18127", P17="Q30")
+    made = rungs(organisation("American record label", P749="Q900607"), label)
+    assert made == [["Tooth Records"], ["an American record label"], ["a record label"]]
 
 
 def test_parents_climb_and_stop_at_persons_and_shells() -> None:
@@ -91,7 +97,7 @@ def test_many_owners_are_shareholders() -> None:
 
 def test_a_description_names_the_parent() -> None:
     made = rungs(organisation("American record label, subsidiary of Universal Music Group"), UMG)
-    assert made[0] == ["Universal Music Group"]
+    assert made[0] == ["Universal Music Group", "an American record label"]
     beside = rungs(organisation("American record label; currently owned by Universal Music Group"), UMG)
     assert beside[0] == ["Universal Music Group", "an American record label"]
 

@@ -78,9 +78,23 @@ def test_an_unknown_relation_is_named() -> None:
         maker().make(row("Erfurt", "place of brith"))
 
 
+def test_a_given_subject_stays_even_where_the_snapshot_lacks_it() -> None:
+    made = maker(GERMANY, BERLIN).make(row("Berlin", subject="Nobody Known", subject_qid="Q777"))
+    assert made.question_entity == {"text": "Nobody Known", "qid": "Q777"}
+
+
+def test_a_level_of_several_answers_keeps_to_the_cap() -> None:
+    states = [entity(f"Q9100{i}", f"State {i}", P31="Q10864048") for i in range(9)]
+    towns = [entity(f"Q9200{i}", f"Town {i}", P31="Q515", P131=f"Q9100{i}") for i in range(9)]
+    made = maker(*states, *towns).make(row([t.labels["en"] for t in towns]))
+    assert (len(made.levels[0].tiers), len(made.levels[1].tiers)) == (9, MAX_TIERS)
+
+
 def test_the_same_bytes_in_any_company() -> None:
-    store = store_of(GERMANY, THURINGIA, ERFURT, BERLIN)
-    rows = [row(["Erfurt", "Berlin"]), row("Berlin"), row("Erfurt")]
+    school = entity("Q555", "Erfurt School", P31="Q3918", P131="Q1729")
+    store = store_of(GERMANY, THURINGIA, ERFURT, BERLIN, school)
+    described = row("Erfurt", qid="Q1729", extra={"answer_entity_description": "city in Brandenburg, Germany"})
+    rows = [row(["Erfurt", "Berlin"]), described, row("Berlin"), row("Erfurt"), row("Erfurt School", "P69")]
     together = [json.dumps(r.to_json()) for r in make_ladders(rows, store)]
     alone = [json.dumps(LadderMaker(store).make(r).to_json()) for r in rows]
     backwards = [json.dumps(r.to_json()) for r in make_ladders(rows[::-1], store)][::-1]
