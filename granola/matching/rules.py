@@ -27,7 +27,7 @@ from granola.matching.dates import dates, whole_date
 from granola.matching.names import VETOES, Answer
 from granola.matching.ranges import Claim, Placing, place
 from granola.matching.verdict import Comparison, Levels, Verdict
-from granola.matching.words import ARTICLES, key
+from granola.matching.words import ARTICLES, drop_articles, key, words
 
 NEAR = 0.6  # token-F1 from which words left out or added are forgiven
 EXAMINED = 20_000  # characters of a prediction
@@ -159,12 +159,13 @@ def _near(answer: Answer) -> Verdict | None:
     said = [word.text for word in answer.words if word.text not in vocabulary.FUNCTION - ARTICLES]
     if not said or len(said) > NEAR_WORDS or any(w.text in vocabulary.NEGATIONS for w in answer.words):
         return None
+    indefinite = _is_indefinite(answer.text)
     for level, name, folded in answer.tiers:
         if whole_date(name) or whole_amount(name):
             continue  # 1961 is coarser than August 1961, not nearly it
         claimed = [word for word in said if word in folded or word not in answer.asked]
         forms = _short_forms(name)
-        score = 1.0 if tuple(claimed) in forms else _likeness(claimed, folded, whole=bool(forms))
+        score = 1.0 if tuple(claimed) in forms else _likeness(claimed, folded, name=name, indefinite=indefinite)
         if score >= NEAR:
             return Verdict(
                 level=level + 1,
@@ -183,12 +184,15 @@ def _short_forms(name: str) -> frozenset[tuple[str, ...]]:
     return frozenset(form for part in parts if (form := key(part)))
 
 
-def _likeness(said: Sequence[str], tier: Sequence[str], *, whole: bool) -> float:
+def _likeness(said: Sequence[str], tier: Sequence[str], *, name: str, indefinite: bool) -> float:
     """Token-F1 where one has all the words of the other and the rest changes nothing; else 0.
 
-    Words more than the tier's have to stand inside its name (Claude Achille Debussy): outside it they make
-    another name (Martin Luther King). Words fewer may be missing inside it or, as first names do, before it;
-    none of a name that is qualified (`whole`: Massachusetts for `Cambridge, Massachusetts`).
+    `tier` is `name` folded. Words more than the tier's have to stand inside its name (Claude Achille Debussy):
+    outside it they make another name (Martin Luther King), and inside a kind another kind (French Sign
+    Language). Words fewer may be missing from a proper name, inside it or, as first names do, before it: what
+    is left of a description is a wider one (a language for French language, an American band for an American
+    rock band), and so is what an answer calls `indefinite` (a singer). None may be missing of a name that is
+    qualified (Massachusetts for `Cambridge, Massachusetts`) or that names its kind (University for Harvard University).
     """
     empty = vocabulary.FUNCTION - ARTICLES  # articles are gone; what is left of them is a letter: Vitamin A
     ours, theirs = ([w for w in words if w not in empty] for words in (said, tier))
@@ -198,8 +202,30 @@ def _likeness(said: Sequence[str], tier: Sequence[str], *, whole: bool) -> float
         return 0.0
     if more and (len(theirs) < 2 or ours[0] != theirs[0] or ours[-1] != theirs[-1]):
         return 0.0
-    if fewer and (whole or ours[-1] != theirs[-1] or (ours[0] != theirs[0] and not empty.isdisjoint(tier))):
+    if more and not (_is_proper(name) or _is_indefinite(name)):
+        return 0.0
+    if fewer and (indefinite or not _is_proper(name) or _short_forms(name) or ours[-1] != theirs[-1]):
+        return 0.0
+    if fewer and ours[0] != theirs[0] and not empty.isdisjoint(tier):
         return 0.0  # Martin Luther for Martin Luther King; Copenhagen for University of Copenhagen
     if any(word in vocabulary.QUALIFIERS or any(c.isdigit() for c in word) for word in (*more, *fewer)):
         return 0.0
     return 2 * (len(ours) - more.total()) / (len(ours) + len(theirs))
+
+
+def _is_indefinite(text: str) -> bool:
+    """Whether `text` begins with "a" or "an" and so speaks of one of a kind."""
+    found = words(text)
+    return len(found) > 1 and found[0].text in vocabulary.INDEFINITE
+
+
+@lru_cache(maxsize=1 << 16)
+def _is_proper(name: str) -> bool:
+    """Whether a name is one bearer's own: capitals throughout, and no word at either end that says its kind."""
+    own = [word for word in drop_articles(words(name)) if word.text not in vocabulary.FUNCTION]
+    return (
+        bool(own)
+        and not _is_indefinite(name)
+        and all(word.capital or word.text in vocabulary.PARTICLES or not word.text.isalpha() for word in own)
+        and vocabulary.CLASSES.isdisjoint((own[0].text, own[-1].text))
+    )

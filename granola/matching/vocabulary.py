@@ -71,5 +71,26 @@ TITLES = _set(
 LEGAL_FORMS = _set("inc ltd limited llc corp corporation company co plc gmbh ag sa nv group records")
 SPECIFICALLY = _set("specifically namely precisely particularly exactly")
 KINDS = PLACE_TYPES | LEGAL_FORMS  # said or not, the name stays the same
+# Words that say what kind of thing a name names: alone they name none (University for Harvard University).
+CLASSES = KINDS | _set(
+    "language languages dialect university college school academy institute institution conservatory "
+    "county state states island islands river lake mountain mountains sea ocean bay valley desert hills "
+    "park street road avenue square bridge station airport church cathedral abbey museum gallery theatre "
+    "theater hospital library stadium arena tower castle palace hall house building center centre territory "
+    "empire nation nations union federation parish department division community township "
+    "music genre rock pop jazz metal label studio studios pictures entertainment productions films press "
+    "publishing publishers newspaper magazine journal network channel radio television organization "
+    "organisation agency ministry committee council commission association society foundation "
+    "bank airlines airways railway army navy force forces police party league club team band orchestra "
+    "ensemble choir quartet trio duo religion war wars battle award awards prize medal cup championship "
+    "championships games tournament series season episode show program programme film movie album song single "
+    "book novel play opera ballet symphony concerto poem story painting character person people man woman men "
+    "women human singer actor actress author writer poet composer musician politician footballer player "
+    "engineer scientist artist painter lawyer judge director producer journalist sport sports software game "
+    "family species animal plant century"
+)
+INDEFINITE = frozenset({"a", "an"})
+# What stands uncapitalised inside a personal name: Ludwig van Beethoven.
+PARTICLES = _set("de da do dos das di del della der den des du d el al bin ibn ben von van vom zu zur af av la le y e")
 NO_CLAIM = FUNCTION | TITLES | KINDS
 DEMONYM_ENDINGS = ("ian", "ican", "man", "ean", "ish", "ese", "ench", "utch", "reek", "swiss", "elsh")
