@@ -17,6 +17,7 @@ from granola.matching.words import Word, drop_articles, key, words
 
 _SENTENCE_END = frozenset(".!?;:")
 _PROSE = frozenset({"is", "was", "were", "are", "and", "or"})
+_SHORT = 3  # letters up to which a name is as likely a word or a code
 _CHAIN_WORDS = 6  # a comma-separated part with more words is prose, not a place
 
 
@@ -28,6 +29,19 @@ class Mention:
     name: str
     start: int
     end: int
+
+
+def _is_delicate(folded: tuple[str, ...]) -> bool:
+    """Whether a name could be ordinary words: function words, or up to three letters (IN, US, ME, Ali)."""
+    return vocabulary.ORDINARY.issuperset(folded) or (
+        len(folded) == 1 and len(folded[0]) <= _SHORT and folded[0].isalpha()
+    )
+
+
+def _letters(text: str) -> str:
+    """The letters and digits of a text in their case, without its articles: `the U.S.` -> `US`."""
+    found = drop_articles(words(text))
+    return "".join(c for word in found for c in text[word.start : word.end] if c.isalnum())
 
 
 @dataclass(frozen=True)
@@ -65,10 +79,18 @@ class Answer:
         """Every mention that no longer mention contains, finest level first, then from left to right."""
         texts = [word.text for word in self.words]
         found: dict[tuple[int, int, int], Mention] = {}
+        present = set(texts)
         for level, name, folded in self.tiers:
+            if not present.issuperset(folded):
+                continue
             size = len(folded)
+            delicate = _is_delicate(folded)
             for start in range(len(texts) - size + 1):
-                if texts[start] == folded[0] and tuple(texts[start : start + size]) == folded:
+                if (
+                    texts[start] == folded[0]
+                    and tuple(texts[start : start + size]) == folded
+                    and not (delicate and not self.is_meant(name, folded, start))
+                ):
                     found.setdefault((level, start, start + size), Mention(level, name, start, start + size))
         longest: list[Mention] = []
         reached = -1  # the furthest end of the mentions that begin earlier, or here and are longer
@@ -107,6 +129,26 @@ class Answer:
         if any(word.text in _PROSE and not self.is_mentioned(i, i + 1) for i, word in enumerate(words)):
             return None
         return starts[1] if self.is_claim(0, starts[1]) else None
+
+    def is_meant(self, name: str, folded: tuple[str, ...], start: int) -> bool:
+        """Whether the words from `start` are the short `name` and not ordinary words that are spelt like it.
+
+        Only in the name's own case: IT is not It, US is not us. Capitals that a whole text or the beginning
+        of a sentence has anyway tell nothing. An article before it (the uk) does.
+        """
+        end = start + len(folded)
+        if start == 0 and end == len(self.words):
+            return True
+        before = self.text[: self.words[start].start].rstrip()
+        if before[-4:].lower().strip() == "the" or before.lower().endswith((" the", "\nthe")):
+            return True
+        ordinary = vocabulary.ORDINARY.issuperset(folded)
+        own, said = _letters(name), _letters(self.quote(start, end))
+        if self.text == self.text.upper():
+            return not ordinary
+        if own != said:
+            return False
+        return not (ordinary and said[1:].islower() and (not before or before[-1] in '.!?:;"“'))
 
     def quote(self, start: int, end: int) -> str:
         """The answer's own text of the words [start, end)."""

@@ -16,6 +16,10 @@ FUNCTION = _set(
     "would could may might must can will shall probably possibly perhaps maybe likely definitely "
     "certainly think believe guess about around approximately"
 )
+# With these, all words that a short name (US, ME, HI, Us) may be mistaken for.
+ORDINARY = FUNCTION | _set(
+    "me us him them hi hey oh ok okay am were any all one two man pa ma la go up out off now per"
+)
 # What a sentence may put between a name and the larger thing that holds it: "Lyon, a city in the south of".
 BRIDGE = _set(
     "a an the of in on at within is are was were which who that it located situated lies found near city "
