@@ -20,7 +20,8 @@ from kg.terms import normalise
 
 PLACES = frozenset({"place", "country"})
 SITES = PLACES | {"school", "building", "organisation"}
-STATE = frozenset({"Q3624078", "Q15634554", "Q3024240"})  # sovereign, of limited recognition, historical
+STATE = frozenset({"Q3624078", "Q15634554"})  # sovereign, of limited recognition
+PAST_STATE = "Q3024240"
 FIRST_DIVISION = frozenset(
     {"Q10864048", "Q35657", "Q107390", "Q1221156", "Q5852411", "Q11828004", "Q36784", "Q3336843"}
 )
@@ -122,7 +123,10 @@ class Gazetteer:
 
         By its own P31 alone: through P279 the nations within the United Kingdom would be states too.
         """
-        return not STATE.isdisjoint(self._graph.classes(entity_id))
+        classes = self._graph.classes(entity_id)
+        if not STATE.isdisjoint(classes):
+            return True
+        return PAST_STATE in classes and self._graph.is_historical(entity_id)  # Florence was one, and is a city
 
     def is_no_tier(self, entity_id: str) -> bool:
         """Whether the entity is a region that nobody names as a place: a constituency, a statistical region."""

@@ -48,6 +48,7 @@ MOST_SUBJECTS = 12
 DWARFED, DWARFED_ACROSS = 10, 100
 UNCOUNTED = 1000.0
 BIG_CITIES = frozenset({"Q1549591", "Q1637706", "Q5119"})  # big city, city of millions, capital
+CODE_LENGTH = 3  # "no" is the code of a language
 UNRELATED_TO_SIZE = frozenset({"P36"})
 _BY = re.compile(r"\bby ((?:[A-ZÀ-Þ][\w.'’-]*)(?:[ ,]+(?:and |de |van |von |of |the )*[A-ZÀ-Þ][\w.'’-]*)*)")
 _UNIT = re.compile(
@@ -175,7 +176,7 @@ class Linker:
         for variant in _variants(text):
             found = tuple(m for m in self._graph.find(variant) if m.id.startswith("Q"))
             if bare_word:
-                found = tuple(m for m in found if m.text.islower())
+                found = tuple(m for m in found if m.text.islower() and len(m.text) > CODE_LENGTH)
             if found:
                 self._graph.fetch(m.id for m in found)
                 return found

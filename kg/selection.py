@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from kg.model import Rank, SnakKind, Statement, TimeValue
 
+CONTINENT = "P30"
 START, END, POINT = "P580", "P582", "P585"
 APPLIES_TO_PART, DISPUTED_BY, SOURCING, NATURE = "P518", "P1310", "P1480", "P5102"
 
@@ -80,7 +81,8 @@ def current(
     chosen = preferred or chosen
     chosen = [s for s in chosen if not has_ended(s)]
     doubts: tuple[Callable[[Statement], bool], ...] = (
-        lambda s: bool(s.qualifier(APPLIES_TO_PART)),
+        # Of a country on two continents each holds of a part.
+        lambda s: s.property != CONTINENT and bool(s.qualifier(APPLIES_TO_PART)),
         lambda s: bool(s.qualifier(DISPUTED_BY)),
         lambda s: historical is not None and s.target is not None and historical(s.target),
     )

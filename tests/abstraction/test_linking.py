@@ -133,3 +133,14 @@ def test_a_work_that_its_description_gives_to_another_is_not_meant() -> None:
     asked = "What is Kurt Vonnegut famous for?"
     assert linked(maker(film), "Slaughterhouse-Five", "P800", None, asked).abstained == Abstention.TYPE_CONFLICT
     assert linked(maker(film, novel), "Slaughterhouse-Five", "P800", None, asked).qid == "Q62"
+
+
+def test_a_plain_word_is_no_name_where_nothing_says_what_is_asked() -> None:
+    make = maker(
+        entity("Q231043", "Yes", "English rock band", P31="Q215380"),
+        entity("Q20", "Norway", aliases=["NO", "no"], P31="Q3624078"),
+        entity("Q8341", "jazz", P31="Q188451"),
+    )
+    assert linked(make, "jazz", "P9999").qid == "Q8341"
+    for word in ("yes", "no"):
+        assert make.make(row(word, None, question="Did he win?")).abstained == "no-link"

@@ -204,3 +204,24 @@ def test_a_description_in_the_row_serves_where_the_snapshot_knows_nothing() -> N
     assert texts(make.make(described)) == [["Haringey"], ["United Kingdom"]]
     assert make.make(row("Highgate School", "P69", qid="Q555")).abstained == "no-link"
     assert texts(make.make(described)) == [["Haringey"], ["United Kingdom"]]
+
+
+def test_a_city_that_once_was_a_state_is_a_city() -> None:
+    italy = entity("Q38", "Italy", "country in Southern Europe", P31="Q3624078", P30="Q46")
+    florence = entity("Q2044", "Florence", P31=["Q3024240", "Q515"], P17="Q38", P30="Q46")
+    assert texts(maker(italy, florence, EUROPE).make(row("Florence"))) == [["Italy"]]
+
+
+def test_parts_of_the_world_stand_above_states() -> None:
+    england = entity("Q21", "England", "country in north-west Europe, part of the United Kingdom", P31="Q6256")
+    make = maker(UK, EUROPE, england, entity("Q458", "European Union", aliases=["Europe"], P31="Q6256"))
+    assert texts(make.make(row("England"))) == [["United Kingdom"]]
+
+
+def test_an_alias_alone_is_not_believed_of_a_place() -> None:
+    city = entity("Q2145", "Quebec City", aliases=["Quebec"], P31="Q515", P17="Q16")
+    montreal = entity("Q340", "Montreal", "largest city in Quebec, Canada", P31="Q515")
+    make = maker(entity("Q16", "Canada", P31="Q3624078"), city, montreal)
+    made = make.make(row("Montreal"))
+    assert texts(made) == [["Quebec"], ["Canada"]]
+    assert made.levels[1].tiers[0].qid is None
