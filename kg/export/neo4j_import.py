@@ -3,16 +3,19 @@
 The import makes nodes and relationships alone. `granola snapshot push` of the same snapshot then finds the marker
 :Snapshot in the database, makes constraints and indexes, checks the counts and marks the mirror complete.
 
-CSV by RFC 4180: text is always quoted, so that an absent property (nothing) and an empty text ("") stay two things.
+CSV by RFC 4180. An absent property is nothing between two commas, an empty text is "".
 """
 
 from __future__ import annotations
 
-import re
+import csv
+import io
+import multiprocessing
 import shlex
 import sqlite3
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -32,8 +35,11 @@ Format = Literal["csv", "parquet"]
 MODEL = 1
 _PUSHED = 1_000  # past every phase of a push: what is left to do is what follows them
 _BATCH = 5_000  # rows
+_SMALL = 16 << 20  # bytes of a snapshot that is not worth the start of processes
+# The longest tables first, as they are handed to processes; and as the report lists them.
+_NAMES = ("relationships", "entities", "names", "missing", "redirects", "property_counts", "value_lists", "snapshot")
+_ORDER = (*_NAMES[1:], "relationships")
 _BUFFER = 4 << 20  # bytes of the longest field that the import tool takes by default
-_NEWLINE = re.compile(r"[\r\n]")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -70,34 +76,60 @@ def export_neo4j(
     format: Format = "csv",
     force: bool = False,
     database: str = "neo4j",
+    workers: int = 2,
     progress: Callable[[int], None] | None = None,
 ) -> ImportReport:
-    """Write the files into the folder `out`; `progress` is told the number of rows written so far.
+    """Write the files into the folder `out`; `progress` is told the number of rows written so far,
+    one table after another. Each table is written by one of `workers` processes.
 
     The command in the report names the files where they are now. Memory does not grow with the snapshot.
     Raises ExportError where `out` exists and `force` is not set, or pyarrow is missing; as `SQLiteStore.open`.
     """
     with SQLiteStore.open(snapshot) as store:
         manifest = dict(store.manifest())
-    uri = f"{Path(snapshot).absolute().as_uri()}?mode=ro&immutable=1"
-    with closing(sqlite3.connect(uri, uri=True)) as connection, folder_out(out, source=snapshot, force=force) as folder:
-        written = 0
+    with folder_out(out, source=snapshot, force=force) as folder:
+        jobs = [_Job(snapshot=Path(snapshot), manifest=manifest, folder=folder, format=format, table=t) for t in _NAMES]
         files: list[_Written] = []
-        for table in _tables(connection, manifest):
-            if format == "parquet":
-                table = table.identified()
-            with (_Parquet if format == "parquet" else _CSV)(folder, table) as writer:
-                for batch in _batched(table.rows):
-                    writer.write(batch)
-                    written += len(batch)
-                    if progress is not None:
-                        progress(written)
-            files.append(writer.done())
+        with ExitStack() as stack:
+            run: Callable[..., Iterable[_Written]] = map
+            if workers > 1 and Path(snapshot).stat().st_size > _SMALL:
+                # Not forked: a progress bar has a thread, and threads do not survive that.
+                context = multiprocessing.get_context("spawn")
+                run = stack.enter_context(ProcessPoolExecutor(min(workers, len(jobs)), mp_context=context)).map
+            for file in run(_write, jobs):
+                files.append(file)
+                if progress is not None:
+                    progress(sum(file.rows for file in files))
+        files.sort(key=lambda file: _ORDER.index(file.table))
         command = _command(files, Path(out).absolute(), format, database)
-        rows = {file.table.name: file.rows for file in files}
+        rows = {file.table: file.rows for file in files}
         about = {"model": MODEL, "snapshot_id": manifest["snapshot_id"], "rows": rows, "command": command}
         (folder / MANIFEST).write_bytes(orjson.dumps(about, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
     return ImportReport(rows=rows, command=command)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Job:
+    """One table to write, in a process of its own."""
+
+    snapshot: Path
+    manifest: Mapping[str, Any]
+    folder: Path
+    format: Format
+    table: str
+
+
+def _write(job: _Job) -> _Written:
+    uri = f"{job.snapshot.absolute().as_uri()}?mode=ro&immutable=1"
+    with closing(sqlite3.connect(uri, uri=True)) as connection:
+        (table,) = (one for one in _tables(connection, job.manifest) if one.name == job.table)
+        if job.format == "parquet":
+            table = table.identified()
+        writer = (_Parquet if job.format == "parquet" else _CSV)(job.folder, table)
+        with writer:
+            for batch in _batched(table.rows):
+                writer.write(batch)
+        return writer.done()
 
 
 def _tables(connection: sqlite3.Connection, manifest: Mapping[str, Any]) -> Iterator[_Table]:
@@ -151,7 +183,10 @@ def _tables(connection: sqlite3.Connection, manifest: Mapping[str, Any]) -> Iter
         name="value_lists",
         labels="ValueList",
         columns=(("property", "string"), ("block", "long"), ("targets", "long[]"), ("entities", "long[]")),
-        rows=_rows(neo4j_rows.value_lists(connection)),
+        rows=(
+            (prop, block, _listed(targets), _listed(entities))
+            for prop, block, targets, entities in _rows(neo4j_rows.value_lists(connection))
+        ),
     )
     load = str(uuid.uuid5(uuid.NAMESPACE_OID, manifest["snapshot_id"]))  # the same files for the same snapshot
     marker = {
@@ -163,11 +198,11 @@ def _tables(connection: sqlite3.Connection, manifest: Mapping[str, Any]) -> Iter
         "phase": _PUSHED,
         "complete": False,
     }
-    kinds = {int: "long", str: "string", bool: "boolean"}
+    kinds = {"slot": "long", "model": "long", "phase": "long", "complete": "boolean"}
     yield _Table(
         name="snapshot",
         labels="Snapshot",
-        columns=tuple((key, kinds[type(value)]) for key, value in marker.items()),
+        columns=tuple((key, kinds.get(key, "string")) for key in marker),
         rows=[tuple(marker.values())],
     )
     properties = ("id", "rank", "ordinal", "datatype", "qualifiers", "start", "end")
@@ -203,7 +238,8 @@ def _batched(rows: Iterable[Sequence[Any]]) -> Iterator[list[Sequence[Any]]]:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Written:
-    table: _Table
+    table: str
+    labels: str | None
     files: tuple[str, ...]
     rows: int
     longest: int = 0  # bytes of a field
@@ -224,20 +260,25 @@ class _CSV:
 
     def write(self, rows: list[Sequence[Any]]) -> None:
         """Add rows."""
-        text = "\n".join([",".join(map(_field, row)) for row in rows])
+        text = _text(rows)
         self._rows += len(rows)
         data = text.encode()
-        if not self._multiline and text.count("\n") + text.count("\r") != len(rows) - 1:
+        if not self._multiline and (text.count("\n") != len(rows) or text.count("\r") != len(rows)):
             self._multiline = True
-        if len(data) > self._longest:  # only a batch this long can hold a longer field
+        if len(data) > _BUFFER // 2:  # only a batch this long can hold a field that needs a larger buffer
             fields = (len(field.encode()) for row in rows for field in row if type(field) is str)
             self._longest = max(self._longest, *fields, 0)
-        self._stream.write(data + b"\n")
+        self._stream.write(data)
 
     def done(self) -> _Written:
         """What was written."""
         return _Written(
-            table=self._table, files=self._names, rows=self._rows, longest=self._longest, multiline=self._multiline
+            table=self._table.name,
+            labels=self._table.labels,
+            files=self._names,
+            rows=self._rows,
+            longest=self._longest,
+            multiline=self._multiline,
         )
 
     def __enter__(self) -> _CSV:
@@ -247,14 +288,23 @@ class _CSV:
         self._stream.close()
 
 
+def _text(rows: list[Sequence[Any]]) -> str:
+    """Rows by RFC 4180, lines ending in CRLF; an absent property is nothing, an empty text is \"\"."""
+    if any("" in row for row in rows):  # `csv` writes both as nothing
+        return "".join([",".join(map(_field, row)) + "\r\n" for row in rows])
+    text = io.StringIO(newline="")
+    csv.writer(text, lineterminator="\r\n").writerows(rows)
+    return text.getvalue()
+
+
 def _field(value: Any) -> str:
     if value is None:
         return ""
-    if type(value) is str:
-        return '"' + value.replace('"', '""') + '"'
-    if type(value) is list:
-        return ";".join(map(str, value))
-    return str(value).lower() if type(value) is bool else str(value)
+    return '"' + value.replace('"', '""') + '"' if type(value) is str else str(value)
+
+
+def _listed(numbers: Sequence[int]) -> str:
+    return ";".join(map(str, numbers))
 
 
 class _Parquet:
@@ -268,11 +318,9 @@ class _Parquet:
             raise ExportError("Parquet needs pyarrow: pip install 'granola-ladders[parquet]'") from error
         types = {
             "string": pyarrow.string(), "long": pyarrow.int64(), "boolean": pyarrow.bool_(),
-            "long[]": pyarrow.string(),
+            "long[]": pyarrow.string(),  # the import tool knows no lists of Parquet's own
         }  # fmt: skip
         self._arrow = pyarrow
-        self._lists = [place for place, (_, of) in enumerate(table.columns) if of == "long[]"]
-        # The import tool knows no lists of Parquet's own: it reads them as in CSV.
         self._schema = pyarrow.schema(
             [(f"{name}:{of}" if of == "long[]" else name, types[of]) for name, of in table.columns]
         )
@@ -285,18 +333,16 @@ class _Parquet:
 
     def write(self, rows: list[Sequence[Any]]) -> None:
         """Add rows."""
-        given = [list(column) for column in zip(*rows, strict=True)]
-        for place in self._lists:
-            given[place] = list(map(_field, given[place]))
         columns = [
-            self._arrow.array(column, type=field.type) for column, field in zip(given, self._schema, strict=True)
+            self._arrow.array(column, type=field.type)
+            for column, field in zip(zip(*rows, strict=True), self._schema, strict=True)
         ]
         self._writer.write_table(self._arrow.Table.from_arrays(columns, schema=self._schema))
         self._rows += len(rows)
 
     def done(self) -> _Written:
         """What was written."""
-        return _Written(table=self._table, files=(self._name,), rows=self._rows)
+        return _Written(table=self._table.name, labels=self._table.labels, files=(self._name,), rows=self._rows)
 
     def __enter__(self) -> _Parquet:
         return self
@@ -312,9 +358,7 @@ def _command(files: Sequence[_Written], folder: Path, format: Format, database: 
     for file in files:
         if file.rows:  # the tool refuses files without rows
             paths = ",".join(str(folder / name) for name in file.files)
-            words.append(
-                f"--relationships={paths}" if file.table.labels is None else f"--nodes={file.table.labels}={paths}"
-            )
+            words.append(f"--relationships={paths}" if file.labels is None else f"--nodes={file.labels}={paths}")
     if any(file.multiline for file in files):
         words.append("--multiline-fields=true")
     longest = max(file.longest for file in files)
