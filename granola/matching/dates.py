@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import lru_cache
 
 from granola.matching.ranges import Claim
@@ -68,6 +69,30 @@ _AMOUNT_AFTER = re.compile(
     r"|years? old|days|hours|minutes|seconds)"
 )
 _AMOUNT_BEFORE = re.compile(r"[$€£¥#]\s*\Z")
+
+
+_UNIT = "one|two|three|four|five|six|seven|eight|nine"
+_TEEN = "ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen"
+_TENS = "twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety"
+_IN_WORDS = re.compile(
+    rf"\b(?:(?P<hundreds>(?:thir|four|fif|six|seven|eigh|nine)teen|twenty)[\s-]+"
+    rf"(?:hundred(?:[\s-]+and)?(?:[\s-]+(?P<rest>{_TEEN}|(?:{_TENS})(?:[\s-]+(?:{_UNIT}))?|{_UNIT}))?"
+    rf"|(?P<below>{_TEEN}|(?:{_TENS})(?:[\s-]+(?:{_UNIT}))?|oh?[\s-]+(?:{_UNIT})))"
+    rf"|two[\s-]+thousand(?:(?:[\s-]+and)?[\s-]+(?P<since>{_TEEN}|(?:{_TENS})(?:[\s-]+(?:{_UNIT}))?|{_UNIT}))?)\b"
+)
+_VALUE = {
+    **{word: number for number, word in enumerate(_UNIT.split("|"), 1)},
+    **{word: number for number, word in enumerate(_TEEN.split("|"), 10)},
+    **{word: 10 * number for number, word in enumerate(_TENS.split("|"), 2)},
+}
+
+
+def _year_in_words(found: re.Match[str]) -> str:
+    """`nineteen sixty-one` as 1961 behind as many blanks as keep every position."""
+    hundreds = _VALUE[found["hundreds"]] if found["hundreds"] else 20
+    small = found["rest"] or found["below"] or found["since"] or ""
+    year = 100 * hundreds + sum(_VALUE.get(word, 0) for word in re.split(r"[\s-]+", small))
+    return str(year).rjust(len(found[0]))
 
 
 def _days(year: int, month: int, day: int) -> int:
@@ -160,9 +185,23 @@ def dates(text: str) -> tuple[Claim, ...]:
     lower = plain(text)
     if len(lower) != len(text):
         text = lower
+    lower, spelt = _with_digits(lower)
     if not any(character.isdigit() for character in lower) and "cent" not in lower and "mill" not in lower:
         return ()
-    return tuple(_scan(lower, text))
+    return tuple(
+        replace(claim, start=start, text=text[start : claim.end].strip())
+        if (start := spelt.get(claim.start, claim.start)) != claim.start
+        else claim
+        for claim in _scan(lower, text)
+    )
+
+
+def _with_digits(lower: str) -> tuple[str, dict[int, int]]:
+    """A text with its years in words as digits, and where each that begins there began in words."""
+    if "teen" not in lower and "twenty" not in lower and "two" not in lower:
+        return lower, {}
+    spelt = {found.end() - 4: found.start() for found in _IN_WORDS.finditer(lower)}
+    return _IN_WORDS.sub(_year_in_words, lower), spelt
 
 
 def _scan(lower: str, text: str) -> Iterator[Claim]:

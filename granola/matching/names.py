@@ -6,6 +6,7 @@ piece of a longer name, or stands behind a finer claim that no tier bears out ("
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -154,6 +155,10 @@ class Answer:
         """The answer's own text of the words [start, end)."""
         return self.text[self.words[start].start : self.words[end - 1].end]
 
+    def is_denied(self, position: int) -> bool:
+        """Whether the clause denies what stands at a character of the text: `not in 1961`."""
+        return _is_denied(self, bisect_right(self.words, position, key=lambda word: word.end))
+
     def is_mentioned(self, start: int, end: int) -> bool:
         """Whether any word of [start, end) belongs to a mention of a tier."""
         return any(self.mentioned[start:end])
@@ -185,9 +190,9 @@ class Answer:
         )
 
 
-def _clause(answer: Answer, mention: Mention) -> Iterator[str]:
-    """The words before a mention, nearest first, back to the beginning of its clause; at most six."""
-    for index in range(mention.start - 1, max(-1, mention.start - 7), -1):
+def _clause(answer: Answer, start: int) -> Iterator[str]:
+    """The words before word `start`, nearest first, back to the beginning of its clause; at most six."""
+    for index in range(start - 1, max(-1, start - 7), -1):
         if answer.words[index + 1].gap.strip("'\"’“”()-") or answer.words[index].text in vocabulary.CLAUSE_WORDS:
             return
         yield answer.words[index].text
@@ -198,14 +203,23 @@ def _phrase_in(phrase: tuple[str, ...], before: list[str]) -> bool:
     return any(tuple(before[i : i + size]) == phrase for i in range(len(before) - size + 1))
 
 
-def is_negated(answer: Answer, mention: Mention) -> bool:
-    """`not in France`, `rather than France`; but `not only France` affirms."""
-    before = list(_clause(answer, mention))[::-1]
-    if _phrase_in(("not", "only"), before) or _phrase_in(("no", "doubt"), before):
+def _is_denied(answer: Answer, start: int) -> bool:
+    before = list(_clause(answer, start))[::-1]
+    if any(_phrase_in(phrase, before) for phrase in vocabulary.AFFIRMATIONS):
         return False
     return any(word in vocabulary.NEGATIONS for word in before) or any(
         _phrase_in(phrase, before) for phrase in vocabulary.NEGATION_PHRASES
     )
+
+
+def is_negated(answer: Answer, mention: Mention) -> bool:
+    """`not in France`, `rather than France`, `not in Paris, France`; but `not only France` affirms."""
+    if _is_denied(answer, mention.start):
+        return True
+    if "," not in answer.words[mention.start].gap:
+        return False
+    smaller = next((m for m in answer.mentions_by_end.get(mention.start, ()) if m.level < mention.level), None)
+    return smaller is not None and is_negated(answer, smaller)
 
 
 def is_only_nearby(answer: Answer, mention: Mention) -> bool:

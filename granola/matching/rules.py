@@ -118,9 +118,17 @@ def _stated(read: _Read, prediction: str, question: str | None) -> tuple[Claim, 
 
 
 def _valued(kind: str, claims: Sequence[Claim], ladder: Sequence[Sequence[Claim]], text: str) -> Verdict:
-    """The finest level that any of the claims states; claims joined by "or" state the worst of theirs."""
+    """The finest level that any of the claims states; claims joined by "or" state the worst of theirs.
+
+    What is negated is not claimed, and a claim does not save a finer one inside it that is wrong.
+    """
     if not claims:
         return Verdict(level=None, rule=f"{kind}:none-stated")
+    answer = Answer(text, ())
+    affirmed = [claim for claim in claims if not answer.is_denied(claim.start)]
+    if not affirmed:
+        return Verdict(level=None, rule="negated", compared=Comparison(prediction=claims[0].text, tier=_first(ladder)))
+    claims = affirmed
     placed: list[tuple[Claim, Placing]] = []
     for claim in claims:
         placing = place(claim, ladder)
@@ -135,12 +143,22 @@ def _valued(kind: str, claims: Sequence[Claim], ladder: Sequence[Sequence[Claim]
                 rule="alternatives",
                 compared=Comparison(prediction=text[left.start : right.end], tier=first.tier.text),
             )
+    wrong = {(claim.low, claim.high): claim for claim, placing in placed if placing.level is None}.values()
+    placed = [
+        (claim, placing)
+        for claim, placing in placed
+        if placing.level is None or not any(w.inside(claim) and w.width < claim.width for w in wrong)
+    ]
     claim, best = min(placed, key=lambda pair: (pair[1].level is None, pair[1].level or 0))
     return Verdict(
         level=None if best.level is None else best.level + 1,
         rule=f"{kind}:{best.how}",
         compared=Comparison(prediction=claim.text, tier=best.tier.text),
     )
+
+
+def _first(ladder: Sequence[Sequence[Claim]]) -> str:
+    return next(claim.text for claims in ladder for claim in claims)
 
 
 def _named(answer: Answer) -> Verdict:

@@ -28,6 +28,7 @@ BRIDGE = _set(
 )
 NEGATIONS = _set("not never no neither nor isnt wasnt arent werent didnt dont doesnt cannot without except unlike")
 NEGATION_PHRASES = (("rather", "than"), ("instead", "of"), ("other", "than"), ("apart", "from"))
+AFFIRMATIONS = (("not", "only"), ("no", "doubt"), ("not", "until"), ("not", "just"))
 CLAUSE_WORDS = _set("but however although though instead yet because while whereas")
 NEARBY = (
     ("near",),

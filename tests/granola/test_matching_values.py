@@ -132,3 +132,63 @@ def test_amounts_are_placed_on_a_ladder(said: str, level: int | None, how: str) 
 def test_amounts_of_other_units_do_not_compare() -> None:
     ladder: Any = [[whole_amount("8,849 m")]]
     assert place(amounts("8,849 feet")[0], ladder) is None
+
+
+OBAMA = [["4 August 1961"], ["August 1961"], ["1961"], ["the 1960s"]]
+
+
+@pytest.mark.parametrize(
+    ("said", "levels", "level", "rule"),
+    [
+        ("Not in 1961", OBAMA, None, "negated"),
+        ("He was born in 1962, not 1961", OBAMA, None, "date:conflict"),
+        ("He wasn't born in August 1961", OBAMA, None, "negated"),
+        ("in 1961, not in 1962", OBAMA, 3, "date:equal"),
+        ("not in 1962 but in August 1961", OBAMA, 2, "date:equal"),
+        ("not until 1961", OBAMA, 3, "date:equal"),
+        ("no doubt in 1961", OBAMA, 3, "date:equal"),
+        ("not 42", [["42"], ["about 40"]], None, "negated"),
+        ("41, not 42", [["42"], ["about 40"]], None, "amount:conflict"),
+        ("42, not 41", [["42"], ["about 40"]], 1, "amount:equal"),
+        ("5 August 1961, i.e. in 1961", OBAMA, None, "date:conflict"),
+        ("5 August, 1961, in the 1960s", OBAMA, None, "date:conflict"),
+        ("4 August 1961, i.e. in 1961", OBAMA, 1, "date:equal"),
+        ("He was born in 1961 and elected in 2008", OBAMA, 3, "date:equal"),
+        ("8,848 m, so about 8,800 m", [["8,849 m"], ["about 8,800 m"]], None, "amount:conflict"),
+        ("nineteen sixty-one", OBAMA, 3, "date:equal"),
+        ("He was born in August nineteen sixty-one.", OBAMA, 2, "date:equal"),
+        ("July nineteen sixty-one", OBAMA, None, "date:conflict"),
+    ],
+)
+def test_what_is_denied_or_wrong_in_the_finer_is_not_credited(
+    said: str, levels: list[list[str]], level: int | None, rule: str
+) -> None:
+    verdict = matcher("rules").match(said, levels)
+    assert (verdict.level, verdict.rule) == (level, rule)
+    assert verdict.compared is not None
+    assert verdict.compared.prediction in said
+
+
+@pytest.mark.parametrize(
+    ("text", "year"),
+    [
+        ("nineteen sixty-one", 1961),
+        ("nineteen-oh-five", 1905),
+        ("seventeen hundred", 1700),
+        ("eighteen hundred and twelve", 1812),
+        ("eighteen twelve", 1812),
+        ("two thousand and eight", 2008),
+        ("twenty twenty-one", 2021),
+    ],
+)
+def test_a_year_in_words_is_a_year(text: str, year: int) -> None:
+    found = whole_date(text)
+    assert found is not None
+    assert (found.low, found.high, found.text) == (*years(year, year), text)
+
+
+@pytest.mark.parametrize(
+    "text", ["nineteen", "twenty-one", "Twenty-One Pilots", "nineteen hundred people", "sixty-one"]
+)
+def test_number_words_that_are_no_year(text: str) -> None:
+    assert dates(text) == ()
