@@ -252,10 +252,12 @@ class _Push:
             self._delete(f"MATCH (n:{label}) WITH n LIMIT $n DETACH DELETE n RETURN count(*)", "old nodes")
 
     def _delete(self, query: str, what: str) -> None:
-        done = 0
-        while (deleted := self._client.run(query, {"n": _CLEAR})[0][0]) > 0:
+        done, deleted = 0, _CLEAR
+        while deleted == _CLEAR:
+            deleted = self._client.run(query, {"n": _CLEAR})[0][0]
             done += deleted
-            self._tell(f"deleting {what}", done, done)
+            if deleted:
+                self._tell(f"deleting {what}", done, done)
 
     def _schema(self) -> None:
         for statement in SCHEMA:

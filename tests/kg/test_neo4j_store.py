@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import pytest
-from neo4j_server import mirror_of, needs_server, snapshot_of, the_server
-from store_contract import ALL, PARIS, StoreContract, as_read, statement
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from neo4j_server import SERVER, mirror_of, snapshot_of, the_server
+from store_contract import ALL, PARIS, MakeStore, StoreContract, as_read, check_survival
+from strategies import entities as any_entities
+from test_paths import EDGES, graph_of
 
 from kg.errors import MirrorError
 from kg.model import Entity
+from kg.paths import closure
 from kg.store import open_store
-from kg.store.neo4j import Neo4jStore, escaped
-from kg.store.neo4j_rows import LONGEST_KEY
-from kg.store.sqlite import SQLiteStore
+from kg.store.neo4j import Neo4jStore
+from kg.store.neo4j_client import Address, Client
+from kg.store.neo4j_rows import LONGEST_KEY, VALUES_A_BLOCK
+
+pytestmark = SERVER
 
 
 @pytest.fixture(scope="module")
@@ -23,16 +31,159 @@ def address() -> Iterator[str]:
         yield found
 
 
-@needs_server
+@pytest.fixture
+def make_store(tmp_path: Path, address: str) -> Iterator[Callable[..., Neo4jStore]]:
+    made: list[Neo4jStore] = []
+
+    def make(entities: Iterable[Entity], **more: object) -> Neo4jStore:
+        made.append(mirror_of(snapshot_of(tmp_path / "file", entities, **more), address))  # type: ignore[arg-type]
+        return made[-1]
+
+    yield make
+    for store in made:
+        store.close()
+
+
 class TestContract(StoreContract):
-    @pytest.fixture
-    def make_store(self, tmp_path: Path, address: str) -> Iterator[Callable[..., Neo4jStore]]:
-        made: list[Neo4jStore] = []
+    """Every promise of the protocol, kept by the mirror."""
 
-        def make(entities: Iterable[Entity], **more: object) -> Neo4jStore:
-            made.append(mirror_of(snapshot_of(tmp_path / "file", entities, **more), address))  # type: ignore[arg-type]
-            return made[-1]
+    @settings(
+        suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.differing_executors],
+        max_examples=15,
+        deadline=None,
+    )
+    @given(given_entities=st.lists(any_entities(), max_size=4))
+    def test_any_entity_survives(self, make_store: MakeStore, given_entities: list[Entity]) -> None:
+        check_survival(make_store, given_entities)
 
-        yield make
-        for store in made:
-            store.close()
+
+def test_a_mirror_opens_by_its_address(make_store: Callable[..., Neo4jStore], address: str) -> None:
+    make_store(ALL)
+    with open_store(address) as store:
+        assert isinstance(store, Neo4jStore)
+        assert store.entities(["Q90"]) == {"Q90": as_read(PARIS)}
+
+
+def test_a_reader_is_told_that_its_snapshot_was_replaced(make_store: Callable[..., Neo4jStore]) -> None:
+    store = make_store(ALL)
+    make_store(ALL)  # even by the same one: in between there was nothing
+    with pytest.raises(MirrorError, match="was replaced or emptied while it was open"):
+        store.entities(["Q90"])
+
+
+def test_statements_are_relationships_that_cypher_can_ask_for(
+    make_store: Callable[..., Neo4jStore], address: str
+) -> None:
+    make_store(ALL)
+    client = Client(Address.parse(address))
+    rows = client.run(
+        "MATCH (c:Entity {id: 'Q90'})-[r]->(t) RETURN type(r), t.id, t:Missing, r.id, r.rank, r.ordinal, r.start, r.end"
+        " ORDER BY type(r), r.ordinal"
+    )
+    assert rows == [
+        ["P17", "Q142", False, "Q90$P17-0", "normal", 0, 9_870_000, None],
+        ["P31", "Q515", False, "Q90$P31-0", "normal", 0, None, None],
+        ["P31", "Q5119", True, "Q90$P31-1", "preferred", 1, None, None],
+        ["P31", "Q515", False, "Q90$P31-2", "deprecated", 2, None, None],
+    ]
+    assert client.run("MATCH (c:Entity {id: 'Q90'}) RETURN c.label_en, c.description_en, c.aliases_de") == [
+        ["Paris", "capital of France", '["Stadt der Lichter"]']
+    ]
+    client.close()
+
+
+SEARCHED = [
+    Entity(id="Q1", labels={"en": "AND"}, aliases={"en": ("to be or not to be",)}),
+    Entity(id="Q2", labels={"en": "Fire & Water (a saga)"}, aliases={"de": ("Feuer/Wasser",)}),
+    Entity(id="Q3", labels={"mul": "C++: [the] \"language\"?", "zh": "程式語言"}),
+    Entity(id="Q4", labels={"en": "Zürich"}, aliases={"en": ("Zurich",)}),
+    Entity(id="Q5", labels={"en": "water"}),
+]  # fmt: skip
+
+
+def test_searching_by_words(make_store: Callable[..., Neo4jStore]) -> None:
+    store = make_store(SEARCHED)
+
+    def found(text: str, **more: object) -> list[str]:
+        return [hit.id for hit in store.search(text, **more)]  # type: ignore[arg-type]
+
+    assert found("and") == found("AND") == ["Q1"]
+    assert found("not or") == found("NOT OR") == ["Q1"]
+    assert found("WATER fire") == ["Q2"]
+    assert found("water") == ["Q5", "Q2"]  # the better hit first
+    assert found("water", limit=1) == ["Q5"]
+    assert found("wasser") == ["Q2"]
+    assert found("watr") == []
+    assert found("watr", fuzzy=True)[0] == "Q5"
+    assert found("Zurich zürich") == ["Q4"]
+    assert found("language the") == ["Q3"]
+    assert found("", limit=3) == found("   ") == found("water", limit=0) == []
+
+
+HOSTILE = (
+    "fire*", "f?re", "water~", "label_en:water", "id:Q5", "(water", "water)", '"fire water"', "[fire TO water]",
+    "water^9", "+water -fire", "fire && water", "fire || water", "!fire", "water\\", "/wa.er/", "{a TO z}", "\\", "<",
+    "a>b", "=", "*:*", "*", "?", "~", '"', "AND", "a AND", "OR OR", "NOT", "'; MATCH (n) DETACH DELETE n //",
+    "$words", "\x00", "\u2028water", "🔥",
+)  # fmt: skip
+
+
+def test_nothing_in_a_search_is_an_operator(make_store: Callable[..., Neo4jStore]) -> None:
+    store = make_store(SEARCHED)
+    words = {
+        one.id: " ".join([*one.labels.values(), *(a for texts in one.aliases.values() for a in texts)]).lower()
+        for one in SEARCHED
+    }
+    for text in HOSTILE:
+        store.search(text, fuzzy=True)
+        for hit in store.search(text):
+            for word in filter(str.isalnum, text.lower().split()):
+                assert word in words[hit.id].split(), (text, hit)
+            # What no entity is called finds nothing.
+            assert all(letter in words[hit.id] for letter in text.lower() if letter.isalnum()), (text, hit)
+    assert len(list(store.ids())) == len(SEARCHED)
+
+
+def test_names_too_long_for_an_index(make_store: Callable[..., Neo4jStore]) -> None:
+    long = "é" * LONGEST_KEY
+    store = make_store([Entity(id="Q1", labels={"en": long}), Entity(id="Q2", labels={"en": long[:-1]})])
+    assert [match.id for match in store.find([long.upper()])[long.upper()]] == ["Q1"]
+    assert store.find([long + "é"]) == {}
+
+
+def test_values_in_several_blocks(make_store: Callable[..., Neo4jStore]) -> None:
+    count = VALUES_A_BLOCK + 3
+    entities = [Entity(id=f"Q{n}") for n in range(1, count + 1)]
+    store = make_store(entities, other_values=[(31, n, 1 + n % 7) for n in range(1, count + 1)])
+    everything = store.values_of("P31")
+    assert everything == sorted(
+        ((f"Q{n}", 1 + n % 7) for n in range(1, count + 1)), key=lambda one: (-one[1], int(one[0][1:]))
+    )
+    for limit in (0, 1, VALUES_A_BLOCK, VALUES_A_BLOCK + 1, count + 9):
+        assert store.values_of("P31", limit=limit) == everything[:limit]
+
+
+def test_batches_beyond_one_round_trip(make_store: Callable[..., Neo4jStore]) -> None:
+    entities = [Entity(id=f"Q{n}", labels={"en": f"name {n}"}) for n in range(1, 12_001)]
+    store = make_store(entities)
+    assert store.entities([entity.id for entity in entities]) == {entity.id: entity for entity in entities}
+    assert [found[0].id for found in store.find([f"NAME {n}" for n in range(1, 12_001)]).values()] == list(store.ids())
+
+
+def test_walks_as_over_any_store(make_store: Callable[..., Neo4jStore], tmp_path: Path) -> None:
+    """The pushed-down walk against the one that is written over the protocol."""
+    draw = random.Random(7)
+    graphs = [graph_of(EDGES, deprecated=[(6, "P131", 1)])]
+    for _ in range(4):
+        edges = [(draw.randint(1, 12), draw.choice(["P131", "P17", "P31"]), draw.randint(1, 14)) for _ in range(20)]
+        graphs.append(graph_of(edges[:16], nodes=12, deprecated=edges[16:]))
+    ids = [f"Q{n}" for n in range(1, 16)]
+    for entities in graphs:
+        mirror = make_store(entities, redirects={"Q15": "Q1"})
+        with open_store(tmp_path / "file") as file:
+            for properties in ([], ["P131"], ["P17", "P131", "P31", "P9"]):
+                for hops in (1, 2, 5, 30):
+                    expected = closure(file, ids, properties, hops=hops)
+                    found = closure(mirror, ids, properties, hops=hops)
+                    assert found == expected
+                    assert [list(one) for one in found.values()] == [list(one) for one in expected.values()]
