@@ -7,7 +7,7 @@ piece of a longer name, or stands behind a finer claim that no tier bears out ("
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -73,6 +73,13 @@ class Answer:
         """(level from 0, name, its folded words) of every name that has any word."""
         return tuple(
             (level, name, folded) for level, names in enumerate(self.levels) for name in names if (folded := key(name))
+        )
+
+    @cached_property
+    def of_places(self) -> bool:
+        """Whether coarser levels bear names and not only descriptions ("a composer"), as those of places do."""
+        return any(
+            level > 0 and name[:1].isupper() and not name.startswith(("A ", "An ")) for level, name, _ in self.tiers
         )
 
     @cached_property
@@ -362,14 +369,3 @@ def _before_a_specific(answer: Answer, mention: Mention) -> bool:
             return False
         index += 1
     return marked and index < len(answer.words) and answer.is_claim(index, index + 1)
-
-
-VETOES: tuple[tuple[str, Callable[[Answer, Mention], bool]], ...] = (
-    ("negated", is_negated),
-    ("only-nearby", is_only_nearby),
-    ("alternatives", is_alternative),
-    ("part-of-another-name", is_part_of_a_name),
-    ("other-kind", is_of_another_kind),
-    ("finer-claim-conflict", follows_a_finer_claim),
-)
-"""What takes a mention back, in the order in which it is asked, by the name that the verdict then carries."""

@@ -24,9 +24,10 @@ from granola.matching import vocabulary
 from granola.matching.abstention import refusal
 from granola.matching.amounts import amounts, whole_amount
 from granola.matching.dates import dates, whole_date
-from granola.matching.names import VETOES, Answer
+from granola.matching.names import Answer
 from granola.matching.ranges import Claim, Placing, place
 from granola.matching.verdict import Comparison, Levels, Verdict
+from granola.matching.vetoes import VETOES
 from granola.matching.words import ARTICLES, drop_articles, key, words
 
 NEAR = 0.6  # token-F1 from which words left out or added are forgiven

@@ -99,3 +99,21 @@ INDEFINITE = frozenset({"a", "an"})
 PARTICLES = _set("de da do dos das di del della der den des du d el al bin ibn ben von van vom zu zur af av la le y e")
 NO_CLAIM = FUNCTION | TITLES | KINDS
 DEMONYM_ENDINGS = ("ian", "ican", "man", "ean", "ish", "ese", "ench", "utch", "reek", "swiss", "elsh")
+
+CONTINENTS = _set("africa america americas antarctica asia europe oceania eurasia earth")
+MONTHS = _set(
+    "january february march april may june july august september october november december jan feb mar apr jun "
+    "jul aug sep sept oct nov dec monday tuesday wednesday thursday friday saturday sunday spring summer autumn winter"
+)
+ROMAN = _set("ii iii iv v vi vii viii ix x")
+# What may stand between a description and the name it introduces.
+NAMED = _set("named called namely")
+# People told by their relation to another one.
+RELATIVES = _set(
+    "father mother parent parents wife husband spouse widow widower son daughter child children brother sister "
+    "sibling siblings uncle aunt nephew niece cousin grandfather grandmother grandson granddaughter stepfather "
+    "stepmother friend girlfriend boyfriend partner teacher student pupil disciple mentor successor predecessor "
+    "assistant colleague rival"
+)
+# An answer may begin with these and has no subject yet.
+OPENING = _set("a an the it this that was is by answer i think believe probably perhaps maybe")

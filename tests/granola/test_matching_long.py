@@ -15,7 +15,18 @@ LEVELS = (("Honolulu",), ("Hawaii",), ("United States", "US"))
 
 @pytest.mark.parametrize(
     "piece",
-    ["Honolulu ", "not Honolulu, ", "X, Honolulu ", "Kona Honolulu in the ", "Hawaii or Kona ", "a ", "1961 or "],
+    [
+        "Honolulu ",
+        "not Honolulu, ",
+        "X, Honolulu ",
+        "Kona Honolulu in the ",
+        "Hawaii or Kona ",
+        "a ",
+        "1961 or ",
+        "Honolulu, X and ",
+        "not 1961, ",
+        "Honolulu, Texas, ",
+    ],
 )
 def test_repeated_words_cost_little(piece: str) -> None:
     text = piece * (200_000 // len(piece.split()))

@@ -1,0 +1,163 @@
+"""What takes a mention back beyond its own clause: companions, owners, other containers, names behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from granola.matching import names, vocabulary
+from granola.matching.names import Answer, Mention
+from granola.matching.words import words
+
+_LIST = 20  # words to either side that are searched for companions
+_RUN = 4  # capitalised words in a row, more are a headline
+
+
+def _run(answer: Answer, start: int) -> int:
+    """Where the name that begins at word `start` ends: capitalised words without a break, or `start` for none."""
+    end = start
+    while end < len(answer.words) and end - start < _RUN and not (end > start and answer.words[end].gap.strip("'-.")):
+        word = answer.words[end]
+        if not (word.capital or not answer.cased) or not word.text[0].isalpha() or word.text in vocabulary.FUNCTION:
+            break
+        end += 1
+    return end
+
+
+def _ends(answer: Answer, index: int) -> bool:
+    """Whether a phrase may end before word `index`: at the text's end, at punctuation, before a function word."""
+    return (
+        index >= len(answer.words) or bool(answer.words[index].gap) or answer.words[index].text in vocabulary.FUNCTION
+    )
+
+
+def _is_other(answer: Answer, start: int, end: int) -> bool:
+    """Whether [start, end) names something that is no tier, no date and no nationality."""
+    if start >= end or not answer.is_claim(start, end):
+        return False
+    texts = [word.text for word in answer.words[start:end]]
+    return vocabulary.MONTHS.isdisjoint(texts) and not texts[-1].endswith(vocabulary.DEMONYM_ENDINGS)
+
+
+def is_one_of_several(answer: Answer, mention: Mention) -> bool:
+    """`France, Germany and Italy`: one place among others is a guess, and so is a description among names."""
+    if not answer.of_places:
+        return False
+    joined = other = False
+    index = mention.end
+    while index < min(len(answer.words), mention.end + _LIST):  # to the right: X, Y and Z
+        word = answer.words[index]
+        joint = word.text == "and" or "/" in word.gap
+        if not joint and "," not in word.gap:
+            break
+        start = index + (word.text == "and")
+        end = _run(answer, start)
+        if end == start or not _ends(answer, end):
+            break
+        joined, other, index = joined or joint, other or _is_other(answer, start, end), end
+    if not _ends(answer, index):
+        return False
+    index = mention.start
+    while index > max(0, mention.start - _LIST):  # to the left
+        joint = answer.words[index - 1].text == "and" or "/" in answer.words[index].gap
+        if not joint and not ("," in answer.words[index].gap and joined):
+            break
+        end = index - (answer.words[index - 1].text == "and")
+        start = answer.name_before(end) if answer.cased else max(0, end - 1)
+        if start == end:
+            break
+        joined, other, index = joined or joint, other or _is_other(answer, start, end), start
+    return joined and other
+
+
+def is_in_another_container(answer: Answer, mention: Mention) -> bool:
+    """`Paris, Texas` where the ladder has Paris in France: a larger place that no tier names.
+
+    A coarser tier further on vouches for the chain (Munich, Upper Bavaria, Germany), and the coarsest tier
+    has no container to differ in.
+    """
+    start = mention.end
+    if start >= len(answer.words) or not answer.of_places:
+        return False
+    if mention.level >= max(level for level, _, _ in answer.tiers):
+        return False
+    gap = answer.words[start].gap
+    if answer.words[start].text == "in" and not gap and answer.cased:
+        start += 1
+    elif gap not in (",", "("):
+        return False
+    elif answer.words[start].text == "in":
+        start += 1
+    end = _run(answer, start)
+    if not _ends(answer, end) or not _is_other(answer, start, end):
+        return False
+    if answer.words[end - 1].text in vocabulary.CONTINENTS:
+        return False
+    if end < len(answer.words) and answer.words[end].text in ("and", "is", "was", "s"):
+        return False
+    return not any(other.level > mention.level and other.start >= end for other in answer.mentions)
+
+
+def is_before_another_name(answer: Answer, mention: Mention) -> bool:
+    """`an Austrian composer, Joseph Haydn`: a description, and then the name of one who is no tier."""
+    if mention.level == 0 or not answer.cased or answer.words[mention.end - 1].capital:
+        return False
+    start = mention.end
+    while start < len(answer.words) and start < mention.end + 2 and answer.words[start].text in vocabulary.NAMED:
+        start += 1
+    if start >= len(answer.words) or answer.words[start].gap not in ("", ",", ":", "(", "-", "–", "—"):
+        return False
+    end = _run(answer, start)
+    return _ends(answer, end) and _is_other(answer, start, end)
+
+
+def is_a_relative(answer: Answer, mention: Mention) -> bool:
+    """`Mozart's father`, `the wife of Mozart`: somebody else, told by a name, unless a subject comes before."""
+    first = mention.start
+    if not _owns(answer, mention):
+        if (
+            first < 2
+            or answer.words[first - 1].text != "of"
+            or answer.words[first - 2].text not in vocabulary.RELATIVES
+        ):
+            return False
+        first -= 2
+    return all(word.text in vocabulary.OPENING for word in answer.words[max(0, first - 6) : first]) and first <= 6
+
+
+def _owns(answer: Answer, mention: Mention) -> bool:
+    if mention.end >= len(answer.words) or answer.words[mention.end].text not in vocabulary.RELATIVES:
+        return False
+    said = answer.words[mention.end - 1]
+    source, own = answer.text[said.start : said.end], words(mention.name)[-1]
+    return source[-2:].lower() in ("'s", "’s", "s'", "s’") and not mention.name[own.start : own.end].endswith(
+        ("'s", "’s")
+    )
+
+
+def is_numbered(answer: Answer, mention: Mention) -> bool:
+    """`Toy Story 2` for Toy Story: another of the series."""
+    last, right = answer.words[mention.end - 1], mention.end
+    if right >= len(answer.words) or answer.words[right].gap or not (last.capital or not answer.cased):
+        return False
+    word = answer.words[right]
+    following = answer.words[right + 1].text if right + 1 < len(answer.words) else ""
+    if following in vocabulary.MONTHS or answer.is_mentioned(right, right + 1) or word.text in answer.asked:
+        return False
+    roman = word.text in vocabulary.ROMAN and (word.capital or not answer.cased)
+    return (word.text.isdecimal() and len(word.text) <= 2 and _ends(answer, right + 1)) or roman
+
+
+VETOES: tuple[tuple[str, Callable[[Answer, Mention], bool]], ...] = (
+    ("negated", names.is_negated),
+    ("only-nearby", names.is_only_nearby),
+    ("alternatives", names.is_alternative),
+    ("alternatives", is_one_of_several),
+    ("part-of-another-name", names.is_part_of_a_name),
+    ("part-of-another-name", is_numbered),
+    ("relative", is_a_relative),
+    ("other-kind", names.is_of_another_kind),
+    ("other-container", is_in_another_container),
+    ("finer-claim-conflict", names.follows_a_finer_claim),
+    ("finer-claim-conflict", is_before_another_name),
+)
+"""What takes a mention back, in the order in which it is asked, by the name that the verdict then carries."""
