@@ -39,6 +39,8 @@ _ASKS_AMOUNT = re.compile(
 )
 _Read = Callable[[str], tuple[Claim, ...]]
 _ReadWhole = Callable[[str], Claim | None]
+_YEAR = re.compile(r"[12]\d{3}")
+_IN_YEAR = re.compile(r"\b(?:in|since|by|of|from|year)\s*\Z", re.IGNORECASE)
 _OR = re.compile(r"[\s,]*\bor\b(?:\s+(?:the|in|on|about))*\s*", re.IGNORECASE)
 
 
@@ -144,7 +146,11 @@ def _valued(kind: str, claims: Sequence[Claim], ladder: Sequence[Sequence[Claim]
                 rule="alternatives",
                 compared=Comparison(prediction=text[left.start : right.end], tier=first.tier.text),
             )
-    wrong = {(claim.low, claim.high): claim for claim, placing in placed if placing.level is None}.values()
+    wrong = {
+        (claim.low, claim.high): claim
+        for claim, placing in placed
+        if placing.level is None and not (kind == "amount" and _is_dated(claim, text))
+    }.values()
     placed = [
         (claim, placing)
         for claim, placing in placed
@@ -156,6 +162,11 @@ def _valued(kind: str, claims: Sequence[Claim], ladder: Sequence[Sequence[Claim]
         rule=f"{kind}:{best.how}",
         compared=Comparison(prediction=claim.text, tier=best.tier.text),
     )
+
+
+def _is_dated(claim: Claim, text: str) -> bool:
+    """Whether an amount is only the year it was counted in: `between 1,000 and 10,000 in 1990`."""
+    return bool(_YEAR.fullmatch(claim.text) and _IN_YEAR.search(text[: claim.start][-20:]))
 
 
 def _first(ladder: Sequence[Sequence[Claim]]) -> str:
@@ -184,7 +195,11 @@ def _near(answer: Answer) -> Verdict | None:
             continue  # 1961 is coarser than August 1961, not nearly it
         claimed = [word for word in said if word in folded or word not in answer.asked]
         forms = _short_forms(name)
-        score = 1.0 if tuple(claimed) in forms else _likeness(claimed, folded, name=name, indefinite=indefinite)
+        score = (
+            1.0
+            if tuple(claimed) in forms
+            else _likeness(claimed, folded, name=name, indefinite=indefinite, of_places=answer.of_places)
+        )
         if score >= NEAR:
             return Verdict(
                 level=level + 1,
@@ -203,16 +218,19 @@ def _short_forms(name: str) -> frozenset[tuple[str, ...]]:
     return frozenset(form for part in parts if (form := key(part)))
 
 
-def _likeness(said: Sequence[str], tier: Sequence[str], *, name: str, indefinite: bool) -> float:
+def _likeness(said: Sequence[str], tier: Sequence[str], *, name: str, indefinite: bool, of_places: bool) -> float:
     """Token-F1 where one has all the words of the other and the rest changes nothing; else 0.
 
     `tier` is `name` folded. Words more than the tier's have to stand inside its name (Claude Achille Debussy):
     outside it they make another name (Martin Luther King), and inside a kind another kind (French Sign
-    Language). Words fewer may be missing from a proper name, inside it or, as first names do, before it: what
-    is left of a description is a wider one (a language for French language, an American band for an American
-    rock band), and so is what an answer calls `indefinite` (a singer). None may be missing of a name that is
-    qualified (Massachusetts for `Cambridge, Massachusetts`) or that names its kind (University for Harvard University).
+    Language). Words fewer may be missing from a proper name, inside it or, as first names do, before it,
+    though not before names `of_places` (Saudi Arabia): what is left of a description is a wider one (a
+    language for French language, an American band for an American rock band), and so is what an answer calls
+    `indefinite` (a singer). None may be missing of a name that is qualified (Massachusetts for `Cambridge,
+    Massachusetts`) or that names its kind (University for Harvard University).
     """
+    if set(said).isdisjoint(tier):
+        return 0.0
     empty = vocabulary.FUNCTION - ARTICLES  # articles are gone; what is left of them is a letter: Vitamin A
     ours, theirs = ([w for w in words if w not in empty] for words in (said, tier))
     ours, theirs = ([w for w in words if w not in vocabulary.KINDS] or words for words in (ours, theirs))
@@ -225,7 +243,7 @@ def _likeness(said: Sequence[str], tier: Sequence[str], *, name: str, indefinite
         return 0.0
     if fewer and (indefinite or not _is_proper(name) or _short_forms(name) or ours[-1] != theirs[-1]):
         return 0.0
-    if fewer and ours[0] != theirs[0] and not empty.isdisjoint(tier):
+    if fewer and ours[0] != theirs[0] and (of_places or not empty.isdisjoint(tier)):
         return 0.0  # Martin Luther for Martin Luther King; Copenhagen for University of Copenhagen
     if any(word in vocabulary.QUALIFIERS or any(c.isdigit() for c in word) for word in (*more, *fewer)):
         return 0.0

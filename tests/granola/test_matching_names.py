@@ -33,6 +33,11 @@ def test_the_kind_alone_does_not_state_a_name_of_that_kind(said: str, tier: str)
     assert RULES.match(said, [[tier]]).level is None
 
 
+def test_a_place_has_no_first_name() -> None:
+    assert RULES.match("Arabia", [["Saudi Arabia"], ["Western Asia"]]).level is None
+    assert RULES.match("Leone", [["Sergio Leone"], ["an Italian director"]]).level == 1
+
+
 @pytest.mark.parametrize(
     ("said", "tier"),
     [
@@ -153,3 +158,9 @@ def test_mentions_that_something_takes_back(said: str, levels: list[list[str]], 
 )
 def test_mentions_that_nothing_takes_back(said: str, levels: list[list[str]], level: int) -> None:
     assert RULES.match(said, levels).level == level
+
+
+def test_a_container_is_refused_only_where_coarser_levels_name_others() -> None:
+    assert RULES.match("Kunming, China", [["Kunming"]]).level == 1
+    assert RULES.match("Kunming, China", [["Kunming"], ["Yunnan"], ["China"]]).level == 1
+    assert RULES.match("Kunming, China", [["Kunming"], ["France"]]).level is None

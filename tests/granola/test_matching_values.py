@@ -155,6 +155,7 @@ OBAMA = [["4 August 1961"], ["August 1961"], ["1961"], ["the 1960s"]]
         ("4 August 1961, i.e. in 1961", OBAMA, 1, "date:equal"),
         ("He was born in 1961 and elected in 2008", OBAMA, 3, "date:equal"),
         ("8,848 m, so about 8,800 m", [["8,849 m"], ["about 8,800 m"]], None, "amount:conflict"),
+        ("between 100 and 3,000 m in 1990", [["120 m"], ["between 100 and 3,000 m"]], 2, "amount:equal"),
         ("nineteen sixty-one", OBAMA, 3, "date:equal"),
         ("He was born in August nineteen sixty-one.", OBAMA, 2, "date:equal"),
         ("July nineteen sixty-one", OBAMA, None, "date:conflict"),

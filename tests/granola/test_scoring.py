@@ -164,7 +164,7 @@ def test_the_json_form_has_no_nan_and_says_what_the_scores_are() -> None:
 
 NAMES = st.sampled_from(["Paris", "France", "Kunming", "1961", "August 1961", "a composer", "three", "New York"])
 LEVELS = st.lists(NAMES, min_size=1, max_size=3, unique=True)
-SAID = st.sampled_from(["Paris", "in France", "1961", "3", "IDK", "a French composer", "York", "Kunming, China"])
+SAID = st.sampled_from(["Paris", "in France", "1961", "3", "IDK", "a French composer", "York", "Kunming, Asia"])
 
 
 @settings(deadline=None)
@@ -173,7 +173,10 @@ SAID = st.sampled_from(["Paris", "in France", "1961", "3", "IDK", "a French comp
 def test_a_coarser_level_never_lowers_a_plain_matchers_accuracy(
     name: str, cases: list[tuple[list[str], str]], coarser: str
 ) -> None:
-    """Never for em and f1; for `rules` where the added level is no finer than what is there."""
+    """Never for em and f1; for `rules` where the added level is no finer than what is there.
+
+    Not for `Kunming, China`: a coarser level, say France, may refute a container that nothing spoke against.
+    """
     predictions = said(**{f"q{i}": text for i, (_, text) in enumerate(cases)})
     rows = [row(f"q{i}", *levels) for i, (levels, _) in enumerate(cases)]
     added = [row(f"q{i}", *levels, coarser) for i, (levels, _) in enumerate(cases)]
