@@ -21,6 +21,10 @@ class MirrorError(SnapshotError):
     """A Neo4j server holds no snapshot, another one, a changed or an unfinished one, or cannot do what is asked."""
 
 
+class DamagedMirrorError(MirrorError):
+    """A mirror in which something else has written what cannot be read."""
+
+
 class MirrorUnreachableError(MirrorError, ConnectionError):
     """No Neo4j server answers, or it went away and did not come back in time."""
 
@@ -71,3 +75,7 @@ class BadAnswerError(ServiceError):
 
 class QueryError(ServiceError):
     """A service refuses a question as wrong; asking again is no use."""
+
+
+class EngineError(KGError, RuntimeError):
+    """Spark is not installed, finds no Java, or gives a job up."""

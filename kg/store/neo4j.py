@@ -32,13 +32,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any, TypeVar
 
 import orjson
 
-from kg.errors import MirrorError, SnapshotError
+from kg.errors import DamagedMirrorError, MirrorError, SnapshotError
 from kg.model import Entity, Statement
 from kg.paths import in_order
 from kg.store import schema
@@ -146,7 +146,8 @@ class Neo4jStore:
                 given, number, sitelinks, datatype, literals, related, terms = row
                 if languages is not None:
                     terms = {key: text for key, text in zip(keys, terms, strict=True) if text is not None}
-                found[given] = self._entity(number, sitelinks, datatype, literals, related, terms, types)
+                with self._decoding(given):
+                    found[given] = self._entity(number, sitelinks, datatype, literals, related, terms, types)
         return {given: found[given] for given in ids if given in found}
 
     def find(self, names: Collection[str], *, languages: Collection[str] | None = None) -> dict[str, list[NameMatch]]:
@@ -160,8 +161,11 @@ class Neo4jStore:
         spoken = None if languages is None else frozenset(languages)
         matches: dict[str, list[NameMatch]] = {}
         for key, at in stored.items():
-            if at in carriers and (found := _matches(orjson.loads(carriers[at]), spoken)):
-                matches[key] = found
+            if at in carriers:
+                with self._decoding(f"the name {key!r}"):
+                    found = _matches(orjson.loads(carriers[at]), spoken)
+                if found:
+                    matches[key] = found
         return {name: list(matches[key]) for name, key in keys.items() if key in matches}
 
     def search(self, text: str, *, limit: int = 10, fuzzy: bool = False) -> list[SearchHit]:
@@ -213,7 +217,9 @@ class Neo4jStore:
         )
         counts: dict[str, dict[str, int]] = {}
         for chunk in _chunks(list(dict.fromkeys(target for _, target in wanted))):
-            counts.update((given, orjson.loads(text)) for given, text in self._read(query, ids=chunk))
+            for given, text in self._read(query, ids=chunk):
+                with self._decoding(given):
+                    counts[given] = orjson.loads(text)
         return {(p, t): counts[t][p] for p, t in wanted if p in counts.get(t, ())}
 
     def property_counts(self, properties: Collection[str]) -> dict[str, int]:
@@ -235,8 +241,9 @@ class Neo4jStore:
             property=prop,
             blocks=blocks,
         )
-        values = ((id_of(t), n) for targets, counts in rows for t, n in zip(targets, counts, strict=True))
-        return list(values if limit is None else islice(values, limit))
+        with self._decoding(f"the values of {prop}"):
+            values = [(id_of(t), n) for targets, counts in rows for t, n in zip(targets, counts, strict=True)]
+        return values if limit is None else values[:limit]
 
     def closure(self, ids: Collection[str], properties: Collection[str], *, hops: int) -> dict[str, dict[str, int]]:
         """See `kg.paths.closure`, which checks what is given; here in one query a batch of ids."""
@@ -292,6 +299,16 @@ class Neo4jStore:
             raise MirrorError(f"{self.address} was replaced or emptied while it was open; open it again")
         rows: list[Any] = answer[0][1]
         return rows
+
+    @contextmanager
+    def _decoding(self, what: str) -> Iterator[None]:
+        try:
+            yield
+        except (ValueError, TypeError, LookupError, ArithmeticError) as error:
+            raise DamagedMirrorError(
+                f"{self.address}: {what} cannot be read ({error}); something else wrote to the database:"
+                " 'granola snapshot verify' tells what, and push --replace mends it"
+            ) from error
 
     def _walk(self, where: str, order: str, last: int) -> Iterator[str]:
         query = (

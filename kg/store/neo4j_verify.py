@@ -10,7 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from kg.errors import MirrorError
+from kg.errors import DamagedMirrorError, MirrorError
 from kg.model import Entity
 from kg.store import schema
 from kg.store.base import Store
@@ -62,13 +62,16 @@ def verify_mirror(
             ("counts", lambda: iter(wrong_counts(client, connection))),
             ("relationships", lambda: _relationships(client, connection)),
             ("properties", lambda: _properties(file, mirror, connection)),
-            ("entities", lambda: _entities(file, mirror, _chosen(connection, file, sample, seed))),
+            ("entities", lambda: _entities(file, mirror, _chosen(connection, sample, seed))),
         )
         problems: list[str] = []
         for name, check in checks:
             if progress is not None:
                 progress(name)
-            problems += check()
+            try:
+                problems += check()
+            except DamagedMirrorError as error:
+                problems.append(str(error))
     return Verification(checked=tuple(name for name, _ in checks), problems=tuple(problems))
 
 
@@ -114,19 +117,15 @@ def _properties(file: Store, mirror: Store, connection: sqlite3.Connection) -> I
             yield f"the values of {prop} or their counts differ"
 
 
-def _chosen(connection: sqlite3.Connection, file: Store, sample: int | None, seed: int) -> Iterator[str]:
-    low, high, count = connection.execute("SELECT min(id), max(id), count(*) FROM entity").fetchone()
-    if sample is None or count <= sample:
-        yield from file.ids()
-        return
-    chosen: set[int] = set()
-    draw = random.Random(seed)
-    while len(chosen) < sample:
-        query = "SELECT id FROM entity WHERE id >= ? AND id NOT IN (SELECT value FROM json_each(?)) ORDER BY id LIMIT 1"
-        row = connection.execute(query, (draw.randint(low, high), str(sorted(chosen)))).fetchone()
-        if row is not None:
-            chosen.add(row[0])
-            yield id_of(row[0])
+def _chosen(connection: sqlite3.Connection, sample: int | None, seed: int) -> Iterator[str]:
+    (count,) = connection.execute("SELECT count(*) FROM entity").fetchone()
+    places = range(count) if sample is None else random.Random(seed).sample(range(count), min(sample, count))
+    wanted = iter(sorted(places))
+    place = next(wanted, None)
+    for at, (number,) in enumerate(connection.execute("SELECT id FROM entity ORDER BY id")):
+        if at == place:
+            yield id_of(number)
+            place = next(wanted, None)
 
 
 def _entities(file: Store, mirror: Store, chosen: Iterator[str]) -> Iterator[str]:

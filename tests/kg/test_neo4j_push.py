@@ -1,0 +1,281 @@
+"""Putting a snapshot into Neo4j: once, again, over another, after being killed, and what verify says."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from neo4j_server import SERVER, snapshot_of, the_server
+from store_contract import ALL, PARIS
+
+from granola.cli.main import main
+from kg import snapshot
+from kg.errors import MirrorError
+from kg.store import open_store
+from kg.store.neo4j_client import Address, Client
+from kg.store.neo4j_push import PushProgress, push
+from kg.store.neo4j_verify import verify_mirror
+
+pytestmark = SERVER
+DEMO = Path(__file__).resolve().parents[2] / "granola" / "demo"
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    with the_server() as found:
+        yield found
+
+
+@pytest.fixture
+def client(address: str) -> Iterator[Client]:
+    client = Client(Address.parse(address))
+    yield client
+    client.close()
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("demo") / "demo.sqlite"
+    snapshot.build([DEMO / "wikidata.json"], path)
+    return path
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Path:
+    return snapshot_of(
+        tmp_path / "small.sqlite", ALL, redirects={"Q77": "Q90"}, other_values=[(31, 515, 7)], other_properties=[(9, 1)]
+    )
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Run:
+    """Run `granola ...`: (exit status, stdout, stderr)."""
+
+    def go(*words: str | Path) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["granola", *map(str, words)])
+        with pytest.raises(SystemExit) as caught:
+            main()
+        captured = capfd.readouterr()
+        return int(caught.value.code or 0), captured.out, captured.err
+
+    return go
+
+
+def content(client: Client) -> list[list[object]]:
+    """Everything in the database but the marker, in an order of its own."""
+    nodes = client.run("MATCH (n) WHERE NOT n:Snapshot RETURN labels(n), properties(n)")
+    stated = client.run("MATCH (s)-[r]->(t) RETURN s.id, type(r), properties(r), t.id")
+    return sorted([*nodes, *stated], key=str)
+
+
+def test_again_over_a_whole_mirror_changes_nothing(small: Path, address: str, client: Client) -> None:
+    first = push(small, address, replace=True)
+    marker = client.run("MATCH (m:Snapshot) RETURN properties(m)")
+    before = content(client)
+    again = push(small, address)
+    assert first.written == {
+        "entities": 8, "missing": 2, "names": 9, "redirects": 1, "property counts": 8, "value lists": 4,
+        "relationships": 10,
+    }  # fmt: skip
+    assert (again.written, again.resumed) == ({}, False)
+    assert content(client) == before
+    assert client.run("MATCH (m:Snapshot) RETURN properties(m)") == marker
+
+
+def test_batches_of_any_size_give_the_same(small: Path, address: str, client: Client) -> None:
+    found = []
+    for batch in (1, 3, 10_000):
+        push(small, address, replace=True, batch=batch)
+        found.append(content(client))
+    assert found[0] == found[1] == found[2]
+    with pytest.raises(MirrorError, match="at least 1, not 0"):
+        push(small, address, batch=0)
+
+
+KILLED = """
+import os, sys
+from kg.store.neo4j_push import push
+left = int(sys.argv[3])
+def progress(state):
+    global left
+    left -= 1
+    if left < 0:
+        os.kill(os.getpid(), 9)
+push(sys.argv[1], sys.argv[2], batch=400, replace=len(sys.argv) > 4, progress=progress)
+"""
+
+
+def test_a_killed_push_goes_on_where_it_stood(demo: Path, address: str, client: Client) -> None:
+    push(demo, address, replace=True)
+    whole = content(client)
+    arguments = [sys.executable, "-c", KILLED, str(demo), address]
+    # Killed while emptying, while loading entities, names, relationships, and at the index.
+    assert subprocess.run([*arguments, "1", "replace"], check=False).returncode == -9
+    with pytest.raises(MirrorError, match=r"is being emptied of snapshot .*--replace"):
+        push(demo, address)
+    assert subprocess.run([*arguments, "5", "replace"], check=False).returncode == -9
+    for left in ("3", "5", "6", "4"):
+        assert subprocess.run([*arguments, left], check=False).returncode == -9
+        with pytest.raises(MirrorError, match=r"is unfinished.*granola snapshot push"):
+            open_store(address)
+    last = push(demo, address)
+    assert last.resumed
+    assert 0 < sum(last.written.values()) < len(whole)
+    assert content(client) == whole
+    assert not verify_mirror(address, demo).problems
+
+
+def test_two_pushes_at_once(demo: Path, address: str, client: Client) -> None:
+    """The other one takes over behind our back: we stop, it ends, and what is there is whole."""
+    push(demo, address, replace=True)
+    whole = content(client)
+    calls = 0
+
+    def other(_: PushProgress) -> None:
+        nonlocal calls
+        calls += 1
+        if calls == 6:
+            push(demo, address)
+
+    with pytest.raises(MirrorError, match="another push writes to it"):
+        push(demo, address, batch=400, replace=True, progress=other)
+    assert content(client) == whole
+    assert push(demo, address).written == {}
+
+
+def test_another_snapshot_is_replaced_only_when_asked(small: Path, tmp_path: Path, address: str) -> None:
+    push(small, address, replace=True)
+    other = snapshot_of(tmp_path / "other.sqlite", [PARIS])
+    with pytest.raises(MirrorError, match=r"holds snapshot [0-9a-f]{64}, not [0-9a-f]{64}; give --replace"):
+        push(other, address)
+    with open_store(address) as store:
+        assert "Q142" in store.entities(["Q142"])
+    push(other, address, replace=True)
+    with open_store(address) as store:
+        assert list(store.ids()) == ["Q90"]
+
+
+def test_nodes_of_others_are_left_alone(small: Path, address: str, client: Client) -> None:
+    push(small, address, replace=True)
+    client.run("CREATE (:Note {text: 'mine'})-[:ABOUT]->(:Note {text: 'too'})")
+    try:
+        push(small, address, replace=True)
+        assert client.run("MATCH (n:Note)-[:ABOUT]->(m:Note) RETURN n.text, m.text") == [["mine", "too"]]
+        assert not verify_mirror(address, small).problems
+    finally:
+        client.run("MATCH (n:Note) DETACH DELETE n")
+
+
+def test_entities_of_unknown_origin_are_not_built_upon(small: Path, address: str, client: Client) -> None:
+    push(small, address, replace=True)
+    client.run("MATCH (m:Snapshot) DELETE m")
+    with pytest.raises(MirrorError, match="holds no snapshot; put one there"):
+        open_store(address)
+    with pytest.raises(MirrorError, match="nodes :Entity that no snapshot accounts for; give --replace"):
+        push(small, address)
+    push(small, address, replace=True)
+    assert not verify_mirror(address, small).problems
+
+
+def test_another_model_is_not_read(small: Path, address: str, client: Client) -> None:
+    push(small, address, replace=True)
+    client.run("MATCH (m:Snapshot) SET m.model = 2")
+    for use in (open_store, lambda where: push(small, where)):
+        with pytest.raises(MirrorError, match="model 2; this version reads model 1"):
+            use(address)
+    push(small, address, replace=True)
+    open_store(address).close()
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ("MATCH (n:Entity {id: 'Q16'}) DETACH DELETE n", ["7 entities instead of 8"]),
+        ("MATCH (:Entity {id: 'Q90'})-[r:P17]->() DELETE r", ["9 relationships instead of 10", "statements of P17"]),
+        ("MATCH (n:Entity {id: 'Q90'}) SET n.label_en = 'Parys'", ["1 entities differ: Q90"]),
+        ("MATCH (:Entity {id: 'Q90'})-[r:P17]->() SET r.rank = 'deprecated'", ["differ: Q90", "referring entities"]),
+        ("MATCH (n:Name {key: 'lutetia'}) SET n.carriers = '[]'", ["entities by name differ"]),
+        ("MATCH (n:Entity {id: 'Q515'}) SET n.value_counts = '{}'", ["counts of values differ"]),
+        ("MATCH (n:PropertyCount {property: 'P31'}) SET n.entities = 1", ["counts of entities a property"]),
+        ("MATCH (n:ValueList {property: 'P31'}) SET n.entities = [1]", ["the values of P31"]),
+        ("MATCH (m:Snapshot) SET m.manifest = '{\"snapshot_id\": \"x\", \"counts\": {}}'", ["snapshot_id is 'x'"]),
+        ("MATCH (n:Entity {id: 'Q90'}) SET n.statements = '{'", ["Q90 cannot be read"]),
+        ("MATCH (n:Name {key: 'lutetia'}) SET n.carriers = '[[1]]'", ["the name 'lutetia' cannot be read"]),
+        ("DROP INDEX entity_number", ["index entity_number is missing"]),
+    ],
+)  # fmt: skip
+def test_verify_tells_what_was_changed(small: Path, address: str, client: Client, change: str, said: list[str]) -> None:
+    push(small, address, replace=True)
+    assert verify_mirror(address, small).problems == ()
+    client.run(change)
+    problems = "\n".join(verify_mirror(address, small).problems)
+    for part in said:
+        assert part in problems, problems
+
+
+def test_a_push_over_a_changed_mirror_says_so(small: Path, address: str, client: Client) -> None:
+    push(small, address, replace=True)
+    client.run("MATCH ()-[r:P17]->() DELETE r")
+    with pytest.raises(MirrorError, match=r"was changed since .*9 relationships instead of 10.*--replace"):
+        push(small, address)
+
+
+def test_a_sample_is_drawn_from_the_whole(demo: Path, address: str) -> None:
+    push(demo, address, replace=True)
+    assert not verify_mirror(address, demo, sample=50).problems
+    assert not verify_mirror(address, demo, sample=None).problems
+    with pytest.raises(MirrorError, match="1 entity or more"):
+        verify_mirror(address, demo, sample=0)
+
+
+def test_the_command_line(demo: Path, address: str, run: Run, tmp_path: Path) -> None:
+    """push, info, verify and tiers; the ladders are byte for byte those from the file."""
+    code, out, err = run("snapshot", "push", demo, address, "--replace", "--database", "neo4j", "--batch", "500")
+    assert (code, out) == (0, "")
+    assert f"{address}/neo4j: 1,303 entities, 3 missing, 2,337 names" in err
+    code, out, err = run("snapshot", "push", demo, address)
+    assert (code, out) == (0, "")
+    assert "already" in err
+
+    assert run("snapshot", "info", f"{address}/neo4j")[1].splitlines() == [
+        line for line in run("snapshot", "info", demo)[1].splitlines() if not line.startswith("size ")
+    ]
+    code, out, _ = run("snapshot", "verify", address, "--against", demo, "--sample", "0")
+    assert code == 0
+    assert out.startswith(f"{address}: as {demo}")
+
+    questions = DEMO / "questions.jsonl"
+    for name, where in (("file", demo), ("mirror", address)):
+        assert run("tiers", questions, "--snapshot", where, "--out", tmp_path / name, "--format", "jsonl")[0] == 0
+    assert (tmp_path / "file").read_bytes() == (tmp_path / "mirror").read_bytes()
+
+    said = [
+        run("ladder", "Where was Barack Obama born?", "Honolulu", "--relation", "P19", "--snapshot", where)
+        for where in (str(demo), address)
+    ]
+    assert said[0] == said[1]
+    assert "Hawaii" in said[0][1]
+
+
+def test_wrong_use_of_the_command_line(small: Path, address: str, run: Run, tmp_path: Path) -> None:
+    push(small, address, replace=True)
+    for words, said in (
+        (["verify", address], "name it"),
+        (["verify", small, "--against", small], "are for mirrors"),
+        (["push", tmp_path / "none", address], "no such file"),
+        (["push", small, "http://localhost:7474"], "the scheme must be one of bolt"),
+        (["push", small, f"{address}/nowhere"], "no such database"),
+        (["info", "ftp://localhost"], "the scheme must be one of bolt"),
+    ):
+        code, out, err = run("snapshot", *words)  # type: ignore[misc]
+        assert (code, out) == (2, ""), err
+        assert said in " ".join(err.replace("│", " ").split()), err
+    other = snapshot_of(tmp_path / "other.sqlite", [PARIS])
+    code, out, _ = run("snapshot", "verify", address, "--against", other)
+    assert code == 1
+    assert "8 entities instead of 1" in out
