@@ -12,7 +12,8 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = ("kg", "abstraction", "granola")
 BELOW = {"kg": {"kg"}, "abstraction": {"kg", "abstraction"}, "granola": set(PACKAGES)}
-HEAVY = ("torch", "transformers", "networkx", "rdflib", "SPARQLWrapper", "neo4j", "requests", "pyarrow", "pydantic")
+HEAVY = ("torch", "transformers", "networkx", "rdflib", "SPARQLWrapper", "neo4j", "requests", "pyarrow", "pydantic",
+         "pyspark", "pandas")
 MODULES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
 
 
@@ -45,7 +46,8 @@ def test_imports_load_nothing_heavy(what: str) -> None:
 
 def _commands() -> list[list[str]]:
     return [[], ["snapshot"], ["snapshot", "build"], ["snapshot", "info"], ["snapshot", "verify"], ["snapshot", "push"],
-            ["snapshot", "export"], ["snapshot", "import"], ["snapshot", "diff"], ["snapshot", "check"], ["tiers"],
+            ["snapshot", "export"], ["snapshot", "import"], ["snapshot", "diff"], ["snapshot", "check"],
+            ["snapshot", "spark"], ["tiers"],
             ["ladder"], ["score"], ["demo"]]  # fmt: skip
 
 

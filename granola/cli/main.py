@@ -16,7 +16,7 @@ import typer
 
 from abstraction.errors import AbstractionError
 from granola import __version__
-from granola.cli import demo, diff, export, ladder, score, snapshot, tiers
+from granola.cli import demo, diff, export, ladder, score, snapshot, spark, tiers
 from granola.cli.dashes import HintingCommand
 from granola.errors import GranolaError, UsageError
 from kg.errors import KGError
@@ -36,6 +36,7 @@ snapshot.app.command(name="export")(export.export)
 snapshot.app.command(name="import")(export.import_)
 snapshot.app.command(name="diff")(diff.diff)
 snapshot.app.command(name="check")(diff.check)
+snapshot.app.command(name="spark")(spark.spark)
 app.add_typer(snapshot.app, name="snapshot")
 app.command(name="tiers")(tiers.tiers)
 app.command(name="ladder", cls=HintingCommand)(ladder.ladder)

@@ -31,10 +31,18 @@ from granola.cli.output import (
     warn_of_relation,
 )
 from granola.coverage import Coverage
+from granola.errors import UsageError
 from granola.run_record import SUFFIX as RECORD_SUFFIX
 from granola.run_record import write_run_record
 from kg.files import atomic_path
 from kg.store import open_store
+
+
+class Engine(StrEnum):
+    """What `--engine` takes."""
+
+    LOCAL = "local"
+    SPARK = "spark"
 
 
 class Format(StrEnum):
@@ -56,6 +64,12 @@ def tiers(
     format: Format | None = typer.Option(None, help="Output format; by default the suffix of --out decides."),
     language: str = typer.Option("en", help="Language of names and tiers, with its fallbacks."),
     limit: int | None = typer.Option(None, min=1, help="Stop after so many questions."),
+    engine: Engine = typer.Option(
+        Engine.LOCAL, help="Where ladders are made: in this process, or by Spark for a large dataset."
+    ),
+    master: str | None = typer.Option(
+        None, help="Spark's master, as spark://HOST:7077 or local[8]; by default as spark-submit says, or local[*]."
+    ),
     force: bool = typer.Option(False, "--force", help="Replace an existing output."),
 ) -> None:
     """Make a ladder for every question and print the coverage per relation.
@@ -67,6 +81,8 @@ def tiers(
     if relation is not None:
         relation = relation_row(relation.upper() if relation[:1] == "p" else relation).id
         warn_of_relation(relation)
+    if master is not None and engine is not Engine.SPARK:
+        raise UsageError("--master is Spark's; give --engine spark with it")
     check_language(language)
     check_standard_input(qa)
     to_stdout = out == STANDARD
@@ -92,7 +108,13 @@ def tiers(
 
         warn_of_language(language, store)
         questions = read_questions(qa, relation=relation, limit=limit, on_reject=reject)
-        made = coverage.watch(make_ladders(questions, store, language=language))
+        if engine is Engine.SPARK:
+            from granola.spark_tiers import ladders_on_spark
+
+            ladders = ladders_on_spark(questions, snapshot, language=language, master=master)
+        else:
+            ladders = make_ladders(questions, store, language=language)
+        made = coverage.watch(ladders)
         write(_some(_with_progress(made), qa, rejected), out, format=kind)
         manifest = store.manifest()
     screen = sys.stderr if to_stdout else sys.stdout
@@ -100,7 +122,7 @@ def tiers(
     if not to_stdout:
         arguments: dict[str, Any] = {
             "qa": list(qa), "snapshot": snapshot, "out": out, "relation": relation, "format": format,
-            "language": language, "limit": limit, "force": force,
+            "language": language, "limit": limit, "engine": engine, "master": master, "force": force,
         }  # fmt: skip
         more = {
             "snapshot": manifest["snapshot_id"],

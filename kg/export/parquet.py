@@ -16,7 +16,7 @@ from typing import Any
 import orjson
 
 from kg.errors import ExportError, SourceError
-from kg.export.columns import OF_ENTITIES, TABLES, Table, entities_of, rows_of
+from kg.export.columns import OF_ENTITIES, TABLES, Rows, Table, entities_of, rows_of
 from kg.export.streams import MANIFEST, folder_out
 from kg.export.tables import SnapshotTables
 from kg.files import atomic_path
@@ -108,17 +108,21 @@ class TablesWriter:
 
     def write_entities(self, entities: Iterable[Entity], *, progress: Callable[[int], None] | None = None) -> int:
         """Write entities, which come in their order, and return how many there were."""
-        for table in OF_ENTITIES:
-            self._open(table)
+        self.write_rows({table: [] for table in OF_ENTITIES})
         source = iter(entities)
         given = 0
         while batch := list(islice(source, _BATCH)):
-            for table, rows in rows_of(batch).items():
-                self._add(table, rows)
+            self.write_rows(rows_of(batch))
             given += len(batch)
             if progress is not None:
                 progress(given)
         return given
+
+    def write_rows(self, rows: Rows) -> None:
+        """Write rows of entities, which come in their order; a table without rows has a file all the same."""
+        for table, found in rows.items():
+            self._open(table)
+            self._add(table, found)
 
     def write(self, table: Table, rows: Iterable[tuple[Any, ...]]) -> None:
         """Write the rows of a table."""

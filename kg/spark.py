@@ -1,0 +1,418 @@
+"""Spark: the session, and a dump decoded on a cluster into the tables of `kg.export.columns`.
+
+Nothing here decodes: executors call the functions that one machine calls (`kg.reading`, `kg.export`). They need this
+package installed, the dump at the same path, and the output folder at the same path (a shared file system); what
+they write is put in place by renaming, so a task that is run twice writes once.
+
+Spark reads .json and .json.bz2 in pieces, all at once; a .gz is one piece, however long: pack it anew as .bz2 first.
+One entity a line is asked for, as in WikiData's own dumps.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import shutil
+import sys
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from kg.errors import EngineError, SourceError
+from kg.export.columns import OF_ENTITIES, Rows, Table, rows_of
+from kg.export.parquet import TablesWriter, write_manifest
+from kg.export.streams import folder_out
+from kg.files import atomic_path
+from kg.reading.dump import Block, DamagedLine, parse
+from kg.reading.entity_json import Reject, decode
+from kg.terms import fallback_chain
+
+REJECTS_SUFFIX = ".rejects.jsonl"
+LOCAL = "local[*]"
+_ITEM, _PROPERTY, _REJECT = 0, 1, 2  # sides, in the order of the tables
+_LONG = 100_000  # entities a partition
+_MOST = 4_096  # partitions
+_DECODED = "side tinyint, number long, source int, block long, place long, payload binary"
+_WRITTEN = "what string, payload binary"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SparkReport:
+    """What was written: rows by table, rejects by reason and the file that lists them, entities that came again."""
+
+    rows: Mapping[str, int]
+    duplicates: int = 0
+    rejects: Mapping[str, int] = field(default_factory=dict)
+    rejects_path: Path | None = None
+
+
+@contextmanager
+def session(master: str | None = None, *, name: str = "granola") -> Iterator[Any]:
+    """A Spark session at `master` (None: as spark-submit or the environment says, else this machine's cores).
+
+    A session that is active already is used and left running. Raises EngineError without pyspark or Java.
+    """
+    try:
+        import pandas  # type: ignore  # noqa: F401  # an extra without stubs; pyspark asks for it late
+        import pyspark  # type: ignore[import-not-found,unused-ignore]  # an extra
+        from pyspark.errors import PySparkException  # type: ignore[import-not-found,unused-ignore]
+        from pyspark.sql import SparkSession  # type: ignore[import-not-found,unused-ignore]
+    except ImportError as error:
+        raise EngineError(f"Spark needs {error.name}: pip install 'granola-ladders[spark]'") from error
+    active = SparkSession.getActiveSession()
+    if active is not None:
+        yield active
+        return
+    # Executors start the first `python3` they find, which is seldom the one that has this package.
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    given = master or os.environ.get("MASTER")
+    builder = SparkSession.builder.appName(name).config("spark.ui.showConsoleProgress", "false")
+    if given or not os.environ.get("SPARK_CONF_DIR"):
+        builder = builder.master(given or LOCAL)
+    if (given or LOCAL).startswith("local"):
+        # The machine's own host name may not resolve, and then executors die at once.
+        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+        os.environ.setdefault("SPARK_LOCAL_HOSTNAME", "localhost")
+        os.environ.setdefault("SPARK_HOME", str(Path(pyspark.__file__).parent))
+        builder = builder.config("spark.driver.host", "127.0.0.1").config("spark.driver.bindAddress", "127.0.0.1")
+        builder = builder.config("spark.ui.enabled", "false").config("spark.sql.shuffle.partitions", "8")
+    try:
+        spark = builder.getOrCreate()
+    except (PySparkException, RuntimeError, OSError) as error:
+        raise EngineError(
+            f"Spark does not start; it needs Java 17 or newer on the PATH or JAVA_HOME: {error}"
+        ) from error
+    spark.sparkContext.setLogLevel("ERROR")
+    try:
+        yield spark
+    finally:
+        spark.stop()
+
+
+@contextmanager
+def told(what: str) -> Iterator[None]:
+    """Turn what Spark raises into one error with the line that says why."""
+    from py4j.protocol import Py4JJavaError  # type: ignore[import-not-found,unused-ignore]
+    from pyspark.errors import PySparkException  # type: ignore[import-not-found,unused-ignore]
+
+    try:
+        yield
+    except (Py4JJavaError, PySparkException) as error:
+        java = error.java_exception.getMessage() if isinstance(error, Py4JJavaError) else str(error)
+        lines = [line.strip() for line in str(java or error).splitlines() if line.strip()]
+        causes = [line for line in lines if "Error:" in line or "Exception:" in line] or lines
+        raise EngineError(f"Spark gave up {what}: {causes[-1] if causes else error}") from error
+
+
+def decode_dump(
+    sources: Sequence[Path | str],
+    out: Path | str,
+    *,
+    master: str | None = None,
+    languages: Collection[str] | None = None,
+    partitions: int | None = None,
+    force: bool = False,
+    command: str | None = None,
+    software: str | None = None,
+) -> SparkReport:
+    """Decode dumps into the folder `out` of Parquet tables, which `kg.export.parquet.import_parquet` reads.
+
+    Everything in them is taken; of an entity that occurs again the last occurrence stays, by the order of
+    `sources` and of their lines. `languages`: whose terms to keep, each with its fallbacks (None: all).
+    `partitions`: how many files a table has (None: by the number of entities). What cannot be read is listed in
+    `out` + ".rejects.jsonl".
+
+    Raises EngineError without Spark or where it gives up, SourceError where there is no entity, ExportError,
+    FileNotFoundError.
+    """
+    if not sources:
+        raise SourceError("no source given; name at least one dump file")
+    paths = [Path(source) for source in sources]
+    for path in paths:
+        if not path.is_file():
+            raise FileNotFoundError(2, "no such file", str(path))
+    kept = None if languages is None else frozenset().union(*map(fallback_chain, languages))
+    rejects_path = Path(f"{out}{REJECTS_SUFFIX}")
+    with (
+        session(master) as spark,
+        folder_out(Path(out), source=paths[0], force=force) as folder,
+        told("decoding the dump"),
+    ):
+        decoded = _decoded(spark, paths, kept)
+        try:
+            total = decoded.filter(f"side <> {_REJECT}").count()
+            if not total:
+                raise SourceError(f"{', '.join(map(str, paths))}: no item or property in it")
+            files = partitions or max(spark.sparkContext.defaultParallelism, min(_MOST, -(-total // _LONG)))
+            found = _Found(folder)
+            ordered = decoded.repartitionByRange(files, "side", "number").sortWithinPartitions(
+                "side", "number", "source", "block", "place"
+            )
+            for row in ordered.mapInArrow(_TableWriting(str(folder)), _WRITTEN).toLocalIterator():
+                found.take(row["what"], bytes(row["payload"]))
+        finally:
+            decoded.unpersist()
+        rows = found.finish()
+        rows |= _count(spark, folder)
+        write_manifest(
+            folder,
+            {
+                "created": datetime.now(UTC).isoformat(timespec="seconds"),
+                "software": software,
+                "command": command,
+                "sources": [_described(path) for path in paths],
+                "selection": {"everything": True},
+                "languages": None if kept is None else sorted(kept),
+                "limit": None,
+                "source_entities": rows["entities"],
+                "duplicates": found.duplicates,
+                "warnings": [],
+                "rejects": dict(sorted(found.rejects.items())),
+            },
+        )
+        if found.rejects:
+            with atomic_path(rejects_path) as temporary:
+                shutil.move(folder / found.REJECTED, temporary)
+        else:
+            rejects_path.unlink(missing_ok=True)  # of an earlier run
+        (folder / found.REJECTED).unlink(missing_ok=True)
+    return SparkReport(
+        rows=rows,
+        duplicates=found.duplicates,
+        rejects=dict(sorted(found.rejects.items())),
+        rejects_path=rejects_path if found.rejects else None,
+    )
+
+
+def _described(path: Path) -> dict[str, Any]:
+    stat = path.stat()
+    modified = datetime.fromtimestamp(stat.st_mtime, UTC).isoformat(timespec="seconds")
+    return {"name": path.name, "size": stat.st_size, "modified": modified, "sha256": None}
+
+
+def _decoded(spark: Any, paths: Sequence[Path], languages: frozenset[str] | None) -> Any:
+    """A row for each entity and reject; decoded once, kept on the executors' disks."""
+    from pyspark import StorageLevel
+    from pyspark.sql import functions
+
+    lines = None
+    for number, path in enumerate(paths):
+        read = spark.read.option("lineSep", "\n").text(path.absolute().as_uri())
+        part = read.select(
+            functions.lit(number).alias("source"),
+            functions.col("_metadata.file_block_start").alias("block"),
+            # As bytes: a line that is no UTF-8 is damaged, and text would hide it.
+            functions.col("value").cast("binary").alias("line"),
+        )
+        lines = part if lines is None else lines.unionAll(part)
+    names = [path.name for path in paths]
+    return lines.mapInArrow(_Decoding(names, languages), _DECODED).persist(StorageLevel.DISK_ONLY)  # type: ignore[union-attr]
+
+
+class _Decoding:
+    """Lines -> decoded entities: (side, number, where it stood, rows and merged ids)."""
+
+    def __init__(self, names: Sequence[str], languages: frozenset[str] | None) -> None:
+        self._names = names
+        self._languages = languages
+
+    def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
+        import pyarrow  # type: ignore[import-untyped]  # ships no stubs
+
+        schema = pyarrow.schema(
+            [
+                ("side", pyarrow.int8()), ("number", pyarrow.int64()), ("source", pyarrow.int32()),
+                ("block", pyarrow.int64()), ("place", pyarrow.int64()), ("payload", pyarrow.binary()),
+            ]
+        )  # fmt: skip
+        place = 0
+        for batch in batches:
+            rows: list[tuple[int, int, int, int, int, bytes]] = []
+            for source, block, line in _columns([batch], "source", "block", "line"):
+                for side, number, payload in self._line(line, source, block):
+                    rows.append((side, number, source, block, place, payload))
+                    place += 1
+            if rows:
+                columns = zip(zip(*rows, strict=True), schema.types, strict=True)
+                yield pyarrow.RecordBatch.from_arrays([pyarrow.array(c, type=of) for c, of in columns], schema=schema)
+
+    def _line(self, line: bytes, source: int, block: int) -> Iterator[tuple[int, int, bytes]]:
+        for _, found in parse(Block(line=0, data=line, single=True)):
+            if isinstance(found, DamagedLine):
+                yield _REJECT, 0, self._reject(source, block, found.reject, found.excerpt)
+                continue
+            decoded = decode(found, languages=self._languages)
+            for reject in decoded.rejects:
+                yield _REJECT, 0, self._reject(source, block, reject, None)
+            if (entity := decoded.entity) is not None:
+                side = _ITEM if entity.id[0] == "Q" else _PROPERTY
+                payload = pickle.dumps((rows_of([entity]), decoded.redirects), protocol=5)
+                yield side, int(entity.id[1:]), payload
+
+    def _reject(self, source: int, block: int, reject: Reject, excerpt: str | None) -> bytes:
+        record = {
+            "source": self._names[source],
+            "block": block,  # where its piece of the file begins; Spark numbers no lines
+            "reason": reject.reason,
+            "detail": reject.detail,
+            "entity": reject.entity,
+            "statement": reject.statement,
+            "excerpt": excerpt,
+        }
+        return orjson.dumps({key: value for key, value in record.items() if value is not None})
+
+
+class _TableWriting:
+    """Ordered rows of a partition -> its file of each table; hands back counts, merged ids and rejects."""
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+
+    def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
+        found: list[tuple[str, bytes]] = []
+        repeats = 0
+
+        def rows() -> Iterator[Rows]:
+            nonlocal repeats
+            keyed = groupby(_columns(batches, "side", "number", "payload"), key=lambda row: row[:2])
+            for (side, _), group in keyed:
+                last = None
+                for _, _, payload in group:
+                    if side == _REJECT:
+                        found.append(("reject", payload))
+                    else:
+                        repeats += last is not None
+                        last = payload
+                if last is not None:
+                    of_entity, merged = pickle.loads(last)
+                    subject = of_entity["entities"][0][0]
+                    found.extend(("redirect", orjson.dumps([old, subject])) for old in merged)
+                    yield of_entity
+
+        counts = _written(Path(self._folder), rows())
+        found.append(("counts", orjson.dumps({"rows": counts, "duplicates": repeats})))
+        yield _record_batch(found)
+
+
+class _CountWriting:
+    """Ordered counts of a partition -> its file of one table."""
+
+    def __init__(self, folder: str, table: Table) -> None:
+        self._folder = folder
+        self._table = table
+
+    def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
+        from kg.export.columns import TABLES
+
+        rows: Rows = {self._table: list(_columns(batches, *TABLES[self._table]))}
+        counts = _written(Path(self._folder), [rows] if rows[self._table] else [])
+        yield _record_batch([("counts", orjson.dumps({"rows": counts, "duplicates": 0}))])
+
+
+def _columns(batches: Iterable[Any], *names: str) -> Iterator[tuple[Any, ...]]:
+    for batch in batches:
+        yield from zip(*(batch.column(name).to_pylist() for name in names), strict=True)
+
+
+def _record_batch(rows: Sequence[tuple[str, bytes]]) -> Any:
+    import pyarrow
+
+    what, payload = zip(*rows, strict=True)
+    arrays = [pyarrow.array(what, type=pyarrow.string()), pyarrow.array(payload, type=pyarrow.binary())]
+    return pyarrow.RecordBatch.from_arrays(arrays, names=["what", "payload"])
+
+
+def _written(folder: Path, given: Iterable[Rows]) -> dict[str, int]:
+    """Write this partition's files under names of this attempt, then rename them: whoever is last, they are whole."""
+    from pyspark import TaskContext
+
+    context = TaskContext.get()
+    assert context is not None  # only executors come here
+    attempt = folder / f".attempt-{context.taskAttemptId()}"
+    attempt.mkdir()
+    try:
+        with TablesWriter(attempt, part=context.partitionId()) as writer:
+            for rows in given:
+                writer.write_rows(rows)
+        for path in attempt.glob("*/*.parquet"):
+            final = folder / path.parent.name / path.name
+            final.parent.mkdir(exist_ok=True)
+            path.replace(final)
+    finally:
+        shutil.rmtree(attempt, ignore_errors=True)
+    return writer.rows
+
+
+class _Found:
+    """What the executors hand back, on the driver."""
+
+    REJECTED = ".rejects"
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._stream = (folder / self.REJECTED).open("wb")
+        self._redirects: dict[str, str] = {}
+        self._rows: Counter[str] = Counter()
+        self.rejects: Counter[str] = Counter()
+        self.duplicates = 0
+
+    def take(self, what: str, payload: bytes) -> None:
+        found = orjson.loads(payload)
+        if what == "redirect":
+            self._redirects[found[0]] = found[1]
+        elif what == "reject":
+            self.rejects[found["reason"]] += 1
+            self._stream.write(payload + b"\n")
+        else:
+            self._rows.update(found["rows"])
+            self.duplicates += found["duplicates"]
+
+    def finish(self) -> dict[str, int]:
+        self._stream.close()
+        for table in OF_ENTITIES:
+            (self._folder / table).mkdir(exist_ok=True)
+        with TablesWriter(self._folder) as writer:
+            writer.write("redirects", sorted(self._redirects.items()))
+        return {**self._rows, **writer.rows}
+
+
+def _count(spark: Any, folder: Path) -> dict[str, int]:
+    """Write how many entities carry each value and each property, and return how many rows that are."""
+    from pyspark.sql import functions
+
+    col = functions.col
+
+    def table(name: str) -> Any:
+        return spark.read.parquet((folder / name).absolute().as_uri())
+
+    stated = table("statements").filter(col("rank") != "deprecated")
+    number = functions.regexp_extract(col("property"), "[0-9]+", 0).cast("long")
+    carried = functions.countDistinct("subject").alias("entities")
+    values = (
+        stated.filter((col("kind") == "value") & (col("type") == "wikibase-entityid"))
+        .join(table("entities").select(col("id").alias("target")), "target", "left_semi")
+        .groupBy("property", "target")
+        .agg(carried)
+    )
+    target = functions.regexp_extract(col("target"), "[0-9]+", 0).cast("long")
+    target = functions.when(col("target").startswith("P"), -target).otherwise(target)
+    properties = stated.filter(col("kind") != "novalue").groupBy("property").agg(carried)
+    rows: Counter[str] = Counter()
+    orders: tuple[tuple[Table, Any, Callable[[Any], Any]], ...] = (
+        ("value_counts", values, lambda counted: counted.orderBy(number, target)),
+        ("property_counts", properties, lambda counted: counted.orderBy(number)),
+    )
+    for name, counted, in_order in orders:
+        (folder / name).mkdir()
+        both = in_order(counted.withColumn("here", col("entities")))
+        for row in both.mapInArrow(_CountWriting(str(folder), name), _WRITTEN).collect():
+            rows.update(orjson.loads(bytes(row["payload"]))["rows"])
+        rows.setdefault(name, 0)
+    return dict(rows)

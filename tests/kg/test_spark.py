@@ -1,0 +1,112 @@
+"""Spark: a cluster gives what one machine gives, to the snapshot's id and the ladders' rows."""
+
+from __future__ import annotations
+
+import bz2
+import importlib.util
+import shutil
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import orjson
+import pytest
+from dump_json import entity_json
+from store_contract import ALL, PARIS
+
+from kg.errors import EngineError, SourceError
+from kg.export.parquet import import_parquet
+from kg.snapshot import build
+from kg.spark import decode_dump, session
+
+ROOT = Path(__file__).resolve().parents[2]
+DEMO = ROOT / "granola" / "demo"
+INSTALLED = all(importlib.util.find_spec(name) for name in ("pyspark", "pandas"))
+needs_spark = pytest.mark.skipif(
+    not INSTALLED or not shutil.which("java"),
+    reason="Spark's tests need pip install 'granola-ladders[spark]' and Java 17 or newer",
+)
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[None]:
+    """Two executors of their own, with all that passes between them serialised."""
+    with session("local-cluster[2,1,1024]"):
+        yield
+
+
+def line(entity: object) -> bytes:
+    return orjson.dumps(entity) + b",\n"
+
+
+@pytest.fixture(scope="module")
+def dumps(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    folder = tmp_path_factory.mktemp("dumps")
+    entities = [entity_json(entity) for entity in ALL]
+    old = entity_json(PARIS) | {"labels": {"en": {"language": "en", "value": "Lutetia"}}, "claims": {}}
+    merged = entities[0] | {"redirects": {"from": "Q77", "to": "Q90"}}
+    first = [line(old), b'{"id": "Q5", "labels"\n', *map(line, entities[1:4]), b'{"id": "L1", "type": "lexeme"},\n']
+    second = [line(merged), b'{"id": "Q6", "labels": {"en": {"language": "en", "value": "\xff"}}}\n', b"\n"]
+    second += map(line, entities[4:])
+    (folder / "one.json").write_bytes(b"[\n" + b"".join(first) + b"]\n")
+    (folder / "two.json.bz2").write_bytes(bz2.compress(b"[\n") + bz2.compress(b"".join(second)) + bz2.compress(b"]\n"))
+    return [folder / "one.json", folder / "two.json.bz2"]
+
+
+@needs_spark
+def test_a_dump_decoded_on_a_cluster_is_the_same_snapshot(cluster: None, dumps: list[Path], tmp_path: Path) -> None:
+    languages = ["de"]
+    here = build(dumps, tmp_path / "here.sqlite", languages=languages)
+    report = decode_dump(dumps, tmp_path / "tables", languages=languages, partitions=3)
+    there = import_parquet(tmp_path / "tables", tmp_path / "there.sqlite")
+    assert there["snapshot_id"] == here.manifest["snapshot_id"]
+    for key in ("counts", "rejects", "duplicates", "languages", "source_entities"):
+        assert there[key] == here.manifest[key], key
+    assert report.duplicates == 1
+    assert report.rejects == here.rejects
+    assert report.rejects_path is not None
+    listed = [orjson.loads(text) for text in report.rejects_path.read_bytes().splitlines()]
+    assert Counter(one["reason"] for one in listed) == here.rejects
+    assert {one["source"] for one in listed} == {"one.json", "two.json.bz2"}
+    assert len(list((tmp_path / "tables" / "entities").iterdir())) <= 3
+    assert not list((tmp_path / "tables").glob(".*"))
+
+
+@needs_spark
+def test_ladders_made_on_a_cluster_are_the_same_rows(cluster: None, tmp_path: Path) -> None:
+    from abstraction.pipeline import make_ladders
+    from abstraction.rows import read_questions
+    from granola import spark_tiers
+    from kg.store import open_store
+
+    snapshot = tmp_path / "demo.sqlite"
+    build([DEMO / "wikidata.json"], snapshot)
+    questions = list(read_questions([DEMO / "questions.jsonl"]))
+    with open_store(snapshot) as store:
+        here = list(make_ladders(questions, store))
+    many = [row for _ in range(4) for row in questions]  # more than one chunk
+    assert len(many) > spark_tiers.CHUNK
+    assert list(spark_tiers.ladders_on_spark(many, str(snapshot))) == here * 4
+
+
+@needs_spark
+def test_what_spark_gives_up_is_told_and_leaves_nothing(cluster: None, dumps: list[Path], tmp_path: Path) -> None:
+    data = dumps[1].read_bytes()
+    (tmp_path / "cut.json.bz2").write_bytes(data[: len(data) // 2])
+    with pytest.raises(EngineError, match=r"Spark gave up decoding the dump: .+"):
+        decode_dump([tmp_path / "cut.json.bz2"], tmp_path / "tables")
+    (tmp_path / "empty.json").write_text("[\n]\n")
+    with pytest.raises(SourceError, match="no item or property"):
+        decode_dump([tmp_path / "empty.json"], tmp_path / "tables")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["cut.json.bz2", "empty.json"]
+
+
+def test_a_missing_dump_is_told_before_anything_starts(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        decode_dump([tmp_path / "none.json"], tmp_path / "tables")
+
+
+@pytest.mark.skipif(INSTALLED, reason="Spark is installed")
+def test_without_spark_the_install_line_is_told(dumps: list[Path], tmp_path: Path) -> None:
+    with pytest.raises(EngineError, match=r"pip install 'granola-ladders\[spark\]'"):
+        decode_dump(dumps, tmp_path / "tables")
