@@ -18,7 +18,7 @@ demo: $(STAMP)
 	$(BIN)/granola demo --out $(DEMO_OUT)
 
 test: $(STAMP)
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest -n auto --dist loadgroup
 
 lint: $(STAMP)
 	$(BIN)/ruff check .

@@ -174,7 +174,8 @@ class Client:
         if isinstance(error, ConfigurationError):
             return MirrorError(f"{where}: {error}")
         if isinstance(error, DriverError | OSError):
-            return MirrorUnreachableError(f"no Neo4j server answers at {where}: {error}; is it running?")
+            why = " ".join(str(error).split())
+            return MirrorUnreachableError(f"no Neo4j server answers at {where}; is it running? ({why})")
         return MirrorError(f"{where}: {error}")
 
 

@@ -20,6 +20,7 @@ from kg.store.neo4j_push import push
 from kg.store.sqlite import SQLiteStore
 
 URI = os.environ.get("NEO4J_URI", "")
+SCRIPT = os.environ.get("NEO4J_SCRIPT", "")
 SERVER = [  # the marks of a module whose tests need the server: in a parallel run, one worker has them all
     pytest.mark.skipif(not URI, reason="NEO4J_URI names no Neo4j server to test against"),
     pytest.mark.xdist_group("neo4j"),
