@@ -238,7 +238,9 @@ def test_a_pretty_object_without_its_end(tmp_path: Path) -> None:
     assert read(path, keep_partial=True)[0] == IDS[:-1]
 
 
-@pytest.mark.parametrize("content", [b"", b"\n \r\n", b"\xef\xbb\xbf", gzip.compress(b"", mtime=0), bz2.compress(b"\n")])
+@pytest.mark.parametrize(
+    "content", [b"", b"\n \r\n", b"\xef\xbb\xbf", gzip.compress(b"", mtime=0), bz2.compress(b"\n")]
+)
 @pytest.mark.parametrize("keep_partial", [True, False])
 def test_an_empty_source_is_an_error(tmp_path: Path, content: bytes, keep_partial: bool) -> None:
     path = tmp_path / "dump.json"
