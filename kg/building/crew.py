@@ -26,7 +26,7 @@ from kg.errors import WorkerError
 AREA = 2 << 20  # bytes of a block or of a result in shared memory; a block is about 1 MiB
 _SLOTS = 2  # blocks that a worker holds: one at work, one waiting
 _CALL = struct.Struct("<BBQ")  # what to do or how it went, slot, length
-_WORK, _SETUP = 1, 2
+_SETUP = 0  # no kind of task is 0
 _DONE, _FAILED = 1, 2
 _ELSEWHERE = 0x80  # added to the slot: the bytes follow in the pipe
 
@@ -201,7 +201,8 @@ class Crew:
                     first.settle(None, error)
                 continue
             self._dispatch()
-            self._collect()
+            if not task.done:  # else nothing might come any more
+                self._collect()
 
     def _start(self) -> None:
         message = pickle.dumps(self._made)

@@ -90,6 +90,8 @@ class Work:
                 path.unlink() if not path.is_dir() else shutil.rmtree(path)
 
     def _open(self, request: Any) -> None:
+        if not self.snapshot.exists():  # killed when all was done but tidying up
+            self._clear()
         for attempt in (1, 2):
             connection = self.connection = sqlite3.connect(self.snapshot, isolation_level=None)
             connection.execute("ATTACH ? AS notes", (str(self.folder / _NOTES),))

@@ -206,7 +206,7 @@ def plain(
     waiting: deque[tuple[Piece | StreamEnd, Pending | None]] = deque()
     source = cutter.pieces()
     broken: BrokenError | None = None
-    combined: int | None = None if skip else 0  # unknown for the stream in which reading resumes
+    combined: int | None = 0  # unknown where blocks of the stream were passed over
     while True:
         while broken is None and len(waiting) <= ahead:
             try:
@@ -216,19 +216,22 @@ def plain(
                 break
             if piece is None:
                 break
-            if isinstance(piece, StreamEnd):
+            if isinstance(piece, StreamEnd) or piece.number < skip:
                 waiting.append((piece, None))
-            elif piece.number >= skip:
+            else:
                 waiting.append((piece, start(piece.stream())))
         if not waiting:
             if broken is not None:
                 raise broken
             return
         piece, pending = waiting.popleft()
-        if isinstance(piece, StreamEnd) or pending is None:
+        if isinstance(piece, StreamEnd):
             if combined is not None and combined != piece.checksum:
                 raise BrokenError("damaged: the checksum of a bzip2 member is wrong")
             combined = 0
+            continue
+        if pending is None:
+            combined = None
             continue
         try:
             content = pending.result()

@@ -38,6 +38,7 @@ class HashedReader:
         self._digest = hashlib.sha256()
         self._name = name
         self._known = known
+        self._resumed = known is not None
         self.bytes_read = 0
         self.finished = False
 
@@ -45,6 +46,8 @@ class HashedReader:
         """Up to `size` bytes; b"" at the end."""
         if self._known is not None:
             size = min(size, self._known[0] - self.bytes_read)
+        elif self._resumed:  # fall into step again, so that damage is told at the same place
+            size -= self.bytes_read % size
         data = self._stream.read(size)
         if data:
             self._digest.update(data)
@@ -187,7 +190,7 @@ def _unpacked_blocks(
             places.add(number, len(content))
             yield content
     except bzip2.BrokenError as error:
-        raise DamagedError(f"{name}: {error} (near byte {stream.bytes_read} of the file)") from error
+        raise DamagedError(f"{name}: {error}") from error
 
 
 def _unpacked(

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from decimal import Decimal
 from functools import lru_cache
 from itertools import chain
+from operator import itemgetter
 from typing import Any
 
 import orjson
@@ -92,7 +93,7 @@ def record_of(entity: Entity, number: int) -> Record:
         entity.sitelinks,
         entity.datatype,
         list(chain.from_iterable(sorted(term_rows(entity, number)))),
-        list(chain.from_iterable(sorted(statement_rows(entity, number), key=lambda row: row[:3]))),
+        list(chain.from_iterable(sorted(statement_rows(entity, number), key=itemgetter(0, 1, 2)))),
     )
 
 
