@@ -1,0 +1,120 @@
+"""`granola snapshot export`, `import`, `diff` and `check`, through the program's own entry point."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import shlex
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from dump_json import lines
+from store_contract import ALL, PARIS
+
+from granola.cli.main import main
+
+Run = Callable[..., tuple[int, str, str]]
+DEMO = Path(__file__).resolve().parents[2] / "granola" / "demo"
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Run:
+    monkeypatch.chdir(tmp_path)
+
+    def go(*words: str) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["granola", *words])
+        with pytest.raises(SystemExit) as caught:
+            main()
+        captured = capfd.readouterr()
+        return int(caught.value.code or 0), captured.out, captured.err
+
+    return go
+
+
+@pytest.fixture(autouse=True)
+def snapshot(run: Run, tmp_path: Path) -> Path:
+    (tmp_path / "world.json").write_bytes(lines(*ALL))
+    assert run("snapshot", "build", "world.json", "--out", "s.sqlite")[0] == 0
+    return tmp_path / "s.sqlite"
+
+
+def test_rdf_to_a_file_and_to_standard_output(run: Run, tmp_path: Path) -> None:
+    code, out, err = run("snapshot", "export", "s.sqlite", "--format", "nt", "--out", "s.nt.gz")
+    assert (code, out) == (0, "")
+    assert f"triples of {len(ALL)} entities" in err
+    code, out, _ = run("snapshot", "export", "s.sqlite", "--format", "nt", "--out", "-")
+    assert code == 0
+    assert out.encode() == gzip.decompress((tmp_path / "s.nt.gz").read_bytes())
+    assert '<http://www.wikidata.org/entity/Q90> <http://www.w3.org/2000/01/rdf-schema#label> "Paris"@en .' in out
+
+
+def test_outputs_that_would_destroy_something_are_refused(run: Run, snapshot: Path) -> None:
+    before = snapshot.read_bytes()
+    for words in (
+        ["--format", "nt", "--out", "s.sqlite", "--force"],
+        ["--format", "nt", "--out", "world.json"],
+        ["--format", "parquet", "--out", "-"],
+        ["--format", "parquet", "--out", "s.sqlite", "--force"],
+        ["--format", "neo4j-csv", "--out", ".", "--force"],
+    ):
+        code, out, err = run("snapshot", "export", "s.sqlite", *words)
+        assert (code, out) == (2, ""), words
+        assert err.startswith("granola: ")
+    assert snapshot.read_bytes() == before
+
+
+def test_parquet_and_back(run: Run) -> None:
+    assert run("snapshot", "export", "s.sqlite", "--format", "parquet", "--out", "tables")[0] == 0
+    code, out, err = run("snapshot", "import", "tables", "--out", "t.sqlite")
+    assert (code, out) == (0, "")
+    assert err.startswith(f"t.sqlite: {len(ALL)} entities, ")
+    assert run("snapshot", "import", "tables", "--out", "t.sqlite")[0] == 2
+    code, out, _ = run("snapshot", "diff", "s.sqlite", "t.sqlite", "--json")
+    assert code == 0
+    assert json.loads(out)["same"]
+    assert run("snapshot", "verify", "t.sqlite")[0] == 0
+    assert run("snapshot", "info", "t.sqlite")[0] == 0
+
+
+def test_the_import_command_is_printed_whole(run: Run, tmp_path: Path) -> None:
+    code, out, err = run("snapshot", "export", "s.sqlite", "--format", "neo4j-csv", "--out", "with space")
+    assert code == 0
+    assert "granola snapshot push s.sqlite" in err
+    words = shlex.split(out)
+    assert words[:5] == ["neo4j-admin", "database", "import", "full", "neo4j"]
+    files = [path for word in words[5:] for path in word.partition("=")[2].rpartition("=")[2].split(",")]
+    assert files
+    assert all(Path(path).is_file() for path in files)
+    assert json.loads((tmp_path / "with space" / "manifest.json").read_bytes())["command"] == out.strip()
+
+
+def test_diff_is_told_in_a_table_and_line_by_line(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "less.json").write_bytes(lines(*(one for one in ALL if one is not PARIS)))
+    assert run("snapshot", "build", "less.json", "--out", "less.sqlite")[0] == 0
+    code, out, _ = run("snapshot", "diff", "s.sqlite", "less.sqlite", "--changes", "changes.jsonl")
+    assert code == 0
+    table = {line.split()[0]: line.split()[1:] for line in out.partition("statements by")[0].splitlines()}
+    assert table["entities"] == ["0", "1", "0"]
+    assert table["statements"][1] == str(len(PARIS.statements))
+    changes = [json.loads(line) for line in (tmp_path / "changes.jsonl").read_text().splitlines()]
+    assert changes[0] == {"what": "entity", "kind": "removed", "entity": "Q90"}
+    assert sum(one["what"] == "statement" for one in changes) == len(PARIS.statements)
+    code, _, err = run("snapshot", "diff", "s.sqlite", "less.sqlite", "--changes", "less.sqlite", "--force")
+    assert code == 2
+    assert "would be lost" in err
+
+
+def test_a_dataset_is_checked_against_its_own_and_another_snapshot(run: Run, tmp_path: Path) -> None:
+    assert run("snapshot", "build", str(DEMO / "wikidata.json"), "--out", "demo.sqlite")[0] == 0
+    run("tiers", str(DEMO / "questions.jsonl"), "--snapshot", "demo.sqlite", "--out", "tiers.jsonl")
+    code, out, _ = run("snapshot", "check", "tiers.jsonl", "demo.sqlite", "--json")
+    found = json.loads(out)
+    assert code == 0
+    assert found["sound"] == found["rows"] > 100
+    code, out, _ = run("snapshot", "check", "tiers.jsonl", "s.sqlite", "--problems", "problems.jsonl")
+    assert code == 1
+    assert "entity-gone" in out
+    first = json.loads((tmp_path / "problems.jsonl").read_text().splitlines()[0])
+    assert first["finding"] in ("entity-gone", "statement-gone", "description-changed")
