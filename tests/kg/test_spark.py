@@ -21,6 +21,7 @@ from kg.spark import decode_dump, session
 
 ROOT = Path(__file__).resolve().parents[2]
 DEMO = ROOT / "granola" / "demo"
+pytestmark = pytest.mark.xdist_group("spark")  # one cluster for all of them
 INSTALLED = all(importlib.util.find_spec(name) for name in ("pyspark", "pandas"))
 needs_spark = pytest.mark.skipif(
     not INSTALLED or not shutil.which("java"),
