@@ -80,7 +80,7 @@ def decode(data: object, *, languages: Collection[str] | None = None) -> Decoded
         descriptions=_texts(data.get("descriptions"), languages, subject, "description", rejects),
         aliases=_aliases(data.get("aliases"), languages, subject, rejects),
         statements=tuple(_statements(data, subject, rejects)),
-        sitelinks=len(data.get("sitelinks") or ()),
+        sitelinks=len(sitelinks) if isinstance(sitelinks := data.get("sitelinks"), dict | list) else 0,
         datatype=datatype if isinstance(datatype, str) else None,
     )
     return Decoded(entity=entity, rejects=tuple(rejects), redirects=_redirects(data, subject))
