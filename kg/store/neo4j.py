@@ -39,12 +39,12 @@ from typing import Any, TypeVar
 import orjson
 
 from kg.errors import DamagedMirrorError, MirrorError, SnapshotError
-from kg.model import Entity, Statement
+from kg.model import Entity
 from kg.paths import in_order
-from kg.store import schema
 from kg.store.base import NameMatch
 from kg.store.neo4j_client import PATIENCE_SECONDS, QUERY_SECONDS, Address, Client, property_id
-from kg.store.neo4j_rows import RANKS, VALUES_A_BLOCK, default_datatype, stored_key
+from kg.store.neo4j_decoding import TERMS, read_entity, read_matches
+from kg.store.neo4j_rows import VALUES_A_BLOCK, stored_key
 from kg.store.rows import Decoder, id_of, number_of
 from kg.terms import normalise
 
@@ -56,8 +56,6 @@ _CHUNK = 2_000  # ids, names or pairs a round trip
 _PAGE = 10_000  # ids a round trip of `ids`
 _ALL = (1 << 63) - 1
 _WORD = re.compile(r"\w+")
-_RANK_CODES = {name: code for code, name in RANKS.items()}
-_KINDS = ("label", "description", "aliases")
 
 _HEAD = "MATCH (mirror:Snapshot {slot: 1}) RETURN mirror.load, COLLECT { "
 _RESOLVED = "OPTIONAL MATCH (d:Redirect {id: given}) WITH given, coalesce(d.target, given) AS id "
@@ -129,7 +127,7 @@ class Neo4jStore:
     ) -> dict[str, Entity]:
         """See `Store.entities`."""
         types = None if properties is None else [p for p in properties if (number_of(p) or 0) < 0]
-        keys = [f"{kind}_{language}" for language in languages or () for kind in _KINDS]
+        keys = [f"{kind}_{language}" for language in languages or () for kind in TERMS]
         stated = types is None or bool(types)
         query = (
             "UNWIND $ids AS given "
@@ -147,7 +145,9 @@ class Neo4jStore:
                 if languages is not None:
                     terms = {key: text for key, text in zip(keys, terms, strict=True) if text is not None}
                 with self._decoding(given):
-                    found[given] = self._entity(number, sitelinks, datatype, literals, related, terms, types)
+                    found[given] = read_entity(
+                        self._decoder, number, sitelinks, datatype, literals, related, terms, types
+                    )
         return {given: found[given] for given in ids if given in found}
 
     def find(self, names: Collection[str], *, languages: Collection[str] | None = None) -> dict[str, list[NameMatch]]:
@@ -163,7 +163,7 @@ class Neo4jStore:
         for key, at in stored.items():
             if at in carriers:
                 with self._decoding(f"the name {key!r}"):
-                    found = _matches(orjson.loads(carriers[at]), spoken)
+                    found = read_matches(carriers[at], spoken)
                 if found:
                     matches[key] = found
         return {name: list(matches[key]) for name, key in keys.items() if key in matches}
@@ -321,50 +321,6 @@ class Neo4jStore:
                     yield id_of(number)
             last = rows[-1][0]
 
-    def _entity(
-        self,
-        number: int,
-        sitelinks: int,
-        datatype: str | None,
-        literals: str | None,
-        related: list[Any],
-        terms: Mapping[str, Any],
-        types: Collection[str] | None,
-    ) -> Entity:
-        subject = id_of(number)
-        decode = self._decoder.statement
-        stated: list[tuple[int, int, Statement]] = []
-        if literals is not None:
-            for prop, rows in orjson.loads(literals).items():
-                if types is None or prop in types:
-                    place = int(prop[1:])
-                    for ordinal, rank, kind, value, qualifiers, name, about in rows:
-                        made = decode(subject, place, rank, kind, value, qualifiers, name, about)
-                        stated.append((place, ordinal, made))
-        for prop, ordinal, rank, target, qualifiers, name, about in related:
-            place = int(prop[1:])
-            given = default_datatype(target) if about is None else about or None
-            made = decode(
-                subject, place, _RANK_CODES[rank], schema.ENTITY, target, qualifiers, f"={name}", given
-            )  # fmt: skip
-            stated.append((place, ordinal, made))
-        stated.sort(key=_place)
-        found: dict[str, dict[str, Any]] = {kind: {} for kind in _KINDS}
-        for key, text in terms.items():
-            kind, _, language = key.partition("_")
-            if kind in found and language:
-                found[kind][language] = text
-        aliases = found["aliases"]
-        return Entity(
-            id=subject,
-            labels=found["label"],
-            descriptions=found["description"],
-            aliases={language: tuple(orjson.loads(text)) for language, text in aliases.items()},
-            statements=tuple([made for _, _, made in stated]),
-            sitelinks=sitelinks,
-            datatype=datatype,
-        )
-
 
 def read_marker(client: Client) -> dict[str, Any] | None:
     """The node that says what a database holds, or None. Raises MirrorError where its model is another one."""
@@ -384,26 +340,6 @@ def _phrases(text: str) -> str:
     """A Lucene query for every word of `text`. Within quotes nothing but a quote and a backslash has a meaning."""
     words = (word for word in text.split() if _WORD.search(word))
     return " ".join('+"' + word.replace("\\", "\\\\").replace('"', '\\"') + '"' for word in words)
-
-
-def _place(item: tuple[int, int, Statement]) -> tuple[int, int]:
-    return item[:2]
-
-
-def _matches(carriers: list[list[Any]], languages: Collection[str] | None) -> list[NameMatch]:
-    """One match an entity, in the protocol's order."""
-    best: dict[int, tuple[int, str, str]] = {}
-    for number, *rest in carriers:
-        match = (rest[0], rest[1], rest[2])
-        if (languages is None or match[1] in languages) and (number not in best or match < best[number]):
-            best[number] = match
-    ordered = sorted(best.items(), key=lambda one: (one[1][0], abs(one[0]), -one[0]))
-    return [
-        NameMatch(
-            id=id_of(number), kind="label" if kind == schema.LABEL else "alias", language=language, text=text
-        )
-        for number, (kind, language, text) in ordered
-    ]  # fmt: skip
 
 
 def _pairs(pairs: Collection[tuple[str, str]]) -> list[tuple[str, str]]:
