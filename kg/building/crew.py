@@ -30,7 +30,7 @@ _SETUP = 0  # no kind of task is 0
 _DONE, _FAILED = 1, 2
 _ELSEWHERE = 0x80  # added to the slot: the bytes follow in the pipe
 
-Handler = Callable[[bytes], bytes]
+Handler = Callable[[memoryview], bytes]
 
 
 def cores() -> int:
@@ -145,9 +145,10 @@ class _Worker:
 class Crew:
     """Some worker processes, or with one worker none: then the work is done here, when its result is asked for.
 
-    `setup` gives the handlers: {kind: function from bytes to bytes}, made by `factory(*arguments)`, which must
-    be importable and its arguments picklable. The processes start with the first task that has company:
-    a small source is done before they would be up. Results do not depend on how many there are.
+    `setup` gives the handlers: {kind: function}, made by `factory(*arguments)`, which must be importable and its
+    arguments picklable. A handler takes a view of bytes, which it must not keep, and returns bytes. The processes
+    start with the first task that has company: a small source is done before they would be up. Results do not depend
+    on how many there are.
     """
 
     def __init__(self, workers: int | None = None) -> None:
@@ -156,12 +157,12 @@ class Crew:
         self._waiting: deque[Task] = deque()
         self._selector = selectors.DefaultSelector()
         self._made: tuple[Any, ...] | None = None
-        self._handlers: dict[int, Callable[[bytes], bytes]] = {}
+        self._handlers: dict[int, Handler] = {}
 
     @property
     def ahead(self) -> int:
         """How many tasks of a kind to have under way."""
-        return 2 * self.workers + 1 if self.workers > 1 else 1
+        return 8 * self.workers if self.workers > 1 else 1
 
     def setup(self, factory: Callable[..., dict[int, Handler]], *arguments: Any) -> None:
         """Say what the kinds of task mean from now on. No task may be under way."""
@@ -196,7 +197,7 @@ class Crew:
             if not self._crew:
                 first = self._waiting.popleft()
                 try:
-                    first.settle(self.local()[first.kind](b"".join(first.parts)))
+                    first.settle(self.local()[first.kind](memoryview(b"".join(first.parts))))
                 except Exception as error:
                     first.settle(None, error)
                 continue
@@ -300,6 +301,7 @@ def serve(shared: int) -> None:
     calls, answers = open(0, "rb", buffering=0), open(os.dup(1), "wb", buffering=0)  # noqa: SIM115
     os.dup2(2, 1)  # whatever prints must not print into the answers
     memory = mmap.mmap(shared, 2 * _SLOTS * AREA)
+    shared_view = memoryview(memory)
     handlers: dict[int, Handler] = {}
     with contextlib.suppress(EOFError, BrokenPipeError):
         while True:
@@ -309,7 +311,7 @@ def serve(shared: int) -> None:
                 handlers = factory(*arguments)
                 continue
             at = 2 * (slot & ~_ELSEWHERE) * AREA
-            data = _read(calls, size) if slot & _ELSEWHERE else memory[at : at + size]
+            data = memoryview(_read(calls, size)) if slot & _ELSEWHERE else shared_view[at : at + size]
             slot &= ~_ELSEWHERE
             try:
                 status, found = _DONE, handlers[kind](data)

@@ -76,7 +76,7 @@ class Survey(msgspec.Struct, array_like=True, gc=False):
     named: list[Any] = []
 
 
-def handlers(recipe: Recipe) -> dict[int, Callable[[bytes], bytes]]:
+def handlers(recipe: Recipe) -> dict[int, Callable[[memoryview], bytes]]:
     """What workers do, by the kind of task."""
     from kg.reading.bzip2 import unpack
 
@@ -94,10 +94,10 @@ def packed(block: Block, limit: int | None = None) -> tuple[bytes, bytes]:
     return _HEADER.pack(block.line, block.single, _NO_LIMIT if limit is None else limit), block.data
 
 
-def unpacked(data: bytes) -> tuple[Block, int | None]:
+def unpacked(data: bytes | memoryview) -> tuple[Block, int | None]:
     """The inverse of `packed`, its parts in one."""
     line, single, limit = _HEADER.unpack_from(data)
-    return Block(line=line, data=data[_HEADER.size :], single=single), None if limit < 0 else limit
+    return Block(line=line, data=bytes(memoryview(data)[_HEADER.size :]), single=single), None if limit < 0 else limit
 
 
 class Harvester:
@@ -116,7 +116,7 @@ class Harvester:
         batch = Batch(numbers=[], kept=[], records=[], names=[], tallies=[], rejects=[], redirects=[])
         heard: set[str] = set()
         digests = 0
-        for line, text in _lines(block):
+        for line, text in lines_of(block):
             if batch.entities == limit:
                 break
             try:
@@ -133,7 +133,7 @@ class Harvester:
 
     def take(self, block: Block, ordinal: int) -> tuple[Any, list[Any]]:
         """The record and the names of the item or property at `ordinal` among the block's, selected or not."""
-        for line, text in _lines(block):
+        for line, text in lines_of(block):
             for _, found in parse(Block(line=line, data=text, single=True)):
                 if isinstance(found, DamagedLine):
                     continue
@@ -150,7 +150,7 @@ class Harvester:
     def survey(self, block: Block, limit: int | None = None) -> Survey:
         """The edges along the recipe's properties, and who bears one of its names."""
         found = Survey(edges=[], named=[])
-        for line, text in _lines(block):
+        for line, text in lines_of(block):
             if found.entities == limit:
                 break
             try:
@@ -273,12 +273,21 @@ class Harvester:
         into.edges += [(prop, number, value) for prop, value in found if value is not None and prop in along]
 
 
-def _lines(block: Block) -> Iterator[tuple[int, bytes]]:
-    lines = (block.data,) if block.single else block.data.split(b"\n")
-    for number, line in enumerate(lines, block.line):
-        text = line.strip(_BLANK)
-        if text and text not in (b"[", b"]"):
-            yield number, text
+def lines_of(block: Block) -> Iterator[tuple[int, bytes]]:
+    """(line number, text) of every line that may hold an entity, without the blanks and commas around it."""
+    data, at, number = block.data, 0, block.line
+    while at < len(data):
+        end = data.find(b"\n", at) if not block.single else -1
+        following = len(data) if end < 0 else end + 1
+        end = following
+        while end > at and data[end - 1] in _BLANK:  # not `split` and `strip`, which copy every line twice
+            end -= 1
+        while at < end and data[at] in _BLANK:
+            at += 1
+        if end - at > 1 or data[at:end] not in (b"", b"[", b"]"):
+            yield number, data[at:end]
+        at = following
+        number += 1
 
 
 def _texts(sketch: Any) -> Iterator[str]:

@@ -62,7 +62,7 @@ class Piece:
         )
 
 
-def unpack(stream: bytes) -> bytes:
+def unpack(stream: bytes | memoryview) -> bytes:
     """The content of a piece's stream. Raises `BrokenError` where it is damaged."""
     try:
         import indexed_bzip2

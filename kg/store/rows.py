@@ -88,12 +88,13 @@ def name_rows(entity: Entity, number: int) -> Iterator[NameRow]:
 
 def record_of(entity: Entity, number: int) -> Record:
     """All rows of an entity but its names."""
+    statements = sorted(statement_rows(entity, number), key=itemgetter(0, 1, 2))
     return (
         number,
         entity.sitelinks,
         entity.datatype,
         list(chain.from_iterable(sorted(term_rows(entity, number)))),
-        list(chain.from_iterable(sorted(statement_rows(entity, number), key=itemgetter(0, 1, 2)))),
+        list(chain.from_iterable(statements)),
     )
 
 
