@@ -13,7 +13,8 @@ from __future__ import annotations
 import re
 import sqlite3
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -168,10 +169,14 @@ def push(
     with SQLiteStore.open(snapshot) as store:
         manifest = dict(store.manifest())
     client = Client(Address.parse(address, database=database), query_seconds=query_seconds, patience=patience)
-    uri = f"{Path(snapshot).absolute().as_uri()}?mode=ro&immutable=1"
-    with closing(client), closing(sqlite3.connect(uri, uri=True)) as connection:
+    with closing(client), closing(_opened(snapshot)) as connection:
         client.check()
         return _Push(client, connection, manifest, batch, progress).run(replace=replace)
+
+
+def _opened(snapshot: Path | str) -> sqlite3.Connection:
+    uri = f"{Path(snapshot).absolute().as_uri()}?mode=ro&immutable=1"
+    return sqlite3.connect(uri, uri=True, check_same_thread=False)  # read in turn: totals here, rows by `_ahead`
 
 
 class _Push:
@@ -294,11 +299,13 @@ class _Push:
             (total,) = self._connection.execute(phase.count).fetchone()
             done = 0
             after = stands[1] if number == stands[0] else None
-            for piece in batches(phase.rows(self._connection, after), rows=self._batch, size=BATCH_SIZE):
-                self._tell(phase.name, done, total)
-                self._write(load, stands, (number, piece.key), phase.write, piece.rows)
-                stands = (number, piece.key)
-                done += piece.count
+            rows = batches(phase.rows(self._connection, after), rows=self._batch, size=BATCH_SIZE)
+            with closing(_ahead(rows)) as pieces:
+                for piece in pieces:
+                    self._tell(phase.name, done, total)
+                    self._write(load, stands, (number, piece.key), phase.write, piece.rows)
+                    stands = (number, piece.key)
+                    done += piece.count
             self._tell(phase.name, done, total)
             if done:
                 written[phase.name] = done
@@ -346,6 +353,15 @@ class _Push:
     def _tell(self, phase: str, done: int, total: int) -> None:
         if self._progress is not None:
             self._progress(PushProgress(phase=phase, done=done, total=total))
+
+
+def _ahead(pieces: Iterator[Piece]) -> Generator[Piece]:
+    """The same, each made in a thread while the server still writes the one before."""
+    with ThreadPoolExecutor(1) as worker:
+        coming = worker.submit(next, pieces, None)
+        while (piece := coming.result()) is not None:
+            coming = worker.submit(next, pieces, None)
+            yield piece
 
 
 def wrong_counts(client: Client, connection: sqlite3.Connection) -> list[str]:

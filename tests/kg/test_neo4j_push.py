@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -253,6 +254,9 @@ def test_the_command_line(demo: Path, address: str, run: Run, tmp_path: Path) ->
     for name, where in (("file", demo), ("mirror", address)):
         assert run("tiers", questions, "--snapshot", where, "--out", tmp_path / name, "--format", "jsonl")[0] == 0
     assert (tmp_path / "file").read_bytes() == (tmp_path / "mirror").read_bytes()
+    code, out, _ = run("snapshot", "check", tmp_path / "file", address)
+    assert code == 0
+    assert " rows stand in snapshot " in out
 
     said = [
         run("ladder", "Where was Barack Obama born?", "Honolulu", "--relation", "P19", "--snapshot", where)
@@ -260,6 +264,16 @@ def test_the_command_line(demo: Path, address: str, run: Run, tmp_path: Path) ->
     ]
     assert said[0] == said[1]
     assert "Hawaii" in said[0][1]
+
+
+@pytest.mark.skipif(not importlib.util.find_spec("pyspark"), reason="Spark is not installed")
+def test_executors_of_spark_read_a_mirror(demo: Path, address: str, run: Run, tmp_path: Path) -> None:
+    push(demo, address, replace=True)
+    words = ["tiers", DEMO / "questions.jsonl", "--limit", "20", "--format", "jsonl"]
+    assert run(*words, "--snapshot", demo, "--out", tmp_path / "file")[0] == 0
+    spread = ["--engine", "spark", "--master", "local[1]"]
+    assert run(*words, "--snapshot", address, "--out", tmp_path / "mirror", *spread)[0] == 0
+    assert (tmp_path / "file").read_bytes() == (tmp_path / "mirror").read_bytes()
 
 
 def test_wrong_use_of_the_command_line(small: Path, address: str, run: Run, tmp_path: Path) -> None:

@@ -1,0 +1,65 @@
+"""The mirror of the real sample of 76 197 entities: the same answers and the same ladders as from its file."""
+
+from __future__ import annotations
+
+import json
+import random
+import sys
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+
+import pytest
+from neo4j_server import SERVER, the_server
+
+from granola.cli.main import main
+from kg.paths import closure
+from kg.store import open_store
+from kg.store.neo4j_push import push
+from kg.store.neo4j_verify import verify_mirror
+
+pytestmark = SERVER
+QUESTIONS = Path(__file__).resolve().parents[3] / "shared" / "data" / "entityquestions" / "test"
+ASKED = 1_500
+
+
+@pytest.fixture(scope="module")
+def mirror(sample_snapshot: Path) -> Iterator[str]:
+    with the_server() as address:
+        push(sample_snapshot, address, replace=True)
+        yield address
+
+
+def test_it_is_as_the_file(mirror: str, sample_snapshot: Path) -> None:
+    assert verify_mirror(mirror, sample_snapshot, sample=500).problems == ()
+
+
+def test_walks_end_at_the_same_entities(mirror: str, sample_snapshot: Path) -> None:
+    with open_store(sample_snapshot) as file, open_store(mirror) as other:
+        ids = random.Random(1).sample(list(islice(file.ids(), 70_000)), 2_000)
+        for properties in (["P131"], ["P31", "P279"]):
+            assert closure(other, ids, properties, hops=6) == closure(file, ids, properties, hops=6)
+
+
+def test_ladders_are_the_same_bytes(
+    mirror: str, sample_snapshot: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`granola tiers` on questions of every relation that there is."""
+    files = sorted(QUESTIONS.glob("*.json"))
+    if not files:
+        pytest.skip("EntityQuestions is not beside the checkout (../shared/data)")
+    asked = []
+    for path in files:
+        rows = json.loads(path.read_text(encoding="utf-8"))
+        step = max(1, len(rows) * len(files) // ASKED)
+        asked.append(tmp_path / path.name)
+        asked[-1].write_text(json.dumps(rows[::step]), encoding="utf-8")
+    for name, where in (("file", sample_snapshot), ("mirror", mirror)):
+        words = ["tiers", *map(str, asked), "--snapshot", str(where), "--out", str(tmp_path / name)]
+        monkeypatch.setattr(sys, "argv", ["granola", *words, "--format", "jsonl"])
+        with pytest.raises(SystemExit) as caught:
+            main()
+        assert not caught.value.code
+    made = (tmp_path / "file").read_bytes()
+    assert made == (tmp_path / "mirror").read_bytes()
+    assert made.count(b"\n") >= ASKED
