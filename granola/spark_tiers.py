@@ -16,7 +16,7 @@ from typing import Any
 from abstraction.pipeline import LadderMaker
 from abstraction.rows import QARow, TieredRow
 from kg.errors import EngineError
-from kg.spark import session, told
+from kg.spark_session import session, told
 from kg.store import is_address, open_store
 
 CHUNK = 200  # questions that travel together
@@ -28,7 +28,7 @@ def ladders_on_spark(
 ) -> Iterator[TieredRow]:
     """Tiered rows of the questions, in order: what `abstraction.pipeline.make_ladders` gives, row for row.
 
-    `snapshot` is a file or an address, `master` as in `kg.spark.session`. The questions are held in memory.
+    `snapshot` is a file or an address, `master` as in `kg.spark_session.session`. The questions are held in memory.
     Raises EngineError without Spark or where it gives up, UnknownRelationError for a malformed relation.
     """
     source = iter(rows)

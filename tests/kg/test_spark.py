@@ -17,7 +17,8 @@ from store_contract import ALL, PARIS
 from kg.errors import EngineError, SourceError
 from kg.export.parquet import import_parquet
 from kg.snapshot import build
-from kg.spark import decode_dump, session
+from kg.spark import decode_dump
+from kg.spark_session import session
 
 ROOT = Path(__file__).resolve().parents[2]
 DEMO = ROOT / "granola" / "demo"
