@@ -138,8 +138,8 @@ def _described(path: Path) -> dict[str, Any]:
 
 def _decoded(spark: Any, paths: Sequence[Path], languages: frozenset[str] | None) -> Any:
     """A row for each entity and reject; decoded once, kept on the executors' disks."""
-    from pyspark import StorageLevel
-    from pyspark.sql import functions
+    from pyspark import StorageLevel  # type: ignore[import-not-found,unused-ignore]
+    from pyspark.sql import functions  # type: ignore[import-not-found,unused-ignore]  # an extra
 
     lines = None
     for number, path in enumerate(paths):
