@@ -166,23 +166,34 @@ def pushes(snapshot: Path, script: Path, rounds: int, parts: set[str]) -> list[f
 
 
 def imports(snapshot: Path, script: Path, pushed: list[float]) -> None:
-    """Export, import, and the push that makes the indexes after it."""
+    """Export, import, and the push that makes the indexes after it; before that, what the tool's start costs."""
     with tempfile.TemporaryDirectory() as folder:
-        out = Path(folder) / "files"
-        command = ["snapshot", "export", str(snapshot), "--out", str(out), "--format", "neo4j-csv"]
-        start = time.perf_counter()
-        done = subprocess.run([*GRANOLA, *command], capture_output=True, text=True, check=True)
-        exported = time.perf_counter() - start
-        words = shlex.split(done.stdout.strip().splitlines()[-1])[3:]  # without "neo4j-admin database import"
-        server = Server(script, Path(folder) / "home")
-        imported = timed(lambda: server.load([*words, "--overwrite-destination"]))
-        both = exported + imported
-        ratio = f": the push takes {statistics.median(pushed) / both:.1f} times as long" if pushed else ""
-        print(f"export {exported:.1f} s + import {imported:.1f} s = {both:.1f} s{ratio}")
+        demo = Path(folder) / "demo.sqlite"
+        source = ROOT / "granola" / "demo" / "wikidata.json"
+        subprocess.run([*GRANOLA, "snapshot", "build", str(source), "--out", str(demo)], check=True)
+        _, least = imported(demo, script, Path(folder) / "least")
+        print(f"import of the bundled sample, nearly all of it the tool's start: {least:.1f} s")
+        server, seconds = imported(snapshot, script, Path(folder) / "whole")
+        ratio = f": the push takes {statistics.median(pushed) / seconds:.1f} times as long" if pushed else ""
+        print(f"export and import together {seconds:.1f} s{ratio}")
         with server.running() as address:
             indexed = timed(lambda: push(snapshot, address))
             problems = verify_mirror(address, snapshot, sample=500).problems
         print(f"indexes by push after it {indexed:.1f} s; verify: {'; '.join(problems) or 'as the snapshot'}")
+
+
+def imported(snapshot: Path, script: Path, into: Path) -> tuple[Server, float]:
+    """A stopped server that holds the snapshot, and the seconds of export and import."""
+    into.mkdir()
+    command = ["snapshot", "export", str(snapshot), "--out", str(into / "files"), "--format", "neo4j-csv"]
+    start = time.perf_counter()
+    done = subprocess.run([*GRANOLA, *command], stdout=subprocess.PIPE, text=True, check=True)
+    exported = time.perf_counter() - start
+    words = shlex.split(done.stdout.strip().splitlines()[-1])[3:]  # without "neo4j-admin database import"
+    server = Server(script, into / "home")
+    loaded = timed(lambda: server.load([*words, "--overwrite-destination"]))
+    print(f"{snapshot.name}: export {exported:.1f} s, import {loaded:.1f} s")
+    return server, exported + loaded
 
 
 def sampled(data: Path, questions: int, into: Path) -> list[Path]:
