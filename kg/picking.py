@@ -53,7 +53,7 @@ class EdgeTable:
             database, _, table = self._table.rpartition(".")
             run(
                 f"CREATE INDEX IF NOT EXISTS {database}.backward ON {table} (property, value, subject)"
-                f" WHERE property IN ({INSTANCE_OF}, {SUBCLASS_OF})"
+                f" WHERE property = {INSTANCE_OF} OR property = {SUBCLASS_OF}"  # SQLite does not take IN for this
             )
             excluded = IdSet(one for one in self._instances(numbers_of(scope.excluded)) if one not in asked)
             for number in self._instances(numbers_of(scope.classes)):
@@ -65,18 +65,18 @@ class EdgeTable:
         return chosen, excluded
 
     def _instances(self, classes: Iterable[int]) -> Iterator[int]:
-        """Subjects whose class is one of `classes` or below one."""
+        """Subjects whose class is one of `classes` or below one; some of them more than once."""
         run = self._connection.execute
         run("CREATE TEMP TABLE IF NOT EXISTS class (id INTEGER PRIMARY KEY)")
         run("DELETE FROM temp.class")
         self._connection.executemany("INSERT OR IGNORE INTO temp.class VALUES (?)", [(one,) for one in classes])
         run(
             "INSERT OR IGNORE INTO temp.class WITH RECURSIVE below(id) AS ("
-            f" SELECT id FROM temp.class UNION SELECT edge.subject FROM below JOIN {self._table} AS edge"
+            f" SELECT id FROM temp.class UNION SELECT edge.subject FROM below CROSS JOIN {self._table} AS edge"
             f" ON edge.property = {SUBCLASS_OF} AND edge.value = below.id) SELECT id FROM below"
         )
-        rows = run(
-            f"SELECT DISTINCT edge.subject FROM temp.class JOIN {self._table} AS edge"
+        rows = run(  # the classes first: each is looked up, the edges are not gone through
+            f"SELECT edge.subject FROM temp.class CROSS JOIN {self._table} AS edge"
             f" ON edge.property = {INSTANCE_OF} AND edge.value = class.id"
         )
         for (number,) in rows:
@@ -86,17 +86,19 @@ class EdgeTable:
         """What `hops` steps from `start` reach, `start` included."""
         run = self._connection.execute
         reached = IdSet(start)
-        layer: Iterable[int] = start
+        layer = start
         followed = ", ".join(map(str, along))
         values = f"SELECT DISTINCT value FROM {self._table} WHERE subject = ? AND property IN ({followed})"
         for _ in range(hops):
-            following = []
+            following = IdSet()
             for number in layer:
                 found = [value for (value,) in run(values, (number,))]
                 if hub_limit is not None and len(found) > hub_limit:
                     continue
-                following += [value for value in found if value not in excluded and reached.add(value)]
+                for value in found:
+                    if value not in excluded and reached.add(value):
+                        following.add(value)
             if not following:
                 break
-            layer = sorted(following)
+            layer = following
         return reached

@@ -25,7 +25,7 @@ from kg.terms import fallback_chain
 
 SAMPLE = 24 << 20  # plain bytes
 _EDGE = 22  # bytes of an edge in the table of a survey, its share of the index included
-_NOTE = 45  # bytes of a name that waits to be sorted
+_NOTE = 60  # bytes of a name that waits to be sorted, and of its sorting
 _IDLE = 1.25  # blocks wait for each other, the disk for the blocks
 
 

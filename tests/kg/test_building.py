@@ -6,6 +6,7 @@ import bz2
 import gzip
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
@@ -35,7 +36,7 @@ from kg.reading.dump import Block
 from kg.reading.typed import Unusual
 from kg.scope import Scope
 from kg.snapshot import REJECTS_SUFFIX, Report, build
-from kg.store import open_store
+from kg.store import filling, open_store
 
 # Typed and tolerant
 
@@ -381,6 +382,22 @@ def test_a_disk_that_fills_up_while_reading(tmp_path: Path) -> None:
     with open_store(out) as store:
         whole = build([tmp_path / "dump"], tmp_path / "whole").manifest
         assert store.manifest()["snapshot_id"] == whole["snapshot_id"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="open files are looked up in /proc")
+def test_sorting_is_done_beside_the_output(tmp_path: Path) -> None:
+    """Not in /var/tmp, which fills up at the end of a day's work."""
+    folder = tmp_path / "the user's disk"
+    folder.mkdir()
+    connection = sqlite3.connect(folder / "snapshot", isolation_level=None)
+    filling.prepare(connection)
+    connection.execute("PRAGMA cache_size = -100")  # what sorting may hold in memory
+    numbers = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000) SELECT i FROM n"
+    rows = connection.execute(f"{numbers} ORDER BY random()")
+    rows.fetchone()
+    places = [os.readlink(path) for path in Path("/proc/self/fd").iterdir() if path.is_symlink()]
+    assert [place for place in places if "etilqs" in place and place.startswith(str(folder))]
+    connection.close()
 
 
 def test_a_worker_that_is_killed_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
