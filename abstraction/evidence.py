@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
+
 from abstraction.descriptions.text import span_of
-from abstraction.tiers import Evidence
+from abstraction.tiers import Evidence, Ladder, Level, Tier
 from kg.graph import Graph
 from kg.model import QuantityValue, Statement, TextValue, TimeValue
+from kg.terms import normalise
 
 
 def from_statement(graph: Graph, statement: Statement) -> Evidence:
@@ -23,7 +28,10 @@ def from_statement(graph: Graph, statement: Statement) -> Evidence:
 
 
 def from_description(graph: Graph, entity_id: str, words: str) -> Evidence:
-    """The words of an entity's description that were used; no span where cleaning changed them."""
+    """The words of an entity's description that were used, as they stand there.
+
+    No span only where the words are not the description's, whatever cleaning did to them.
+    """
     text = graph.description(entity_id) or ""
     label = graph.label(entity_id)
     return Evidence(
@@ -31,9 +39,87 @@ def from_description(graph: Graph, entity_id: str, words: str) -> Evidence:
         subject=entity_id,
         language=graph.language,
         text=text,
-        span=span_of(text, words),
+        span=span_of(text, words) or _span_of_cleaned(text, words),
         labels={entity_id: label} if label else {},
     )
+
+
+# Names that cleaning writes out, and how descriptions write them.
+_WRITTEN = {
+    "united states of america": r"U\.? ?S\.?(?: ?A\b\.?)?",
+    "united states": r"U\.? ?S\.?(?: ?A\b\.?)?",
+    "united kingdom": r"U\.? ?K\b\.?",
+    "united arab emirates": r"U\.? ?A\.? ?E\b\.?",
+    "washington d.c": r"Washington,? ?D\.? ?C\b\.?",
+}
+_GAP = r"(?:\s|\([^()]*\)|\[[^\]]*\])+"  # brackets are cut away before any grammar looks
+# "Nash County" of "Edgecombe and Nash counties".
+_KINDS = {"county": "counties", "parish": "parishes", "city": "cities", "territory": "territories"}
+
+
+def _span_of_cleaned(text: str, words: str) -> tuple[int, int] | None:
+    """[start, end) of words that cleaning made of the text: abbreviations written out, brackets cut, plurals parted."""
+    key = words.casefold().replace(",", "").rstrip(".")
+    forms = [_WRITTEN[key]] if key in _WRITTEN else []
+    parts = [re.escape(part) for part in words.split()]
+    forms.append(_GAP.join(parts))
+    head, _, kind = words.rpartition(" ")
+    if head:
+        plural = _KINDS.get(kind.casefold(), f"{kind}s")
+        forms.append(rf"{re.escape(head)}(?=[\w\s,]*\b{re.escape(plural)}\b)")
+    for form in forms:
+        if found := re.search(rf"(?<!\w)(?:{form})(?!\w)", text, re.I):
+            return found.span()
+    return None
+
+
+def joined(groups: Iterable[Sequence[Evidence]]) -> tuple[Evidence, ...]:
+    """All the evidence of several paths, each step once, in order."""
+    out: list[Evidence] = []
+    for group in groups:
+        out += [step for step in group if step not in out]
+    return tuple(out)
+
+
+def completed(ladder: Ladder) -> Ladder:
+    """The ladder with every tier's steps leading all the way from the answer or from the entity of a finer tier.
+
+    A step that starts at what no finer tier is ("Manitoba is a province of Canada" for "a city in Canada") gets the
+    steps before it from the finer tiers' evidence.
+    """
+    known = {tier.qid for tier in ladder.levels[0].tiers if tier.qid}
+    before: list[Evidence] = []
+    levels = [ladder.levels[0]]
+    for level in ladder.levels[1:]:
+        tiers = tuple(_completed(tier, known, before) for tier in level.tiers) if known else level.tiers
+        levels.append(Level(tiers=tiers))
+        before += [step for tier in tiers for step in tier.evidence if step not in before]
+        known |= {tier.qid for tier in tiers if tier.qid}
+    return Ladder(levels=tuple(levels), abstained=ladder.abstained)
+
+
+def _completed(tier: Tier, known: Collection[str], before: Sequence[Evidence]) -> Tier:
+    evidence = tier.evidence
+    for _ in range(len(before)):
+        led = {step.value for step in evidence if step.kind == "statement"}
+        opening = next((s for s in evidence if s.subject and s.subject not in known and s.subject not in led), None)
+        if opening is None:
+            break
+        leading = next((s for s in before if s not in evidence and _leads_to(s, opening)), None)
+        if leading is None:
+            break
+        evidence = (leading, *evidence)
+    return tier if evidence is tier.evidence else replace(tier, evidence=evidence)
+
+
+def _leads_to(step: Evidence, following: Evidence) -> bool:
+    if step.kind == "statement":
+        return step.value == following.subject
+    name = following.labels.get(following.subject or "")
+    if step.kind != "description" or not name or not step.span or not step.text:
+        return False
+    said = normalise(step.text[step.span[0] : step.span[1]])
+    return normalise(name) in said or said in normalise(name)
 
 
 def literal(statement: Statement) -> str | None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
+from abstraction.evidence import joined
 from abstraction.ladders.base import ANSWER, Proposal
 from abstraction.tiers import MAX_LEVELS, MAX_TIERS, Level, Tier
 from kg.terms import normalise
@@ -106,7 +107,11 @@ def merge(nodes: Graph, key: str, into: str) -> Graph:
             parents = dict.fromkeys(into if p == key else p for p in node.parents if not (other == into and p == key))
             node = replace(node, parents=tuple(p for p in parents if p != other) or (ANSWER,))
         merged[other] = node
-    merged[into] = replace(merged[into], aliases=tuple(dict.fromkeys((*kept.aliases, *names))))
+    evidence = kept.evidence
+    if gone.qid is not None and gone.qid != kept.qid:  # what lies above the namesake starts from it
+        evidence = joined((evidence, gone.evidence))
+    aliases = tuple(dict.fromkeys((*kept.aliases, *names)))
+    merged[into] = replace(merged[into], aliases=aliases, evidence=evidence)
     return _acyclic(merged)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from abstraction.descriptions.organisations import OrganisationDescription, Owner, parse_organisation
-from abstraction.evidence import from_statement
+from abstraction.evidence import from_description, from_statement, joined
 from abstraction.gazetteer import Place
 from abstraction.ladders.base import ANSWER, Case, Proposal
 from abstraction.ladders.kinds import KindChain, described_kind, stated_kinds
@@ -211,7 +211,8 @@ class _Kinds:
             if at == 0 and not last and len(steps[1]) == 1:
                 # The first place is told with the next: there is a Kent in Ohio and one in England.
                 where = f"{where}, {_short(steps[1][0])}"
-            evidence = tuple(self._shown(place) for place in step)
+            finer = [place for before in reversed(steps[:at]) for place in before]
+            evidence = joined(self._shown(place, finer) for place in step)
             condition = frozenset(
                 Condition(property="P17" if self._is_country(place.qid) else "P131", value=place.key)
                 for later in steps[at:]
@@ -225,19 +226,30 @@ class _Kinds:
         adjective = self.case.vocabulary.adjective(place.qid) if place.qid and self._is_country(place.qid) else None
         return f"n:{adjective}" if adjective else f"p:{place.key}"
 
-    def _shown(self, place: Place) -> Evidence:
-        text = self.case.graph.description(self.case.answer) or ""
-        written = place.written or place.text
-        start = text.find(written)
-        label = self.case.graph.label(self.case.answer)
-        return Evidence(
-            kind="description",
-            subject=self.case.answer,
-            language=self.case.graph.language,
-            text=text,
-            span=(start, start + len(written)) if start >= 0 else None,
-            labels={i: n for i, n in ((self.case.answer, label), (place.qid, place.text)) if i and n},
-        )
+    def _shown(self, place: Place, finer: Sequence[Place]) -> tuple[Evidence, ...]:
+        """The words that name the place; where none do, what puts a finer place of the chain there."""
+        graph = self.case.graph
+        shown = from_description(graph, self.case.answer, place.written or place.text)
+        if shown.span is None:
+            for at, inner in enumerate(finer):
+                if step := self._between(inner, place):
+                    return joined((self._shown(inner, finer[at + 1 :]), (step,)))
+        return (replace(shown, labels={**shown.labels, **({place.qid: place.text} if place.qid else {})}),)
+
+    def _between(self, inner: Place, outer: Place) -> Evidence | None:
+        """What says that one place lies in the other."""
+        graph = self.case.graph
+        if inner.qid is None:
+            return None
+        for prop in ("P131", "P17"):
+            for statement in graph.current(inner.qid, prop):
+                if statement.target == outer.qid:
+                    return from_statement(graph, statement)
+        for step in self.case.gazetteer.chain(inner.qid):
+            for place in step:
+                if place.key == outer.key:
+                    return from_description(graph, inner.qid, place.written or place.text)
+        return None
 
 
 Placed = tuple[str, frozenset[str], tuple[Evidence, ...], frozenset[Condition]]
