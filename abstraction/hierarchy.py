@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib.resources import files
+from weakref import WeakKeyDictionary
 
 from abstraction.evidence import from_statement
 from abstraction.ladders.base import ANSWER, Proposal
@@ -26,6 +27,40 @@ def stop_classes() -> frozenset[str]:
     """Classes that are never a tier and never climbed through."""
     data = json.loads(files("abstraction").joinpath("data/stop_classes.json").read_text(encoding="utf-8"))
     return frozenset(data["stop"])
+
+
+@lru_cache(maxsize=1)
+def denied_lifts() -> frozenset[tuple[str, str]]:
+    """P279 pairs that are no reason to call a person by the broader class."""
+    data = json.loads(files("abstraction").joinpath("data/lifts.json").read_text(encoding="utf-8"))
+    return frozenset((row[0], row[2]) for row in data["denied"])
+
+
+ENTAILED_STEPS = 4
+_ABOVE: WeakKeyDictionary[Graph, dict[str, frozenset[str]]] = WeakKeyDictionary()
+
+
+def entailed_classes(graph: Graph, qid: str) -> frozenset[str]:
+    """The classes that a class entails by current P279: few steps, never through a stop class or a denied pair."""
+    memory = _ABOVE.setdefault(graph, {})
+    known = memory.get(qid)
+    if known is None:
+        stop, denied = stop_classes(), denied_lifts()
+        seen, layer = {qid}, [qid]
+        for _ in range(ENTAILED_STEPS):
+            graph.fetch(layer)
+            pairs = [(below, above) for below in layer for above in graph.targets(below, "P279")]
+            layer = [
+                above
+                for below, above in pairs
+                if above not in seen and above not in stop and denied.isdisjoint(((below, above), (qid, above)))
+            ]
+            layer = list(dict.fromkeys(layer))
+            seen.update(layer)
+            if not layer:
+                break
+        known = memory[qid] = frozenset(seen - {qid})
+    return known
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

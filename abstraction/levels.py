@@ -7,12 +7,12 @@ its parents to its children together with its evidence, so that a reader can sti
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 
 from abstraction.evidence import joined
 from abstraction.ladders.base import ANSWER, Proposal
-from abstraction.tiers import MAX_LEVELS, MAX_TIERS, Level, Tier
+from abstraction.tiers import MAX_LEVELS, MAX_TIERS, Condition, Level, Tier
 from kg.terms import normalise
 
 Graph = dict[str, Proposal]
@@ -113,6 +113,42 @@ def merge(nodes: Graph, key: str, into: str) -> Graph:
     aliases = tuple(dict.fromkeys((*kept.aliases, *names)))
     merged[into] = replace(merged[into], aliases=aliases, evidence=evidence)
     return _acyclic(merged)
+
+
+# Conditions whose value is a class: what is of a class is of every class above it.
+_OF_CLASS = frozenset({"P31", "P106", "P136", "P39", "P97", "P407", "P413", "P641", "P279", "P171"})
+
+
+def ordered(nodes: Graph, above: Callable[[str], Collection[str]]) -> Graph:
+    """The graph with what its conditions entail: a tier that follows from another stands under it, two that
+    state the same become one.
+
+    `above` gives the classes that a class entails. Builders order what their phrases tell; this orders what
+    only the graph does (a rock singer is a musician).
+    """
+    stated = {key: node.conditions for key, node in nodes.items() if node.conditions}
+    entailed = {
+        key: conditions.union(
+            Condition(property=c.property, value=wider)
+            for c in conditions
+            if c.property in _OF_CLASS
+            for wider in above(c.value)
+        )
+        for key, conditions in stated.items()
+    }
+    for fine in sorted(stated):
+        for coarse in sorted(stated):
+            if fine == coarse or fine not in nodes or coarse not in nodes or not stated[coarse] <= entailed[fine]:
+                continue
+            if coarse in ancestors(nodes, fine) or fine in ancestors(nodes, coarse):
+                continue
+            if stated[coarse] == stated[fine]:
+                kept, gone = sorted((fine, coarse), key=lambda k: (nodes[k].order, k))
+                nodes = merge(nodes, gone, kept)
+            elif not stated[fine] <= entailed[coarse]:
+                node = nodes[coarse]
+                nodes = {**nodes, coarse: replace(node, parents=(*node.parents, fine))}
+    return nodes
 
 
 def depths(nodes: Graph) -> dict[str, int]:

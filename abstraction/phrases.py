@@ -12,6 +12,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib.resources import files
+from typing import Literal
 
 from abstraction.ladders.base import ANSWER, Proposal
 from abstraction.tiers import Condition, Evidence
@@ -45,6 +46,28 @@ def article(phrase: str) -> str:
     if first[:1].casefold() in "aeiouàáâäåæèéêëìíîïòóôöøœùúûü" and first[:1]:
         return "a" if _SPOKEN_CONSONANT.match(first) else "an"
     return "a"
+
+
+# Names that stand with "the" inside a phrase: "a city in the United States", "a character in the Hebrew Bible".
+_WITH_THE = {
+    "place": re.compile(
+        r"^(?:United |Netherlands|Philippines|Czech Republic|Dominican Republic|Bahamas|Maldives|Soviet Union|"
+        r"Republic |Kingdom |Federal |State of|Isle of|Province of|Canary|Vatican$|City of|"
+        r"Caribbean|Balkans|Middle East|Levant|"
+        r"(?:Royal|London|Metropolitan) Borough)|"
+        r" (?:Islands|Republic|Federation|Emirates|Territory|Union|Peninsula|Region|Valley|Bay Area|Empire|Kingdom)$"
+    ),
+    "work": re.compile(
+        r"^(?:series|universe|franchise|films?|novels?|television|tv|books?|comics?|bible|hebrew)\b|"
+        r"\b(?:series|universe|franchise|films|novels|books|comics|bible|trilogy|saga|stories|mythology)$",
+        re.I,
+    ),
+}
+
+
+def definite(name: str, *, of: Literal["place", "work"] = "place") -> str:
+    """A name as it stands inside a phrase, with "the" where its kind of name takes it."""
+    return f"the {name}" if _WITH_THE[of].search(name) and not name.lower().startswith("the ") else name
 
 
 def indefinite(phrase: str) -> str:
@@ -100,7 +123,6 @@ class Lattice:
         conditions: Collection[Condition] = (),
         aliases: Sequence[str] = (),
         order: int = 0,
-        bare: bool = False,
     ) -> None:
         """Put a phrase in. `features` hold every feature the phrase entails, not only those it names."""
         key = frozenset(features)
@@ -116,7 +138,6 @@ class Lattice:
             evidence=distinct(evidence),
             conditions=frozenset(conditions),
             order=order,
-            bare=bare,
         )
 
     def proposals(self, *, under: Sequence[str] = (ANSWER,)) -> list[Proposal]:
@@ -150,12 +171,12 @@ def _with_aliases(node: Proposal, more: Sequence[str]) -> Proposal:
     return Proposal(
         key=node.key, text=node.text, parents=node.parents, qid=node.qid,
         aliases=tuple(dict.fromkeys((*node.aliases, *more))),
-        evidence=node.evidence, conditions=node.conditions, order=node.order, bare=node.bare,
+        evidence=node.evidence, conditions=node.conditions, order=node.order,
     )  # fmt: skip
 
 
 def _with_parents(node: Proposal, parents: tuple[str, ...]) -> Proposal:
     return Proposal(
         key=node.key, text=node.text, parents=parents, qid=node.qid, aliases=node.aliases,
-        evidence=node.evidence, conditions=node.conditions, order=node.order, bare=node.bare,
+        evidence=node.evidence, conditions=node.conditions, order=node.order,
     )  # fmt: skip

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 
 from abstraction.builders import builder_for
@@ -15,8 +16,9 @@ from abstraction.classes import Classifier
 from abstraction.descriptions.places import parse_place
 from abstraction.filters import clean
 from abstraction.gazetteer import PLACES, Gazetteer
+from abstraction.hierarchy import entailed_classes
 from abstraction.ladders.base import Case
-from abstraction.levels import as_graph, levels
+from abstraction.levels import as_graph, levels, ordered
 from abstraction.linking import Link, Linker
 from abstraction.literals import date_levels, quantity_levels
 from abstraction.relations import ANY, Relation, relation, table
@@ -192,7 +194,7 @@ class LadderMaker:
             is_place=not PLACES.isdisjoint(kinds),
             is_person="person" in kinds or "fictional" in kinds,
         )
-        beyond = levels(nodes)
+        beyond = levels(ordered(nodes, partial(entailed_classes, self.graph)))
         if own:
             tier = first.tiers[0]
             known = {normalise(n) for n in tier.names()}

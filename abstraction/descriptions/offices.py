@@ -120,6 +120,8 @@ def read_office(words: Sequence[Word], nominal: int) -> Office | None:
     if complement is None:
         return None
     family, unique = _titles()[" ".join(w.key for w in head[at:])]
+    if family == "role" and tail[0].key == "from":
+        return None  # "singer from the United States" tells where one comes from
     first, former, ordinal = 0, False, None
     while first < at:
         word = head[first]

@@ -45,7 +45,7 @@ class Proposal:
 
     `key` is unique within the case: a QID for entities, the text for phrases. `parents` are keys of finer
     proposals (or ANSWER) each of which entails this one on its own. Order inside a level follows `order`,
-    then text. `bare` marks a phrase without any modifier, nationality or place: "a singer".
+    then text.
     """
 
     key: str
@@ -56,7 +56,6 @@ class Proposal:
     evidence: tuple[Evidence, ...] = ()
     conditions: frozenset[Condition] = frozenset()
     order: int = 0
-    bare: bool = False
 
 
 class Builder(Protocol):

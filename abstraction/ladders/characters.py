@@ -8,7 +8,7 @@ from abstraction.descriptions.people import parse_person
 from abstraction.evidence import from_statement
 from abstraction.ladders.base import Case, Proposal
 from abstraction.ladders.offices import add_kin, names_subject, repeats_answer
-from abstraction.phrases import Lattice, indefinite
+from abstraction.phrases import Lattice, definite, indefinite
 from abstraction.tiers import Condition, Evidence
 from kg.terms import normalise
 
@@ -43,10 +43,6 @@ _TELLING = (
     "film",
 )
 _VAGUE = re.compile(r"set of|may be|topic|organism|in a work of fiction|characters")
-_THE = re.compile(
-    r"^(?:series|universe|franchise|film|films|novel|novels|television|tv|book|books|comic|comics|bible|hebrew)\b|\b(?:series|universe|franchise|films|novels|books|comics|bible|trilogy|saga|stories|mythology)$",
-    re.I,
-)
 
 
 def characters(case: Case) -> list[Proposal]:
@@ -74,7 +70,6 @@ def characters(case: Case) -> list[Proposal]:
             evidence=(evidence,),
             conditions={Condition(property="P31", value=qid)},
             order=11,
-            bare=True,
         )
     wider = frozenset(f for k in kinds for f in (f"k:{k}", *_wider(k)))
     text = graph.description(case.answer) or ""
@@ -93,12 +88,11 @@ def characters(case: Case) -> list[Proposal]:
         if _SUPPORTED.search(kind) and normalise(kind) not in {"character", "fictional human"}:
             lattice.add(
                 indefinite(kind), {f"k:{kind}", *_wider(kind)}, evidence=(evidence,),
-                conditions={Condition(property="text", value=f"kind:{normalise(kind)}")}, order=5, bare=True,
+                conditions={Condition(property="text", value=f"kind:{normalise(kind)}")}, order=5,
             )  # fmt: skip
         work = found["work"]
         if work and any(c.isupper() for c in work) and len(work.split()) <= 6 and found["link"].lower() != "on":
-            the = "the " if _THE.search(work) and not work.lower().startswith("the ") else ""
-            phrase = f"{kind} {found['link'].lower()} {the}{work}"
+            phrase = f"{kind} {found['link'].lower()} {definite(work, of='work')}"
             if not names_subject(case, work) and not repeats_answer(case, phrase):
                 lattice.add(
                     indefinite(phrase),
@@ -117,9 +111,8 @@ def characters(case: Case) -> list[Proposal]:
         label = graph.label(statement.target or "")
         if label is None or names_subject(case, label):
             continue
-        name = f"the {label}" if _THE.search(label) and not label.lower().startswith("the ") else label
         lattice.add(
-            f"a character in {name}",
+            f"a character in {definite(label, of='work')}",
             {f"w:{normalise(label)}", *wider},
             evidence=(from_statement(graph, statement),),
             conditions={Condition(property="P1441", value=statement.target or "")},

@@ -38,7 +38,8 @@ def groups(case: Case) -> list[Proposal]:
     for chain in chains:
         for index, phrase in enumerate(chain.texts):
             order += 1
-            _add(lattice, phrase, chain.features[index], chain, index, found if index >= chain.tied else (), order)
+            taken = found if index >= chain.tied else ()
+            _add(lattice, phrase, chain.features[index], chain.proofs[index], chain.conditions[index], taken, order)
         order = _as_groups(lattice, chain, found, order, case.vocabulary)
         _of_country(lattice, chain, found, order + 50)
     return lattice.proposals()
@@ -48,12 +49,11 @@ def _add(
     lattice: Lattice,
     phrase: str,
     features: frozenset[str],
-    chain: KindChain,
-    index: int,
+    proof: tuple[Evidence, ...],
+    conditions: frozenset[Condition],
     found: Sequence[Nation],
     order: int,
 ) -> None:
-    proof, conditions = chain.proofs[index], chain.conditions[index]
     for nation in found:
         for each in (nation, *nation.broader):
             lattice.add(
@@ -64,8 +64,7 @@ def _add(
                 order=order,
             )
     if may_stand(phrase):
-        bare = index == len(chain.texts) - 1
-        lattice.add(indefinite(phrase), features, evidence=proof, conditions=conditions, order=order, bare=bare)
+        lattice.add(indefinite(phrase), features, evidence=proof, conditions=conditions, order=order)
 
 
 def _as_groups(lattice: Lattice, chain: KindChain, found: Sequence[Nation], order: int, vocabulary: Vocabulary) -> int:
@@ -83,7 +82,8 @@ def _as_groups(lattice: Lattice, chain: KindChain, found: Sequence[Nation], orde
             if f"o:{normalise(chain.texts[index])}" in key:
                 del lattice.nodes[key]
                 lattice.nodes[key | own] = node
-        _add(lattice, phrase, own, chain, index, found if index >= chain.tied else (), order)
+        condition = frozenset({Condition(property="text", value=f"kind:{normalise(phrase)}")})
+        _add(lattice, phrase, own, chain.proofs[index], condition, found if index >= chain.tied else (), order)
     return order
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 
 from abstraction.classes import head_of_description
@@ -10,13 +9,9 @@ from abstraction.evidence import from_description, from_statement
 from abstraction.gazetteer import STATE
 from abstraction.ladders.base import ANSWER, Case, Proposal
 from abstraction.ladders.places import Climb
-from abstraction.phrases import indefinite
+from abstraction.phrases import definite, indefinite
 from abstraction.tiers import Condition, Evidence
 
-_NAMED_WITH_THE = re.compile(
-    r"^(?:United|Netherlands|Philippines|Bahamas|Maldives|Czech Republic|Dominican Republic|Kingdom|Republic|Caribbean|"
-    r"Balkans|Middle East)|Islands$"
-)
 STATE_NOUN = "country"
 _COUNTRY_CLASSES = STATE | {"Q6256"}
 # What a place is to another, or too vague: not what it is called by itself.
@@ -33,7 +28,7 @@ def landholders(case: Case) -> list[Proposal]:
         return []
     noun, evidence = named
     condition = Condition(property="text", value=noun)
-    keys = {p.key: indefinite(f"{noun} in {_inside(p.text)}") for p in containers}
+    keys = {p.key: indefinite(f"{noun} in {definite(p.text)}") for p in containers}
     phrased = [
         replace(
             p,
@@ -41,7 +36,7 @@ def landholders(case: Case) -> list[Proposal]:
             text=keys[p.key],
             qid=None,
             parents=tuple(keys.get(parent, parent) for parent in p.parents),
-            aliases=tuple(indefinite(f"{noun} in {_inside(name)}") for name in p.aliases),
+            aliases=tuple(indefinite(f"{noun} in {definite(name)}") for name in p.aliases),
             evidence=(*evidence, *p.evidence),
             conditions=p.conditions | {condition},
         )
@@ -49,10 +44,10 @@ def landholders(case: Case) -> list[Proposal]:
     ]
     inner = {parent for p in phrased for parent in p.parents}
     tops = tuple(sorted(p.key for p in phrased if p.key not in inner)) or (ANSWER,)
-    bare = Proposal(
-        key=noun, text=indefinite(noun), parents=tops, evidence=evidence, conditions=frozenset({condition}), bare=True
+    alone = Proposal(
+        key=noun, text=indefinite(noun), parents=tops, evidence=evidence, conditions=frozenset({condition})
     )
-    return [*phrased, bare]
+    return [*phrased, alone]
 
 
 def _noun(case: Case) -> tuple[str, tuple[Evidence, ...]] | None:
@@ -70,7 +65,3 @@ def _noun(case: Case) -> tuple[str, tuple[Evidence, ...]] | None:
     if head and head[1] in ("place", "country") and head[0] not in _ROLES:
         return head[0], (from_description(graph, case.answer, head[0]),)
     return None
-
-
-def _inside(name: str) -> str:
-    return f"the {name}" if _NAMED_WITH_THE.search(name) else name

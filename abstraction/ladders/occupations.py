@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from importlib.resources import files
 from typing import Protocol
 from weakref import WeakKeyDictionary
 
@@ -14,7 +11,7 @@ from abstraction.descriptions.people import PersonDescription
 from abstraction.descriptions.spelling import shortenings
 from abstraction.descriptions.words import Word
 from abstraction.evidence import from_statement
-from abstraction.hierarchy import stop_classes, used_as_value
+from abstraction.hierarchy import denied_lifts, stop_classes, used_as_value
 from abstraction.ladders.base import Case
 from abstraction.phrases import indefinite, may_stand
 from abstraction.tiers import Condition, Evidence
@@ -214,13 +211,6 @@ def _lifts(
             if normalise(text) not in known and may_stand(text) and (target, owner) not in denied_lifts()
         ]
     return []
-
-
-@lru_cache(maxsize=1)
-def denied_lifts() -> frozenset[tuple[str, str]]:
-    """P279 pairs that are no reason to call a person by the broader class."""
-    data = json.loads(files("abstraction").joinpath("data/lifts.json").read_text(encoding="utf-8"))
-    return frozenset((row[0], row[2]) for row in data["denied"])
 
 
 _USED: WeakKeyDictionary[Graph, Callable[[str], bool]] = WeakKeyDictionary()

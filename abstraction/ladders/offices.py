@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from abstraction.demonyms import bundled_demonyms
 from abstraction.descriptions.offices import Kin, Office, office_data, read_office
@@ -12,13 +11,11 @@ from abstraction.descriptions.words import words
 from abstraction.evidence import from_statement
 from abstraction.ladders.base import Case
 from abstraction.ladders.nations import Nation, word_evidence
+from abstraction.ladders.portrait import Portrait
 from abstraction.phrases import Lattice, indefinite, listed
 from abstraction.tiers import Condition, Evidence
 from kg.model import Statement
 from kg.terms import normalise
-
-if TYPE_CHECKING:
-    from abstraction.ladders.people import _Person
 
 OFFICES = 2  # taken from P39
 # Relations that ask for kin: a tier that only says so says nothing.
@@ -26,7 +23,7 @@ ASKED_SIDE = {"P26": "spouse", "P40": "child", "P22": "parent", "P25": "parent",
 _TOKEN = re.compile(r"[\w'’.-]+")
 
 
-def add_offices(case: Case, person: _Person, nations: Sequence[Nation]) -> bool:
+def add_offices(case: Case, person: Portrait, nations: Sequence[Nation]) -> bool:
     """Put the offices in, described ones or else stated ones; whether any of them tells the occupation."""
     described = person.described.offices if person.described is not None else ()
     statements = [s for s in case.graph.current(case.answer, "P39") if s.target]
@@ -91,7 +88,7 @@ def repeats_answer(case: Case, text: str) -> bool:
 
 def _add(
     case: Case,
-    person: _Person,
+    person: Portrait,
     office: Office,
     nations: Sequence[Nation],
     proof: tuple[Evidence, ...],
@@ -130,14 +127,11 @@ def _add(
         person.lattice.add(text, own | entailed, evidence=proof, conditions={condition}, order=person.order)
     for text, features, evidence, conditions in lifts:
         person.order += 1
-        bare = len(features) == 1
-        person.lattice.add(
-            indefinite(text), features, evidence=evidence, conditions=conditions, order=person.order, bare=bare
-        )
+        person.lattice.add(indefinite(text), features, evidence=evidence, conditions=conditions, order=person.order)
     return bool(lifts)
 
 
-def _ordinal_span(person: _Person, office: Office) -> tuple[Evidence, ...]:
+def _ordinal_span(person: Portrait, office: Office) -> tuple[Evidence, ...]:
     start = office.words[0].start
     before = [w for w in words(person.text) if w.end <= start and w.key == (office.ordinal or "").casefold()]
     return person.spans(before[-1:]) if before else ()
@@ -147,7 +141,7 @@ Lift = tuple[str, frozenset[str], tuple[Evidence, ...], frozenset[Condition]]
 
 
 def _lifted(
-    case: Case, person: _Person, office: Office, nations: Sequence[Nation], proof: tuple[Evidence, ...], hidden: bool
+    case: Case, person: Portrait, office: Office, nations: Sequence[Nation], proof: tuple[Evidence, ...], hidden: bool
 ) -> list[Lift]:
     """What every holder of the office is, with a nationality where one is known and without."""
     out: list[Lift] = []
@@ -209,7 +203,7 @@ _BODY = re.compile(
 )
 
 
-def _is_public(case: Case, person: _Person, office: Office) -> bool:
+def _is_public(case: Case, person: Portrait, office: Office) -> bool:
     """Whether the office is one of a country or its parts, as far as the title does not say so itself."""
     if office.family != "politician":
         return True

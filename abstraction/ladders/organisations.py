@@ -15,7 +15,7 @@ from abstraction.gazetteer import Place
 from abstraction.ladders.base import ANSWER, Case, Proposal
 from abstraction.ladders.kinds import KindChain, described_kind, stated_kinds
 from abstraction.ladders.nations import Nation, nations, speaks_english
-from abstraction.phrases import Lattice, indefinite, listed
+from abstraction.phrases import Lattice, definite, indefinite, listed
 from abstraction.tiers import Condition, Evidence
 from kg.model import Statement
 from kg.terms import normalise
@@ -27,11 +27,6 @@ PLACES = 4  # steps of a place chain
 MADE = 2  # products told of a maker
 ORGANISED = frozenset({"company", "organisation", "label", "school", "club", "group"})
 LOCATED = frozenset({"place", "country"})
-_DEFINITE = re.compile(
-    r"^(?:United |Netherlands|Philippines|Czech Republic|Dominican Republic|Bahamas|Maldives|Soviet Union|Republic of|"
-    r"Kingdom of|Federal |State of|Isle of|Province of|Canary|Vatican$|City of|(?:Royal|London|Metropolitan) Borough)|"
-    r" (?:Islands|Republic|Federation|Emirates|Territory|Union|Peninsula|Region|Valley|Bay Area|Empire|Kingdom)$"
-)
 
 
 def organisations(case: Case) -> list[Proposal]:
@@ -176,7 +171,6 @@ class _Kinds:
                 evidence=proof,
                 conditions=conditions,
                 order=self.order,
-                bare=index == len(chain.texts) - 1,
             )
 
     def add_places(
@@ -206,7 +200,7 @@ class _Kinds:
             features.append(frozenset(self._feature(place) for place in step))
         for at, step in enumerate(steps):
             own = frozenset[str]().union(*features[at:])
-            where = " and ".join(_with_article(_short(place)) for place in step)
+            where = " and ".join(definite(_short(place)) for place in step)
             last = at + 1 >= len(steps) or any(self._is_country(place.qid) for place in steps[at + 1])
             if at == 0 and not last and len(steps[1]) == 1:
                 # The first place is told with the next: there is a Kent in Ohio and one in England.
@@ -259,10 +253,6 @@ _SHORT = {"Q30": "United States", "Q148": "China"}
 
 def _short(place: Place) -> str:
     return _SHORT.get(place.qid or "", place.text)
-
-
-def _with_article(name: str) -> str:
-    return f"the {name}" if _DEFINITE.search(name) and not name.lower().startswith("the ") else name
 
 
 def parents(case: Case) -> list[Proposal]:

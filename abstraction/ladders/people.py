@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from abstraction.descriptions.people import PersonDescription, parse_person
-from abstraction.descriptions.words import Word
 from abstraction.ladders.base import Case, Proposal
 from abstraction.ladders.characters import characters
-from abstraction.ladders.nations import Nation, nations, speaks_english, word_evidence
+from abstraction.ladders.nations import Nation, nations, speaks_english
 from abstraction.ladders.occupations import Wording, described_occupations, stated_occupations
 from abstraction.ladders.offices import add_kin, add_offices
-from abstraction.phrases import Lattice, indefinite
+from abstraction.ladders.portrait import Portrait
+from abstraction.phrases import indefinite
 from abstraction.tiers import Condition, Evidence
 
 
@@ -31,22 +30,19 @@ def people(case: Case) -> list[Proposal]:
 class _Person:
     def __init__(self, case: Case) -> None:
         self.case = case
-        self.graph = case.graph
-        self.lattice = Lattice()
-        text = self.graph.description(case.answer)
-        self.text = text or ""
-        self.described: PersonDescription | None = parse_person(text, case.vocabulary) if text else None
-        self.order = 0
+        self.portrait = Portrait.of(case)
+        self.lattice = self.portrait.lattice
 
     def proposals(self) -> list[Proposal]:
-        national = self.described.nationality if self.described is not None else None
+        described = self.portrait.described
+        national = described.nationality if described is not None else None
         found = nations(self.case, national, ("P27",))
-        offices = add_offices(self.case, self, found)
-        if self.described is not None:
-            add_kin(self.case, self.lattice, self.described.kin)
+        offices = add_offices(self.case, self.portrait, found)
+        if described is not None:
+            add_kin(self.case, self.lattice, described.kin)
         occupations: list[Wording] = []
-        if self.described is not None and self.described.occupations:
-            occupations = described_occupations(self.case, self, self.described)
+        if described is not None and described.occupations:
+            occupations = described_occupations(self.case, self.portrait, described)
         if not occupations and not offices:
             occupations = stated_occupations(self.case)
         listed = {w.texts[0] for w in occupations}
@@ -63,12 +59,12 @@ class _Person:
         chain = [*wording.texts, *(t for t in wording.lifted if t not in listed)]
         features = [frozenset(f"o:{t}" for t in chain[i:]) for i in range(len(chain))]
         for index, text in enumerate(chain):
-            self.order += 1
+            self.portrait.order += 1
             evidence, conditions = wording.support(index)
             other = wording.other(index)
             lifted = index >= len(wording.texts)
             for nation in nations if index >= wording.tied else ():
-                self.order += 1
+                self.portrait.order += 1
                 if not (lifted and nation.compound) and not (text[:1].isupper() and not wording.national):
                     self.national(text, other, features[index], nation, evidence, conditions)
                 for broader in nation.broader:
@@ -76,8 +72,8 @@ class _Person:
             if index == 0 and wording.lead:
                 self.leading(wording, text, features[0], nations)
             self.lattice.add(
-                indefinite(text), features[index], evidence=evidence, conditions=conditions, order=self.order,
-                aliases=(indefinite(other),) if other else (), bare=index >= len(wording.texts) - 1,
+                indefinite(text), features[index], evidence=evidence, conditions=conditions, order=self.portrait.order,
+                aliases=(indefinite(other),) if other else (),
             )  # fmt: skip
 
     def national(
@@ -87,7 +83,8 @@ class _Person:
         """The phrase with a nationality before it."""
         self.lattice.add(
             indefinite(f"{nation.text} {text}"), features | nation.features,
-            evidence=(*nation.evidence, *evidence), conditions=conditions | nation.conditions, order=self.order,
+            evidence=(*nation.evidence, *evidence), conditions=conditions | nation.conditions,
+            order=self.portrait.order,
             aliases=(indefinite(f"{nation.text} {other}"),) if other else (),
         )  # fmt: skip
 
@@ -102,11 +99,11 @@ class _Person:
         self.lattice.add(
             indefinite(" ".join([lead, *([nation.text] if nation else []), text])),
             features | {f"lead:{lead}"} | (nation.features if nation else frozenset()),
-            evidence=(*self.spans(wording.lead), *(nation.evidence if nation else ()), *evidence),
+            evidence=(*self.portrait.spans(wording.lead), *(nation.evidence if nation else ()), *evidence),
             conditions=conditions
             | {Condition(property="text", value=f"mod:{lead}")}
             | (nation.conditions if nation else frozenset()),
-            order=self.order,
+            order=self.portrait.order,
         )
 
     def person(self, nation: Nation) -> None:
@@ -123,7 +120,3 @@ class _Person:
         )
         for broader in nation.broader:
             self.person(broader)
-
-    def spans(self, used: Sequence[Word]) -> tuple[Evidence, ...]:
-        """The words of the description as evidence."""
-        return word_evidence(self.case, used)

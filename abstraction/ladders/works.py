@@ -108,7 +108,6 @@ def _fill(lattice: Lattice, chain: KindChain, year: Part | None, nation: Nation 
             evidence=evidence,
             conditions=conditions,
             order=order,
-            bare=not before and text == chain.texts[short],
         )
 
 

@@ -1,0 +1,34 @@
+"""What the builders of persons share: the description as read, and the phrases made so far."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from abstraction.descriptions.people import PersonDescription, parse_person
+from abstraction.descriptions.words import Word
+from abstraction.ladders.base import Case
+from abstraction.ladders.nations import word_evidence
+from abstraction.phrases import Lattice
+from abstraction.tiers import Evidence
+
+
+@dataclass(kw_only=True)
+class Portrait:
+    """A person under construction. `order` counts the phrases put in: the display order inside a level."""
+
+    case: Case
+    text: str
+    described: PersonDescription | None
+    lattice: Lattice = field(default_factory=Lattice)
+    order: int = 0
+
+    @classmethod
+    def of(cls, case: Case) -> Portrait:
+        """The answer's description read, nothing said yet."""
+        text = case.graph.description(case.answer)
+        return cls(case=case, text=text or "", described=parse_person(text, case.vocabulary) if text else None)
+
+    def spans(self, used: Sequence[Word]) -> tuple[Evidence, ...]:
+        """The words of the description as evidence."""
+        return word_evidence(self.case, used)
