@@ -1,0 +1,88 @@
+"""Ranges of amounts that English wordings mean, to recompute the arithmetic of quantity tiers."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+
+from abstraction.units import MeasureUnit, units
+from kg.terms import normalise
+
+_POWERS = {"thousand": 3, "million": 6, "billion": 9, "trillion": 12}
+_NUMBER = r"-?\d[\d,]*(?:\.\d+)?(?:[eE][+-]?\d+)?"
+_ONE = re.compile(
+    rf"(?P<about>(?:about|approximately|around|roughly)\s+)?(?P<before>[^\w\s.-]|[a-z]{{1,3}}[$])?\s*(?P<number>{_NUMBER})"
+    rf"(?:\s+(?P<power>{'|'.join(_POWERS)}))?\s*(?P<rest>\D*)\Z"
+)
+_BETWEEN = re.compile(r"between\s+(?P<low>.+?)\s+and\s+(?P<high>.+)\Z")
+_FEWER = re.compile(rf"(?:fewer than|less than|under)\s+(?P<number>{_NUMBER})")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Range:
+    """From `low` to `high`, both included. `unit` is None for counts and for units that no table knows."""
+
+    low: Decimal
+    high: Decimal
+    unit: MeasureUnit | None = None
+
+
+def range_of_words(text: str) -> Range | None:
+    """The range that a wording means: a rounded number stands for one unit of its last digit on either side."""
+    words = normalise(text)
+    if found := _FEWER.match(words):
+        high = _decimal(found["number"])
+        return Range(low=Decimal(0), high=high - 1) if high is not None else None
+    if found := _BETWEEN.match(words):
+        high_part = _ONE.match(found["high"])
+        low_part = _ONE.match(found["low"])
+        if not high_part or not low_part:
+            return None
+        power = high_part["power"] if not low_part["power"] else None
+        low, high_end = _amount(low_part, power), _amount(high_part, None)
+        if low is None or high_end is None:
+            return None
+        return Range(low=low, high=high_end, unit=_unit(high_part))
+    found = _ONE.match(words)
+    amount = _amount(found, None) if found else None
+    if found is None or amount is None:
+        return None
+    slack = Decimal(1).scaleb(_last_digit(amount)) if found["about"] else Decimal(0)
+    return Range(low=amount - slack, high=amount + slack, unit=_unit(found))
+
+
+def holds(outer: Range, inner: Range) -> bool:
+    """Whether the outer range holds the inner one, in its own unit; conversions may be rounded to a hundredth."""
+    if outer.unit is not None and inner.unit is not None and outer.unit.qid != inner.unit.qid:
+        if outer.unit.dimension != inner.unit.dimension:
+            return False
+        low, high = (inner.unit.convert(end, outer.unit) for end in (inner.low, inner.high))
+        tolerance = abs(outer.low) / 100
+        return outer.low - tolerance <= low and high <= outer.high + tolerance
+    return outer.low <= inner.low and inner.high <= outer.high
+
+
+def _decimal(text: str) -> Decimal | None:
+    try:
+        return Decimal(text.replace(",", ""))
+    except InvalidOperation:
+        return None
+
+
+def _amount(found: re.Match[str], power: str | None) -> Decimal | None:
+    number = _decimal(found["number"])
+    return None if number is None else number.scaleb(_POWERS.get(found["power"] or power or "", 0))
+
+
+def _last_digit(amount: Decimal) -> int:
+    """The power of ten of the last digit that is no zero."""
+    return int(amount.normalize().as_tuple().exponent) if amount else 0
+
+
+def _unit(found: re.Match[str]) -> MeasureUnit | None:
+    rest = (found["rest"] or "").strip()
+    for unit in units().values():
+        if rest in {normalise(s) for s in unit.spellings} or (found["before"] and found["before"] in unit.before):
+            return unit
+    return None

@@ -1,0 +1,123 @@
+"""Spans of days that English wordings of dates mean, to recompute calendar rules without the code that made them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from kg.terms import normalise
+
+_MONTHS = {
+    name: number
+    for number, names in enumerate(
+        (
+            ("january", "jan"), ("february", "feb"), ("march", "mar"), ("april", "apr"), ("may",), ("june", "jun"),
+            ("july", "jul"), ("august", "aug"), ("september", "sep", "sept"), ("october", "oct"), ("november", "nov"),
+            ("december", "dec"),
+        ),
+        1,
+    )
+    for name in names
+}  # fmt: skip
+_MONTH = "|".join(sorted(_MONTHS, key=len, reverse=True))
+_ERA = r"(?:\s*(?P<era>bce|bc|b\.c\.e\.|b\.c\.|ce|ad|a\.d\.|c\.e\.))?"
+_YEAR = r"(?:ad\s+)?(?P<year>\d{1,4})"
+_FORMS = tuple(
+    re.compile(rf"(?:on |in )?(?:the )?(?:year )?{form}{_ERA}\Z")
+    for form in (
+        rf"(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?(?P<month>{_MONTH})\.?,?\s+{_YEAR}",
+        rf"(?P<month>{_MONTH})\.?\s+(?P<day>\d{{1,2}})(?:st|nd|rd|th)?,?\s+{_YEAR}",
+        rf"(?P<month>{_MONTH})\.?,?\s+(?:of\s+)?{_YEAR}",
+        r"(?P<sign>-)?(?P<year>\d{4})-(?P<month>\d{2})-(?P<day>\d{2})",
+        r"(?P<sign>-)?(?P<year>\d{4})-(?P<month>\d{2})",
+        r"(?P<decade>\d{1,4})'?s",
+        r"(?P<decade>\d{1,4})'?s decade",
+        r"(?P<century>\d{1,2})(?:st|nd|rd|th) century",
+        r"(?P<millennium>\d)(?:st|nd|rd|th) millennium",
+        rf"(?P<sign>-)?{_YEAR}",
+    )
+)
+_CIRCA = re.compile(r"^(?:c\.|ca\.?|circa|about|around|approximately)\s*")
+_EDGE = re.compile(r"^(?:the )?(?:end of the|late|beginning of the|early|mid(?:dle of the)?[ -])\s*(?=\S)")
+_WORDS = {
+    "first": "1st", "second": "2nd", "third": "3rd", "fourth": "4th", "fifth": "5th", "sixth": "6th", "seventh": "7th",
+    "eighth": "8th", "ninth": "9th", "tenth": "10th", "eleventh": "11th", "twelfth": "12th", "thirteenth": "13th",
+    "fourteenth": "14th", "fifteenth": "15th", "sixteenth": "16th", "seventeenth": "17th", "eighteenth": "18th",
+    "nineteenth": "19th", "twentieth": "20th", "twenty-first": "21st",
+}  # fmt: skip
+Day = tuple[int, int, int]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Span:
+    """From the first day to the last, both included, as (astronomical year, month, day); 0 is 1 BCE."""
+
+    first: Day
+    last: Day
+    loose: bool = False  # "circa", "late", "early"
+
+    def holds(self, other: Span) -> bool:
+        """Whether the other span lies inside; for an estimate whether they meet."""
+        if self.loose or other.loose:
+            return self.first <= other.last and other.first <= self.last
+        return self.first <= other.first and other.last <= self.last
+
+
+def span_of_words(text: str) -> Span | None:
+    """The days that a wording means; None where it is none of the known forms."""
+    words = normalise(text)
+    for spelled, short in _WORDS.items():
+        words = re.sub(rf"\b{spelled}(?= (?:century|millennium))", short, words)
+    bare = _CIRCA.sub("", words)
+    inner = _EDGE.sub("", bare)
+    loose = inner != words
+    parts = re.split(r"\s*(?:–|\bto\b|\bor\b|(?<=\d{4})\s*-\s*(?=\d{4}))\s*", inner)
+    if len(parts) == 2:
+        ends = _pair(*parts)
+        return Span(first=ends[0].first, last=ends[1].last, loose=loose or " or " in inner) if ends else None
+    found = _one(inner)
+    return Span(first=found.first, last=found.last, loose=loose) if found else None
+
+
+def _pair(left: str, right: str) -> tuple[Span, Span] | None:
+    left, right = _EDGE.sub("", left), _EDGE.sub("", right)
+    end = _one(right)
+    tail = re.search(r"(?: century| millennium)?(?:\s*(?:bce|bc|ce|ad))?$", right)
+    begin = _one(left) or (_one(left + tail[0]) if tail else None)
+    if tail and re.search(r"bc", tail[0]) and not re.search(r"bc|ad|ce\b", left):
+        begin = _one(f"{left} bc")
+    return (begin, end) if begin and end else None
+
+
+def _one(words: str) -> Span | None:
+    for form in _FORMS:
+        if found := form.match(words):
+            return _span(found.groupdict())
+    return None
+
+
+def _span(parts: dict[str, str | None]) -> Span | None:
+    before = bool(parts.get("sign")) or (parts.get("era") or "").startswith("b")
+
+    def number(name: str) -> int:
+        return int(parts.get(name) or 0)
+
+    if parts.get("century") or parts.get("millennium"):
+        size = 100 if parts.get("century") else 1000
+        count = number("century") or number("millennium")
+        low, high = (count - 1) * size + 1, count * size
+    elif parts.get("decade"):
+        low = number("decade")
+        # "the 1900s" may mean the century; only the decade is certain.
+        high = low + 9
+    else:
+        low = high = number("year")
+    if not low and not parts.get("decade"):
+        return None
+    first, last = (1 - high, 1 - low) if before else (low, high)
+    month = parts.get("month")
+    if month is None:
+        return Span(first=(first, 1, 1), last=(last, 12, 31))
+    at = _MONTHS.get(month) or (int(month) if month.isdigit() else 0)
+    day = number("day")
+    return Span(first=(first, at, day or 1), last=(last, at, day or 31)) if 1 <= at <= 12 else None

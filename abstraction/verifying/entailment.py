@@ -1,0 +1,353 @@
+"""Does each tier follow from its own evidence? Steps replayed, the chain from the answer followed, words checked.
+
+Nothing here is shared with the code that makes ladders: a step counts for what the snapshot says, not for why it was
+chosen. A tier that is an entity follows where containment or class statements, or words of descriptions, lead from the
+answer (or a finer tier) to that entity; a phrase follows where each of its words is said of the answer.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from abstraction.demonyms import bundled_demonyms
+from abstraction.relations import relation
+from abstraction.rows import TieredRow
+from abstraction.tiers import Tier
+from abstraction.verifying.findings import Finding, Flaw, Status, TierCheck
+from abstraction.verifying.rules import rule_holds, value_tier_holds
+from abstraction.verifying.steps import Step, replay
+from abstraction.verifying.wording import (
+    PAST,
+    all_words,
+    bare,
+    content,
+    says_outside,
+    stands_in,
+    taken_back_by,
+    written_in_lower_case,
+)
+from kg.graph import Graph
+from kg.model import TextValue, TimeValue
+from kg.store.base import Store
+from kg.terms import normalise
+
+CONTAINING = frozenset({"P131", "P17", "P30", "P276", "P159", "P706", "P361", "P206", "P205", "P495", "P740"})
+BELONGING = frozenset({"P749", "P127", "P361", "P1830"})  # parents and owners: what is theirs lies where they lie
+CLASSING = frozenset({"P279", "P31", "P171"})
+NATIONAL = frozenset({"P27", "P17", "P495", "P131", "P159", "P740", "P276", "P19"})
+STATES = frozenset({"Q3624078", "Q6256", "Q15634554"})
+# Words that what is asked already says of every answer.
+ASKED = {
+    "position": {"position"}, "person": {"person"}, "performer": {"person", "performer"}, "agent": {"person"},
+    "owner": {"person"}, "country": {"country"}, "school": {"school"}, "genre": {"genre"}, "language": {"language"},
+}  # fmt: skip
+_UNIT = re.compile(
+    r"\b(?:state|province|region|county|counties|district|city|town|department|canton|republic|kingdom|municipality|borough|"
+    r"parish|prefecture|oblast|governorate|language|languages|family|genre)\b",
+    re.I,
+)
+_NAME = re.compile(r"[A-ZÀ-Þ][\w.'’-]*(?: (?:of |and |the |de )*[A-ZÀ-Þ][\w.'’-]*)*")
+
+
+@dataclass(slots=True)
+class _Reached:
+    """What the steps of one tier lead to, starting from what is known of the answer."""
+
+    ids: set[str]
+    used: list[Step] = field(default_factory=list)
+
+
+class EntailmentChecker:
+    """Checks rows against one snapshot. Results depend on the row and the snapshot alone."""
+
+    def __init__(self, store: Store, *, language: str = "en") -> None:
+        self.graph = Graph(store, language=language)
+        self._names: dict[str, frozenset[str]] = {}
+        self._words: dict[str, frozenset[str]] = {}
+        self._demonyms: dict[str, frozenset[str]] = {}
+
+    def check(self, row: TieredRow) -> list[TierCheck]:
+        """One outcome a tier beyond the answer, in the order of the row."""
+        answers = answers_of(row)
+        dates = self._dates(row)
+        asked = relation(row.relation).asks if row.relation else "any"
+        out: list[TierCheck] = []
+        finer: set[str] = set()
+        for number, level in enumerate(row.levels[1:], 2):
+            for position, tier in enumerate(level.tiers, 1):
+                if asked in ("date", "quantity") or _is_value(tier):
+                    status, findings = self._value(row, tier, dates)
+                elif not answers:
+                    status, findings = "unchecked", []
+                else:
+                    findings = self._tier(row, tier, answers, finer, dates)
+                    status = "flawed" if findings else "entailed"
+                check = TierCheck(
+                    row=row.id, level=number, position=position, text=tier.text, status=status,
+                    findings=tuple(dict.fromkeys(findings)),
+                )  # fmt: skip
+                out.append(check)
+            finer |= {tier.qid for tier in level.tiers if tier.qid}
+        return out
+
+    def prefetch(self, rows: Iterable[TieredRow]) -> None:
+        """Read what the rows name in one batch."""
+        ids: set[str] = set()
+        for row in rows:
+            ids.update(answers_of(row))
+            for level in row.levels:
+                for tier in level.tiers:
+                    ids.update(i for e in tier.evidence for i in (e.subject, e.value) if i and i[:1] == "Q")
+                    ids.update([tier.qid] if tier.qid else [])
+        self.graph.fetch(sorted(ids))
+
+    def _dates(self, row: TieredRow) -> list[TimeValue]:
+        subject = (row.question_entity or {}).get("qid")
+        if not subject or not row.relation:
+            return []
+        found = (s.value for p in relation(row.relation).dated_by for s in self.graph.statements(subject, p))
+        return [value for value in found if isinstance(value, TimeValue)]
+
+    def _value(self, row: TieredRow, tier: Tier, dates: Sequence[TimeValue]) -> tuple[Status, list[Finding]]:
+        """A date or an amount: the statement as such, the rest by recomputing."""
+        findings: list[Finding] = []
+        for evidence in tier.evidence:
+            step, flaws = replay(self.graph, evidence, dates=dates)
+            findings += flaws
+            own = (row.question_entity or {}).get("qid")
+            if step is not None and own and step.subject != own:
+                findings.append(Finding(flaw=Flaw.DISCONNECTED, detail=f"{step.subject} is not what is asked about"))
+        if not tier.evidence:
+            findings.append(Finding(flaw=Flaw.NO_EVIDENCE, detail=tier.text))
+        ruling = value_tier_holds(row.levels[0], tier)
+        if ruling.wrong:
+            findings.append(Finding(flaw=Flaw.RULE_WRONG, detail=ruling.wrong))
+        if findings:
+            return "flawed", findings
+        return ("entailed" if ruling.holds else "unchecked"), []
+
+    def _tier(
+        self, row: TieredRow, tier: Tier, answers: Sequence[str], finer: set[str], dates: Sequence[TimeValue]
+    ) -> list[Finding]:
+        if not tier.evidence:
+            return [Finding(flaw=Flaw.NO_EVIDENCE, detail=tier.text)]
+        findings: list[Finding] = []
+        steps: list[Step] = []
+        said = row.extra.get("answer_entity_description")
+        for evidence in tier.evidence:
+            own = said if isinstance(said, str) and evidence.subject in answers else None
+            step, flaws = replay(self.graph, evidence, dates=dates, own_words=own)
+            findings += flaws
+            if step is not None:
+                steps.append(step)
+        rules = [e.text or "" for e in tier.evidence if e.kind == "rule"]
+        asked = relation(row.relation).asks if row.relation else "any"
+        for answer in answers:
+            # What holds whoever is meant has to hold of each on its own.
+            shared = len(answers) > 1 and tier_is_shared(row)
+            start = {answer} if shared else {*answers, *finer}
+            reached = self._follow(steps, start | ({tier.qid} if tier.qid else set()))
+            if not shared:
+                lost = [s for s in steps if s not in reached.used]
+                told = [f"{s.subject} {s.property or 'description'} {s.target or s.words}" for s in lost]
+                findings += [Finding(flaw=Flaw.DISCONNECTED, detail=detail) for detail in told]
+            findings += self._concluded(tier, reached, rules, asked, answer if shared else None)
+            if not shared:
+                break
+        return findings
+
+    def _follow(self, steps: Sequence[Step], start: set[str]) -> _Reached:
+        """The steps that can be taken one after the other from `start`."""
+        reached = _Reached(ids=set(start))
+        left = list(steps)
+        while left:
+            taken = [s for s in left if s.subject in reached.ids or self._is_named(s.subject, reached.used)]
+            if not taken:
+                break
+            for step in taken:
+                reached.used.append(step)
+                reached.ids |= {step.subject, *([step.target] if step.target else [])}
+            left = [s for s in left if s not in taken]
+        return reached
+
+    def _is_named(self, qid: str, steps: Sequence[Step]) -> bool:
+        """Whether a step names the entity, or leads to one that is a kind of it by name: a "television actor"."""
+        label = all_words(self.graph.label(qid) or "")
+        for step in steps:
+            if step.description and self._names_entity(step.words, qid):
+                return True
+            if step.target is not None and label:
+                names = (all_words(n) for n in self.graph.names(step.target))
+                if any(name[-len(label) :] == label for name in names):
+                    return True
+        return False
+
+    def _concluded(
+        self, tier: Tier, reached: _Reached, rules: Sequence[str], asked: str, of: str | None
+    ) -> Iterator[Finding]:
+        wrong = [rule for rule in rules if rule_holds(self.graph, rule).wrong]
+        yield from (Finding(flaw=Flaw.RULE_WRONG, detail=rule) for rule in wrong)
+        if not reached.used:
+            yield Finding(flaw=Flaw.DISCONNECTED, detail=f"no step starts at {of or 'the answer'}")
+            return
+        if tier.qid is not None:
+            yield from self._entity(tier, tier.qid, reached)
+        else:
+            yield from self._phrase(tier, reached, rules, asked)
+
+    def _entity(self, tier: Tier, qid: str, reached: _Reached) -> Iterator[Finding]:
+        """A tier that is an entity: the last step leads to it, by properties that say in or of the kind."""
+        last = [
+            s
+            for s in reached.used
+            if s.target == qid or (s.description and s.subject != qid and self._names_entity(s.words, qid))
+        ]
+        if not last:
+            told = " › ".join(s.target or s.words for s in reached.used)
+            yield Finding(flaw=Flaw.OTHER_CONCLUSION, detail=f"{told} is not {tier.text} ({qid})")
+        classing = any(s.property in CLASSING for s in last)
+        for step in reached.used:
+            if step.property is not None and step.property not in CONTAINING | BELONGING | CLASSING:
+                yield Finding(flaw=Flaw.WRONG_PROPERTY, detail=f"{step.subject} {step.property} {step.target}")
+            elif step.property is not None and classing and step.property not in CLASSING:
+                yield Finding(flaw=Flaw.WRONG_PROPERTY, detail=f"{step.property} beside a class")
+            elif step.description and not classing and says_outside(step.description, step.start):
+                yield Finding(flaw=Flaw.NOT_INSIDE, detail=f"{step.words!r} in {step.description!r}")
+        written = {bare(s.words) for s in last if s.description}
+        for name in tier.names():
+            if not self._is_name(name, qid) and bare(name) not in written:
+                yield Finding(flaw=Flaw.FOREIGN_NAME, detail=f"{name!r} for {qid} ({self.graph.label(qid)})")
+
+    def _phrase(self, tier: Tier, reached: _Reached, rules: Sequence[str], asked: str) -> Iterator[Finding]:
+        """A tier in words: each word said by a step."""
+        known: set[str] = set(ASKED.get(asked, ()))
+        for step in reached.used:
+            known |= self._said_by(step) | ({"country"} if step.target in STATES else set())
+        for rule in rules:
+            known |= content(rule)
+        for name in tier.names():
+            missing = sorted(content(name) - known)
+            if missing:
+                missing = sorted(set(missing) - self._meant_by(reached.used))
+            if missing and not (missing == ["person"] and self._is_person(reached)):
+                where = "" if name == tier.text else f" (alias of {tier.text!r})"
+                yield Finding(flaw=Flaw.WORDS_UNSUPPORTED, detail=f"{', '.join(missing)} of {name!r}{where}")
+        own = content(tier.text)
+        for step in reached.used:
+            if not step.description:
+                continue
+            lost = taken_back_by(step.description, step.start)
+            told = own & content(step.words)
+            if lost in PAST and not (told and self._is_person(reached)):
+                lost = None
+            if lost and lost not in normalise(tier.text) and not self._said_elsewhere(step, reached):
+                yield Finding(flaw=Flaw.QUALIFIER_DROPPED, detail=f"{lost} before {step.words!r}")
+            inside = told and re.search(r"\b(?:in|from)\b", tier.text)
+            if (inside or tier.text[:1].isupper()) and says_outside(step.description, step.start):
+                yield Finding(flaw=Flaw.NOT_INSIDE, detail=f"{step.words!r} in {step.description!r}")
+
+    def _said_elsewhere(self, step: Step, reached: _Reached) -> bool:
+        """Whether a statement says the same as the words of a step."""
+        mine = content(step.words)
+        return any(s.target and mine <= self._entity_words(s.target) for s in reached.used)
+
+    def _said_by(self, step: Step) -> set[str]:
+        out = set(content(step.words))
+        if step.target is not None:
+            out |= self._entity_words(step.target)
+            if step.property in NATIONAL or step.property in CONTAINING:
+                out |= self._demonym_words(step.target)
+        return out
+
+    def _meant_by(self, steps: Sequence[Step]) -> set[str]:
+        """Words of the entities that descriptions name: "United States" for "U.S.", "actor" for "actress"."""
+        out: set[str] = set()
+        for step in steps:
+            if not step.description:
+                continue
+            for words in {step.words, *re.split(r"[,;/]| and ", step.words), *_NAME.findall(step.words)}:
+                for match in self.graph.find(bare(words)):
+                    out |= self._entity_words(match.id) | self._demonym_words(match.id)
+                for country in bundled_demonyms().countries.get(normalise(words.strip()), ()):
+                    out |= self._entity_words(country) | self._demonym_words(country)
+        return out
+
+    def _is_person(self, reached: _Reached) -> bool:
+        return any("Q5" in self.graph.classes(i) or self.graph.statements(i, "P27") for i in reached.ids)
+
+    def _is_name(self, name: str, qid: str) -> bool:
+        names = self._names_of(qid)
+        return bare(name) in names or " ".join(all_words(name)) in names
+
+    def _names_of(self, qid: str) -> frozenset[str]:
+        """Every name of an entity in comparable form, as written and with plurals undone."""
+        known = self._names.get(qid)
+        if known is None:
+            names = self.graph.names(qid)
+            known = frozenset({bare(n) for n in names} | {" ".join(all_words(n)) for n in names})
+            self._names[qid] = known
+        return known
+
+    def _names_entity(self, words: str, qid: str) -> bool:
+        """Whether words of a description name the entity: a name of it, with no more than common nouns around it."""
+        if self._is_name(words, qid):
+            return True
+        mine = all_words(words)
+        common = written_in_lower_case(words) | written_in_lower_case(
+            _UNIT.sub(lambda found: found.group().lower(), words)
+        )
+        common |= {w for w in mine if w in bundled_demonyms().countries}  # "German state of Hesse"
+        for name in self._names_of(qid):
+            theirs = all_words(name)
+            if stands_in(theirs, mine) and all(w in common or w in theirs for w in mine):
+                return True
+            # "DeKalb and Fulton counties": the kind of place once for both.
+            core = [w for w in theirs if not _UNIT.fullmatch(w) and w not in ("of", "the")]
+            if core and core != list(theirs) and stands_in(core, mine):
+                return True
+        return bare(words) in self._demonym_words(qid) or set(mine) <= self._demonym_words(qid) | common
+
+    def _entity_words(self, qid: str) -> frozenset[str]:
+        known = self._words.get(qid)
+        if known is None:
+            known = self._words[qid] = frozenset(w for name in self.graph.names(qid) for w in content(name))
+        return known
+
+    def _demonym_words(self, qid: str) -> frozenset[str]:
+        known = self._demonyms.get(qid)
+        if known is None:
+            table = bundled_demonyms()
+            words = [table.adjectives.get(qid, ""), *table.variants.get(qid, ())]
+            words += [s.value.text for s in self.graph.statements(qid, "P1549") if isinstance(s.value, TextValue)]
+            found = {w for word in words for w in content(word)} | {normalise(w) for w in words if w}
+            known = self._demonyms[qid] = frozenset(found)
+        return known
+
+
+def answers_of(row: TieredRow) -> tuple[str, ...]:
+    """The entities that the row's answers may mean: those of level 1, and every candidate of an answer without one."""
+    tiers = row.levels[0].tiers
+    own = [tier.qid for tier in tiers if tier.qid]
+    open_ones = list(_candidates(row)) if len(own) < len(tiers) else []
+    return tuple(dict.fromkeys((*own, *open_ones)))
+
+
+def tier_is_shared(row: TieredRow) -> bool:
+    """Whether the row's tiers hold whichever of several namesakes is meant."""
+    return not any(tier.qid for tier in row.levels[0].tiers)
+
+
+def _candidates(row: TieredRow) -> Iterator[str]:
+    links = row.extra.get("links")
+    for link in links if isinstance(links, list) else ():
+        if isinstance(link, dict):
+            rivals = link.get("rivals") or []
+            yield from (i for i in (link.get("qid"), *rivals) if isinstance(i, str))
+
+
+def _is_value(tier: Tier) -> bool:
+    """Whether a tier rests on rules of the calendar or of arithmetic alone."""
+    kinds = {e.kind for e in tier.evidence}
+    return tier.qid is None and kinds == {"rule"}

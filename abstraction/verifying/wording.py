@@ -1,0 +1,93 @@
+"""Words of tiers and of evidence in forms that can be compared."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+
+from kg.terms import normalise
+
+_WORD = re.compile(r"[^\W_]+(?:[.&'][^\W_]+)*")
+_ARTICLE = re.compile(r"^(?:an?|the)\s+")
+# Carry no content of their own.
+_FUNCTION = "a an the of in on at for from by to and or with within part s who whose is was are were that which"
+FUNCTION = frozenset(_FUNCTION.split())
+# A word before a noun that takes the noun back: a vice president is no president.
+_TAKES_BACK = """
+    vice deputy assistant acting interim honorary pseudo non anti fictional alleged supposed would-be unofficial
+    self-styled self-proclaimed failed aspiring mock fake pretended titular
+"""
+TAKES_BACK = frozenset(_TAKES_BACK.split())
+# Takes back what a person does, not what an organisation was.
+PAST = frozenset({"former", "ex", "past", "retired"})
+_OUTSIDE = re.compile(
+    r"\b(?:near|nearby|between|off|outside|opposite|bordering|beside|towards?|against|versus|overlooking|facing"
+    r"|adjacent to"
+    r"|(?:\d[\d.,]* ?(?:km|kilomet(?:er|re)s?|mi|miles?|m)\s+(?:\w+ )?(?:of|from)))"
+    r"\s+(?:the\s+|an?\s+)?(?:[\w-]+\s+of\s+)?$",
+    re.I,
+)
+# "in the north of France" is inside, "north of Paris" is not.
+_DIRECTION = re.compile(
+    r"(?P<inside>\b(?:in|within|part)\s+(?:the\s+)?(?:\w+\s+)?)?\b(?:north|south|east|west)(?:\s*-?\s*(?:east|west))?\s+of\s+"
+    r"(?:the\s+)?$",
+    re.I,
+)
+
+
+@lru_cache(maxsize=1 << 16)
+def stem(word: str) -> str:
+    """A word without its plural: "companies" and "company" are the same."""
+    if len(word) > 3 and word.endswith("ies"):
+        return word[:-3] + "y"
+    if len(word) > 4 and word.endswith(("ches", "shes", "sses", "xes", "zes")):
+        return word[:-2]
+    if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
+        return word[:-1]
+    if word.endswith("women"):
+        return word[:-2] + "an"
+    return word[:-2] + "an" if len(word) > 4 and word.endswith("men") else word
+
+
+@lru_cache(maxsize=1 << 16)
+def all_words(text: str) -> tuple[str, ...]:
+    """The normalised words of a text in order, possessives and plurals undone."""
+    return tuple(stem(w.removesuffix("'s")) for w in _WORD.findall(normalise(text)))
+
+
+@lru_cache(maxsize=1 << 16)
+def content(text: str) -> frozenset[str]:
+    """The words of a text that carry content."""
+    return frozenset(w for w in all_words(text) if w not in FUNCTION)
+
+
+@lru_cache(maxsize=1 << 16)
+def bare(text: str) -> str:
+    """The normalised text without its article."""
+    return _ARTICLE.sub("", normalise(text))
+
+
+def stands_in(words: Sequence[str], text: Sequence[str]) -> bool:
+    """Whether `words` stand side by side in `text`."""
+    size = len(words)
+    return size > 0 and any(tuple(text[i : i + size]) == tuple(words) for i in range(len(text) - size + 1))
+
+
+def says_outside(description: str, start: int) -> bool:
+    """Whether what a description says right before `start` denies that its subject lies in what follows."""
+    before = re.split(r"[;,(]", description[:start])[-1]
+    directed = _DIRECTION.search(before)
+    return bool(_OUTSIDE.search(before)) or (directed is not None and not directed["inside"])
+
+
+def taken_back_by(description: str, start: int) -> str | None:
+    """The word right before `start` that takes the words there back ("vice" of "vice president"), or None."""
+    before = re.split(r"[;,()]", description[:start])[-1]
+    found = re.search(r"([\w-]+)[\s-]+$", before)
+    return found[1].casefold() if found and found[1].casefold() in TAKES_BACK | PAST else None
+
+
+def written_in_lower_case(text: str) -> frozenset[str]:
+    """The words of a text that start with a small letter, as `all_words` gives them."""
+    return frozenset(w for raw in text.split() if raw[:1].islower() for w in all_words(raw))
