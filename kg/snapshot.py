@@ -115,6 +115,8 @@ def build(
         crew = stack.enter_context(Crew(workers))
         job = _Job(work, crew, scope, kept_languages, limit=limit, keep_partial=keep_partial, progress=progress)
         readable = _spooled(sources, scope, work)
+        if origin:  # who reads of a reject never sees the copy
+            job.rejects.source = ", ".join(str(one["name"]) for one in origin.sources)
         if scope.needs_graph:
             job.survey(readable)
         job.read(readable, origin.rejects if origin else ())
@@ -227,10 +229,10 @@ class _Job:
         )
         self._crew.setup(handlers, recipe)
         self.reading = reading = Reading(sources, self._crew, resume=work.state.get("reading"), **self._options)
-        self.collector = collector = Collector(work, recipe)
+        self.collector = collector = Collector(work, recipe, self.rejects)
         if "collected" not in work.state:
             for source, line, reject, excerpt in rejected:
-                self.rejects.add(source, row_of(line, reject, excerpt))
+                self.rejects.add(source, row_of(line, reject, excerpt), copied=False)
         with _keeping(work, lambda: collector.keep(reading.state())):
             for answer in reading.run("reading", READ):
                 reading.counted(collector.add(answer, reading.left))

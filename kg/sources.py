@@ -174,7 +174,7 @@ def build_from_sparql(
 
     out = Path(out)
     check_output(out, force=force)
-    _check_scope(scope, "an endpoint", {"ids", "names", "classes", "hops", "along"}, "select by ids, names or classes")
+    _check_scope(scope, "an endpoint", {"ids", "names", "classes", *_STEPS}, "select by ids, names or classes")
     asked = _asked(languages)
     source = SPARQLEntities(Endpoint(profile_of(endpoint), patience=patience), languages=asked)
     began = datetime.now(UTC).timestamp()

@@ -55,4 +55,8 @@ def _selection(selection: dict[str, Any]) -> str:
         parts.append("without instances of " + ", ".join(selection["excluded"]))
     if "hops" in selection:
         parts.append(f"{selection['hops']} hops along " + ", ".join(selection["along"]))
+    if "hub_limit" in selection:
+        parts.append(f"not on from more than {selection['hub_limit']:,} values")
+    if selection.get("properties") is False:
+        parts.append("without the properties used")
     return "; ".join(parts)

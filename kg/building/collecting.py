@@ -23,14 +23,17 @@ _ROW_KEYS = ("line", "reason", "detail", "entity", "statement", "excerpt")
 
 
 class Rejects:
-    """What was not read, kept in the work."""
+    """What was not read, kept in the work. `source`: what a copy is named after that the build reads."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
+        self.source: str | None = None
 
-    def add(self, source: str, row: Sequence[Any]) -> None:
-        """One reject: (line, reason, detail, entity, statement, excerpt), parts of it None."""
+    def add(self, source: str, row: Sequence[Any], *, copied: bool = True) -> None:
+        """One reject: (line, reason, detail, entity, statement, excerpt), parts of it None. A copy has no lines."""
         record = {"source": source, **dict(zip(_ROW_KEYS, row, strict=True))}
+        if copied and self.source is not None:
+            record |= {"source": self.source, "line": None}
         text = orjson.dumps({key: value for key, value in record.items() if value is not None}).decode()
         self._connection.execute("INSERT INTO notes.reject (reason, record) VALUES (?, ?)", (row[1], text))
 
@@ -46,9 +49,10 @@ class Rejects:
 
     def first(self) -> str | None:
         """The first in words."""
-        for line in self.records():
-            one = orjson.loads(line)
-            return f"{one['source']}, line {one.get('line')}: {one['reason']}: {one['detail']}"
+        for record in self.records():
+            one = orjson.loads(record)
+            line = f", line {one['line']}" if "line" in one else ""
+            return f"{one['source']}{line}: {one['reason']}: {one['detail']}"
         return None
 
 
@@ -60,7 +64,7 @@ def row_of(line: int | None, reject: Reject, excerpt: str | None) -> tuple[Any, 
 class Collector:
     """Puts answers into the work, in order. An entity that occurs again replaces the earlier one."""
 
-    def __init__(self, work: Work, recipe: Recipe) -> None:
+    def __init__(self, work: Work, recipe: Recipe, rejects: Rejects) -> None:
         self._work = work
         self._connection = work.connection
         self._recipe = recipe
@@ -74,7 +78,7 @@ class Collector:
         self.heard: set[str] = set(state.get("heard", ()))
         self._turn: int = state.get("turn", 0)
         self._digest = int(state.get("digest", "0"), 16)
-        self.rejects = Rejects(self._connection)
+        self.rejects = rejects
         self.tally = Tally(self._connection, "notes.tally")
 
     def keep(self, reading: dict[str, Any]) -> None:

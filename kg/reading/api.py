@@ -16,10 +16,18 @@ from typing import Any
 
 import orjson
 
-from kg.errors import BadAnswerError, QueryError, RateLimitedError, SelectionError, ServiceError, TimeLimitError
+from kg.errors import (
+    BadAnswerError,
+    QueryError,
+    RateLimitedError,
+    SelectionError,
+    ServiceError,
+    SourceError,
+    TimeLimitError,
+)
 from kg.model import ENTITY_ID
 from kg.reading.cache import Cache, cache_key
-from kg.reading.courtesy import AT_ONCE, Patience, TryAgain, excerpt, retry_after, user_agent
+from kg.reading.courtesy import AT_ONCE, Patience, TryAgain, excerpt, is_web_address, retry_after, user_agent
 
 WIKIDATA = "https://www.wikidata.org/w/api.php"
 BATCH = 50  # ids a call, the API's own limit
@@ -30,7 +38,7 @@ _LATER = frozenset({"maxlag", "ratelimited", "readonly", "internal_api_error_DBQ
 class WikiDataAPI:
     """Entity objects by id. `languages`: whose terms to ask for, None for all.
 
-    Raises MissingContactError where GRANOLA_CONTACT is not set.
+    Raises MissingContactError where GRANOLA_CONTACT is not set, SourceError where `url` is none.
     """
 
     def __init__(
@@ -41,6 +49,8 @@ class WikiDataAPI:
         languages: Iterable[str] | None = None,
         patience: Patience | None = None,
     ) -> None:
+        if not is_web_address(url):
+            raise SourceError(f"{url!r} is no API; give its URL, as in {WIKIDATA}, or nothing for WikiData's")
         self.url = url
         self._cache = cache
         self._patience = patience or Patience()
@@ -149,8 +159,13 @@ class WikiDataAPI:
         except requests.Timeout as error:
             raise TryAgain(TimeLimitError(f"{self.url}: {error}")) from error
         except requests.RequestException as error:  # refused, reset, half-sent
-            raise TryAgain(ServiceError(f"{self.url}: {error}")) from error
+            raise TryAgain(ServiceError(f"{self.url}: {_cause(error)}")) from error
         return _checked(self.url, response.status_code, response.headers, body)
+
+
+def _cause(error: Exception) -> str:
+    """What is at the bottom of an error of `requests`, which itself repeats the address with all ids."""
+    return str(getattr(error.args[0] if error.args else None, "reason", error))
 
 
 def _checked(url: str, status: int, headers: Mapping[str, str], body: bytes) -> dict[str, Any]:

@@ -55,6 +55,15 @@ def user_agent(library: str) -> str:
     return f"granola-ladders/{told('granola-ladders')} ({contact()}) {library}/{told(library)}"
 
 
+def is_web_address(given: str) -> bool:
+    """Whether it is a whole http or https URL."""
+    try:
+        parts = urlsplit(given)
+    except ValueError:  # brackets that do not close
+        return False
+    return parts.scheme in ("http", "https") and bool(parts.hostname)
+
+
 class Gate:
     """What one host is asked at a time: a few requests, and none before it wants to be asked again."""
 

@@ -17,7 +17,7 @@ import orjson
 
 from kg.errors import BadAnswerError, QueryError, RateLimitedError, ServiceError, SourceError, TimeLimitError
 from kg.rdf import NAMESPACES
-from kg.reading.courtesy import Patience, TryAgain, excerpt, retry_after, user_agent
+from kg.reading.courtesy import Patience, TryAgain, excerpt, is_web_address, retry_after, user_agent
 from kg.reading.rdf_terms import Term
 
 Row = Mapping[str, Term]
@@ -51,7 +51,7 @@ def profile_of(name: str) -> Profile:
     """A profile by its name, or one for the endpoint at a URL. Raises SourceError for anything else."""
     if name in PROFILES:
         return PROFILES[name]
-    if name.startswith(("http://", "https://")):
+    if is_web_address(name):
         return Profile(url=name)
     raise SourceError(f"{name!r} is no SPARQL endpoint; give its URL, or one of {', '.join(PROFILES)}")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -13,6 +14,7 @@ from email.utils import format_datetime
 from pathlib import Path
 from typing import Any
 
+import orjson
 import pytest
 import wikidata_api as api
 from dump_json import entity_json, lines
@@ -34,6 +36,7 @@ from kg.model import Entity, Rank
 from kg.reading.api import WikiDataAPI
 from kg.reading.cache import Cache
 from kg.reading.courtesy import Patience, retry_after, user_agent
+from kg.reading.sparql import profile_of
 from kg.scope import Scope
 from kg.snapshot import build
 from kg.sources import _work, build_from_api
@@ -287,7 +290,9 @@ def test_merged_seeds_become_redirects_and_missing_ones_rejects(server: api.Serv
     scope = Scope(ids=frozenset({"Q7", "Q900", "Q999"}))
     report = build_from_api(tmp_path / "out", scope=scope, url=server.url, patience=QUICK)
     assert report.rejects == {"missing": 1}
-    assert b'"Q999"' in (tmp_path / "out.rejects.jsonl").read_bytes()
+    listed = orjson.loads((tmp_path / "out.rejects.jsonl").read_bytes())
+    assert (listed["source"], listed["entity"]) == (server.url, "Q999")  # not the copy that was read
+    assert "line" not in listed
     with open_store(tmp_path / "out") as store:
         assert list(store.ids()) == ["Q7"]
         assert store.entities(["Q900"])["Q900"].id == "Q7"
@@ -325,6 +330,22 @@ def test_a_killed_build_goes_on_with_what_it_has(server: api.Server, tmp_path: P
     assert len(again) <= 50
     assert again | asked == set(WORLD)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["ids", "out", "out.cache"]
+
+
+@pytest.mark.parametrize("url", ["ftp://example.org/api", "example.org", "http://", "http://[::1"])
+def test_what_is_no_address_is_not_asked(tmp_path: Path, url: str) -> None:
+    with pytest.raises(SourceError, match=re.escape(repr(url))):
+        build_from_api(tmp_path / "out", scope=Scope(ids=frozenset({"Q1"})), url=url)
+    with pytest.raises(SourceError, match=re.escape(repr(url))):
+        profile_of(url)
+
+
+def test_nobody_at_the_address(tmp_path: Path) -> None:
+    with pytest.raises(ServiceError, match=r"refused \(\d+ tries\)|onnection") as raised:
+        build_from_api(
+            tmp_path / "out", scope=Scope(ids=frozenset({"Q1"})), url="http://127.0.0.1:1/api", patience=QUICK
+        )
+    assert "ids=" not in str(raised.value)
 
 
 def test_two_builds_of_one_output_do_not_meet(server: api.Server, tmp_path: Path) -> None:

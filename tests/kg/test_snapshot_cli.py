@@ -82,6 +82,16 @@ def test_the_manifests_command_rebuilds_the_same(run: Run, tmp_path: Path) -> No
     assert second["languages"] == ["de", "en", "fr", "mul"]
 
 
+def test_info_tells_the_whole_selection(run: Run) -> None:
+    words = "build world.json.gz --out w --ids Q1 --hops 2 --along P131 --hub-limit 40 --no-properties"
+    assert run(*words.split(), "--exclude-instances-of", "Q24")[0] == 0
+    told = run("info", "w")[1]
+    expected = (
+        "1 ids; without instances of Q24; 2 hops along P131; not on from more than 40 values; without the properties"
+    )
+    assert expected in told
+
+
 @pytest.mark.parametrize(
     ("options", "expected"),
     [

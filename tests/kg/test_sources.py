@@ -336,7 +336,8 @@ def test_a_statement_without_its_node_is_rejected_not_lost(folder: Path, tmp_pat
     (tmp_path / "cut.nt").write_text("\n".join(text))
     report = build_from_rdf([tmp_path / "cut.nt"], tmp_path / "out")
     assert report.rejects == {"bad-statement": 1}
-    assert b"Q1$P39-0" in (tmp_path / "out.rejects.jsonl").read_bytes()
+    listed = orjson.loads((tmp_path / "out.rejects.jsonl").read_bytes())
+    assert (listed["source"], listed["statement"]) == ("cut.nt", "Q1$P39-0")
 
 
 def test_merged_ids_are_redirects(folder: Path, tmp_path: Path) -> None:
@@ -429,6 +430,11 @@ def test_merged_missing_and_select_by_class_name_and_steps(
         for labels in (found.labels for found in other.entities(list(other.ids())).values()):
             assert set(labels) <= {"en", "mul"}
     assert report.rejects == {}
+    scope = dataclasses.replace(scope, hops=2, excluded=frozenset({"Q515"}), hub_limit=1, properties=False)
+    build([folder / "world.json"], tmp_path / "by-dump", scope=scope, force=True)
+    build_from_sparql(server.url, tmp_path / "by-sparql", scope=scope, patience=QUICK, languages=["en"], force=True)
+    with open_store(tmp_path / "by-dump") as one, open_store(tmp_path / "by-sparql") as other:
+        assert list(one.ids()) == list(other.ids())
 
 
 def _is_a(entity: Entity, target: str) -> bool:
