@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
+from abstraction.descriptions.places import variants
 from abstraction.ladders.base import Proposal
 from abstraction.levels import ancestors, merge, remove
 from abstraction.relations import Relation
@@ -14,6 +15,7 @@ from kg.terms import normalise
 
 _WORDS = re.compile(r"[^\W_]+(?:['’.][^\W_]+)*")
 _ARTICLE = re.compile(r"^(?:an?|the)\s+")
+_TOLD = re.compile(r"\s*[,()]\s*|\s+(?:in|near)\s+(?=[A-ZÀ-Þ]|the\b)")  # what follows tells where the subject is
 _FUNCTION_WORDS = frozenset(
     [
         "a",
@@ -161,6 +163,22 @@ def leaks_question(text: str, question: str) -> bool:
     return bool(mine) and mine <= content_words(question)
 
 
+def gives_away(question: str, subject_text: str | None, names: Sequence[str]) -> bool:
+    """Whether the question itself says the answer lies in the place of these names, the usual one first.
+
+    It does where the place is the subject ("the capital of Pitkin County"), where it stands behind the subject's
+    name to say where that is ("Springfield, Illinois"; "Academy (Lyon)"), and where the question's own words name
+    it. A word inside a name says nothing: Massachusetts Mutual may have its seat anywhere.
+    """
+    if not subject_text:
+        return leaks_question(names[0], question)
+    head, *told = (part for part in _TOLD.split(subject_text) if part.strip())
+    said = {without_article(name) for name in (*variants(head), *told)}
+    return any(without_article(name) in said for name in names) or leaks_question(
+        names[0], question.replace(subject_text, " ")
+    )
+
+
 def is_trivial(proposal: Proposal, relation: Relation) -> bool:
     """Whether the tier, or any name of its entity, only repeats what the relation asks for."""
     if without_article(proposal.text) in relation.trivial:
@@ -181,6 +199,7 @@ def clean(
     subject: str | None,
     is_place: bool,
     is_person: bool,
+    subject_text: str | None = None,
 ) -> tuple[dict[str, Proposal], list[str]]:
     """The proposals that may stand, and the texts that turned out to name the answer.
 
@@ -200,7 +219,13 @@ def clean(
     nodes = remove(nodes, is_alias)
     if not is_place:
         nodes = remove(nodes, lambda p: p.qid is None and leaks_name(p.text, label))
-    nodes = remove(nodes, lambda p: leaks_question(p.text, question))
+
+    def leaks(p: Proposal) -> bool:
+        if any(c.property == "self" for c in p.conditions):  # a place or an institution, by name
+            return gives_away(question, subject_text, (p.text, *p.aliases))
+        return leaks_question(p.text, question)
+
+    nodes = remove(nodes, leaks)
     if subject is not None:
         nodes = remove(nodes, lambda p: p.qid == subject)
     nodes = remove(nodes, lambda p: is_trivial(p, relation))

@@ -191,6 +191,7 @@ class LadderMaker:
             question=row.question,
             answer_names=(self.graph.label(answer) or text, text, *self.graph.names(answer)),
             subject=subject,
+            subject_text=row.subject_text,
             is_place=not PLACES.isdisjoint(kinds),
             is_person="person" in kinds or "fictional" in kinds,
         )

@@ -16,12 +16,14 @@ from abstraction.descriptions.text import first_segment, spell_countries
 _PREPOSITION = re.compile(
     r"(?:^|(?<=[\s,]))(?:(?:located|situated|based|headquartered|centred"
     r"|centered)\s+(?:with)?in(?:side)?(?:\s+the\s+(?:city|town)\s+of)?"
-    r"|in\s+and\s+(?:the\s+)?(?:(?:county|state|national|provincial|regional|district)\s+)?(?:seat"
-    r"|capital)\s+of|part\s+of|straddling|spanning|within|in|of|on)\s+",
+    r"|in\s+and\s+(?:the\s+)?(?:(?:former|county|state|national|provincial|regional|district)\s+)*(?:seat"
+    r"|capital)\s+of|part\s+of|straddling|spanning|within|in|of|on)\s+"
+    r"(?!the\s+(?:north|south|east|west|(?:north|south)[- ]?(?:east|west))\b(?!\s+of\b|[a-z]))",
 )
 _OUTSIDE = re.compile(
     r"\b(?:near|between|off|outside|containing|comprising|including|opposite|along|across|adjacent|bordering|founded|established|known|with|from|"
     r"by|for|since|until|which|that|who|where|named|serving|built|opened|created|formed"
+    r"|and\s+(?:the\s+)?[^,]*\b(?:capital|seat)(?:\s+city)?$"
     r"|and\s+(?:the\s+)?(?:former\s+)?"
     r"(?:county\s+seat|seat|capital|largest|most|administrative|home|one)|as\s+well|enclaved|today|now"
     r"|currently)\b.*$"
@@ -140,6 +142,10 @@ _STOP_UNITS = frozenset(
         "city",
         "country",
         "sport",
+        "african",
+        "american",
+        "asian",
+        "european",
     }
 )
 
@@ -193,6 +199,8 @@ def parse_chain(text: str, preposition: str = "in") -> tuple[Unit, ...]:
         piece = _LEADING.sub("", piece)
         if units and _ROLE.match(piece):
             break
+        if re.search(r"\bor\b", piece):
+            break  # one of two names, who knows which
         cut = _OUTSIDE.sub("", piece).strip(" .")
         ended = cut != piece.strip(" .")
         cut = _SIDE_OF.sub("", _THE.sub("", _clip(cut)))

@@ -7,18 +7,21 @@ other's gaps, and where they contradict each other the graph's order stands.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 
 from abstraction.demonyms import bundled_demonyms
 from abstraction.evidence import from_description, from_statement
 from abstraction.gazetteer import DEPTH, FIRST_DIVISION, PLACES, SETTLEMENTS, WORLD, Place
 from abstraction.ladders.base import ANSWER, Case, Proposal
-from abstraction.levels import as_graph, remove
-from abstraction.tiers import Condition, Evidence
+from abstraction.ladders.continents import lies_elsewhere, stated_continent
+from abstraction.levels import as_graph, depths, remove
+from abstraction.tiers import MAX_LEVELS, Condition, Evidence
 from kg.model import Statement
 from kg.terms import normalise
 
 # Where the thing is, most direct first; the first property with a value is used.
+
 OWN_PLACE = ("P131", "P276", "P159", "P706")
 # Descriptions of what is gone: "Former ...", "... between 1919 and 1933", "(1721-1917)", occupation zones.
 _PAST = re.compile(
@@ -28,6 +31,8 @@ _PAST = re.compile(
     r"|\bpredecessor\b|\bSoviet (?:republic|socialist)\b",
     re.I,
 )
+COUNTRY = "Q6256"
+_PARTS = FIRST_DIVISION | SETTLEMENTS | {"Q56061"}  # what one state holds: its divisions and settlements
 _WHOLE = frozenset({"Q2", "Q525", "Q544", "Q39731", "Q48227", "Q5107"})  # Earth, Sun, Solar System, hemispheres...
 
 
@@ -58,6 +63,8 @@ class Climb:
         if self.case.relation.asks == "country":  # a part of a country asked as one: Hong Kong
             for key in [k for k, node in self.nodes.items() if node.qid and self._is_state(node.qid)]:
                 self._region_and_continent(self.nodes[key].qid or "", key)
+        elif self.case.relation.asks == "place":
+            self._continent()
         return self._result()
 
     def beyond(self, parents: dict[str, tuple[str, Evidence]]) -> list[Proposal]:
@@ -123,7 +130,8 @@ class Climb:
 
     def _described(self, key: str, entity_id: str, depth: int) -> None:
         below = [key]
-        for step in self.case.gazetteer.chain(entity_id):
+        chain, beside = self._in_order(self.case.gazetteer.chain(entity_id))
+        for step in [*chain, *beside]:
             keys = []
             for place in step:
                 if place.qid == self.case.answer or (place.qid and not self._usable(place.qid)):
@@ -131,32 +139,66 @@ class Climb:
                 place = self._known_already(place)
                 evidence = (from_description(self.graph, entity_id, place.written or place.text),)
                 fresh = place.key not in self.nodes
-                linked = [b for b in below if self._connect(place, b, evidence)]
+                linked = [b for b in ([key] if step in beside else below) if self._connect(place, b, evidence)]
                 if linked and fresh and place.qid:
                     self._climb(place.qid, place.qid, depth - 1)
                 if place.key in self.nodes:
                     keys.append(place.key)
             below = keys or below
 
+    def _in_order(self, chain: Sequence[tuple[Place, ...]]) -> tuple[list[tuple[Place, ...]], list[tuple[Place, ...]]]:
+        """The steps of a described chain with the state last, and the parts of the world that stand beside it.
+
+        "in Greece, part of Athens urban area", "city of Spain in North Africa": the words follow no order there.
+        """
+        steps = [tuple(self._named_state(p, chain) for p in step) for step in chain]
+        states = [step for step in steps if any(p.qid and self._is_country(p.qid) for p in step)]
+        if not states:
+            return steps, []
+        beside = [step for step in steps if step not in states and all(WORLD.search(p.text) for p in step)]
+        return [step for step in steps if step not in states and step not in beside] + states, beside
+
+    def _named_state(self, place: Place, chain: Sequence[tuple[Place, ...]]) -> Place:
+        """A bare name that one state of today goes by is that state, in a chain that has none."""
+        if place.qid or any(p.qid and self._is_country(p.qid) for step in chain for p in step):
+            return place
+        known = self.case.gazetteer.known(place.text)
+        states = [q for q in known if self._is_state(q) and (self.graph.label(q) or "").startswith(place.text)]
+        if len(states) != 1 or self._is_gone(states[0]):
+            return place
+        return Place(text=self.graph.label(states[0]) or place.text, qid=states[0], written=place.written)
+
+    def _is_country(self, qid: str) -> bool:
+        """Whether the place is a state or called a country, as the Netherlands within their kingdom."""
+        return self._is_state(qid) or COUNTRY in self.graph.classes(qid)
+
     def _country(self, answer: str) -> None:
-        """Above every end of the chains that is no state: its own P17 or P361, else the answer's P17."""
-        ends = [key for key in self.nodes if not self.up.get(key)] or [ANSWER]
+        """Above every end of the chains that is no state: its own P17 or P361, else the answer's P17.
+
+        An end is what no place within one state holds: parts of the world say nothing of the state.
+        """
+        local = {key for key, node in self.nodes.items() if not self._spans_states(node.qid, node.text)}
+        ends = [key for key in self.nodes if key in local and local.isdisjoint(self.up.get(key, ()))] or [ANSWER]
         open_ends = []
         for key in ends:
             qid = answer if key == ANSWER else self.nodes[key].qid
             if qid is not None and key != ANSWER and self._is_state(qid):
                 continue
-            found = self._countries(qid) if qid and not self._spans_states(qid) else []
+            found = self._countries(qid) if qid else []
             linked = [s for s in found if self._link(key, s.target or "", (from_statement(self.graph, s),))]
             if not linked:
                 open_ends.append(key)
-        if any(node.qid and self._is_state(node.qid) for node in self.nodes.values()):
-            return
-        # A part of the world above the answer says nothing of its state: that stands on its own.
-        closed = [k for k in open_ends if k == ANSWER or not self._spans_states(self.nodes[k].qid or "")] or [ANSWER]
-        for statement in self._countries(answer):
-            for key in closed:
-                self._link(key, statement.target or "", (from_statement(self.graph, statement),))
+        states = [node for node in self.nodes.values() if node.qid and self._is_state(node.qid)]
+        if not states:
+            for statement in self._countries(answer):
+                for key in open_ends:
+                    self._link(key, statement.target or "", (from_statement(self.graph, statement),))
+        elif len(states) == 1:
+            # The answer lies in both: a part of a state that is known to lie in no other lies in this one.
+            for key in open_ends:
+                qid = self.nodes[key].qid if key != ANSWER else None
+                if qid and self.graph.is_instance(qid, _PARTS) and not self._is_gone(qid):
+                    self._link(key, states[0].key, states[0].evidence)
 
     def _countries(self, qid: str) -> list[Statement]:
         for prop in ("P17", "P361"):
@@ -207,6 +249,23 @@ class Climb:
                     for key in keys or [below]:
                         self._connect(place, key, evidence)
 
+    def _continent(self) -> None:
+        """Adds the continent above every place of the chain that lies on one whole, where nothing finer denies it."""
+        chain = {ANSWER: self.case.answer, **{key: node.qid for key, node in self.nodes.items() if node.qid}}
+        if any(self._is_continent(qid) for qid in chain.values()):
+            return
+        found: dict[str, Statement] = {}
+        for key, qid in chain.items():
+            statement = stated_continent(self.graph, qid)
+            if statement is None or statement.target is None:
+                continue
+            finer = [chain[k] for k in chain if k != key and key in self._ups(k)]
+            if not any(lies_elsewhere(self.graph, one, qid, statement.target) for one in finer):
+                found[key] = statement
+        if len({s.target for s in found.values()}) == 1:
+            for key, statement in found.items():
+                self._link(key, statement.target or "", (from_statement(self.graph, statement),))
+
     def _stated_regions(self, country: str, continents: list[Statement]) -> list[Place]:
         """P361 values that are a part of one of the country's continents by name: North Africa, not the EU."""
         names = [n for s in continents if s.target for n in self.graph.names(s.target)[:1]]
@@ -241,11 +300,15 @@ class Climb:
             return False
         return self._spans_states(place.qid)
 
-    def _spans_states(self, qid: str) -> bool:
+    def _spans_states(self, qid: str | None, name: str = "") -> bool:
         """Whether the place is a part of the world that no single state holds."""
+        if qid is None:
+            return bool(WORLD.search(name))
+        if self._is_state(qid):
+            return False
         if self._is_continent(qid) or WORLD.search(self.graph.label(qid) or ""):
             return True
-        if self.graph.is_instance(qid, SETTLEMENTS):
+        if self.graph.is_instance(qid, _PARTS):
             return False
         return len(self.graph.targets(qid, "P17")) != 1
 
@@ -317,7 +380,10 @@ class Climb:
             for above in ups:
                 parents.setdefault(above, []).append(below)
         nodes = as_graph(replace(node, parents=tuple(parents.get(key, [ANSWER]))) for key, node in self.nodes.items())
-        return list(remove(nodes, self._passed_through).values())
+        nodes = remove(nodes, self._passed_through)
+        deep = {key for key, depth in depths(nodes).items() if depth > MAX_LEVELS}
+        # A continent takes no finer place's level.
+        return list(remove(nodes, lambda p: p.key in deep and self._is_continent(p.key)).values())
 
     def _passed_through(self, proposal: Proposal) -> bool:
         if proposal.qid is None:
@@ -325,7 +391,8 @@ class Climb:
         return proposal.qid in _WHOLE or self.case.gazetteer.is_no_tier(proposal.qid)
 
     def _usable(self, qid: str) -> bool:
-        return qid not in _WHOLE and qid != self.case.answer
+        """Whether the walk may go there: not what the snapshot lacks, whose statements nobody can follow."""
+        return qid not in _WHOLE and qid != self.case.answer and self.graph.label(qid) is not None
 
     def _is_state(self, qid: str) -> bool:
         return self.case.gazetteer.is_state(qid)

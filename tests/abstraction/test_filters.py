@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from abstraction.filters import clean, leaks_name, leaks_question, names_the_answer
+from abstraction.filters import clean, gives_away, leaks_name, leaks_question, names_the_answer
 from abstraction.ladders.base import ANSWER, Proposal
 from abstraction.levels import as_graph, levels
 from abstraction.relations import relation
@@ -33,6 +33,27 @@ def test_leaks() -> None:
     assert leaks_question("Pitkin County", "What is the capital of Pitkin County?")
     assert not leaks_question("Colorado", "What is the capital of Pitkin County?")
     assert not leaks_question("the", "What is the capital?")
+
+
+@pytest.mark.parametrize(
+    ("question", "subject", "place", "expected"),
+    [
+        ("What is the capital of Pitkin County?", "Pitkin County", "Pitkin County", True),
+        ("What is the capital of Hawaii County?", "Hawaii County", "Hawaii", False),
+        ("What is the capital of the Kingdom of Denmark?", "Kingdom of Denmark", "Denmark", False),
+        ("Where is Rome, Georgia located?", "Rome, Georgia", "Georgia", True),
+        ("Where is the Old Bridge (Prague) located?", "Old Bridge (Prague)", "Prague", True),
+        ("Where is the Lake House near Vienna located?", "Lake House near Vienna", "Vienna", True),
+        ("Which city in France does the Seine cross?", "Seine", "France", True),
+        ("Where is the seat of Massachusetts Mutual?", "Massachusetts Mutual", "Massachusetts", False),
+        ("Where did Afonso I of Portugal die?", "Afonso I of Portugal", "Portugal", False),
+        ("Where was Bank of Scotland founded?", None, "Scotland", True),
+    ],
+)
+def test_a_place_in_a_name_is_no_statement_of_where(
+    question: str, subject: str | None, place: str, expected: bool
+) -> None:
+    assert gives_away(question, subject, (place,)) is expected
 
 
 def chain(*texts: str) -> dict[str, Proposal]:

@@ -42,10 +42,10 @@ def test_the_chain_of_a_description(description: str, units: list[str] | None) -
     assert (None if phrase is None else [unit.text for unit in phrase.units]) == units
 
 
-def test_statements_lead_up_to_the_state_and_no_further() -> None:
+def test_statements_lead_up_to_the_state_and_its_continent_and_no_further() -> None:
     make = maker(USA, NORTH_AMERICA, OHIO, entity("Q16567", "Columbus", P31="Q515", P131="Q1397"))
     made = make.make(row("Columbus"))
-    assert texts(made) == [["Ohio"], ["United States of America"]]
+    assert texts(made) == [["Ohio"], ["United States of America"], ["North America"]]
     first = made.levels[1].tiers[0]
     assert first.qid == "Q1397"
     assert [(e.subject, e.property, e.value) for e in first.evidence] == [("Q16567", "P131", "Q1397")]
@@ -55,7 +55,7 @@ def test_statements_lead_up_to_the_state_and_no_further() -> None:
 
 def test_nations_of_the_united_kingdom_do_not_end_the_climb() -> None:
     make = maker(UK, EUROPE, ENGLAND, MERSEYSIDE, entity("Q24826", "Liverpool", P31="Q515", P131="Q23100"))
-    assert texts(make.make(row("Liverpool"))) == [["Merseyside"], ["England"], ["United Kingdom"]]
+    assert texts(make.make(row("Liverpool"))) == [["Merseyside"], ["England"], ["United Kingdom"], ["Europe"]]
 
 
 def test_a_description_fills_what_statements_lack_and_the_graph_fills_the_description() -> None:
@@ -64,7 +64,7 @@ def test_a_description_fills_what_statements_lack_and_the_graph_fills_the_descri
         entity("Q1748301", "Earlestown", "town in Newton-le-Willows, Merseyside, UK", P31="Q515"),
     )  # fmt: skip
     made = make.make(row("Earlestown"))
-    assert texts(made) == [["Newton-le-Willows"], ["Merseyside"], ["England"], ["United Kingdom"]]
+    assert texts(made) == [["Newton-le-Willows"], ["Merseyside"], ["England"], ["United Kingdom"], ["Europe"]]
     bare = made.levels[1].tiers[0]
     assert bare.qid is None
     evidence = bare.evidence[0]
@@ -84,8 +84,8 @@ def test_the_rest_of_the_chain_tells_namesakes_apart() -> None:
         entity("Q23556", "Atlanta", "city in Fulton County, Georgia, United States", P31="Q515"),
     )  # fmt: skip
     made = make.make(row("Atlanta"))
-    assert texts(made) == [["Fulton County"], ["Georgia"], ["United States of America"]]
-    assert [level.tiers[0].qid for level in made.levels[1:]] == ["Q486633", "Q1428", "Q30"]
+    assert texts(made) == [["Fulton County"], ["Georgia"], ["United States of America"], ["North America"]]
+    assert [level.tiers[0].qid for level in made.levels[1:]] == ["Q486633", "Q1428", "Q30", "Q49"]
 
 
 def test_names_with_and_stay_whole_unless_a_plural_or_a_wide_thing_says_otherwise() -> None:
@@ -108,8 +108,8 @@ def test_ended_and_dissolved_containers_count_only_where_nothing_else_is_left() 
     silent = entity("Q657", "Leningrad", P31="Q515", P17=["Q15180", "Q159"])
     only = entity("Q658", "Atomgrad", P31="Q515", P17="Q15180")
     make = maker(ussr, russia, EUROPE, both, silent, only)
-    assert texts(make.make(row("Saint Petersburg"))) == [["Russia"]]
-    assert texts(make.make(row("Leningrad"))) == [["Russia"]]
+    assert texts(make.make(row("Saint Petersburg"))) == [["Russia"], ["Europe"]]
+    assert texts(make.make(row("Leningrad"))) == [["Russia"], ["Europe"]]
     assert texts(make.make(row("Atomgrad"))) == [["Soviet Union"]]
 
 
@@ -119,7 +119,7 @@ def test_preferred_rank_decides_and_deprecated_never_counts() -> None:
         entity("Q1", "Springdale", P31="Q515",
                P131=[("Q145", {"rank": "deprecated"}), "Q30", ("Q1397", {"rank": "preferred"})]),
     )  # fmt: skip
-    assert texts(make.make(row("Springdale"))) == [["Ohio"], ["United States of America"]]
+    assert texts(make.make(row("Springdale"))) == [["Ohio"], ["United States of America"], ["North America"]]
 
 
 def test_the_historical_container_of_the_questions_date_stands_beside_todays() -> None:
@@ -131,8 +131,8 @@ def test_the_historical_container_of_the_questions_date_stands_beside_todays() -
     person = entity("Q900", "Gracia Mendes", P31="Q5", P570=1569)
     make = maker(ottoman, turkey, istanbul, person, entity("Q48", "Asia", P31="Q5107"))
     dated = make.make(row("Constantinople", "P20", subject="Gracia Mendes", question="Where did she die?"))
-    assert texts(dated) == [["Ottoman Empire", "Turkey"]]
-    assert texts(make.make(row("Constantinople", "P20", question="Where did she die?"))) == [["Turkey"]]
+    assert texts(dated) == [["Ottoman Empire", "Turkey"], ["Asia"]]
+    assert texts(make.make(row("Constantinople", "P20", question="Where did she die?"))) == [["Turkey"], ["Asia"]]
 
 
 def test_a_country_climbs_to_its_region_and_continent() -> None:
@@ -167,7 +167,7 @@ def test_constituencies_are_climbed_through_and_leave_their_evidence() -> None:
         entity("Q72", "Hillside", P31="Q515", P131="Q71"),
     )  # fmt: skip
     made = make.make(row("Hillside"))
-    assert texts(made) == [["Ohio"], ["United States of America"]]
+    assert texts(made) == [["Ohio"], ["United States of America"], ["North America"]]
     assert [(e.subject, e.value) for e in made.levels[1].tiers[0].evidence] == [("Q72", "Q71"), ("Q71", "Q1397")]
 
 
@@ -177,7 +177,7 @@ def test_a_demonym_in_the_description_gives_the_country() -> None:
         entity("Q2751", "Siena", "Italian comune", P31="Q515"),
     )  # fmt: skip
     made = make.make(row("Siena"))
-    assert texts(made) == [["Italy"]]
+    assert texts(made) == [["Italy"], ["Europe"]]
     assert made.levels[1].tiers[0].evidence[0].text == "Italian comune"
 
 
@@ -209,13 +209,13 @@ def test_a_description_in_the_row_serves_where_the_snapshot_knows_nothing() -> N
 def test_a_city_that_once_was_a_state_is_a_city() -> None:
     italy = entity("Q38", "Italy", "country in Southern Europe", P31="Q3624078", P30="Q46")
     florence = entity("Q2044", "Florence", P31=["Q3024240", "Q515"], P17="Q38", P30="Q46")
-    assert texts(maker(italy, florence, EUROPE).make(row("Florence"))) == [["Italy"]]
+    assert texts(maker(italy, florence, EUROPE).make(row("Florence"))) == [["Italy"], ["Europe"]]
 
 
 def test_parts_of_the_world_stand_above_states() -> None:
     england = entity("Q21", "England", "country in north-west Europe, part of the United Kingdom", P31="Q6256")
     make = maker(UK, EUROPE, england, entity("Q458", "European Union", aliases=["Europe"], P31="Q6256"))
-    assert texts(make.make(row("England"))) == [["United Kingdom"]]
+    assert texts(make.make(row("England"))) == [["United Kingdom"], ["Europe"]]
 
 
 def test_an_alias_alone_is_not_believed_of_a_place() -> None:
@@ -225,3 +225,63 @@ def test_an_alias_alone_is_not_believed_of_a_place() -> None:
     made = make.make(row("Montreal"))
     assert texts(made) == [["Quebec"], ["Canada"]]
     assert made.levels[1].tiers[0].qid is None
+
+
+def test_a_continent_stands_only_above_what_lies_on_it_whole() -> None:
+    denmark = entity("Q35", "Denmark", "country in northern Europe", P31="Q3624078", P30="Q46")
+    turkey = entity("Q43", "Turkey", "country in Southeastern Europe and Western Asia", P31="Q3624078",
+                    P30=["Q46", "Q48"])  # fmt: skip
+    overseas = entity("Q161243", "dependent territory")
+    make = maker(
+        denmark, turkey, EUROPE, overseas,
+        entity("Q48", "Asia", P31="Q5107"), entity("Q49", "North America", P31="Q5107"),
+        entity("Q25", "Aarhus", P31="Q515", P17="Q35"),
+        entity("Q223", "Norland", P31="Q161243", P131="Q35"),
+        entity("Q226", "Nuuk", P31="Q515", P131="Q223"),
+        entity("Q227", "Lone Rock", "island in the Caribbean", P31="Q515", P17="Q35"),
+        entity("Q228", "Sisimi", P31="Q515", P17="Q35", P30="Q49"),
+        entity("Q406", "Istan", P31="Q515", P17="Q43"),
+        entity("Q407", "Ankar", P31="Q515", P17="Q43", P30="Q48"),
+    )  # fmt: skip
+    assert texts(make.make(row("Aarhus"))) == [["Denmark"], ["Europe"]]
+    assert texts(make.make(row("Nuuk"))) == [["Norland"], ["Denmark"]]
+    assert texts(make.make(row("Lone Rock"))) == [["Caribbean", "Denmark"]]
+    assert texts(make.make(row("Sisimi"))) == [["Denmark", "North America"]]
+    assert texts(make.make(row("Istan"))) == [["Turkey"]]
+    assert texts(make.make(row("Ankar"))) == [["Asia", "Turkey"]]
+
+
+def test_a_continent_takes_no_finer_places_level() -> None:
+    chain = [entity(f"Q{2000 + n}", f"Part {n}", P31="Q515", P131=f"Q{2001 + n}") for n in range(4)]
+    make = maker(USA, NORTH_AMERICA, *chain, entity("Q2004", "Part 4", P31="Q35657", P131="Q30"))
+    assert texts(make.make(row("Part 0"))) == [["Part 1"], ["Part 2"], ["Part 3"], ["Part 4"],
+                                               ["United States of America"]]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("description", "expected"),
+    [
+        ("port in Greece, part of Athens urban area", [["Athens"], ["Greece"], ["Europe"]]),
+        ("autonomous city of Greece in North Africa", [["Greece", "North Africa"]]),
+        ("sea between Italy and Albania in the west, and Crete in the south", []),
+        ("town in Thrace or Macedonia, Greece", []),
+    ],
+)
+def test_a_description_whose_words_stand_in_no_order(description: str, expected: list[list[str]]) -> None:
+    make = maker(
+        EUROPE,
+        entity("Q41", "Greece", "country in Southeastern Europe", P31="Q3624078", P30="Q46"),
+        entity("Q1524", "Athens", P31="Q515", P17="Q41"),
+        entity("Q900", "Porto Nuovo", description, P31="Q515"),
+    )
+    assert texts(make.make(row("Porto Nuovo"))) == expected
+
+
+def test_a_division_without_a_known_state_lies_in_the_answers_state() -> None:
+    make = maker(
+        EUROPE,
+        entity("Q183", "Germany", "country in Central Europe", P31="Q3624078", P30="Q46"),
+        entity("Q1197", "Lower Saxony", P31="Q10864048", P131="Q99999"),
+        entity("Q1715", "Hanover", P31="Q515", P131="Q1197", P17="Q183"),
+    )
+    assert texts(make.make(row("Hanover"))) == [["Lower Saxony"], ["Germany"], ["Europe"]]

@@ -1,0 +1,82 @@
+"""On which continent a place lies: as the coarsest tier of a where-question, and only where all of it does.
+
+A state's continent is that of a place within it unless something says the place lies elsewhere: its own P30, the
+part that another P30 value of the state applies to, an overseas territory in between, or another part of the world
+in its description. Of a state on two continents only a place's own P30 counts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+from types import MappingProxyType
+
+from abstraction.gazetteer import WORLD
+from kg.graph import Graph
+from kg.model import EntityValue, Statement
+from kg.selection import APPLIES_TO_PART, CONTINENT
+
+CONTINENT_CLASS = "Q5107"
+_NEAR = ("P706", "P361")  # of what landscape or larger whole a place is told to be a part
+# Classes of what belongs to a state without lying on its continent, by label.
+_ELSEWHERE = re.compile(
+    r"\b(?:overseas|dependent territory|dependency|unincorporated|insular area|external territory|constituent state"
+    r"|autonomous country|(?:former )?colony|protectorate|special administrative region|territorial claim)\b"
+)
+_ISLANDS = re.compile(r"\b(?:islands?|archipelago|atolls?|islets?)\b", re.I)
+_OCEANS = frozenset({"Atlantic", "Pacific", "Indian Ocean"})
+# Parts of the world that lie on a continent without carrying its name; from any atlas.
+_WITHIN: Mapping[str, Collection[str]] = MappingProxyType(
+    {
+        "Q46": ("Europe", "Eurasia", "Balkans", "Scandinavia", "Iberian", "Baltic", "Nordic", "Caucasus"),
+        "Q48": ("Asia", "Eurasia", "Middle East", "Near East", "Levant", "Caucasus", "Arabian", "Himalayas"),
+        "Q15": ("Africa", "Maghreb", "Sahel", "Horn of"),
+        "Q49": ("America", "Americas", "Caribbean", "Antilles"),
+        "Q18": ("America", "Americas"),
+        "Q538": ("Oceania", "Polynesia", "Micronesia", "Melanesia", "Pacific"),
+    }
+)
+
+
+def stated_continent(graph: Graph, place: str) -> Statement | None:
+    """The one P30 value that holds for all of the place: it alone, or it alone without a part it is limited to.
+
+    None where several hold, and where the description tells of a part of the world on another continent. Of
+    several unlimited values the one whose name alone the description carries is taken.
+    """
+    stated = [s for s in graph.current(place, CONTINENT) if s.target and graph.label(s.target)]
+    whole = [s for s in stated if not s.qualifier(APPLIES_TO_PART)]
+    told = _told(graph, place)
+    if len(whole) > 1:
+        whole = [s for s in whole if told and all(_lies_on(name, s.target or "") for name in told)]
+    if len(whole) != 1 or CONTINENT_CLASS not in graph.classes(whole[0].target or ""):
+        return None
+    return whole[0] if all(_lies_on(name, whole[0].target or "") for name in told) else None
+
+
+def lies_elsewhere(graph: Graph, place: str, holder: str, continent: str) -> bool:
+    """Whether anything tells that `place`, within `holder`, is not on `holder`'s continent."""
+    own = {s.target for s in graph.current(place, CONTINENT) if s.target}
+    if own:
+        return continent not in own
+    for statement in graph.statements(holder, CONTINENT):
+        parts = {s.value.id for s in statement.qualifier(APPLIES_TO_PART) if isinstance(s.value, EntityValue)}
+        if statement.target != continent and place in parts:
+            return True
+    if any(_ELSEWHERE.search(graph.label(kind) or "") for kind in graph.classes(place)):
+        return True
+    return not all(_lies_on(name, continent) for name in _told(graph, place))
+
+
+def _told(graph: Graph, place: str) -> list[str]:
+    """The parts of the world that the description and the stated larger wholes name; oceans for islands alone."""
+    label = graph.label(place) or ""
+    description = (graph.description(place) or "").replace("States of America", "States")
+    around = [graph.label(target) or "" for prop in _NEAR for target in graph.targets(place, prop)]
+    island = _ISLANDS.search(f"{label}; {description}; {'; '.join(around)}") is not None
+    found = [name for text in (description, *around) for name in WORLD.findall(text)]
+    return [name for name in found if island or name not in _OCEANS]
+
+
+def _lies_on(name: str, continent: str) -> bool:
+    return name in _WITHIN.get(continent, ())
