@@ -2,25 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
+from abstraction.ladders.awards import awards
 from abstraction.ladders.base import Builder, Case, Proposal
+from abstraction.ladders.concepts import concepts
+from abstraction.ladders.events import events
+from abstraction.ladders.genres import genres
 from abstraction.ladders.groups import groups
 from abstraction.ladders.landholders import landholders
+from abstraction.ladders.languages import languages
 from abstraction.ladders.organisations import organisations
 from abstraction.ladders.people import people
 from abstraction.ladders.places import places
+from abstraction.ladders.positions import positions
+from abstraction.ladders.posts import posts
 from abstraction.ladders.schools import schools
+from abstraction.ladders.taxa import taxa
 from abstraction.ladders.terms import terms
 from abstraction.ladders.works import works
 
-_WHERE = frozenset({"place", "country"})
+# What the relation asks for decides, whatever class the answer has.
+_BY_ASKS: Mapping[str, Builder] = {
+    "place": places,
+    "country": places,
+    "school": schools,
+    "genre": genres,
+    "occupation": terms,
+    "language": languages,
+    "position": positions,
+    "award": awards,
+    "taxon": taxa,
+}
 _ACTING = frozenset({"agent", "owner", "company", "performer"})
-_CLASS_VALUED = frozenset({"genre", "occupation", "language", "position"})
 # For a question without a relation, or one that asks for any agent: the answer's own class, first match.
 _BY_CLASS: tuple[tuple[str, Builder], ...] = (
     ("person", people),
     ("fictional", people),
+    ("award", awards),
     ("group", groups),
     ("label", organisations),
     ("club", organisations),
@@ -29,15 +48,18 @@ _BY_CLASS: tuple[tuple[str, Builder], ...] = (
     ("company", organisations),
     ("place", places),
     ("work", works),
-    ("genre", terms),
+    ("genre", genres),
+    ("office", posts),
     ("occupation", terms),
-    ("language", terms),
-    ("position", terms),
+    ("language", languages),
+    ("position", positions),
+    ("taxon", taxa),
     ("organisation", organisations),
     ("building", places),
+    ("event", events),
 )
 # Where nothing tells the class: what the relation asks for is the best guess, and its builder says if it cannot.
-_BY_ASKS: dict[str, tuple[Builder, ...]] = {
+_GUESSES: Mapping[str, tuple[Builder, ...]] = {
     "person": (people,),
     "performer": (people, groups),
     "agent": (people, organisations),
@@ -45,21 +67,20 @@ _BY_ASKS: dict[str, tuple[Builder, ...]] = {
     "company": (organisations,),
     "label": (organisations,),
     "work": (works,),
+    "any": (concepts,),
 }
 
 
 def builder_for(asks: str, kinds: Collection[str]) -> Builder | None:
     """The builder for an answer of these classes to a question that asks for `asks`; None where there is none."""
-    if asks in _WHERE:
-        return places
-    if asks == "school":
-        return schools
-    if asks in _CLASS_VALUED:
-        return terms
+    if asks in _BY_ASKS:
+        return _BY_ASKS[asks]
     for kind, builder in _BY_CLASS:
         if kind in kinds:
-            return landholders if builder is places and asks in _ACTING else builder
-    return None if kinds else _first_of(_BY_ASKS.get(asks, ()))
+            if builder is places and asks in _ACTING:
+                return landholders
+            return _first_of((builder, concepts)) if asks == "any" else builder
+    return _first_of(_GUESSES.get(asks, ())) if not kinds else None
 
 
 def _first_of(builders: tuple[Builder, ...]) -> Builder | None:

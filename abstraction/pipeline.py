@@ -68,8 +68,8 @@ class LadderMaker:
     def make(self, row: QARow) -> TieredRow:
         """The tiered row of a question: its ladder, or level 1 alone with the abstention's code.
 
-        Where the row describes its answer's entity and the snapshot does not, or places it less finely, the
-        row's words count.
+        Where the row describes its answer's entity its words count: for a place only where the snapshot places it
+        less finely, for anything else unless the snapshot says as much.
         """
         described = self._described(row)
         if described is None:
@@ -98,7 +98,9 @@ class LadderMaker:
             language = self.graph.language
             return Entity(id=qid, labels={language: row.answers[0]}, descriptions={language: said})
         own = self.graph.description(qid)
-        if own is None or _steps(said) > _steps(own):
+        where = row.relation is not None and relation(row.relation).asks in ("place", "country", "school")
+        fuller = normalise(said) not in normalise(own or "") and not where
+        if own is None or fuller or _steps(said) > _steps(own):
             return replace(known, descriptions={self.graph.language: said})
         return None
 
