@@ -1,4 +1,4 @@
-"""Calendar units from a day to a millennium: which one holds a date, and how each is written in English.
+"""Calendar units from a day to a millennium: which one holds a date, and how each is written in a language.
 
 Years are signed without a year 0, as in `kg.model.TimeValue`: -1 is 1 BCE. Conventions, all of common use:
 the 20th century is 1901-2000 and the 1st century BCE 100-1 BCE; the 1960s are 1960-1969 and the 40s BCE
@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from abstraction.languages import Language, language
 from kg.model import TimeValue
 
 Kind = Literal["day", "month", "year", "decade", "century", "millennium", "deep"]
@@ -20,39 +21,35 @@ OF_PRECISION: dict[int, Kind] = {
 }  # fmt: skip
 Style = Literal["day-first", "month-first"]
 
-MONTHS = (
-    "January", "February", "March", "April", "May", "June",
-    "July", "August", "September", "October", "November", "December",
-)  # fmt: skip
-ORDINALS = (
-    "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth",
-    "eleventh", "twelfth", "thirteenth", "fourteenth", "fifteenth",
-    "sixteenth", "seventeenth", "eighteenth", "nineteenth", "twentieth",
-    "twenty-first", "twenty-second", "twenty-third", "twenty-fourth", "twenty-fifth",
-    "twenty-sixth", "twenty-seventh", "twenty-eighth", "twenty-ninth", "thirtieth",
-)  # fmt: skip
-SPOKEN_DECADES = {
-    20: "twenties", 30: "thirties", 40: "forties", 50: "fifties",
-    60: "sixties", 70: "seventies", 80: "eighties", 90: "nineties",
-}  # fmt: skip
 GREGORIAN_REFORM = (1582, 10, 15)
 
 
 @dataclass(frozen=True, slots=True)
 class Era:
-    """How years before and after 1 CE are marked: BC with AD, or BCE with CE."""
+    """How years before and after 1 CE are marked, and in which language: by Christ's birth ("BC") or not ("BCE")."""
 
-    before: Literal["BC", "BCE"] = "BC"
+    kind: Literal["BC", "BCE"] = "BC"
+    code: str = "en"
+
+    @property
+    def words(self) -> Language:
+        """The language."""
+        return language(self.code)
+
+    @property
+    def before(self) -> str:
+        """The mark of years before 1 CE: "BC", "v. Chr."."""
+        return self.words.marks[self.kind][0]
 
     @property
     def after(self) -> str:
-        """The mark of years since 1 CE."""
-        return "AD" if self.before == "BC" else "CE"
+        """The mark of years since 1 CE: "AD", "n. Chr."."""
+        return self.words.marks[self.kind][1]
 
     @property
     def other(self) -> Era:
         """The other pair of marks."""
-        return Era("BCE" if self.before == "BC" else "BC")
+        return Era("BCE" if self.kind == "BC" else "BC", self.code)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,13 +136,6 @@ def names(unit: Unit, *, era: Era, style: Style = "day-first") -> tuple[str, ...
     return tuple(dict.fromkeys(found))
 
 
-def ordinal(number: int) -> str:
-    """1 -> "1st", 12 -> "12th", 22 -> "22nd"."""
-    if 10 <= number % 100 <= 20:
-        return f"{number}th"
-    return f"{number}{ {1: 'st', 2: 'nd', 3: 'rd'}.get(number % 10, 'th') }"
-
-
 def gregorian_of(value: TimeValue) -> TimeValue | None:
     """The Gregorian date of a day in the Julian calendar, or None for anything else.
 
@@ -177,81 +167,85 @@ def gregorian_of(value: TimeValue) -> TimeValue | None:
 def _years(year: int, era: Era) -> list[str]:
     if year >= 1000:
         return [str(year)]
-    other = era.other
+    words = era.words
     if year < 0:
-        return [f"{-year} {era.before}", f"{-year} {other.before}"]
-    marked = [_marked(year, era), *(f"{year} {name}" for name in ("AD", "CE")), f"AD {year}"]
+        return list(words.written("year_before", n=-year, mark=era.before, other=era.other.before))
+    marked = words.written(f"year_after_{era.kind}", n=year)
     return [str(year), *marked] if year >= 100 else [*marked, str(year)]
 
 
-def _marked(year: int, era: Era) -> str:
-    return f"AD {year}" if era.after == "AD" else f"{year} CE"
-
-
 def _days(unit: Unit, era: Era, style: Style) -> list[str]:
-    month, day, nth = MONTHS[unit.month - 1], unit.day, ordinal(unit.day)
-    out: list[str] = []
-    for year in _years(unit.number, era):
-        day_first, month_first = f"{day} {month} {year}", f"{month} {day}, {year}"
-        out += [day_first, month_first] if style == "day-first" else [month_first, day_first]
-    year = _years(unit.number, era)[0]
-    out += [f"{month} {nth}, {year}", f"{nth} {month} {year}", f"{nth} of {month} {year}"]
-    if len(month) > 4:
-        out += [f"{day} {month[:3]} {year}", f"{month[:3]} {day}, {year}"]
+    words = era.words
+    month = words.months[unit.month - 1]
+    slots: dict[str, object] = {
+        "d": words.days.get(unit.day, unit.day), "n": unit.day, "nth": words.ordinal(unit.day), "m": unit.month,
+        "dd": f"{unit.day:02d}", "mm": f"{unit.month:02d}", "month": month.name, "short": month.short,
+    }  # fmt: skip
+    usual = "day" if style == "day-first" else "day_month_first"
+    years = _years(unit.number, era)
+    keys = ["day_also", *(["day_short"] if month.short else []), *(["day_numeric"] if unit.number >= 1000 else [])]
+    out = [text for year in years for text in words.written(usual, year=year, **slots)]
+    out += [text for key in keys for text in words.written(key, year=years[0], **slots)]
     if unit.number >= 1000:
         out.append(unit.key())
     return out
 
 
 def _months(unit: Unit, era: Era) -> list[str]:
-    month = MONTHS[unit.month - 1]
-    out = [f"{month} {year}" for year in _years(unit.number, era)]
-    year = _years(unit.number, era)[0]
-    out.append(f"{month} of {year}")
-    if len(month) > 4:
-        out.append(f"{month[:3]} {year}")
+    words = era.words
+    month = words.months[unit.month - 1]
+    years = _years(unit.number, era)
+    usual = [words.written("month", month=month.name, year=year) for year in years]
+    out = [forms[0] for forms in usual] + [form for forms in usual for form in forms[1:]]
+    out += words.written("month_also", month=month.name, year=years[0])
+    if month.short:
+        out += words.written("month_short", short=month.short, year=years[0])
     if unit.number >= 1000:
         out.append(unit.key())
     return out
 
 
 def _decades(number: int, era: Era) -> list[str]:
-    year = abs(number)
+    year, words = abs(number), era.words
     if number < 0:
         marks = [f" {era.before}", f" {era.other.before}"]
     elif number < 100:
         marks = [f" {era.after}", f" {era.other.after}", ""]
     else:
         marks = [""]
-    out = [text for mark in marks for text in (f"the {year}s{mark}", f"{year}s{mark}")]
+    out = [text for mark in marks for text in words.written("decade", n=year, mark=mark)]
     if 1920 <= number < 2000:
-        out += [f"the '{number % 100}s", f"the {SPOKEN_DECADES[number % 100]}"]
+        out += words.written("decade_short", n=number % 100, spoken=words.spoken_decades[number % 100])
     return out
 
 
 def _counted(unit: Unit, era: Era) -> list[str]:
-    n = abs(unit.number)
-    if unit.number < 0:
-        marks = [f" {era.before}", f" {era.other.before}"]
-    elif unit.kind == "century" and n >= 11:
-        marks = [""]
-    else:
-        marks = ["", f" {era.after}", f" {era.other.after}"]
-    counts = [ordinal(n), *([ORDINALS[n - 1]] if n <= len(ORDINALS) else [])]
     return [
-        f"{article}{count} {unit.kind}{mark}"
-        for mark in marks
-        for count in counts
-        for article in ("the ", "")
+        text
+        for mark in century_marks(unit, era)
+        for count in era.words.counted(abs(unit.number))
+        for text in era.words.written(unit.kind, count=count, mark=mark)
     ]
 
 
+def century_marks(unit: Unit, era: Era) -> list[str]:
+    """What may stand behind a century or millennium, a space before it: BC or BCE, nothing, AD for the first ten."""
+    if unit.number < 0:
+        return [f" {era.before}", f" {era.other.before}"]
+    if unit.kind == "century" and unit.number >= 11:
+        return [""]
+    return ["", f" {era.after}", f" {era.other.after}"]
+
+
 def _deep(year: int, era: Era) -> list[str]:
-    mark = era.before if year < 0 else era.after
+    mark, words = era.before if year < 0 else era.after, era.words
     number = abs(year)
-    for size, word in ((10**9, "billion"), (10**6, "million")):
-        if number >= size:
-            amount = f"{number / size:.3f}".rstrip("0").rstrip(".")
-            ago = [f"{amount} {word} years ago"] if year < 0 else []
-            return [*ago, f"{amount} {word} {mark}"]
-    return [f"{number:,} {mark}", f"{number} {mark}"]
+    for scale in words.scales:
+        size = 10**scale.power
+        if scale.power < 6 or not scale.one or number < size:
+            continue
+        amount = f"{number / size:.3f}".rstrip("0").rstrip(".")
+        worded = words.scaled(amount, scale)
+        ago = list(words.written("years_ago", amount=worded)) if year < 0 else []
+        return [*ago, f"{worded} {mark}"]
+    return [f"{words.number(str(number))} {mark}", f"{number} {mark}"]

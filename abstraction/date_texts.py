@@ -1,16 +1,16 @@
-"""Dates in English texts: "August 4, 1961", "the 1960s", "c. 1500", "44 BC", "1914–1918".
+"""Dates in texts: "August 4, 1961", "the 1960s", "c. 1500", "44 v. Chr.", "XIXe siècle", "1914–1918".
 
-What a reader could take in two ways is refused rather than guessed: 03/04/1961, '61, 1906-08.
+What a reader could take in two ways is refused rather than guessed: 03/04/1961 (in English), '61, 1906-08.
 """
 
 from __future__ import annotations
 
 import re
-import unicodedata
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from abstraction.calendar_units import MONTHS, ORDINALS, Era, Style
+from abstraction.calendar_units import Era, Style
+from abstraction.languages import Language, folded, language
 from kg.model import TimeValue
 
 
@@ -40,65 +40,34 @@ class _Point:
     part: bool = False
 
 
-_MONTH_NUMBERS = {
-    name.lower()[:length]: n for n, name in enumerate(MONTHS, 1) for length in (3, len(name))
-} | {"sept": 9}
-_M = "(?P<m>" + "|".join(sorted(_MONTH_NUMBERS, key=len, reverse=True)) + r")\b\.?"
-_D = r"(?P<d>\d{1,2})(?:st|nd|rd|th)?"
-_Y = r"(?P<y>\d{1,4})"
-_COUNT = r"(?P<n>\d{1,3}(?:st|nd|rd|th)|" + "|".join(sorted(ORDINALS, key=len, reverse=True)) + ")"
-
-_POINTS: tuple[tuple[re.Pattern[str], Style], ...] = (
-    (re.compile(rf"{_D}(?: of)?[ -]{_M},?(?: of)?[ -]{_Y}"), "day-first"),
-    (re.compile(rf"{_M} (?:the )?{_D}(?:, ?| ){_Y}"), "month-first"),
-    (re.compile(rf"(?P<y>\d{{3,4}}),? {_M} {_D}"), "day-first"),
-    (re.compile(rf"{_M},?(?: of)? {_Y}"), "day-first"),
-    (re.compile(rf"(?P<y>\d{{3,4}}),? {_M}"), "day-first"),
-    (re.compile(r"(?:year )?(?P<y>\d{1,3}(?:,\d{3})+|\d{1,5})"), "day-first"),
+# Read alike in every language.
+_ISO: tuple[tuple[re.Pattern[str], Style], ...] = (
     (re.compile(r"\+?(?P<y>\d{4})-(?P<m>\d\d)(?:-(?P<d>\d\d)(?P<time>t00:00:00(?:\.0+)?z?)?)?"), "day-first"),
     (re.compile(r"(?P<y>\d{4})[/.](?P<m>\d{1,2})[/.](?P<d>\d{1,2})"), "day-first"),
 )
-_NUMERIC = re.compile(r"(\d{1,2})([/.-])(\d{1,2})\2(\d{4})")
-_DECADE = re.compile(r"(?P<y>\d{1,3}0)'?s")
-_COUNTED = re.compile(rf"{_COUNT}[ -](?P<unit>century|centuries|millennium)")
-_SEASON = re.compile(r"(?:spring|summer|autumn|fall)(?: of)?,? (?P<y>\d{4})")
-
-_LEAD = re.compile(r"(?:(?:on|in|during|the)\s+)+")
-_WEEKDAY = re.compile(r"(?:mon|tues|wednes|thurs|fri|satur|sun)day,?\s+(?:the\s+)?")
-_CIRCA = re.compile(
-    r"(?:(?:c|ca|approx)\.\s*|c(?=\d)|(?:c|ca|circa|about|around|approximately|approx)\s+)(?:the\s+)?"
-)
-_PART = re.compile(r"(?:early|mid|middle|late|beginning|end|first half|second half)(?: of |[ -])(?:the )?")
-_ERA_BEFORE = re.compile(r"\b(?P<era>a\.? ?d|c\.? ?e)\.?\s*(?=\d)")
-_ERA_AFTER = re.compile(r"\s*(?<![a-z])(?P<era>a\.? ?d|c\.? ?e|b\.? ?c(?:\.? ?e)?)\Z")
-_CALENDAR = re.compile(
-    r"\s*\(?\b(?P<name>o\.? ?s|n\.? ?s|(?:old|new) style|(?:julian|gregorian)(?: calendar)?)\.?\)?\Z"
-)
-_RANGE = re.compile(r"\s*-\s*|\s+(?:to|until|till|through|thru|or|and)\s+")
-_RANGE_LEAD = re.compile(r"(?:from|between|either)\s+")
+_NUMERIC = re.compile(r"(\d{1,2})([/.-]) ?(\d{1,2})\2 ?(\d{4})")
 
 
-def parse_date(text: str) -> ParsedDate | None:
-    """The date or range that a text states, or None where it states none or could mean two.
+def parse_date(text: str, *, code: str = "en") -> ParsedDate | None:
+    """The date or range that a text in a language states, or None where it states none or could mean two.
 
     Read are days, months, years, decades, centuries, millennia, ranges of them, parts of decades and
     centuries, seasons but winter (it belongs to two years), all with BC/BCE/AD/CE and "circa". Two-digit
     years, open ranges ("since 1961") and WikiData's own negative years are not.
     """
+    words = language(code)
     dashed = "–" in text or "—" in text
-    rest = unicodedata.normalize("NFKC", text).lower()
-    rest = rest.translate({ord(c): "-" for c in "‐‑‒–—−"} | {ord("’"): "'", ord("‘"): "'"})
-    rest = " ".join(rest.split()).rstrip(" .;,")
+    rest = folded(text).rstrip(" .;,")
     if len(rest) > 80:
         return None
     calendar = ""
-    if found := _CALENDAR.search(rest):
-        calendar = "julian" if found["name"][0] in "oj" else "gregorian"
+    if found := words.patterns["calendar"].search(rest):
+        calendar = found.lastgroup or ""
         rest = rest[: found.start()]
-    rest = _WEEKDAY.sub("", _strip(_LEAD, rest), count=1)
-    shorter = _strip(_CIRCA, rest)
+    rest = _strip(words.patterns["weekday"], _strip(words.patterns["lead"], rest))
+    shorter = _strip(words.patterns["circa"], rest)
     circa, rest = shorter != rest, shorter
-    points = _points(rest, dashed=dashed)
+    points = _points(rest, words, dashed=dashed)
     if points is None:
         return None
     first, last = points[0], points[-1]
@@ -113,7 +82,7 @@ def parse_date(text: str) -> ParsedDate | None:
         circa=circa,
         part=first.part or last.part,
         style=first.style,
-        era=Era("BCE" if first.common or last.common else "BC"),
+        era=Era("BCE" if first.common or last.common else "BC", words.code),
     )
 
 
@@ -130,118 +99,122 @@ def _in_calendar(point: _Point, calendar: str) -> _Point:
     return replace(point, value=replace(point.value, calendar=calendar))
 
 
-def _points(text: str, *, dashed: bool) -> list[_Point] | None:
+def _points(text: str, words: Language, *, dashed: bool) -> list[_Point] | None:
     if not dashed and re.fullmatch(r"\d\d(\d\d)-(0\d|1[0-2])", text) and text[5:] > text[2:4]:
         return None  # 1906-08: August 1906, or 1906 to 1908
-    if not (dashed and re.fullmatch(r"\d{4}-\d\d", text)) and (one := _point(text)):
+    if not (dashed and re.fullmatch(r"\d{4}-\d\d", text)) and (one := _point(text, words)):
         return [one]
-    parts = _RANGE.split(_strip(_RANGE_LEAD, text))
+    parts = words.patterns["range_joint"].split(_strip(words.patterns["range_lead"], text))
     if len(parts) != 2 and "/" in text and re.fullmatch(r"\d{4}/\d\d(?:\d\d)?", text):
         parts = text.split("/")
     if len(parts) != 2 or not all(parts):
         return None
-    left, right = (_strip(_LEAD, part) for part in parts)
+    left, right = (_strip(words.patterns["lead"], part) for part in parts)
     if re.fullmatch(r"\d{4}", left) and re.fullmatch(r"\d\d", right):
         right = left[:2] + right
-    month_day = re.fullmatch(rf"{_M} {_D}", left)
-    day_year = re.fullmatch(rf"{_D},? (?P<y>\d{{3,4}})", right)
+    month_day = words.month_day.fullmatch(left)
+    day_year = words.day_year.fullmatch(right)
     if month_day and day_year:
         left, right = f"{left}, {day_year['y']}", f"{month_day['m']} {right}"
-    end = _point(right)
+    end = _point(right, words)
     if end is None:
         return None
-    begin = _point(left, inherited=end if end.marked == "before" else None) or _completed(left, end)
+    begin = _point(left, words, inherited=end if end.marked == "before" else None) or _completed(left, end, words)
     return [begin, end] if begin else None
 
 
-def _completed(left: str, end: _Point) -> _Point | None:
+def _completed(left: str, end: _Point, words: Language) -> _Point | None:
     """The beginning of a range that leaves to its end what both share: "4-6 August 1961"."""
     value = end.value
     if value.precision in (6, 7):
-        return _point(f"{left} {'century' if value.precision == 7 else 'millennium'}", inherited=end)
+        (full,) = words.written(
+            "completed_century" if value.precision == 7 else "completed_millennium", left=left
+        )
+        return _point(full, words, inherited=end)
     year = f"{abs(value.year):04d}"
-    month = MONTHS[value.month - 1].lower() if value.month else ""
-    for full in (f"{left} {year}", f"{left}, {year}", f"{left} {month} {year}"):
-        if found := _point(full, inherited=end):
+    month = words.months[value.month - 1].name.lower() if value.month else ""
+    for full in words.written("completed", left=left, month=month, year=year):
+        if found := _point(" ".join(full.split()), words, inherited=end):
             return found if found.value.precision == value.precision else None
     return None
 
 
-def _point(text: str, *, inherited: _Point | None = None) -> _Point | None:
+def _point(text: str, words: Language, *, inherited: _Point | None = None) -> _Point | None:
     marked: Literal["", "before", "after"] = ""
     common = False
-    found = _ERA_AFTER.search(text)
+    found = words.patterns["era_after"].search(text)
     if found:
         text = text[: found.start()]
     else:
-        found = _ERA_BEFORE.search(text)
+        found = words.patterns["era_before"].search(text)
         if found:
             text = text[: found.start()] + text[found.end() :]
     if found:
-        name = found["era"].replace(".", "").replace(" ", "")
-        marked, common = "before" if name[0] == "b" else "after", name.endswith("e")
+        marked = "before" if found.lastgroup in ("bc", "bce") else "after"
+        common = found.lastgroup in ("bce", "ce")
     elif inherited:
         marked, common = inherited.marked, inherited.common
     sign = -1 if marked == "before" else 1
-    bare = _strip(_PART, text)
+    bare = _strip(words.patterns["part"], text)
     part, text = bare != text, bare
     for parse in (_decade, _counted, _season, _numeric, _dated):
         if part and parse not in (_decade, _counted, _dated):
             continue
-        if made := parse(text, sign, bool(marked)):
+        if made := parse(text, words, sign, bool(marked)):
             if part and made.value.precision > 10:
                 return None
             return _Point(made.value, made.style, marked, common, part or made.part)
     return None
 
 
-def _decade(text: str, sign: int, marked: bool) -> _Point | None:
-    found = _DECADE.fullmatch(text)
+def _decade(text: str, words: Language, sign: int, marked: bool) -> _Point | None:
+    found = words.patterns["decade"].fullmatch(text)
     if not found or (len(found["y"]) < 3 and not marked):
         return None
     return _Point(TimeValue(year=sign * int(found["y"]), precision=8)) if int(found["y"]) else None
 
 
-def _counted(text: str, sign: int, marked: bool) -> _Point | None:
-    found = _COUNTED.fullmatch(text)
-    if not found:
-        return None
-    count = found["n"]
-    number = int(count[:-2]) if count[0].isdigit() else ORDINALS.index(count) + 1
-    size, precision = (1000, 6) if found["unit"] == "millennium" else (100, 7)
-    return _Point(TimeValue(year=sign * (number * size), precision=precision)) if number else None
+def _counted(text: str, words: Language, sign: int, marked: bool) -> _Point | None:
+    for key, size, precision in (("century", 100, 7), ("millennium", 1000, 6)):
+        if found := words.patterns[key].fullmatch(text):
+            number = words.count_of(found["n"])
+            return _Point(TimeValue(year=sign * (number * size), precision=precision)) if number else None
+    return None
 
 
-def _season(text: str, sign: int, marked: bool) -> _Point | None:
-    found = _SEASON.fullmatch(text)
+def _season(text: str, words: Language, sign: int, marked: bool) -> _Point | None:
+    found = words.patterns["season"].fullmatch(text)
     return _Point(TimeValue(year=sign * int(found["y"]), precision=9), part=True) if found else None
 
 
-def _numeric(text: str, sign: int, marked: bool) -> _Point | None:
+def _numeric(text: str, words: Language, sign: int, marked: bool) -> _Point | None:
     found = _NUMERIC.fullmatch(text)
     if not found:
         return None
     a, b, year = int(found[1]), int(found[3]), int(found[4])
+    if words.numeric_day_first:
+        return _checked(sign * year, b, a, "day-first")
     if a <= 12 and b <= 12 and a != b:
         return None
     day, month, style = (b, a, "month-first") if b > 12 else (a, b, "day-first")
     return _checked(sign * year, month, day, "month-first" if style == "month-first" else "day-first")
 
 
-def _dated(text: str, sign: int, marked: bool) -> _Point | None:
-    for pattern, style in _POINTS:
+def _dated(text: str, words: Language, sign: int, marked: bool) -> _Point | None:
+    for pattern, style in (*words.points, *_ISO):
         found = pattern.fullmatch(text)
         if not found:
             continue
         groups = found.groupdict()
-        digits = groups["y"].replace(",", "")
-        if (len(digits) < 3 or len(digits) > 4 or "," in groups["y"]) and not marked:
+        digits = re.sub(r"\D", "", groups["y"])
+        if (len(digits) < 3 or len(digits) > 4 or digits != groups["y"]) and not marked:
             continue
-        if groups["y"].startswith("0") and len(digits) < 4:
+        if digits.startswith("0") and len(digits) < 4:
             continue
         month = groups.get("m")
-        number = (int(month) if month.isdigit() else _MONTH_NUMBERS[month]) if month else 0
-        day = int(groups.get("d") or 0)
+        number = (int(month) if month.isdigit() else words.month_numbers[month]) if month else 0
+        written = groups.get("d") or "0"
+        day = int(written) if written.isdigit() else words.day_words[written]
         if groups.get("time") and (number, day) == (1, 1):
             number = day = 0  # query services fill up what the precision leaves open
         made = _checked(sign * int(digits), number, day, style)

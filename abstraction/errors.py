@@ -11,3 +11,11 @@ class RowError(AbstractionError, ValueError):
 
 class UnknownRelationError(AbstractionError, ValueError):
     """A relation was asked for that is no property id or has no row in the relation table."""
+
+
+class UnknownLinkerError(AbstractionError, ValueError):
+    """A way of linking was asked for that there is not; the message names those there are."""
+
+
+class LanguageError(AbstractionError, ValueError):
+    """A language's data file is not as it must be; the message names the file, the key and what is allowed."""

@@ -10,7 +10,7 @@ import unicodedata
 from dataclasses import dataclass
 from decimal import Decimal
 
-from abstraction.calendar_units import MONTHS
+from abstraction.languages import language
 from abstraction.units import MeasureUnit, unit_of_sign, unit_of_spelling
 
 SCALES = {
@@ -35,7 +35,9 @@ _AMOUNT = re.compile(
 _COMPOUND = re.compile(rf"({_NUMBER})\s*([a-z]+|')\s*(?:and\s+)?({_NUMBER})\s*([a-z]+|\"|'')")
 _NOUN = re.compile(r"[^\W\d_]+(?:[ -][^\W\d_]+){0,3}")
 _FRACTIONS = re.compile("[¼-¾⅐-⅞]")
-_NO_NOUN = {name.lower() for name in MONTHS} | {"to", "or", "and", "bc", "bce", "ad", "ce", "century", "per"}
+_NO_NOUN = {month.name.lower() for month in language("en").months} | {
+    "to", "or", "and", "bc", "bce", "ad", "ce", "century", "per",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -18,9 +18,9 @@ from abstraction.calendar_units import (
     Kind,
     Style,
     Unit,
+    century_marks,
     gregorian_of,
     names,
-    ordinal,
     unit_of,
 )
 from abstraction.date_texts import ParsedDate, parse_date
@@ -64,8 +64,12 @@ def time_value_ladder(
 ) -> list[Level]:
     """The levels of a value of the graph, or with `last` of the range between two; see `date_ladder`."""
     era = era or Era()
-    text = "–".join(_text(v, era, style) for v in (value, last) if v)
-    parsed = ParsedDate(text=f"c. {text}" if circa else text, first=value, last=last, circa=circa, style=style, era=era)
+    text = _text(value, era, style)
+    if last is not None:
+        text = era.words.written("range", first=text, last=_text(last, era, style))[0]
+    if circa:
+        text = era.words.written("circa", date=text)[0]
+    parsed = ParsedDate(text=text, first=value, last=last, circa=circa, style=style, era=era)
     return _ladder(parsed, subject_evidence)
 
 
@@ -73,7 +77,9 @@ def _text(value: TimeValue, era: Era, style: Style) -> str:
     unit = unit_of(value)
     if unit is None:  # a decade of a single digit, or a day or month that is not there
         mark = era.before if value.year < 0 else era.after
-        return f"the 0s {mark}" if value.precision == 8 else names(Unit("year", value.year), era=era)[0]
+        if value.precision == 8:
+            return era.words.written("decade", n=0, mark=f" {mark}")[0]
+        return names(Unit("year", value.year), era=era)[0]
     return names(unit, era=era, style=style)[0]
 
 
@@ -223,13 +229,17 @@ def _edge_state(century: Unit) -> str:
 def _edge(century: Unit, era: Era) -> _Rung:
     """The end of a century at its year 1900, which the decade's century leaves out; the beginning BCE."""
     place = "end" if century.number > 0 else "beginning"
-    texts = [name for name in names(century, era=era) if name.startswith("the ")]
-    aliases = [f"the {'late' if place == 'end' else 'early'} {name.removeprefix('the ')}" for name in texts]
     year = names(Unit("year", century.last_year() if century.number > 0 else century.first_year()), era=era)[0]
+    texts = [
+        text
+        for mark in century_marks(century, era)
+        for count in era.words.counted(abs(century.number))
+        for text in era.words.written(f"century_{place}", count=count, mark=mark)
+    ]
     return _Rung(
-        (f"the {place} of {texts[0]}", *aliases, *(a.removeprefix("the ") for a in aliases)),
+        tuple(dict.fromkeys(texts)),
         _states(century) | {_edge_state(century)},
-        f"{year} is the {'last' if place == 'end' else 'first'} year of {texts[0]}",
+        f"{year} is the {'last' if place == 'end' else 'first'} year of {names(century, era=era)[0]}",
     )
 
 
@@ -237,13 +247,12 @@ def _turn(early: Unit | None, late: Unit | None, era: Era) -> _Rung:
     """Both centuries, where an estimate lies at their border."""
     if early is None or late is None:
         raise ValueError("an estimate within one era has a century on either side")
-    old, new = ordinal(abs(early.number)), ordinal(abs(late.number))
+    old, new = (era.words.counted(abs(unit.number))[0] for unit in (early, late))
     mark = f" {era.before}" if early.number < 0 else ""
-    text = f"late {old} or early {new} century{mark}"
     return _Rung(
-        (f"the {text}", text, f"the turn of the {new} century{mark}", f"the {old} or {new} century{mark}"),
+        era.words.written("turn", old=old, new=new, mark=mark),
         frozenset({f"{early.key()} or {late.key()}"}),
-        f"an estimate may be off by some years, over the border of the {old} and {new} centuries{mark}",
+        f"an estimate may be off by some years, over the border of {names(early, era=era)[0]} and the next",
     )
 
 
@@ -260,10 +269,11 @@ def _answer_aliases(parsed: ParsedDate) -> tuple[str, ...]:
         begin, until = forms[0], names(end, era=parsed.era)[0]
         if unit.number < 0 and end.number < 0:
             begin = str(-unit.number)
-        forms = tuple(f"{begin}{joint}{until}" for joint in ("–", "-", " to "))
+        forms = parsed.era.words.written("range", first=begin, last=until)
     elif parsed.circa:
-        plain = tuple(form.removeprefix("the ") if unit.kind != "day" else form for form in forms[:2])
-        marked = tuple(f"{word} {form}" for form in plain for word in ("c.", "circa", "about", "around"))
+        words = parsed.era.words
+        plain = tuple(words.without_article(form) if unit.kind != "day" else form for form in forms[:2])
+        marked = tuple(text for form in plain for text in words.written("circa", date=form))
         forms = (*marked, *forms)
     elif (other := gregorian_of(parsed.first)) and (also := unit_of(other)):
         forms += names(also, era=parsed.era, style=parsed.style)
