@@ -15,7 +15,7 @@ import typer
 from granola.cli.describing import COUNTED, described
 from granola.cli.mirror import push
 from granola.cli.mirror import verify as verify_mirror
-from granola.cli.output import check_out, check_standard_input, count
+from granola.cli.output import check_out, check_standard_input, count, note
 from granola.cli.selecting import scope_of, words
 from granola.cli.sources import SourceKind, build_from
 
@@ -169,7 +169,7 @@ def build(
         _estimate(sources or [], out, scope, languages_kept, limit, workers, force=force, asked=dry_run)
         if dry_run:
             return
-    with _progress_bar() as progress:
+    with _told_when_interrupted(out, cache), _progress_bar() as progress:
         report = build_from(
             source_kind,
             sources or [],
@@ -288,6 +288,19 @@ def _estimate(
     check_request(sources, out, limit=limit, force=force or asked)
     found = estimate(sources, out, scope=scope, languages=languages, limit=limit, workers=workers)
     tell(found, asked=asked)
+
+
+@contextmanager
+def _told_when_interrupted(out: Path, cache: Path | None) -> Iterator[None]:
+    try:
+        yield
+    except KeyboardInterrupt:
+        from kg.building.work import folder_of
+        from kg.sources import CACHE_SUFFIX
+
+        kept = folder_of(out).is_dir() or (cache or out.with_name(out.name + CACHE_SUFFIX)).exists()
+        note(f"interrupted; {'what was read is kept, the same command goes on' if kept else 'nothing was written'}")
+        raise
 
 
 @contextmanager

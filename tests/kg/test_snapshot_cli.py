@@ -10,6 +10,7 @@ import shlex
 import sqlite3
 import sys
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 
 import orjson
@@ -17,8 +18,9 @@ import pytest
 from dump_json import entity_json, lines
 from test_snapshot import WORLD, ids_of
 
-from granola.cli import selecting
+from granola.cli import selecting, snapshot
 from granola.cli.main import main
+from kg.building import work
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -236,6 +238,24 @@ def test_standard_input_and_force(run: Run, tmp_path: Path, monkeypatch: pytest.
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(gzip.compress(data))))
         assert run("build", "-", *words)[0] == 0
     assert len(ids_of(tmp_path / "w")) == 13
+
+
+@pytest.mark.parametrize("worth", [0.0, 5.0])
+def test_an_interrupt_says_what_becomes_of_the_work(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, worth: float
+) -> None:
+    def stop(_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as during:
+        during.setattr(work, "WORTH", worth)
+        during.setattr(snapshot, "_progress_bar", lambda: nullcontext(stop))
+        code, out, err = run("build", "world.json.gz", "--out", "w")
+    told = "what was read is kept, the same command goes on" if worth == 0 else "nothing was written"
+    assert (code, out, err) == (130, "", f"granola: interrupted; {told}\n")
+    assert not (tmp_path / "w").exists()
+    assert run("build", "world.json.gz", "--out", "w")[0] == 0
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["w", "world.json.gz"]
 
 
 def test_a_bar_on_a_terminal_only(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
