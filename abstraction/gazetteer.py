@@ -80,6 +80,7 @@ class Gazetteer:
         self._graph = graph
         self.classes = classifier
         self._above: dict[str, frozenset[str]] = {}
+        self._containers: dict[str, tuple[tuple[str | None, frozenset[str]], ...]] = {}
         self._chains: dict[str, tuple[tuple[Place, ...], ...]] = {}
 
     def chain(self, entity_id: str) -> tuple[tuple[Place, ...], ...]:
@@ -151,28 +152,69 @@ class Gazetteer:
         """Normalised names of everything that contains the entity: graph containers and described chain."""
         known = self._above.get(entity_id)
         if known is None:
-            out: set[str] = set()
-            seen = {entity_id}
-            layer = [entity_id]
-            for _ in range(DEPTH):
-                self._graph.fetch(layer)
-                upward = [t for i in layer for prop in CONTAINERS for t in self._graph.targets(i, prop)]
-                layer = [t for t in dict.fromkeys(upward) if t not in seen]
-                seen.update(layer)
-                if not layer:
-                    break
-            seen.discard(entity_id)
-            for place in seen:
-                out.update(normalise(n) for n in self._graph.names(place))
-            description = self._graph.description(entity_id)
-            phrase = parse_place(description) if description else None
-            for unit in phrase.units if phrase else ():
-                for part in self._split(unit.text):
-                    out.update(normalise(v) for v in variants(part))
-            for step in self._by_demonym(description, entity_id) if description else ():
-                out.update(normalise(n) for p in step if p.qid for n in self._graph.names(p.qid))
-            known = self._above[entity_id] = frozenset(out)
+            climbed = self._climbed(entity_id).values()
+            known = self._above[entity_id] = frozenset().union(*climbed, *self._described(entity_id))
         return known
+
+    def containers(
+        self, entity_id: str, *, without: str | None = None
+    ) -> tuple[tuple[str | None, frozenset[str]], ...]:
+        """The places that contain the entity up to its state: ids where statements lead there, and normalised names.
+
+        `without` is a property whose statements about the entity itself are not to be used.
+        """
+        known = None if without else self._containers.get(entity_id)
+        if known is None:
+            climbed = self._climbed(entity_id, without=without, beyond_states=False)
+            out: list[tuple[str | None, frozenset[str]]] = list(climbed.items())
+            for names in self._described(entity_id):
+                # One place by statement and by description counts once; a part of the world tells next to nothing.
+                if any(not names.isdisjoint(held) for _, held in out) or any(map(WORLD.search, map(str.title, names))):
+                    continue
+                out.append((None, names))
+            known = tuple(out)
+            if without is None:
+                self._containers[entity_id] = known
+        return known
+
+    def _climbed(
+        self, entity_id: str, *, without: str | None = None, beyond_states: bool = True
+    ) -> dict[str, frozenset[str]]:
+        """Containers by statements with their names, nearest first."""
+        places: dict[str, frozenset[str]] = {}
+        layer = [entity_id]
+        for _ in range(DEPTH):
+            self._graph.fetch(layer)
+            upward = [
+                target
+                for i in layer
+                if beyond_states or not self.is_state(i)
+                for prop in CONTAINERS
+                if i != entity_id or prop != without
+                for target in self._graph.targets(i, prop)
+            ]
+            layer = [t for t in dict.fromkeys(upward) if t not in places and t != entity_id]
+            if not layer:
+                break
+            self._graph.fetch(layer)
+            places.update((place, self._names(place)) for place in layer)
+        return places
+
+    def _described(self, entity_id: str) -> list[frozenset[str]]:
+        """The names of each place that the entity's description says it lies in."""
+        description = self._graph.description(entity_id)
+        phrase = parse_place(description) if description else None
+        said = [
+            frozenset(normalise(v) for v in variants(part))
+            for unit in (phrase.units if phrase else ())
+            for part in self._split(unit.text)
+        ]
+        if description:
+            said += [self._names(p.qid) for s in self._by_demonym(description, entity_id) for p in s if p.qid]
+        return said
+
+    def _names(self, entity_id: str) -> frozenset[str]:
+        return frozenset(normalise(n) for n in self._graph.names(entity_id))
 
     def known(self, text: str, *, sites: bool = False) -> list[str]:
         """Ids of places that carry the name, labels before aliases, then by number."""

@@ -21,6 +21,7 @@ from abstraction.ladders.base import Case
 from abstraction.levels import as_graph, levels, ordered
 from abstraction.linking import Link, Linker
 from abstraction.literals import date_levels, quantity_levels
+from abstraction.priors import Priors
 from abstraction.relations import ANY, Relation, relation, table
 from abstraction.rows import QARow, TieredRow
 from abstraction.tiers import Abstention, Ladder, Level, Tier
@@ -45,15 +46,20 @@ PROPERTIES = frozenset(_READ.split())
 
 
 class LadderMaker:
-    """Makes ladders from one snapshot in one language. The same row always gives the same ladder."""
+    """Makes ladders from one snapshot in one language. The same row always gives the same ladder.
+
+    `linker` is how answers without an id are linked; see `abstraction.linking.Linker`.
+    """
 
     classes: Classifier
     gazetteer: Gazetteer
     linker: Linker
 
-    def __init__(self, store: Store, *, language: str = "en") -> None:
+    def __init__(self, store: Store, *, language: str = "en", linker: str = "question") -> None:
+        self._method = linker
         properties = PROPERTIES | set(table())
         self.graph = Graph(store, language=language, properties=properties)
+        self._priors = Priors(store)
         self._start_afresh()
         self.vocabulary = Vocabulary.from_store(store, language)
 
@@ -87,7 +93,7 @@ class LadderMaker:
     def _start_afresh(self) -> None:
         self.classes = Classifier(self.graph)
         self.gazetteer = Gazetteer(self.graph, self.classes)
-        self.linker = Linker(self.graph, self.gazetteer)
+        self.linker = Linker(self.graph, self.gazetteer, method=self._method, priors=self._priors)
 
     def _described(self, row: QARow) -> Entity | None:
         qid, said = row.answer_qids[0], row.answer_description
@@ -232,6 +238,12 @@ class LadderMaker:
         ids = [m.id for t in texts for m in graph.find(t)]
         ids += [q for row in rows for q in (*row.answer_qids, row.subject_qid) if q]
         graph.fetch(ids)
+        by_relation: dict[str, list[str]] = {}
+        for row in rows:
+            if row.relation:
+                by_relation.setdefault(row.relation, []).extend(row.answers)
+        for prop, answers in by_relation.items():
+            self.linker.prepare(answers, relation(prop))
         for _ in range(2):
             ids = [
                 s.target
@@ -266,6 +278,8 @@ def _without(first: Level, beyond: tuple[Level, ...]) -> Level:
 
 def _note(link: Link) -> dict[str, object]:
     out: dict[str, object] = {"qid": link.qid, "confidence": link.confidence, "rule": link.rule}
+    if link.share is not None and link.rivals:
+        out["share"] = round(link.share, 3)
     if link.rivals:
         out["rivals"] = list(link.rivals)
     if link.abstained:
@@ -273,6 +287,11 @@ def _note(link: Link) -> dict[str, object]:
     return {k: v for k, v in out.items() if v is not None}
 
 
-def make_ladders(rows: Iterable[QARow], store: Store, *, language: str = "en") -> Iterator[TieredRow]:
-    """Tiered rows of the questions, in order. Raises UnknownRelationError for a malformed relation."""
-    return LadderMaker(store, language=language).make_all(rows)
+def make_ladders(
+    rows: Iterable[QARow], store: Store, *, language: str = "en", linker: str = "question"
+) -> Iterator[TieredRow]:
+    """Tiered rows of the questions, in order.
+
+    Raises UnknownRelationError for a malformed relation, UnknownLinkerError for a linker that there is not.
+    """
+    return LadderMaker(store, language=language, linker=linker).make_all(rows)

@@ -9,7 +9,7 @@ import difflib
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib.resources import files
 
@@ -23,7 +23,9 @@ class Relation:
     `asks` is the kind of answer wanted ("place", "country", "school", "person", "performer", "owner",
     "company", "label", "genre", "occupation", "language", "position", "work", "date", "quantity", "any").
     `trivial` holds normalised phrases without article that never are a tier here. `dated_by` are properties
-    of the subject that give the question's date, first found first.
+    of the subject that give the question's date, first found first. `subject` is the kind of thing asked about.
+    `inverse` are properties that say the same from the answer's side. `suits` are classes that answers have as
+    a rule, by property ("P106": occupations): one fact among others that linking weighs.
     """
 
     id: str
@@ -32,6 +34,8 @@ class Relation:
     trivial: frozenset[str] = frozenset()
     dated_by: tuple[str, ...] = ()
     subject: str = "any"
+    inverse: tuple[str, ...] = ()
+    suits: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
 
 ANY = Relation(id="", label="", asks="any", trivial=frozenset({"thing", "entity", "person", "human", "place"}))
@@ -54,6 +58,8 @@ def table() -> Mapping[str, Relation]:
             trivial=frozenset(words),
             dated_by=tuple(row.get("dated_by", ())),
             subject=row.get("subject", "any"),
+            inverse=tuple(row.get("inverse", ())),
+            suits={prop: frozenset(ids) for prop, ids in row.get("suits", {}).items()},
         )
     return out
 

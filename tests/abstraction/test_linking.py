@@ -37,7 +37,7 @@ def linked(make: LadderMaker, text: str, prop: str, subject: str | None = None, 
 
 def test_the_only_one_of_the_right_class() -> None:
     make = maker(USA, OHIO, entity("Q1", "Columbus", P31="Q515", P131="Q1397"), entity("Q2", "Columbus", P31="Q11424"))
-    assert linked(make, "Columbus", "P19") == Link(qid="Q1", confidence="high", rule="only")
+    assert linked(make, "Columbus", "P19") == Link(qid="Q1", confidence="high", rule="only", share=1.0)
 
 
 @pytest.mark.parametrize(("text", "prop", "code"), [("Nowhere", "P19", "no-link"), ("Lens", "P19", "type-conflict")])
@@ -50,9 +50,8 @@ def test_the_subjects_own_statement_decides() -> None:
     first = entity("Q10", "Salem", P31="Q515", P131="Q1397")
     second = entity("Q11", "Salem", P31="Q515", P131="Q1439")
     marion = entity("Q12", "Marion County", P31="Q47168", P36="Q11")
-    assert linked(maker(USA, OHIO, TEXAS, first, second, marion), "Salem", "P36", "Marion County") == Link(
-        qid="Q11", confidence="high", rule="statement"
-    )
+    link = linked(maker(USA, OHIO, TEXAS, first, second, marion), "Salem", "P36", "Marion County")
+    assert (link.qid, link.confidence, link.rule, link.rivals) == ("Q11", "high", "statement", ())
 
 
 def test_the_description_names_the_subject() -> None:
@@ -88,7 +87,9 @@ def test_label_before_alias_then_size_then_number_with_rivals() -> None:
     assert (linked(make, "Paris", "P19").qid, linked(make, "Paris", "P19").rule) == ("Q21", "prominence")
     make = maker(peopled(small, 1_500_000), peopled(large, 2_000_000))
     link = linked(make, "Paris", "P19")
-    assert (link.qid, link.confidence, link.rule, link.rivals) == ("Q20", "low", "smallest-id", ("Q21",))
+    assert (link.qid, link.confidence, link.rule, link.rivals) == ("Q21", "low", "prominence", ("Q20",))
+    link = linked(maker(small, large), "Paris", "P19")
+    assert (link.qid, link.confidence, link.rule, link.share) == ("Q20", "low", "smallest-id", 0.5)
 
 
 def test_a_low_link_keeps_only_what_all_namesakes_share() -> None:

@@ -1,0 +1,190 @@
+"""Which entities an answer's text may mean: those that carry the name and can be what the relation asks for."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+
+from abstraction.classes import Wanted, wanted
+from abstraction.filters import words
+from abstraction.gazetteer import PLACES, SETTLEMENTS, Gazetteer
+from abstraction.priors import Priors
+from abstraction.relations import Relation
+from kg.graph import Graph
+from kg.model import QuantityValue
+from kg.store.base import NameMatch
+from kg.terms import normalise
+
+CODE_LENGTH = 3  # "no" is the code of a language
+PROVEN = 3  # uses as a value from which the source itself says that an entity can be the relation's value
+UNCOUNTED = 1000.0  # inhabitants of a place that nobody counted
+UNRELATED_TO_SIZE = frozenset({"P36"})
+MOST = 60  # candidates that are weighed; the least used of a longer list are left out
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Candidate:
+    """An entity that the text may mean, and the name of it that the text is."""
+
+    qid: str
+    name: NameMatch
+    exact: bool
+    fits: bool
+
+
+class Candidates:
+    """Looks names up in one graph."""
+
+    def __init__(self, graph: Graph, gazetteer: Gazetteer, priors: Priors) -> None:
+        self._graph = graph
+        self._gazetteer = gazetteer
+        self._classes = gazetteer.classes
+        self._priors = priors
+
+    def named(self, text: str, relation: Relation) -> tuple[NameMatch, ...]:
+        """Items by the text as it stands, else without brackets, without or with an article."""
+        # Where nothing says what is asked for, "yes" is no band and "no" no country.
+        bare_word = relation.asks == "any" and text.islower()
+        for variant in _variants(text):
+            found = tuple(m for m in self._graph.find(variant) if m.id.startswith("Q"))
+            if bare_word:
+                found = tuple(m for m in found if m.text.islower() and len(m.text) > CODE_LENGTH)
+            if found:
+                self._graph.fetch(m.id for m in found)
+                return found
+        return ()
+
+    def fitting(
+        self, matches: Iterable[NameMatch], text: str, relation: Relation, *, measured: str | None = None
+    ) -> list[Candidate]:
+        """Those that can be what the relation asks for, in the order of the matches.
+
+        By class; an entity of no known class, or of another one, where the source uses it as the relation's
+        value often enough; one of no known class too where there is nothing else and the text is its label.
+        `measured` is taken once out of those counts.
+        """
+        filter_ = wanted(relation.asks)
+        out: dict[str, Candidate] = {}
+        spare: dict[str, Candidate] = {}
+        for match in matches:
+            kinds = self._classes(match.id)
+            if "never" in kinds or match.id in out:
+                continue
+            fits = filter_ is None or (bool(kinds) and fits_class(kinds, filter_))
+            candidate = Candidate(qid=match.id, name=match, exact=match.text == text.strip(), fits=fits)
+            (out if fits else spare)[match.id] = candidate
+        if spare and relation.id:
+            self._priors.fetch(relation, spare)
+            for qid, candidate in spare.items():
+                if self._priors.uses(relation, qid) - (qid == measured) >= PROVEN:
+                    out[qid] = candidate
+        if not out:
+            out = {i: c for i, c in spare.items() if not self._classes(i) and c.name.kind == "label"}
+        if len(out) > MOST:
+            self._priors.fetch(relation, out)
+            kept = sorted(out, key=lambda i: -self._priors.uses(relation, i))[:MOST]
+            out = {i: out[i] for i in kept}
+        return list(out.values())
+
+    def signs(
+        self, found: Sequence[Candidate], text: str, relation: Relation, *, measured: str | None = None
+    ) -> dict[str, dict[str, float]]:
+        """What each candidate has of its own, by name.
+
+        "label" and "exact": the text is its label, its name to the letter. "fits": of a class that is asked for.
+        "uses" and "kindred": logarithms of how often the source has it as the relation's value, or that of a relation
+        that asks for the same. "sitelinks", "inhabitants": logarithms; people count only where no uses do. "prefers",
+        "suits": of the class, or with the occupation, that answers have as a rule. "past": it is no more. "no_tier":
+        a region that nobody names. "outer", "inner": it holds a namesake, or lies in one.
+        """
+        ids = [c.qid for c in found]
+        self._priors.fetch(relation, ids)
+        family = self._around_others(ids, text)
+        filter_ = wanted(relation.asks)
+        out = {}
+        for candidate in found:
+            qid = candidate.qid
+            entity = self._graph.entity(qid)
+            out[qid] = {
+                "label": float(candidate.name.kind == "label"),
+                "exact": float(candidate.exact),
+                "fits": float(candidate.fits),
+                "uses": math.log1p(max(0, self._priors.uses(relation, qid) - (qid == measured))),
+                "kindred": math.log1p(self._priors.kindred_uses(relation, qid)),
+                "sitelinks": math.log1p(entity.sitelinks if entity else 0),
+                "prefers": float(filter_ is not None and not filter_.prefers.isdisjoint(self._classes(qid))),
+                "suits": float(self._suits(qid, relation)),
+                "past": float(self._graph.is_historical(qid)),
+                "no_tier": float(self._gazetteer.is_no_tier(qid)),
+                "outer": float(family[qid] > 0),
+                "inner": float(family[qid] < 0),
+            }
+        # A capital is small as often as it is large: size says nothing there.
+        if relation.id not in UNRELATED_TO_SIZE and not any(s["uses"] or s["kindred"] for s in out.values()):
+            for qid, signs in out.items():
+                signs["inhabitants"] = self._inhabitants(qid)
+        return out
+
+    def is_unsuited(self, qid: str, relation: Relation) -> bool:
+        """Whether the entity has occupations, and none that makers of such works have as a rule."""
+        if relation.subject != "work" or "P106" not in relation.suits or not self._graph.targets(qid, "P106"):
+            return False
+        return not self._suits(qid, relation)
+
+    def _suits(self, qid: str, relation: Relation) -> bool:
+        for prop, kinds in relation.suits.items():
+            if prop == "P31":
+                if self._graph.is_instance(qid, kinds):
+                    return True
+                continue
+            held = self._graph.targets(qid, prop)
+            self._graph.fetch(held)
+            if any(t in kinds or not kinds.isdisjoint(self._graph.targets(t, "P279")) for t in held):
+                return True
+        return False
+
+    def _inhabitants(self, qid: str) -> float:
+        """The logarithm of how many thousands live there; a region must be ten times a settlement's size."""
+        people = [
+            float(s.value.amount)
+            for s in self._graph.statements(qid, "P1082")
+            if isinstance(s.value, QuantityValue) and s.rank != "deprecated"
+        ]
+        settled = self._graph.is_instance(qid, SETTLEMENTS) or not self._graph.classes(qid)
+        return math.log(max([UNCOUNTED, *people]) / UNCOUNTED / (1 if settled else 10))
+
+    def _around_others(self, ids: Collection[str], text: str) -> dict[str, int]:
+        """A city around its borough of one name: 1 where it holds a namesake, -1 where it lies in one, else 0."""
+        key = normalise(text)
+        places = [i for i in ids if not PLACES.isdisjoint(self._classes(i))]
+        out = dict.fromkeys(ids, 0)
+        for inner in places:
+            around = self._gazetteer.above(inner)
+            if key not in around:
+                continue
+            for outer in places:
+                # What else contains them both tells that they are one family.
+                theirs = self._gazetteer.above(outer)
+                if outer != inner and key not in theirs and (theirs & around) - {key}:
+                    out[outer], out[inner] = 1, -1
+        return out
+
+
+def fits_class(kinds: frozenset[str], filter_: Wanted) -> bool:
+    """Whether an entity of these classes can be what is asked for."""
+    if filter_.fits.isdisjoint(kinds):
+        return False
+    return filter_.excludes.isdisjoint(kinds) or not filter_.prefers.isdisjoint(kinds)
+
+
+def _variants(text: str) -> Sequence[str]:
+    out = [text.strip()]
+    bare = re.sub(r"\s*\([^()]*\)\s*$", "", out[0])
+    out += [bare, re.sub(r"^(?:the|a|an)\s+", "", bare, flags=re.I)]
+    if bare and not bare.lower().startswith("the "):
+        out.append(f"the {bare}")
+    if len(words(bare)) > 1 and bare.endswith("."):
+        out.append(bare.rstrip("."))
+    return list(dict.fromkeys(v for v in out if v))

@@ -1,0 +1,37 @@
+"""The numbers that linking works with, from `abstraction/data/linking.json`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.resources import files
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LinkSettings:
+    """Weights of signs in log odds a unit, names of rules with their signs, and the bounds of confidence.
+
+    `shares` are parts of the belief in (0, 1): from "high" and from "medium" on a link has that confidence, from
+    "rival" on a candidate is a rival. `doubts` add up to `most_doubt`, where a candidate without rival is given up.
+    """
+
+    weights: Mapping[str, float]
+    rules: Mapping[str, tuple[str, ...]]
+    shares: Mapping[str, float]
+    doubts: Mapping[str, float]
+    most_doubt: float
+
+
+@lru_cache(maxsize=1)
+def link_settings() -> LinkSettings:
+    """The settings that come with the package."""
+    data = json.loads(files("abstraction").joinpath("data/linking.json").read_text(encoding="utf-8"))
+    return LinkSettings(
+        weights=data["weights"],
+        rules={name: tuple(signs) for name, signs in data["rules"].items()},
+        shares=data["shares"],
+        doubts=data["doubts"],
+        most_doubt=data["most_doubt"],
+    )

@@ -1,0 +1,35 @@
+"""Capitals of units that many states have under one name: Washington County's seat is another in each."""
+
+from __future__ import annotations
+
+import re
+
+from abstraction.gazetteer import Gazetteer
+from abstraction.relations import Relation
+from kg.terms import normalise
+
+CAPITAL = "P36"
+_UNIT = re.compile(
+    r"[A-ZÀ-Þ][\w.'’-]*(?: (?:of|and|the|de|la|[A-ZÀ-Þ][\w.'’-]*))* "
+    r"(?P<kind>County|District|Parish|Province|Region|Department)$"
+)
+
+
+def lies_elsewhere(qid: str, relation: Relation, question: str, gazetteer: Gazetteer) -> bool:
+    """Whether a capital is said to lie in another unit of the kind asked for: another county, say."""
+    asked = _unit(relation, question)
+    if asked is None:
+        return False
+    kind, name = normalise(asked["kind"]), normalise(asked[0])
+    same_kind = [above for above in gazetteer.above(qid) if above.endswith(f" {kind}")]
+    return bool(same_kind) and name not in same_kind and not any(a.startswith(name) for a in same_kind)
+
+
+def is_unlikely_seat(relation: Relation, question: str, *, sure: bool) -> bool:
+    """Whether a county's seat is known by its name alone: of its many namesakes the snapshot may hold another."""
+    asked = _unit(relation, question)
+    return asked is not None and asked["kind"] == "County" and not sure
+
+
+def _unit(relation: Relation, question: str) -> re.Match[str] | None:
+    return _UNIT.search(question.rstrip("?. ")) if relation.id == CAPITAL else None
