@@ -124,6 +124,7 @@ class Language:
     magnitudes: Mapping[int, str]
     magnitude_of: str
     number_words: Mapping[str, int]
+    no_nouns: frozenset[str]
     units: Mapping[str, tuple[str, ...]]
     elided: tuple[tuple[re.Pattern[str], str], ...]
 
@@ -194,6 +195,17 @@ class Language:
         single = plain.lstrip("-")
         one = float(single) < 2 if self.plural_from_two else single == "1"
         return f"{self.number(plain)} {scale.one if one else scale.many}"
+
+    @cached_property
+    def powers(self) -> Mapping[str, int]:
+        """Every readable word for a power of ten, in lower case: "million" 6."""
+        return {folded(w): s.power for s in self.scales for w in (s.one, s.many, *s.read) if w}
+
+    def of_things(self, number: str, what: str) -> str:
+        """A number and what is counted: "35 km", "1.4 billion people", "1,4 milliard d'euros", "35%"."""
+        if what == "%":
+            return self.written("percent", n=number)[0]
+        return self.finished(f"{number}{self.scale_of if number[-1:].isalpha() else ''} {what}")
 
     @cached_property
     def number_pattern(self) -> str:
@@ -388,6 +400,7 @@ class _Reader:
             magnitudes={int(k): text(v, str, "magnitudes") for k, v in of(quantity, "magnitudes", dict).items()},
             magnitude_of=of(quantity, "magnitude_of", str),
             number_words={folded(k): text(v, int, "words") for k, v in of(quantity, "words", dict).items()},
+            no_nouns=frozenset(self.texts(quantity.get("no_noun"), "no_noun")) | {folded(m.name) for m in months},
             units={k: self.texts(v, f"units.{k}") for k, v in self.get("units", dict).items()},
             elided=tuple((re.compile(a), text(b, str, "elided")) for a, b in self.get("elided", list)),
         )

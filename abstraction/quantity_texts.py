@@ -1,4 +1,4 @@
-"""Amounts in English texts: "8,848.86 m", "about 1.4 billion", "$3.5 million", "twelve", "5 ft 11 in".
+"""Amounts in texts: "8,848.86 m", "etwa 1,4 Milliarden", "$3.5 million", "douze", "5 ft 11 in".
 
 One-sided and two-sided amounts ("over 3 million", "10-20 km") are refused: they state no single amount.
 """
@@ -9,35 +9,13 @@ import re
 import unicodedata
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import cache
 
-from abstraction.languages import language
+from abstraction.languages import Language, language
 from abstraction.units import MeasureUnit, unit_of_sign, unit_of_spelling
 
-SCALES = {
-    "hundred": Decimal(10) ** 2, "thousand": Decimal(10) ** 3, "million": Decimal(10) ** 6,
-    "billion": Decimal(10) ** 9, "trillion": Decimal(10) ** 12,
-    "mn": Decimal(10) ** 6, "bn": Decimal(10) ** 9,
-}  # fmt: skip
-_ONES = (
-    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
-    "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen",
-)  # fmt: skip
-_TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
-NUMBER_WORDS = {word: n for n, word in enumerate(_ONES)} | {word: 10 * n for n, word in enumerate(_TENS, 2)}
-
-_ABOUT = re.compile(r"(?:about|around|approximately|approx\.?|roughly|circa|ca?\.|some|nearly|almost|~|≈)\s*")
-_NUMBER = r"[+-]?(?:\d{1,3}(?:,\d{3})+|\d{1,3}(?: \d{3})+|\d+)(?:\.\d+)?"
-_AMOUNT = re.compile(
-    rf"(?P<sign>[^\w\s+.,-]|[a-z]{{1,3}}[^\w\s+.,-]|[a-z]{{3}} )?\s*(?P<number>{_NUMBER})"
-    rf"(?:\s*(?:±|\+/-)\s*(?P<bound>{_NUMBER}))?"
-    rf"(?:[\s-]*(?P<scale>{'|'.join(SCALES)})\b)?\s*(?P<rest>.*)"
-)
-_COMPOUND = re.compile(rf"({_NUMBER})\s*([a-z]+|')\s*(?:and\s+)?({_NUMBER})\s*([a-z]+|\"|'')")
 _NOUN = re.compile(r"[^\W\d_]+(?:[ -][^\W\d_]+){0,3}")
 _FRACTIONS = re.compile("[¼-¾⅐-⅞]")
-_NO_NOUN = {month.name.lower() for month in language("en").months} | {
-    "to", "or", "and", "bc", "bce", "ad", "ce", "century", "per",
-}  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -59,55 +37,82 @@ class ParsedQuantity:
     bound: Decimal | None = None
     approximate: bool = False
     words: bool = False
+    code: str = "en"
+
+    @property
+    def language(self) -> Language:
+        """The language that the amount is written in."""
+        return language(self.code)
 
 
-def parse_quantity(text: str) -> ParsedQuantity | None:
-    """The amount that a text states, or None where it states none, or not one."""
+@cache
+def _amount(words: Language) -> re.Pattern[str]:
+    number = rf"[+-]?{words.number_pattern}"
+    scales = "|".join(sorted(map(re.escape, words.powers), key=lambda s: (-len(s), s)))
+    return re.compile(
+        rf"(?P<sign>[^\w\s+.,-]|[a-z]{{1,3}}[^\w\s+.,-]|[a-z]{{3}} )?\s*(?P<number>{number})"
+        rf"(?:\s*(?:±|\+/-)\s*(?P<bound>{number}))?"
+        rf"(?:[\s-]*(?P<scale>{scales})\b\.?(?:\s+(?:de\s+|d'))?)?\s*(?P<rest>.*)"
+    )
+
+
+@cache
+def _two_amounts(words: Language) -> re.Pattern[str]:
+    number = rf"[+-]?{words.number_pattern}"
+    joint = re.escape(words.joint_and.strip())
+    return re.compile(rf"({number})\s*([a-zß-ÿ]+|')\s*(?:{joint}\s+)?({number})\s*([a-zß-ÿ]+|\"|'')")
+
+
+def parse_quantity(text: str, *, code: str = "en") -> ParsedQuantity | None:
+    """The amount that a text in a language states, or None where it states none, or not one."""
     if len(text) > 80 or _FRACTIONS.search(text):
         return None
+    words = language(code)
     rest = unicodedata.normalize("NFKC", text)
     rest = rest.translate({ord(c): "-" for c in "‐‑‒–—−"} | {ord(c): "'" for c in "’′"} | {ord("″"): '"'})
     rest = " ".join(rest.split()).rstrip(" .;,")
     lowered = rest.lower()
-    found = _ABOUT.match(lowered)
+    found = words.patterns["about"].match(lowered)
     start = found.end() if found else 0
     approximate = start > 0
-    rest, lowered = rest[start:], _spelled_out(lowered[start:])
+    rest, lowered = rest[start:], _spelled_out(lowered[start:], words)
     if lowered != rest.lower():
         rest = lowered
-    if compound := _compound(lowered):
+    if compound := _compound(lowered, words):
         amount, greater, unit_text, digits = compound
         return ParsedQuantity(
             text=text.strip(),
             amount=amount,
             digits=digits,
             unit=greater,
-            unit_text=unit_text,
+            unit_text=unit_text if unit_text == "ft" else _as_in(rest, unit_text),
             approximate=approximate,
+            code=words.code,
         )
-    match = _AMOUNT.fullmatch(lowered)
+    match = _amount(words).fullmatch(lowered)
     if match is None:
         return None
     unit: MeasureUnit | None = None
     unit_text = sign = noun = ""
     if match["sign"]:
         sign = match["sign"].strip()
-        unit = unit_of_sign(sign)
+        unit = unit_of_sign(sign, code=words.code)
         if unit is None:
             return None
         sign = rest[match.start("sign") : match.end("sign")].strip()
     if tail := rest[match.start("rest") :].strip():
-        named = unit_of_spelling(tail)
-        if named is None and _NOUN.fullmatch(tail) and _NO_NOUN.isdisjoint(tail.lower().split()):
+        named = unit_of_spelling(tail, code=words.code)
+        if named is None and _NOUN.fullmatch(tail) and words.no_nouns.isdisjoint(tail.lower().split()):
             noun = tail
         elif named is None or sign:
             return None
         else:
-            unit, unit_text = named, tail
-    number = match["number"].replace(",", "").replace(" ", "")
-    scale = SCALES[match["scale"]] if match["scale"] else Decimal(1)
+            # The text as it is compared has km2 for km².
+            unit, unit_text = named, next((s for s in named.spellings if _plainly(s) == tail), tail)
+    number = words.plain_number(match["number"])
+    scale = Decimal(10) ** words.powers[match["scale"]] if match["scale"] else Decimal(1)
     amount = Decimal(number) * scale
-    bound = Decimal(match["bound"].replace(",", "").replace(" ", "")) * scale if match["bound"] else None
+    bound = Decimal(words.plain_number(match["bound"])) * scale if match["bound"] else None
     return ParsedQuantity(
         text=text.strip(),
         amount=amount,
@@ -119,7 +124,18 @@ def parse_quantity(text: str) -> ParsedQuantity | None:
         bound=bound,
         approximate=approximate,
         words=scale >= 10**6,
+        code=words.code,
     )
+
+
+def _plainly(spelling: str) -> str:
+    return unicodedata.normalize("NFKC", spelling)
+
+
+def _as_in(text: str, word: str) -> str:
+    """The word with the capitals that it has in the text."""
+    start = text.lower().find(word)
+    return text[start : start + len(word)] if start >= 0 else word
 
 
 def significant_digits(number: str) -> int:
@@ -130,12 +146,14 @@ def significant_digits(number: str) -> int:
     return max(1, len(whole.strip("0")) if not whole.startswith("0") else len(whole.lstrip("0").rstrip("0")))
 
 
-def _compound(text: str) -> tuple[Decimal, MeasureUnit, str, int] | None:
+def _compound(text: str, words: Language) -> tuple[Decimal, MeasureUnit, str, int] | None:
     """Feet and inches, hours and minutes: the whole in the greater unit, to the lesser's precision."""
-    found = _COMPOUND.fullmatch(text)
+    found = _two_amounts(words).fullmatch(text)
     if found is None:
         return None
-    first, second = unit_of_spelling(found[2]), unit_of_spelling(found[4].replace("''", '"'))
+    first, second = (
+        unit_of_spelling(spelling, code=words.code) for spelling in (found[2], found[4].replace("''", '"'))
+    )
     if (
         first is None
         or second is None
@@ -143,24 +161,21 @@ def _compound(text: str) -> tuple[Decimal, MeasureUnit, str, int] | None:
         or first.factor <= second.factor
     ):
         return None
-    lesser = Decimal(found[3].replace(",", ""))
+    lesser = Decimal(words.plain_number(found[3]))
     if lesser * second.factor >= first.factor:
         return None
-    amount = Decimal(found[1].replace(",", "")) + second.convert(lesser, first)
+    amount = Decimal(words.plain_number(found[1])) + second.convert(lesser, first)
     places = max(1, -(second.factor / first.factor).adjusted())
     rounded = amount.quantize(Decimal(1).scaleb(-places))
     return amount, first, "ft" if found[2] == "'" else found[2], len(rounded.as_tuple().digits)
 
 
-def _spelled_out(text: str) -> str:
+def _spelled_out(text: str, words: Language) -> str:
     """A number in words at the beginning, as digits: "twenty-one people" -> "21 people"."""
-    words = text.replace("-", " ").split(" ")
-    if not words or words[0] not in NUMBER_WORDS:
-        return text
-    number, used = NUMBER_WORDS[words[0]], 1
-    if number >= 20 and len(words) > 1 and 0 < NUMBER_WORDS.get(words[1], 0) < 10:
-        number, used = number + NUMBER_WORDS[words[1]], 2
-    rest = words[used:]
-    if rest and rest[0] in NUMBER_WORDS:
-        return text
-    return " ".join([str(number), *rest])
+    parts = text.split(" ")
+    for size in (3, 2, 1):
+        number = words.number_words.get(" ".join(parts[:size])) if size <= len(parts) else None
+        if number is not None:
+            rest = parts[size:]
+            return text if rest and rest[0] in words.number_words else " ".join([str(number), *rest])
+    return text

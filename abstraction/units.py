@@ -9,6 +9,7 @@ from decimal import Decimal
 from functools import cache
 from importlib.resources import files
 
+from abstraction.languages import language
 from kg.terms import normalise
 
 
@@ -39,8 +40,9 @@ class MeasureUnit:
 
 
 @cache
-def units() -> Mapping[str, MeasureUnit]:
-    """Every unit of data/units.json by QID."""
+def units(code: str = "en") -> Mapping[str, MeasureUnit]:
+    """Every unit of data/units.json by QID, spelled as in a language; by its symbol where that has no name for it."""
+    names = language(code)
     data = json.loads(files("abstraction").joinpath("data/units.json").read_text("utf-8"))
     bare = set(data["no_interval"])
     return {
@@ -49,7 +51,7 @@ def units() -> Mapping[str, MeasureUnit]:
             dimension=row["dimension"],
             factor=Decimal(row["factor"]),
             offset=Decimal(row.get("offset", "0")),
-            spellings=tuple(row["spellings"]),
+            spellings=names.units.get(row["qid"], tuple(row["spellings"][: 1 if names.code != "en" else None])),
             before=tuple(row.get("before", ())),
             also=tuple(row["also"]),
             has_interval=row["dimension"] not in bare,
@@ -59,24 +61,28 @@ def units() -> Mapping[str, MeasureUnit]:
 
 
 @cache
-def _by_spelling() -> Mapping[str, MeasureUnit]:
+def _by_spelling(code: str) -> Mapping[str, MeasureUnit]:
     found: dict[str, MeasureUnit] = {}
-    for unit in units().values():
+    for unit in units(code).values():
         for spelling in unit.spellings:
             found.setdefault(normalise(spelling), unit)
     return found
 
 
 @cache
-def _by_sign() -> Mapping[str, MeasureUnit]:
-    return {normalise(sign): unit for unit in units().values() for sign in unit.before}
+def _by_sign(code: str) -> Mapping[str, MeasureUnit]:
+    return {normalise(sign): unit for unit in units(code).values() for sign in unit.before}
 
 
-def unit_of_spelling(text: str) -> MeasureUnit | None:
-    """The unit of a symbol or name, or None: "km", "Metres", "lb."."""
-    return _by_spelling().get(normalise(text).rstrip("."))
+def unit_of_spelling(text: str, *, code: str = "en") -> MeasureUnit | None:
+    """The unit of a symbol or name in a language, or of a sign there, or None: "km", "Metres", "lb."."""
+    spelling = normalise(text)
+    found = _by_spelling(language(code).code).get(spelling.rstrip("."))
+    if found is None and language(code).signs_after:
+        return _by_sign(language(code).code).get(spelling)
+    return found
 
 
-def unit_of_sign(text: str) -> MeasureUnit | None:
+def unit_of_sign(text: str, *, code: str = "en") -> MeasureUnit | None:
     """The unit of a sign before the number, or None: "$", "US$"."""
-    return _by_sign().get(normalise(text))
+    return _by_sign(language(code).code).get(normalise(text))

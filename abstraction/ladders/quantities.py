@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 from decimal import ROUND_HALF_UP, Decimal, localcontext
 
+from abstraction.languages import Language, language
 from abstraction.quantity_texts import ParsedQuantity, parse_quantity, significant_digits
 from abstraction.tiers import Condition, Evidence, Level, Tier
 from abstraction.units import MeasureUnit, units
@@ -23,12 +24,6 @@ CONDITION = "amount"  # the property of a condition on an amount
 SMALL = 20
 ROUNDINGS = (3, 2, 1)
 MISLEADS = Decimal("0.2")
-_ABOUT = ("approximately", "around", "roughly")
-_MAGNITUDES = {
-    2: "hundreds", 3: "thousands", 4: "tens of thousands", 5: "hundreds of thousands", 6: "millions",
-    7: "tens of millions", 8: "hundreds of millions", 9: "billions", 10: "tens of billions",
-    11: "hundreds of billions",
-}  # fmt: skip
 
 
 def quantity_ladder(parsed: ParsedQuantity, *, subject_evidence: Evidence | None = None) -> list[Level]:
@@ -65,13 +60,15 @@ def quantity_ladder(parsed: ParsedQuantity, *, subject_evidence: Evidence | None
     return _told_once(levels + [Level(tiers=level) for level in reversed(tiers)])
 
 
-def quantity_value_ladder(value: QuantityValue, *, subject_evidence: Evidence | None = None) -> list[Level]:
-    """The levels of a value of the graph; a unit that the table lacks leaves a bare number."""
-    unit = units().get(value.unit or "")
+def quantity_value_ladder(
+    value: QuantityValue, *, subject_evidence: Evidence | None = None, code: str = "en"
+) -> list[Level]:
+    """The levels of a value of the graph in a language; a unit that the table lacks leaves a bare number."""
+    unit = units(language(code).code).get(value.unit or "")
     bound = None
     if value.lower is not None and value.upper is not None:
         bound = (value.upper - value.lower) / 2 or None
-    number = _plain(value.amount)
+    number = _plain(value.amount, language(code))
     parsed = ParsedQuantity(
         text="",
         amount=value.amount,
@@ -79,10 +76,9 @@ def quantity_value_ladder(value: QuantityValue, *, subject_evidence: Evidence | 
         unit=unit,
         unit_text="" if unit is None else unit.spellings[0],
         bound=bound,
+        code=language(code).code,
     )
-    return quantity_ladder(
-        replace(parsed, text=_with_unit(number, parsed)), subject_evidence=subject_evidence
-    )
+    return quantity_ladder(replace(parsed, text=_with_unit(number, parsed)), subject_evidence=subject_evidence)
 
 
 def _told_once(levels: list[Level]) -> list[Level]:
@@ -139,13 +135,14 @@ def _about(
     conditions: frozenset[Condition],
 ) -> Tier:
     names = _names(amount, parsed)
-    text = f"about {names[0]}"
-    rule = f"{_with_unit(_plain(parsed.amount), parsed)} to {digits} significant digit{'s' * (digits > 1)}"
+    text, *others = (f"{word} {names[0]}" for word in parsed.language.about)
+    whole = _with_unit(_plain(parsed.amount, parsed.language), parsed)
+    rule = f"{whole} to {digits} significant digit{'s' * (digits > 1)}"
     return Tier(
         text=text,
         aliases=_without(
             text,
-            [names[0], *(f"{word} {names[0]}" for word in _ABOUT), *names[1:], *_converted(parsed, digits)],
+            [names[0], *others, *names[1:], *_converted(parsed, digits)],
         ),
         evidence=(*given, Evidence(kind="rule", text=f"{rule} is {names[0]}")),
         conditions=conditions,
@@ -162,43 +159,46 @@ def _interval(parsed: ParsedQuantity, given: tuple[Evidence, ...]) -> Tier | Non
     low, high = Decimal(1).scaleb(power), Decimal(1).scaleb(power + 1)
     if parsed.amount < 0:
         low, high = -high, -low
-    short, long = _between(low, high)
-    text = f"between {_with_unit(long if parsed.sign else short, parsed, joint=' and ')}"
+    words = parsed.language
+    joint, to = words.joint_and, words.joint_to
+    short, long = _between(low, high, words)
+    text = f"{words.between} {_with_unit(long if parsed.sign else short, parsed, joint=joint)}"
     names = [
-        f"between {_with_unit(long, parsed, joint=' and ')}",
-        f"between {_with_unit(f'{_plain(low)} and {_plain(high)}', parsed, joint=' and ')}",
-        _with_unit(long.replace(" and ", " to "), parsed, joint=" to "),
-        _with_unit(f"{_plain(low)}–{_plain(high)}", parsed, joint="–"),
+        f"{words.between} {_with_unit(long, parsed, joint=joint)}",
+        f"{words.between} {_with_unit(f'{_plain(low, words)}{joint}{_plain(high, words)}', parsed, joint=joint)}",
+        _with_unit(long.replace(joint, to), parsed, joint=to),
+        _with_unit(f"{_plain(low, words)}–{_plain(high, words)}", parsed, joint="–"),
     ]
-    if parsed.amount > 0 and power in _MAGNITUDES and not parsed.sign:
+    if parsed.amount > 0 and power in words.magnitudes and not parsed.sign:
         of = parsed.noun or (_plural(parsed) if parsed.unit else "")
-        names.append(f"{_MAGNITUDES[power]} of {of}" if of else _MAGNITUDES[power])
+        magnitude = words.magnitudes[power]
+        names.append(words.finished(f"{magnitude}{words.magnitude_of}{of}") if of else magnitude)
     if parsed.noun:
-        names += [f"between {short}", f"between {long}"]
+        names += [f"{words.between} {short}", f"{words.between} {long}"]
     return Tier(
         text=text,
         aliases=_without(text, names),
         evidence=(
             *given,
-            Evidence(kind="rule", text=f"{_with_unit(_plain(parsed.amount), parsed)} is {text}"),
+            Evidence(kind="rule", text=f"{_with_unit(_plain(parsed.amount, words), parsed)} is {text}"),
         ),
         conditions=frozenset({Condition(property=CONDITION, value=f"{_plain(low)} to {_plain(high)}")}),
     )
 
 
-def _between(low: Decimal, high: Decimal) -> tuple[str, str]:
+def _between(low: Decimal, high: Decimal, words: Language) -> tuple[str, str]:
     """ "10 and 100 million" where both share the word, and the same with the word twice."""
-    first, second = _worded(low), _worded(high)
+    first, second = _worded(low, words), _worded(high, words)
     one, two = first.split(" "), second.split(" ")
-    long = f"{first} and {second}"
-    if len(one) == len(two) == 2 and one[1] == two[1]:
-        return f"{one[0]} and {second}", long
+    long = f"{first}{words.joint_and}{second}"
+    scales = [{scale.one, scale.many} for scale in words.scales if scale.one]
+    if len(one) == len(two) == 2 and any({one[1], two[1]} <= scale for scale in scales):
+        return f"{one[0]}{words.joint_and}{second}", long
     return long, long
 
 
 def _fewer(parsed: ParsedQuantity, given: tuple[Evidence, ...]) -> Tier:
-    text = f"fewer than {SMALL}"
-    names = [f"{word} {SMALL}" for word in ("less than", "under")]
+    text, *names = (f"{word} {SMALL}" for word in parsed.language.fewer)
     if parsed.noun:
         names += [text, *(f"{name} {parsed.noun}" for name in names)]
         text = f"{text} {parsed.noun}"
@@ -213,17 +213,21 @@ def _fewer(parsed: ParsedQuantity, given: tuple[Evidence, ...]) -> Tier:
 def _answer_names(parsed: ParsedQuantity) -> list[str]:
     names = _names(round_to(parsed.amount, max(parsed.digits, 3)), parsed)
     if parsed.approximate:
-        names = [*(f"{word} {names[0]}" for word in ("about", *_ABOUT)), *names]
+        names = [*(f"{word} {names[0]}" for word in parsed.language.about), *names]
     return names + _converted(parsed, max(parsed.digits, 3))
 
 
 def _names(amount: Decimal, parsed: ParsedQuantity) -> list[str]:
     """The amount in the text's own unit, then in its other spellings, then bare where things are counted."""
-    numbers = _numbers(amount, words=parsed.words)
+    words = parsed.language
+    numbers = _numbers(amount, parsed)
     out = [_with_unit(number, parsed) for number in numbers]
     if parsed.unit is not None:
-        out += [f"{numbers[0]}{'' if s == '%' else ' '}{s}" for s in _shown(parsed.unit)]
-        out += [f"{sign}{' ' if sign.isalpha() else ''}{numbers[0]}" for sign in parsed.unit.before]
+        out += [words.of_things(numbers[0], spelling) for spelling in _shown(parsed.unit)]
+        if words.signs_after:
+            out += [words.of_things(numbers[0], sign) for sign in parsed.unit.before]
+        else:
+            out += [f"{sign}{' ' if sign.isalpha() else ''}{numbers[0]}" for sign in parsed.unit.before]
     if parsed.noun:
         out += numbers
     return list(dict.fromkeys(out))
@@ -240,7 +244,7 @@ def _converted(parsed: ParsedQuantity, digits: int) -> list[str]:
     if parsed.unit is None:
         return out
     for qid in parsed.unit.also:
-        other = units()[qid]
+        other = units(parsed.code)[qid]
         with localcontext(prec=40):
             amount = parsed.unit.convert(parsed.amount, other)
         whole = amount.to_integral_value(rounding=ROUND_HALF_UP)
@@ -248,20 +252,17 @@ def _converted(parsed: ParsedQuantity, digits: int) -> list[str]:
         if whole.adjusted() >= 2 and digits > whole.adjusted() + 1:
             amounts.append(whole)
         for rounded in amounts:
-            number = _numbers(rounded, words=parsed.words)[0]
-            out += [f"{number} {spelling}" for spelling in _shown(other)[:3]]
+            number = _numbers(rounded, parsed)[0]
+            out += [parsed.language.of_things(number, spelling) for spelling in _shown(other)[:3]]
     return out
 
 
 def _with_unit(number: str, parsed: ParsedQuantity, *, joint: str = "") -> str:
     if parsed.sign:
         gap = " " if parsed.sign.isalpha() else ""
-        return joint.join(
-            f"{parsed.sign}{gap}{part}" for part in (number.split(joint) if joint else [number])
-        )
-    if parsed.unit is not None:
-        return f"{number}{'' if parsed.unit_text == '%' else ' '}{parsed.unit_text}"
-    return f"{number} {parsed.noun}" if parsed.noun else number
+        return joint.join(f"{parsed.sign}{gap}{part}" for part in (number.split(joint) if joint else [number]))
+    what = parsed.unit_text if parsed.unit is not None else parsed.noun
+    return parsed.language.of_things(number, what) if what else number
 
 
 def _plural(parsed: ParsedQuantity) -> str:
@@ -269,27 +270,30 @@ def _plural(parsed: ParsedQuantity) -> str:
     return spellings[1] if len(spellings) > 1 else spellings[0]
 
 
-def _numbers(amount: Decimal, *, words: bool) -> list[str]:
+def _numbers(amount: Decimal, parsed: ParsedQuantity) -> list[str]:
     """Spellings of a number, in words first where the text has words or the number is long."""
-    plain, worded = _plain(amount), _worded(amount)
-    forms = [worded, plain] if words or amount.copy_abs() >= 10**6 else [plain, worded]
-    return list(dict.fromkeys([*forms, plain.replace(",", "")]))
+    words = parsed.language
+    plain, worded = _plain(amount, words), _worded(amount, words)
+    forms = [worded, plain] if parsed.words or amount.copy_abs() >= 10**6 else [plain, worded]
+    return list(dict.fromkeys([*forms, plain.replace(words.group, "")]))
 
 
-def _plain(amount: Decimal) -> str:
-    """With commas and without zeros at the end of a fraction: "8,848.86"."""
-    text = f"{amount:,f}"
-    return text.rstrip("0").rstrip(".") if "." in text else text
+def _plain(amount: Decimal, words: Language | None = None) -> str:
+    """With separators and without zeros at the end of a fraction: "8,848.86", "8.848,86"; English by default."""
+    text = f"{amount:f}"
+    if "." in text:
+        text = text.rstrip("0").rstrip(".")
+    return (words or language("en")).number(text)
 
 
-def _worded(amount: Decimal) -> str:
+def _worded(amount: Decimal, words: Language) -> str:
     """ "1.4 billion" from a million on, where that takes no more than 6 digits; else as `_plain`."""
-    for power, word in ((12, "trillion"), (9, "billion"), (6, "million")):
-        if amount.copy_abs() >= Decimal(10) ** power:
-            scaled = amount.scaleb(-power).normalize()
+    for scale in words.scales:
+        if scale.one and scale.power >= 6 and amount.copy_abs() >= Decimal(10) ** scale.power:
+            scaled = amount.scaleb(-scale.power).normalize()
             if len(scaled.as_tuple().digits) <= 6:
-                return f"{_plain(scaled)} {word}"
-    return _plain(amount)
+                return words.scaled(f"{scaled:f}", scale)
+    return _plain(amount, words)
 
 
 def _without(text: str, names: list[str]) -> tuple[str, ...]:
