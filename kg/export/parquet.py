@@ -187,8 +187,12 @@ class ParquetTables:
             self.manifest: Mapping[str, Any] = orjson.loads((self.folder / MANIFEST).read_bytes())
         except (OSError, orjson.JSONDecodeError) as error:
             raise SourceError(f"{folder} is no folder of Parquet tables: {MANIFEST} cannot be read: {error}") from error
-        if self.manifest.get("format") != FORMAT:
-            found = self.manifest.get("format")
+        found = self.manifest.get("format")
+        if found is None:
+            raise SourceError(
+                f"{folder} is no folder of Parquet tables; 'granola snapshot export --format parquet' makes one"
+            )
+        if found != FORMAT:
             raise SourceError(f"{folder} is of format {found}; this version reads {FORMAT}: export it again")
 
     def entities(self) -> Iterator[Entity]:
