@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ class LinkSettings:
 
     `shares` are parts of the belief in (0, 1): from "high" and from "medium" on a link has that confidence, from
     "rival" on a candidate is a rival. `doubts` add up to `most_doubt`, where a candidate without rival is given up.
+    `fingerprint` tells settings apart in the record of a run.
     """
 
     weights: Mapping[str, float]
@@ -22,16 +24,19 @@ class LinkSettings:
     shares: Mapping[str, float]
     doubts: Mapping[str, float]
     most_doubt: float
+    fingerprint: str
 
 
 @lru_cache(maxsize=1)
 def link_settings() -> LinkSettings:
     """The settings that come with the package."""
-    data = json.loads(files("abstraction").joinpath("data/linking.json").read_text(encoding="utf-8"))
+    text = files("abstraction").joinpath("data/linking.json").read_text(encoding="utf-8")
+    data = json.loads(text)
     return LinkSettings(
         weights=data["weights"],
         rules={name: tuple(signs) for name, signs in data["rules"].items()},
         shares=data["shares"],
         doubts=data["doubts"],
         most_doubt=data["most_doubt"],
+        fingerprint=hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()[:12],
     )

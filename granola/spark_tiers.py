@@ -24,7 +24,12 @@ _TASKS = 4  # a core, so that a slow one does not hold up the end
 
 
 def ladders_on_spark(
-    rows: Iterable[QARow], snapshot: str, *, language: str = "en", master: str | None = None
+    rows: Iterable[QARow],
+    snapshot: str,
+    *,
+    language: str = "en",
+    linker: str = "question",
+    master: str | None = None,
 ) -> Iterator[TieredRow]:
     """Tiered rows of the questions, in order: what `abstraction.pipeline.make_ladders` gives, row for row.
 
@@ -46,7 +51,7 @@ def ladders_on_spark(
         )
         tasks = min(len(chunks), _TASKS * spark.sparkContext.defaultParallelism)
         spread = spark.createDataFrame(table).repartitionByRange(tasks, "place").sortWithinPartitions("place")
-        made = spread.mapInArrow(_Making(where, language), "place long, payload binary")
+        made = spread.mapInArrow(_Making(where, language, linker), "place long, payload binary")
         for expected, row in enumerate(made.toLocalIterator(prefetchPartitions=True)):
             if row["place"] != expected:
                 raise EngineError(f"Spark handed back chunk {row['place']} where {expected} was due; report this")
@@ -56,9 +61,10 @@ def ladders_on_spark(
 class _Making:
     """Chunks of questions -> chunks of tiered rows."""
 
-    def __init__(self, snapshot: str, language: str) -> None:
+    def __init__(self, snapshot: str, language: str, linker: str) -> None:
         self._snapshot = snapshot
         self._language = language
+        self._linker = linker
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
         import pyarrow
@@ -69,7 +75,7 @@ class _Making:
                 for place, payload in zip(
                     batch.column("place").to_pylist(), batch.column("payload").to_pylist(), strict=True
                 ):
-                    maker = maker or LadderMaker(store, language=self._language)
+                    maker = maker or LadderMaker(store, language=self._language, linker=self._linker)
                     done = pickle.dumps(list(maker.make_all(pickle.loads(payload))), protocol=5)
                     arrays = [pyarrow.array([place], pyarrow.int64()), pyarrow.array([done], pyarrow.binary())]
                     yield pyarrow.RecordBatch.from_arrays(arrays, names=["place", "payload"])

@@ -144,11 +144,11 @@ def report(per_relation: dict[str, Tally], total: Tally) -> None:
     print(f"{'right, by names':<22}" + "".join(f"{cell:>16}" for cell in cells))
     print("\nright among links of a confidence, of how many questions:")
     for level in ("high", "medium", "low", "abstained"):
-        cells = []
+        line = f"{level:<22}"
         for mode in MODES:
             right, wrong = (total.confidence[mode, level, ok] for ok in (True, False))
-            cells.append(f"{100 * right / (right + wrong):.1f} of {right + wrong}" if right + wrong else "-")
-        print(f"{level:<22}" + "".join(f"{cell:>16}" for cell in cells))
+            line += f"{f'{100 * right / (right + wrong):.1f} of {right + wrong}' if right + wrong else '-':>16}"
+        print(line)
 
 
 def absent(linker: Linker, graph: Partial, asked: list[Question]) -> None:

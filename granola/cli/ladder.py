@@ -15,6 +15,7 @@ from abstraction.pipeline import make_ladders
 from abstraction.relations import relation as relation_row
 from abstraction.rows import QARow, TieredRow
 from abstraction.tiers import Evidence, Tier
+from granola.cli.linking import LINKER_HELP, LinkerName
 from granola.cli.output import check_language, print_json, warn_of_language, warn_of_relation
 from kg.store import open_store
 
@@ -35,6 +36,7 @@ def ladder(
     subject: str | None = typer.Option(None, help="The entity asked about; by default read from the question."),
     subject_qid: str | None = typer.Option(None, help="Its item, as Q76."),
     language: str = typer.Option("en", help="Language of names and tiers, with its fallbacks."),
+    linker: LinkerName = typer.Option(LinkerName.QUESTION, help=LINKER_HELP),
     as_json: bool = typer.Option(False, "--json", help="Print the tiered row as JSON."),
 ) -> None:
     """Show the ladder of one answer: every tier, coarser with each level, and what entails it."""
@@ -63,7 +65,7 @@ def ladder(
         raise RowError(str(error)) from error
     with closing(open_store(snapshot)) as store:
         warn_of_language(language, store)
-        made = next(iter(make_ladders([row], store, language=language)))
+        made = next(iter(make_ladders([row], store, language=language, linker=linker)))
     if as_json:
         print_json({"schema_version": 1, **made.to_json()}, indent=2)
         return

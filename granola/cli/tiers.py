@@ -15,9 +15,11 @@ import typer
 
 from abstraction.errors import RowError
 from abstraction.formats.writing import check_format, format_of
+from abstraction.link_settings import link_settings
 from abstraction.pipeline import make_ladders
 from abstraction.relations import relation as relation_row
 from abstraction.rows import RejectedRow, TieredRow, read_questions, write_granola_eq, write_tiered
+from granola.cli.linking import LINKER_HELP, LinkerName
 from granola.cli.output import (
     REJECTS_SUFFIX,
     STANDARD,
@@ -63,6 +65,7 @@ def tiers(
     relation: str | None = typer.Option(None, help="Property id, as P19, of rows that name none."),
     format: Format | None = typer.Option(None, help="Output format; by default the suffix of --out decides."),
     language: str = typer.Option("en", help="Language of names and tiers, with its fallbacks."),
+    linker: LinkerName = typer.Option(LinkerName.QUESTION, help=LINKER_HELP),
     limit: int | None = typer.Option(None, min=1, help="Stop after so many questions."),
     engine: Engine = typer.Option(
         Engine.LOCAL, help="Where ladders are made: in this process, or by Spark for a large dataset."
@@ -111,9 +114,9 @@ def tiers(
         if engine is Engine.SPARK:
             from granola.spark_tiers import ladders_on_spark
 
-            ladders = ladders_on_spark(questions, snapshot, language=language, master=master)
+            ladders = ladders_on_spark(questions, snapshot, language=language, linker=linker, master=master)
         else:
-            ladders = make_ladders(questions, store, language=language)
+            ladders = make_ladders(questions, store, language=language, linker=linker)
         made = coverage.watch(ladders)
         write(_some(_with_progress(made), qa, rejected), out, format=kind)
         manifest = store.manifest()
@@ -122,10 +125,14 @@ def tiers(
     if not to_stdout:
         arguments: dict[str, Any] = {
             "qa": list(qa), "snapshot": snapshot, "out": out, "relation": relation, "format": format,
-            "language": language, "limit": limit, "engine": engine, "master": master, "force": force,
+            "language": language, "linker": linker, "limit": limit, "engine": engine, "master": master, "force": force,
         }  # fmt: skip
         more = {
             "snapshot": manifest["snapshot_id"],
+            "linker": {
+                "name": linker,
+                "settings": link_settings().fingerprint if linker is LinkerName.QUESTION else None,
+            },
             "coverage": {name: counts.to_json() for name, counts in coverage.ordered()}
             | {"total": coverage.total.to_json()},
             "rejected": dict(sorted(reasons.items())),
