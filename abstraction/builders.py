@@ -39,6 +39,7 @@ _ACTING = frozenset({"agent", "owner", "company", "performer"})
 _BY_CLASS: tuple[tuple[str, Builder], ...] = (
     ("person", people),
     ("fictional", people),
+    ("office", posts),
     ("award", awards),
     ("group", groups),
     ("label", organisations),
@@ -49,7 +50,6 @@ _BY_CLASS: tuple[tuple[str, Builder], ...] = (
     ("place", places),
     ("work", works),
     ("genre", genres),
-    ("office", posts),
     ("occupation", terms),
     ("language", languages),
     ("position", positions),

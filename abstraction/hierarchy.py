@@ -67,13 +67,15 @@ def entailed_classes(graph: Graph, qid: str) -> frozenset[str]:
 class Climbing:
     """How one kind of class climbs: by which properties, how far, and what may stand as a tier.
 
-    `first` are properties followed on the first step only (a language's family stands in P31).
+    `first` are properties followed on the first step only (a language's family stands in P31). `doubting` leaves
+    out the P279 pairs that are known to be noise where a person is called by the class.
     """
 
     properties: tuple[str, ...]
     depth: int
     keep: Callable[[str], bool]
     first: tuple[str, ...] = ()
+    doubting: bool = False
 
 
 def used_as_value(graph: Graph, prop: str, *, minimum: int | None = None) -> Callable[[str], bool]:
@@ -106,6 +108,7 @@ def climb(graph: Graph, start: str, how: Climbing, *, condition: str) -> dict[st
     seen = {start}
     layer: list[tuple[str, str, tuple[object, ...]]] = [(start, ANSWER, ())]
     stop = stop_classes()
+    denied = denied_lifts() if how.doubting else frozenset()
     for depth in range(how.depth):
         graph.fetch(qid for qid, _, _ in layer)
         upward: list[tuple[str, str, tuple[object, ...]]] = []
@@ -113,7 +116,7 @@ def climb(graph: Graph, start: str, how: Climbing, *, condition: str) -> dict[st
             for prop in (*how.properties, *(how.first if depth == 0 else ())):
                 for statement in graph.current(qid, prop):
                     target = statement.target
-                    if target is None or target in stop or target == start:
+                    if target is None or target in stop or target == start or (qid, target) in denied:
                         continue
                     path = (*trail, from_statement(graph, statement))
                     if target in kept:

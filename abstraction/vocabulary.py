@@ -28,6 +28,8 @@ OCCUPATION_CLASSES = (
     "Q66715801",
 )  # profession, occupation, arts and film ones
 COUNTRIES_READ = 2_000
+# Of kinds of things; each has a file `data/<family>_types.txt`.
+FAMILIES = ("organisation", "group", "work", "award", "event")
 
 # What ends the head phrase of a description.
 _HEAD_END = re.compile(
@@ -149,20 +151,20 @@ def common_occupations() -> frozenset[str]:
 
 @lru_cache(maxsize=8)
 def common_types(kind: str) -> frozenset[str]:
-    """Everyday names of kinds of things: "organisation", "group" or "work"."""
+    """Everyday names of kinds of things of one of the FAMILIES."""
     return _word_file(f"{kind}_types.txt")
 
 
 @lru_cache(maxsize=1)
 def common_nouns() -> frozenset[str]:
-    """Everyday names of kinds of persons, organisations, groups and works: attested everywhere."""
-    return common_occupations().union(*(common_types(k) for k in ("organisation", "group", "work")))
+    """Everyday names of kinds of persons and things: attested everywhere."""
+    return common_occupations().union(*(common_types(family) for family in FAMILIES))
 
 
 @lru_cache(maxsize=1)
 def common_lowercase() -> frozenset[str]:
     """Words of those names that are no names themselves: "priest", not "Catholic"."""
-    kinds = ("occupations.txt", *(f"{kind}_types.txt" for kind in ("organisation", "group", "work")))
+    kinds = ("occupations.txt", *(f"{family}_types.txt" for family in FAMILIES))
     return frozenset(word for name in kinds for phrase in _written(name) for word in phrase.split() if word.islower())
 
 

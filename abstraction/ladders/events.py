@@ -20,10 +20,10 @@ def events(case: Case) -> list[Proposal]:
 
 
 def _time(case: Case) -> Detail | None:
-    """The year, or the decade or century that start and end share."""
-    point = _first(case, "P585")
+    """The year, or the decade that start and end share."""
     start, end = _first(case, "P580"), _first(case, "P582")
-    if point is not None:
+    point = _first(case, "P585")
+    if point is not None and start is None and end is None and len(case.graph.statements(case.answer, "P585")) == 1:
         return _told(case, str(_year(point)), (point,))
     if start is None or end is None:
         return None

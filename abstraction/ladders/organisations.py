@@ -27,6 +27,11 @@ PLACES = 4  # steps of a place chain
 MADE = 2  # products told of a maker
 ORGANISED = frozenset({"company", "organisation", "label", "school", "club", "group"})
 LOCATED = frozenset({"place", "country"})
+_INTERNATIONAL = re.compile(
+    r"\b(?:international|intergovernmental|supranational|multilateral|speciali[sz]ed agency|United Nations|regional "
+    r"(?:organi[sz]ation|development bank))\b",
+    re.I,
+)
 
 
 def organisations(case: Case) -> list[Proposal]:
@@ -80,7 +85,12 @@ class _Kinds:
         """Nationality by the description, P17 or country of origin; else the country of the seat."""
         national = None
         if described is not None and described.kind is not None:
-            national = described.kind.nationality or described.land
+            national = described.kind.nationality
+            if national is None and self.is_international():
+                return []
+            national = national or described.land
+        elif self.is_international():
+            return []
         found = nations(self.case, national, ("P17", "P495"))
         if found or (described is not None and described.placed):
             return found
@@ -97,6 +107,12 @@ class _Kinds:
                         Nation(text=adjective, features=features, evidence=proof, conditions=frozenset({condition}))
                     )
         return out
+
+    def is_international(self) -> bool:
+        """Whether it is of several countries, so that the seat tells no nationality."""
+        graph = self.case.graph
+        classes = [graph.label(c) or "" for c in graph.classes(self.case.answer)]
+        return any(_INTERNATIONAL.search(text) for text in (*classes, graph.description(self.case.answer) or ""))
 
     def steps(self, described: OrganisationDescription | None) -> list[tuple[Place, ...]]:
         """Where the description says it is, finest first, up to the country."""

@@ -9,11 +9,11 @@ from abstraction.descriptions.words import words
 from abstraction.hierarchy import Climbing, climb, stop_classes
 from abstraction.ladders.base import ANSWER, Case, Proposal
 from abstraction.ladders.nations import nations, speaks_english
-from abstraction.phrases import listed
+from abstraction.phrases import indefinite, listed
 from abstraction.tiers import Condition, Evidence
 from kg.terms import normalise
 
-STEPS = 3
+STEPS = 2
 _POSTS = frozenset({"office", "occupation"})
 
 
@@ -30,7 +30,7 @@ def posts(case: Case) -> list[Proposal]:
             and not _POSTS.isdisjoint(case.gazetteer.classes(qid))
         )
 
-    how = Climbing(properties=("P279",), depth=STEPS, keep=keep)
+    how = Climbing(properties=("P279",), depth=STEPS, keep=keep, doubting=True)
     above = climb(graph, case.answer, how, condition="P279") or _titled(case)
     if not speaks_english(case):
         return list(above.values())
@@ -63,6 +63,13 @@ def _titled(case: Case) -> dict[str, Proposal]:
     if office is None:
         return {}
     title = office.title.lower()
-    rule = Evidence(kind="rule", text=f"{label} is a post of {title}", subject=case.answer, labels={case.answer: label})
+    if title in listed("general_posts"):
+        return {}
+    rule = Evidence(
+        kind="rule",
+        text=f"{indefinite(label)} is {indefinite(title)}",
+        subject=case.answer,
+        labels={case.answer: label},
+    )
     condition = Condition(property="text", value=f"post:{title}")
     return {title: Proposal(key=title, text=title, evidence=(rule,), conditions=frozenset({condition}))}

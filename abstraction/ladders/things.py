@@ -3,8 +3,9 @@ part of: awards, events, and any other class that needs no grammar of its own.""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 
 from abstraction.descriptions.kinds import read_kind
@@ -54,25 +55,77 @@ def things(case: Case, recipe: Recipe) -> list[Proposal]:
         return above
     text = case.graph.description(case.answer)
     kind = read_kind(words(text), case.vocabulary, recipe.family) if text else None
-    chains = [*([described_kind(case, kind, recipe.family)] if kind is not None else [])]
-    general = all(normalise(t) in listed("general_kinds") for chain in chains for t in chain.texts)
-    if general:
+    chains = [_plain(described_kind(case, kind, recipe.family))] if kind is not None else []
+    national = kind.nationality if kind is not None else None
+    if all(normalise(t) in listed("general_kinds") for chain in chains for t in chain.texts):
         chains = stated_kinds(case, recipe.family) or chains
-    found = nations(case, kind.nationality if kind is not None else None, recipe.lands)
+    found = nations(case, national, recipe.lands) if recipe.lands else []
+    if not chains and (classed := _national_class(case, recipe)) is not None:
+        chains, found = [classed[0]], [classed[1]]
     nation = found[0] if len(found) == 1 else None
     behind = recipe.behind(case)
-    chains = [chain for chain in chains if chain.texts] or (
-        [_general(recipe, nation, behind)] if above or behind else []
-    )
+    vague = listed("vague_kinds")
+    chains = [chain for chain in chains if chain.texts and normalise(chain.texts[0]) not in vague]
+    if not chains and (above or behind):
+        chains = [_general(case, recipe)]
     lattice = Lattice()
     for chain in chains:
         _fill(lattice, chain, recipe, nation, recipe.before(case), behind)
-    return [*above, *lattice.proposals()]
+    tops = tuple(p.key for p in above)
+    noun = indefinite(recipe.noun)
+    phrases = lattice.proposals()
+    return [*above, *(replace(p, parents=(*p.parents, *tops)) if p.text == noun else p for p in phrases)]
 
 
-def _general(recipe: Recipe, nation: Nation | None, behind: Sequence[Detail]) -> KindChain:
+def _plain(chain: KindChain) -> KindChain:
+    """The wordings without a date in them ("October 1973 war"): a date is a detail of its own."""
+    kept = [i for i, text in enumerate(chain.texts) if not any(c.isdigit() for c in text)]
+    if len(kept) == len(chain.texts):
+        return chain
+    return KindChain(
+        texts=tuple(chain.texts[i] for i in kept),
+        features=tuple(chain.features[i] for i in kept),
+        proofs=tuple(chain.proofs[i] for i in kept),
+        conditions=tuple(chain.conditions[i] for i in kept),
+        tied=sum(1 for i in kept if i < chain.tied),
+    )
+
+
+def _national_class(case: Case, recipe: Recipe) -> tuple[KindChain, Nation] | None:
+    """The kind and the land that a class names together: "German presidential election"."""
+    for statement in case.graph.current(case.answer, "P31"):
+        label = case.graph.label(statement.target or "")
+        kind = read_kind(words(label), case.vocabulary, recipe.family) if label else None
+        if kind is None or kind.nationality is None or len(kind.nationality.countries) != 1:
+            continue
+        proof = (from_statement(case.graph, statement),)
+        texts = kind.texts
+        chain = KindChain(
+            texts=texts,
+            features=tuple(frozenset(f"o:{normalise(t)}" for t in texts[at:]) for at in range(len(texts))),
+            proofs=tuple(proof for _ in texts),
+            conditions=tuple(frozenset({Condition(property="text", value=f"kind:{normalise(t)}")}) for t in texts),
+        )
+        adjective = kind.nationality.text
+        land = Nation(
+            text=adjective,
+            features=frozenset({f"n:{adjective}"}),
+            evidence=proof,
+            conditions=frozenset({Condition(property="P17", value=kind.nationality.countries[0][0])}),
+        )
+        return chain, land
+    return None
+
+
+def _general(case: Case, recipe: Recipe) -> KindChain:
     """The class's own noun as a kind, for what nothing tells more of."""
-    rule = Evidence(kind="rule", text=f"asked for {indefinite(recipe.noun)}")
+    classes = [*case.graph.current(case.answer, "P31"), *case.graph.current(case.answer, "P279")]
+    label = case.graph.label(case.answer) or recipe.noun
+    rule = (
+        from_statement(case.graph, classes[0])
+        if classes
+        else Evidence(kind="rule", text=f"{indefinite(label)} is {indefinite(recipe.noun)}")
+    )
     condition = frozenset({Condition(property="text", value=f"kind:{recipe.noun}")})
     return KindChain(
         texts=(recipe.noun,), features=(frozenset({f"o:{recipe.noun}"}),), proofs=((rule,),), conditions=(condition,)
@@ -156,4 +209,43 @@ def wholes(case: Case, recipe: Recipe) -> list[Proposal]:
                     )
                     above.append((target, target))
         layer = above
-    return list(out.values())
+    return list(out.values()) or _named_after(case, recipe)
+
+
+# "2004 Summer Olympics" is one of the Summer Olympics, "Grammy Award for Best Album" one of the Grammy Awards.
+_EDITION = re.compile(r"^(?:\d{4}|\d+(?:st|nd|rd|th))\s+(?P<x>[A-Z].+)$|^(?P<y>[A-Z].+?)\s+\d{4}$")
+_CATEGORY = re.compile(r"^(?P<x>[A-Z].+?\b(?:Award|Prize|Medal)s?)\s+(?:for|[-–])\s+.+$")
+
+
+def _named_after(case: Case, recipe: Recipe) -> list[Proposal]:
+    """What an answer's own name says it is one of, where no statement does."""
+    graph = case.graph
+    label = graph.label(case.answer) or ""
+    found = _EDITION.match(label) or _CATEGORY.match(label)
+    if found is None or graph.language.split("-")[0] != "en":
+        return []
+    stem = found.groupdict()["x"] or found.groupdict().get("y") or ""
+    for name in (stem, f"{stem}s", stem.removesuffix("s"), f"{stem.removesuffix('s')} Games"):
+        fitting = [m.id for m in graph.find(name) if m.id not in (case.answer, case.subject)]
+        fitting = [i for i in fitting if not recipe.within.isdisjoint(case.gazetteer.classes(i))]
+        whole = graph.label(fitting[0]) if len(fitting) == 1 else None
+        if whole is None:
+            continue
+        rule = Evidence(
+            kind="rule",
+            subject=case.answer,
+            text=f"{indefinite(label)} is {indefinite(whole)}",
+            labels={case.answer: label, fitting[0]: whole},
+        )
+        return [
+            Proposal(
+                key=fitting[0],
+                text=whole,
+                qid=fitting[0],
+                aliases=tuple(n for n in graph.names(fitting[0]) if n != whole),
+                evidence=(rule,),
+                conditions=frozenset({Condition(property="P361", value=fitting[0])}),
+                order=-1,
+            )
+        ]
+    return []
