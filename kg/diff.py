@@ -2,8 +2,8 @@
 
 Both files are read side by side in key order, so memory holds one entity at a time, whatever their size. A
 statement is the same by its id within its subject; it has changed where its rank, value or qualifiers have. The
-statements and terms of an added or removed entity count as added or removed. Numbers of sitelinks and counts over
-the source are not compared.
+statements and terms of an added or removed entity count as added or removed. Numbers of sitelinks, counts over
+the source, and the order of anything are not compared.
 """
 
 from __future__ import annotations
@@ -172,7 +172,8 @@ def _statements(before: list[Any], after: list[Any], subject: str) -> Iterator[C
     held, found = _by_id(before), _by_id(after)
     for key in [*held, *(key for key in found if key not in held)]:
         one, other = held.get(key), found.get(key)
-        if one == other:
+        aspects = _aspects(one, other) if one and other else ()
+        if one and other and not aspects:
             continue
         row = one or other
         assert row is not None  # a key is of one of the two
@@ -183,7 +184,7 @@ def _statements(before: list[Any], after: list[Any], subject: str) -> Iterator[C
             entity=subject,
             property=f"P{row[1]}",
             statement=_statement_id(subject, key[1]),
-            aspects=_aspects(one, other) if one and other else (),
+            aspects=aspects,
             old=None if one is None else _stated(one),
             new=None if other is None else _stated(other),
         )
@@ -200,8 +201,18 @@ def _by_id(rows: list[Any]) -> dict[tuple[int, Any, int], Any]:
 
 
 def _aspects(one: Any, other: Any) -> tuple[str, ...]:
-    differs = {"rank": one[2] != other[2], "value": one[3:5] != other[3:5], "qualifiers": one[5] != other[5]}
+    if one == other:
+        return ()
+    differs = {
+        "rank": one[2] != other[2],
+        "value": one[3:5] != other[3:5],
+        "qualifiers": one[5] != other[5] and _unordered(one[5]) != _unordered(other[5]),
+    }
     return tuple(name for name, is_so in differs.items() if is_so)
+
+
+def _unordered(qualifiers: str | None) -> list[bytes]:
+    return sorted(map(orjson.dumps, orjson.loads(qualifiers or "[]")))
 
 
 def _stated(row: Any) -> dict[str, Any]:

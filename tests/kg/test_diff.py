@@ -80,9 +80,12 @@ def test_what_changed_is_told_by_property(tmp_path: Path) -> None:
 
 def test_order_sitelinks_and_source_counts_are_no_difference(tmp_path: Path) -> None:
     paris = replace(PARIS, aliases={**PARIS.aliases, "en": ("Lutetia", "City of Light")}, sitelinks=99)
-    paris = replace(paris, statements=PARIS.statements[::-1])
+    years = tuple(Snak(property=prop, value=TimeValue(year=2020, precision=9)) for prop in ("P580", "P582", "P585"))
+    before = replace(PARIS, statements=(replace(PARIS.statements[0], qualifiers=years), *PARIS.statements[1:]))
+    after = (*PARIS.statements[:0:-1], replace(PARIS.statements[0], qualifiers=years[::-1]))
     found = diff(
-        made(tmp_path, "old", (PARIS, CITY)), made(tmp_path, "new", (CITY, paris), other_values=[(31, 515, 5)])
+        made(tmp_path, "old", (before, CITY)),
+        made(tmp_path, "new", (CITY, replace(paris, statements=after)), other_values=[(31, 515, 5)]),
     )
     assert found.same
     assert found.to_json()["entities"] == {"added": 0, "removed": 0, "changed": 0, "merged": 0}
