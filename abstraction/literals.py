@@ -11,11 +11,11 @@ from kg.selection import time_key
 
 
 def date_levels(text: str, *, graph: Graph, subject: str | None, relation: str) -> tuple[Level, ...] | None:
-    """The levels of a date, the answer first; None where the text is no date.
+    """The levels of a date in the language that the graph shows, the answer first; None where the text is no date.
 
     Where the subject has the date as a statement of the relation, the statement is the evidence.
     """
-    parsed = parse_date(text)
+    parsed = parse_date(text, code=graph.shown_in)
     if parsed is None:
         return None
     return tuple(date_ladder(parsed, subject_evidence=_date_evidence(parsed, graph, subject, relation)))
@@ -41,7 +41,7 @@ def quantity_levels(text: str, *, graph: Graph, subject: str | None, relation: s
     """The levels of a quantity, the answer first; None where the text is no quantity."""
     from abstraction.ladders.quantities import parse_quantity, quantity_ladder
 
-    parsed = parse_quantity(text)
+    parsed = parse_quantity(text, code=graph.shown_in)
     if parsed is None:
         return None
     evidence = None

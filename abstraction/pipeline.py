@@ -14,13 +14,15 @@ from itertools import islice
 from abstraction.builders import builder_for
 from abstraction.classes import Classifier
 from abstraction.descriptions.places import parse_place
-from abstraction.filters import clean
+from abstraction.filters import clean, is_trivial
 from abstraction.gazetteer import PLACES, Gazetteer
 from abstraction.hierarchy import entailed_classes
 from abstraction.ladders.base import Case
+from abstraction.languages import reading_language
 from abstraction.levels import as_graph, levels, ordered
 from abstraction.linking import Link, Linker
 from abstraction.literals import date_levels, quantity_levels
+from abstraction.localising import Telling, localised
 from abstraction.priors import Priors
 from abstraction.relations import ANY, Relation, relation, table
 from abstraction.rows import QARow, TieredRow
@@ -48,6 +50,7 @@ PROPERTIES = frozenset(_READ.split())
 class LadderMaker:
     """Makes ladders from one snapshot in one language. The same row always gives the same ladder.
 
+    The rules read English labels and descriptions whatever the language is; tiers are then told in it.
     `linker` is how answers without an id are linked; see `abstraction.linking.Linker`.
     """
 
@@ -58,10 +61,12 @@ class LadderMaker:
     def __init__(self, store: Store, *, language: str = "en", linker: str = "question") -> None:
         self._method = linker
         properties = PROPERTIES | set(table())
-        self.graph = Graph(store, language=language, properties=properties)
+        read = reading_language(language)
+        self.graph = Graph(store, language=read, shown_in=language, properties=properties)
+        self._telling = Telling(language)
         self._priors = Priors(store)
         self._start_afresh()
-        self.vocabulary = Vocabulary.from_store(store, language)
+        self.vocabulary = Vocabulary.from_store(store, read)
 
     def make_all(self, rows: Iterable[QARow]) -> Iterator[TieredRow]:
         """Tiered rows in the order of the questions, read from the store in batches."""
@@ -101,8 +106,10 @@ class LadderMaker:
             return None
         known = self.graph.entity(qid)
         if known is None:
-            language = self.graph.language
+            language = self.graph.shown_in  # a description in another language is kept, and read by no rule
             return Entity(id=qid, labels={language: row.answers[0]}, descriptions={language: said})
+        if self.graph.shown_in != self.graph.language:
+            return None
         own = self.graph.description(qid)
         where = row.relation is not None and relation(row.relation).asks in ("place", "country", "school")
         fuller = normalise(said) not in normalise(own or "") and not where
@@ -126,6 +133,7 @@ class LadderMaker:
         extra = dict(row.extra)
         if notes:
             extra["links"] = notes
+        extra.update(self._telling.notes())
         return TieredRow(
             id=row.id,
             question=row.question,
@@ -176,6 +184,8 @@ class LadderMaker:
         assert answer is not None
         first = self._first_level(text, link)
         kinds = self.classes(answer)
+        label = self.graph.shown_label(answer)
+        names = tuple(dict.fromkeys((*self.graph.names(answer), *self.graph.shown_names(answer))))
         subject = subjects[0] if len(subjects) == 1 else None
         build = builder_for(asked.asks, kinds)
         if build is None:
@@ -192,12 +202,15 @@ class LadderMaker:
             subject_text=row.subject_text,
             at=self._date(subject, asked),
         )
-        proposals = build(case)
+        found = build(case)
+        told = localised(found, self.graph, trivial=lambda p: is_trivial(p, asked))
+        proposals = told.proposals
+        self._telling.add(told)
         nodes, own = clean(
             as_graph(proposals),
             relation=asked,
             question=row.question,
-            answer_names=(self.graph.label(answer) or text, text, *self.graph.names(answer)),
+            answer_names=(label[0] if label else text, text, *names),
             subject=subject,
             subject_text=row.subject_text,
             is_place=not PLACES.isdisjoint(kinds),
@@ -211,13 +224,15 @@ class LadderMaker:
             first = Level(tiers=(_with_aliases(tier, more),))
         if not beyond:
             code = Abstention.ONLY_TRIVIAL if proposals else Abstention.NOTHING_KNOWN
+            if told.left_out and not proposals:
+                code = Abstention.UNSUPPORTED
             return Ladder(levels=(first,), abstained=code)
         return Ladder(levels=(_without(first, beyond), *beyond))
 
     def _first_level(self, text: str, link: Link) -> Level:
         if link.qid is None or link.abstained:
             return Level(tiers=(Tier(text=text),))
-        names = self.graph.names(link.qid)
+        names = self.graph.shown_names(link.qid)
         aliases = tuple(n for n in names if normalise(n) != normalise(text))
         return Level(tiers=(Tier(text=text, qid=link.qid, aliases=aliases),))
 

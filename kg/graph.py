@@ -27,12 +27,16 @@ class Graph:
         store: Store,
         *,
         language: str = "en",
+        shown_in: str | None = None,
         properties: Collection[str] | None = None,
         capacity: int = 500_000,
     ) -> None:
+        """Labels, names and descriptions are read in `language`; `shown_in` adds a second one for what users see."""
         self.store = store
         self.language = language
-        self._languages = fallback_chain(language)
+        self.shown_in = shown_in or language
+        self._chain = fallback_chain(language)
+        self._languages = tuple(dict.fromkeys((*fallback_chain(self.shown_in), *self._chain)))
         self._properties = None if properties is None else frozenset(properties) | {"P31", "P279", DISSOLVED}
         self._capacity = capacity
         self._entities: dict[str, Entity | None] = {}
@@ -68,7 +72,7 @@ class Graph:
             del self._current[key]
 
     def entity(self, entity_id: str) -> Entity | None:
-        """The entity with the terms of the language's fallback chain, or None where the snapshot lacks it."""
+        """The entity with the terms of the languages' fallback chains, or None where the snapshot lacks it."""
         try:
             return self._entities[entity_id]
         except KeyError:
@@ -76,7 +80,7 @@ class Graph:
             return self._entities[entity_id]
 
     def find(self, text: str) -> tuple[NameMatch, ...]:
-        """Entities that carry the name in the language's fallback chain: labels first, then by id."""
+        """Entities that carry the name in the languages' fallback chains: labels first, then by id."""
         key = normalise(text)
         if key not in self._found:
             self.find_all([text])
@@ -104,7 +108,7 @@ class Graph:
         entity = self.entity(entity_id)
         if entity is None:
             return None
-        for code in self._languages:
+        for code in self._chain:
             if code in entity.descriptions:
                 return entity.descriptions[code]
         return None
@@ -113,6 +117,16 @@ class Graph:
         """Labels, then aliases, of the fallback chain."""
         entity = self.entity(entity_id)
         return names(entity.labels, entity.aliases, self.language) if entity else ()
+
+    def shown_label(self, entity_id: str) -> tuple[str, str] | None:
+        """The label by the fallback chain of `shown_in`, and the language that it is in; or None."""
+        entity = self.entity(entity_id)
+        return best_text(entity.labels, self.shown_in) if entity else None
+
+    def shown_names(self, entity_id: str) -> tuple[str, ...]:
+        """Labels, then aliases, of the fallback chain of `shown_in`."""
+        entity = self.entity(entity_id)
+        return names(entity.labels, entity.aliases, self.shown_in) if entity else ()
 
     def statements(self, entity_id: str, prop: str) -> tuple[Statement, ...]:
         """All statements of a property, every rank."""

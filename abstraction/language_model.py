@@ -1,0 +1,205 @@
+"""A language's surface: months, templates, patterns, numbers, units; and what is asked of them."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Month:
+    """A month: its name as written inside a date, a short form ("" for none), other forms that are read."""
+
+    name: str
+    short: str
+    read: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Scale:
+    """A word for a power of ten: "million" after one, "millions" after more, others that are read."""
+
+    power: int
+    one: str
+    many: str
+    read: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Language:
+    """One language's surface, as its file gives it.
+
+    `marks` holds (before, after) for "BC" and "BCE", in the language's own words. `templates` and `patterns`
+    are those of TEMPLATES and PATTERNS; `points` pairs a pattern of a date with the style it shows. `counts`
+    are templates of the number of a century, with `n`, `nth` or `roman`; `special_counts` stand in their place.
+    `elided` are replacements in finished texts, as of "de e" by "d'e"; `singular` those that make one language of
+    a family's name.
+    """
+
+    code: str
+    name: str
+    months: tuple[Month, ...]
+    marks: Mapping[str, tuple[str, str]]
+    templates: Mapping[str, tuple[str, ...]]
+    patterns: Mapping[str, re.Pattern[str]]
+    points: tuple[tuple[re.Pattern[str], Literal["day-first", "month-first"]], ...]
+    month_day: re.Pattern[str]
+    day_year: re.Pattern[str]
+    counts: tuple[str, ...]
+    special_counts: Mapping[int, tuple[str, ...]]
+    count_words: tuple[str, ...]
+    nth: Mapping[str, str]
+    days: Mapping[int, str]
+    day_words: Mapping[str, int]
+    articles: tuple[str, ...]
+    spoken_decades: Mapping[int, str]
+    numeric_day_first: bool
+    decimal: str
+    group: str
+    grouped_from: int
+    groups_read: str
+    signs_after: bool
+    plural_from_two: bool
+    scales: tuple[Scale, ...]
+    scale_of: str
+    about: tuple[str, ...]
+    fewer: tuple[str, ...]
+    between: str
+    joint_and: str
+    joint_to: str
+    magnitudes: Mapping[int, str]
+    magnitude_of: str
+    number_words: Mapping[str, int]
+    no_nouns: frozenset[str]
+    units: Mapping[str, tuple[str, ...]]
+    elided: tuple[tuple[re.Pattern[str], str], ...]
+    singular_of: re.Pattern[str]
+    singular: tuple[tuple[re.Pattern[str], str], ...]
+
+    @cached_property
+    def month_numbers(self) -> Mapping[str, int]:
+        """Every readable month name in lower case, without a final dot, to its number."""
+        found: dict[str, int] = {}
+        for number, month in enumerate(self.months, 1):
+            for word in (month.name, month.short, *month.read):
+                if key := folded(word).rstrip("."):
+                    found.setdefault(key, number)
+        return found
+
+    def written(self, key: str, **slots: object) -> tuple[str, ...]:
+        """The templates of `key` filled in, in order."""
+        return tuple(self.finished(template.format(**slots)) for template in self.templates[key])
+
+    def finished(self, text: str) -> str:
+        """The text with what sounds force: "de hectares" stays, "de euros" becomes "d'euros"."""
+        for pattern, replacement in self.elided:
+            text = pattern.sub(replacement, text)
+        return text
+
+    def one_of(self, plural: str) -> str:
+        """The singular of a class that is named in the plural: "langues romanes" -> "langue romane"."""
+        if self.singular_of.match(plural):
+            for pattern, replacement in self.singular:
+                plural = pattern.sub(replacement, plural)
+        return plural
+
+    def without_article(self, text: str) -> str:
+        """The text without a leading definite article."""
+        for article in self.articles:
+            if text.startswith(article):
+                return text[len(article) :]
+        return text
+
+    def ordinal(self, number: int) -> str:
+        """A day or a count with its ending: "1st", "2."; by the file's last digits, longest first."""
+        digits = str(number)
+        for size in (2, 1):
+            ending = self.nth.get(digits[-size:])
+            if ending is not None and (size == 1 or len(digits) >= size):
+                return digits + ending
+        return digits + self.nth[""]
+
+    def counted(self, number: int) -> tuple[str, ...]:
+        """The ways to write the count of a century or millennium, the usual one first."""
+        if number in self.special_counts:
+            return self.special_counts[number]
+        first, *more = (t.format(n=number, nth=self.ordinal(number), roman=roman(number)) for t in self.counts)
+        words = [self.count_words[number - 1]] if 0 < number <= len(self.count_words) else []
+        return tuple(dict.fromkeys([first, *words, *more]))
+
+    def count_of(self, text: str) -> int | None:
+        """The number that a lower-case count states: "19th", "xixe", "twentieth"; None for anything else."""
+        if text in self.count_words:
+            return self.count_words.index(text) + 1
+        digits = re.match(r"\d+", text)
+        if digits:
+            return int(digits[0])
+        found = re.match(r"[ivxl]+", text)
+        return roman_number(found[0]) if found else None
+
+    def number(self, plain: str) -> str:
+        """A plain decimal text ("-1234.5") with the language's separators."""
+        sign, digits = ("-", plain[1:]) if plain.startswith("-") else ("", plain)
+        whole, _, fraction = digits.partition(".")
+        if len(whole) >= self.grouped_from:
+            whole = f"{int(whole):,}".replace(",", self.group)
+        return sign + whole + (self.decimal + fraction if fraction else "")
+
+    def scaled(self, plain: str, scale: Scale) -> str:
+        """A plain decimal text with the word of a scale: "1.4 billion", "1,4 Milliarden", "1,4 milliard"."""
+        single = plain.lstrip("-")
+        one = float(single) < 2 if self.plural_from_two else single == "1"
+        return f"{self.number(plain)} {scale.one if one else scale.many}"
+
+    @cached_property
+    def powers(self) -> Mapping[str, int]:
+        """Every readable word for a power of ten, in lower case: "million" 6."""
+        return {folded(w): s.power for s in self.scales for w in (s.one, s.many, *s.read) if w}
+
+    def of_things(self, number: str, what: str) -> str:
+        """A number and what is counted: "35 km", "1.4 billion people", "1,4 milliard d'euros", "35%"."""
+        if what == "%":
+            return self.written("percent", n=number)[0]
+        return self.finished(f"{number}{self.scale_of if number[-1:].isalpha() else ''} {what}")
+
+    @cached_property
+    def number_pattern(self) -> str:
+        """A regular expression of the numbers that the language reads, without a sign."""
+        groups = "|".join(rf"\d{{1,3}}(?:{re.escape(g)}\d{{3}})+" for g in self.groups_read)
+        return rf"(?:{groups}|\d+)(?:{re.escape(self.decimal)}\d+)?"
+
+    def plain_number(self, text: str) -> str:
+        """A number that `number_pattern` reads, as a plain decimal text."""
+        for group in self.groups_read:
+            text = text.replace(group, "")
+        return text.replace(self.decimal, ".")
+
+
+def folded(text: str) -> str:
+    """The form in which texts are read: NFKC, lower case, dashes and apostrophes of one kind, single spaces."""
+    text = unicodedata.normalize("NFKC", text).lower()
+    text = text.translate({ord(c): "-" for c in "‐‑‒–—−"} | {ord("’"): "'", ord("‘"): "'"})
+    return " ".join(text.split())
+
+
+def roman(number: int) -> str:
+    """4 -> "IV"; 1 to 399."""
+    out = ""
+    for value, letters in (
+        (100, "C"), (90, "XC"), (50, "L"), (40, "XL"), (10, "X"), (9, "IX"), (5, "V"), (4, "IV"), (1, "I"),
+    ):  # fmt: skip
+        out += letters * (number // value)
+        number %= value
+    return out
+
+
+def roman_number(text: str) -> int | None:
+    """The number of a well-formed Roman numeral up to 399, any case; None for anything else."""
+    values = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}
+    digits = [values.get(c, 0) for c in text.lower()]
+    total = sum(-d if any(d < e for e in digits[i + 1 : i + 2]) else d for i, d in enumerate(digits))
+    return total if 0 < total < 400 and roman(total).lower() == text.lower() else None

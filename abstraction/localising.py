@@ -1,0 +1,114 @@
+"""Tiers found by reading English, told in another language: by the labels of their entities.
+
+The rules that find tiers read English labels and descriptions. For another language each entity is named by
+its label there. Of the phrases only a position in a sport can be made without knowing a noun's gender; the
+others ("a French composer") are left out, and counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+from abstraction.ladders.base import Proposal
+from abstraction.languages import is_known, language, notice
+from abstraction.levels import as_graph, remove
+from kg.graph import Graph
+from kg.terms import fallback_chain, normalise
+
+_SPORT = "P641"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Localised:
+    """Proposals in the language that the graph shows; `left_out` counts phrases that it has no grammar for.
+
+    `borrowed` are (entity, language) of the labels that are in another language, a fallback's own excepted.
+    """
+
+    proposals: tuple[Proposal, ...]
+    left_out: int = 0
+    borrowed: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass
+class Telling:
+    """What the rows of one language have to say about it; one row's notes at a time."""
+
+    code: str
+    left_out: int = 0
+    borrowed: dict[str, str] = field(default_factory=dict)
+
+    def add(self, told: Localised) -> None:
+        """Take in one ladder of the row."""
+        self.left_out += told.left_out
+        self.borrowed.update(told.borrowed)
+
+    def notes(self) -> dict[str, object]:
+        """ "language" of a row in any but English, "language_notes" on what it goes without; then starts anew."""
+        if self.code == "en":
+            return {}
+        said = [text] if (text := notice(self.code)) else []
+        if self.left_out:
+            said.append(f"{self.left_out} phrases left out: there is no grammar of {self.code!r} for them")
+        said += [
+            f"{qid} has no label in {self.code!r}: told in {code!r}" for qid, code in sorted(self.borrowed.items())
+        ]
+        self.left_out, self.borrowed = 0, {}
+        return {"language": self.code, **({"language_notes": said} if said else {})}
+
+
+def localised(
+    proposals: Sequence[Proposal], graph: Graph, *, trivial: Callable[[Proposal], bool] = lambda _: False
+) -> Localised:
+    """The proposals with their texts and aliases in `graph.shown_in`; untouched where that is what rules read.
+
+    What is `trivial` is decided by the English wording and removed with it.
+    """
+    if graph.shown_in == graph.language:
+        return Localised(proposals=tuple(proposals))
+    own = {*(code for code in fallback_chain(graph.shown_in) if code != "en"), "mul"}
+    proposals = tuple(remove(as_graph(proposals), trivial).values())
+    out: list[Proposal] = []
+    dropped: set[str] = set()
+    borrowed: list[tuple[str, str]] = []
+    graph.fetch(p.qid for p in proposals if p.qid)
+    for proposal in proposals:
+        names = _names(proposal, graph)
+        if not names:
+            dropped.add(proposal.key)
+            out.append(proposal)
+            continue
+        out.append(replace(proposal, text=names[0], aliases=_others(names)))
+        shown = graph.shown_label(proposal.qid) if proposal.qid else None
+        if shown is not None and proposal.qid is not None and shown[1] not in own:
+            borrowed.append((proposal.qid, shown[1]))
+    kept = remove(as_graph(out), lambda p: p.key in dropped) if dropped else as_graph(out)
+    return Localised(proposals=tuple(kept.values()), left_out=len(dropped), borrowed=tuple(borrowed))
+
+
+def _names(proposal: Proposal, graph: Graph) -> list[str]:
+    """The text, then other names; empty where the language cannot say it."""
+    words = language(graph.shown_in)
+    if proposal.qid is not None:
+        shown = graph.shown_label(proposal.qid)
+        if shown is None:
+            return []
+        names = [shown[0], *graph.shown_names(proposal.qid)]
+        if is_known(graph.shown_in) and shown[1] != "en":
+            names = [words.one_of(shown[0]), *names]
+        return names
+    sports = [c.value for c in proposal.conditions if c.property == _SPORT]
+    alone = len(sports) == len(proposal.conditions) == 1 and proposal.text.startswith("a position in ")
+    if not alone or not is_known(graph.shown_in):
+        return []
+    shown = graph.shown_label(sports[0])
+    if shown is None or shown[1] not in fallback_chain(words.code)[:2]:
+        return []
+    return list(words.written("position", sport=shown[0]))
+
+
+def _others(names: Sequence[str]) -> tuple[str, ...]:
+    kept = {normalise(name): name for name in reversed(names)}
+    kept.pop(normalise(names[0]), None)
+    return tuple(reversed(kept.values()))
