@@ -29,10 +29,9 @@ _OUTSIDE = re.compile(
     r"|currently)\b.*$"
 )
 _BARE_CHAIN = re.compile(r",\s+(?=[A-ZÀ-Þ])")
-_LEADING = re.compile(
-    r"^(?:(?:and|located|situated|part|in|of|on|within|at|the\s+(?:city|town|state|province|region|county"
-    r"|canton)\s+of)\s+)+"
-)
+_LEADING = re.compile(r"^(?:(?:and|located|situated|part|in|of|on|within|at|the\s+(?:city|town)\s+of)\s+)+")
+# "New York City and county in New York State": what else it is begins anew.
+_ALSO = re.compile(r"([A-ZÀ-Þ][^,]*?)\s+and\s+(?:[a-z][\w-]+\s+){1,3}(?:in|of)\s")
 _THE = re.compile(r"^the\s+", re.I)
 _DIRECTION = (
     r"(?:(?:far|extreme|inner|outer|central|(?:north|south|east|west)(?:ern)?|(?:north|south)[- ]?(?:east"
@@ -45,7 +44,7 @@ _DIRECTED = re.compile(
     rf"|corner)\s+)?(?:of\s+(?:the\s+)?)?(?=[A-ZÀ-Þ])",
 )
 TYPED = re.compile(
-    r"^(?:[A-Z][\w-]+\s+)?(?:[a-z][\w-]*\s+)*?(?:state|province|region|canton|department|district|county|republic|"
+    r"^(?:[A-Z][\w.-]+\s+)?(?:[a-z][\w-]*\s+)*?(?:state|province|region|canton|department|district|county|republic|"
     r"municipality|prefecture|oblast|governorate|territory|city|town|village|borough|island|commune|voivodeship"
     r"|parish|suburb|"
     r"community|constituent country|country|peninsula|archipelago|valley|neighbou?rhood|area|campus|outskirts"
@@ -128,6 +127,7 @@ _ROLE = re.compile(
     r"(?:the\s+)?(?:[a-z]+\s+)?(?:seat|capital|largest|second|third|most|home|birthplace|headquarters|centre"
     r"|center)\b"
 )
+_OF_PEOPLE = frozenset({"people", "peoples", "language", "languages", "dynasty", "family", "army", "team", "league"})
 _STOP_UNITS = frozenset(
     {
         "centre",
@@ -199,10 +199,13 @@ def parse_chain(text: str, preposition: str = "in") -> tuple[Unit, ...]:
         piece = _LEADING.sub("", piece)
         if units and _ROLE.match(piece):
             break
+        also = _ALSO.match(piece)
+        if also:
+            piece = also[1]
         if re.search(r"\bor\b", piece):
             break  # one of two names, who knows which
         cut = _OUTSIDE.sub("", piece).strip(" .")
-        ended = cut != piece.strip(" .")
+        ended = cut != piece.strip(" .") or also is not None
         cut = _SIDE_OF.sub("", _THE.sub("", _clip(cut)))
         if not cut or cut.casefold() in _STOP_UNITS or not _is_named(cut):
             if units or ended or not cut:
@@ -225,6 +228,8 @@ def _clip(piece: str) -> str:
             return lead + _ended(words[:i])
         if word[:1].isupper() or word[:1].isdigit() or not word[:1].isalpha():
             started = True
+        elif started and word in _OF_PEOPLE:
+            return ""  # "the Basque people": named after them, not a place
         elif (
             started
             and word not in _CONNECTORS

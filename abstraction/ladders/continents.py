@@ -20,7 +20,7 @@ CONTINENT_CLASS = "Q5107"
 _NEAR = ("P706", "P361")  # of what landscape or larger whole a place is told to be a part
 # Classes of what belongs to a state without lying on its continent, by label.
 _ELSEWHERE = re.compile(
-    r"\b(?:overseas|dependent territory|dependency|unincorporated|insular area|external territory|constituent state"
+    r"\b(?:overseas|dependent territory|dependency|unincorporated|insular area|external territory"
     r"|autonomous country|(?:former )?colony|protectorate|special administrative region|territorial claim)\b"
 )
 _ISLANDS = re.compile(r"\b(?:islands?|archipelago|atolls?|islets?)\b", re.I)

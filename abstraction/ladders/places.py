@@ -7,7 +7,6 @@ other's gaps, and where they contradict each other the graph's order stands.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import replace
 
 from abstraction.demonyms import bundled_demonyms
@@ -15,6 +14,7 @@ from abstraction.evidence import from_description, from_statement
 from abstraction.gazetteer import DEPTH, FIRST_DIVISION, PLACES, SETTLEMENTS, WORLD, Place
 from abstraction.ladders.base import ANSWER, Case, Proposal
 from abstraction.ladders.continents import lies_elsewhere, stated_continent
+from abstraction.ladders.described_places import described_chain
 from abstraction.levels import as_graph, depths, remove
 from abstraction.tiers import MAX_LEVELS, Condition, Evidence
 from kg.model import Statement
@@ -22,7 +22,7 @@ from kg.terms import normalise
 
 # Where the thing is, most direct first; the first property with a value is used.
 
-OWN_PLACE = ("P131", "P276", "P159", "P706")
+OWN_PLACE = ("P131", "P276", "P159", "P706", "P361")
 # Descriptions of what is gone: "Former ...", "... between 1919 and 1933", "(1721-1917)", occupation zones.
 _PAST = re.compile(
     r"^(?:a\s+|the\s+)?(?:former|historical|historic|defunct|ancient|dissolved|medieval)\b"
@@ -31,7 +31,6 @@ _PAST = re.compile(
     r"|\bpredecessor\b|\bSoviet (?:republic|socialist)\b",
     re.I,
 )
-COUNTRY = "Q6256"
 _PARTS = FIRST_DIVISION | SETTLEMENTS | {"Q56061"}  # what one state holds: its divisions and settlements
 _WHOLE = frozenset({"Q2", "Q525", "Q544", "Q39731", "Q48227", "Q5107"})  # Earth, Sun, Solar System, hemispheres...
 
@@ -94,11 +93,14 @@ class Climb:
             self._described(key, entity_id, depth)
 
     def _containers(self, entity_id: str, *, own: bool) -> list[Statement]:
-        for prop in OWN_PLACE if own else ("P131",):
+        for prop in OWN_PLACE if own else ("P131", "P361"):
             if prop == "P706" and self.case.gazetteer.chain(entity_id):
                 continue  # a landform is where a hill lies, not a town
             found = [s for s in self._values(entity_id, prop) if self._usable(s.target or "")]
             found = self._agreeing(entity_id, found) if prop == "P131" else found
+            if prop == "P361":
+                divisions = [q for q in (entity_id, *(s.target or "" for s in found)) if self._is_division(q)]
+                found = [s for s in found if s.target in divisions and entity_id not in divisions]
             if found:
                 # Only what is gone, and a description that tells of today: the description it is.
                 gone = all(self._is_past(s) for s in found) and self.case.at is None
@@ -114,7 +116,7 @@ class Climb:
         if own:
             found = [s for s in found if s not in states or s.target in own]
             states = [s for s in states if s.target in own]
-        if states and self.graph.is_instance(entity_id, FIRST_DIVISION):
+        if states and self._is_division(entity_id):
             return states
         return found
 
@@ -130,11 +132,11 @@ class Climb:
 
     def _described(self, key: str, entity_id: str, depth: int) -> None:
         below = [key]
-        chain, beside = self._in_order(self.case.gazetteer.chain(entity_id))
+        chain, beside = described_chain(self.graph, self.case.gazetteer, entity_id)
         for step in [*chain, *beside]:
             keys = []
             for place in step:
-                if place.qid == self.case.answer or (place.qid and not self._usable(place.qid)):
+                if place.qid and not (self._usable(place.qid) and self._holds(place.qid)):
                     continue
                 place = self._known_already(place)
                 evidence = (from_description(self.graph, entity_id, place.written or place.text),)
@@ -146,31 +148,8 @@ class Climb:
                     keys.append(place.key)
             below = keys or below
 
-    def _in_order(self, chain: Sequence[tuple[Place, ...]]) -> tuple[list[tuple[Place, ...]], list[tuple[Place, ...]]]:
-        """The steps of a described chain with the state last, and the parts of the world that stand beside it.
-
-        "in Greece, part of Athens urban area", "city of Spain in North Africa": the words follow no order there.
-        """
-        steps = [tuple(self._named_state(p, chain) for p in step) for step in chain]
-        states = [step for step in steps if any(p.qid and self._is_country(p.qid) for p in step)]
-        if not states:
-            return steps, []
-        beside = [step for step in steps if step not in states and all(WORLD.search(p.text) for p in step)]
-        return [step for step in steps if step not in states and step not in beside] + states, beside
-
-    def _named_state(self, place: Place, chain: Sequence[tuple[Place, ...]]) -> Place:
-        """A bare name that one state of today goes by is that state, in a chain that has none."""
-        if place.qid or any(p.qid and self._is_country(p.qid) for step in chain for p in step):
-            return place
-        known = self.case.gazetteer.known(place.text)
-        states = [q for q in known if self._is_state(q) and (self.graph.label(q) or "").startswith(place.text)]
-        if len(states) != 1 or self._is_gone(states[0]):
-            return place
-        return Place(text=self.graph.label(states[0]) or place.text, qid=states[0], written=place.written)
-
-    def _is_country(self, qid: str) -> bool:
-        """Whether the place is a state or called a country, as the Netherlands within their kingdom."""
-        return self._is_state(qid) or COUNTRY in self.graph.classes(qid)
+    def _is_division(self, qid: str) -> bool:
+        return self.graph.is_instance(qid, FIRST_DIVISION)
 
     def _country(self, answer: str) -> None:
         """Above every end of the chains that is no state: its own P17 or P361, else the answer's P17.
@@ -393,6 +372,11 @@ class Climb:
     def _usable(self, qid: str) -> bool:
         """Whether the walk may go there: not what the snapshot lacks, whose statements nobody can follow."""
         return qid not in _WHOLE and qid != self.case.answer and self.graph.label(qid) is not None
+
+    def _holds(self, qid: str) -> bool:
+        """Whether anything can lie in it: "seat of the United States Congress" tells of no place."""
+        kinds = self.case.gazetteer.classes(qid)
+        return not kinds or not kinds.isdisjoint(PLACES | {"school", "building"})
 
     def _is_state(self, qid: str) -> bool:
         return self.case.gazetteer.is_state(qid)

@@ -285,3 +285,44 @@ def test_a_division_without_a_known_state_lies_in_the_answers_state() -> None:
         entity("Q1715", "Hanover", P31="Q515", P131="Q1197", P17="Q183"),
     )
     assert texts(make.make(row("Hanover"))) == [["Lower Saxony"], ["Germany"], ["Europe"]]
+
+
+@pytest.mark.parametrize(
+    ("description", "expected"),
+    [
+        ("city in New Freeland's South Island", [["South Island"], ["New Freeland"]]),
+        ("town in Aqmola Region of northern New Freeland", [["Aqmola Region"], ["New Freeland"]]),
+        ("county in Eastern New Freeland", [["Eastern New Freeland"], ["New Freeland"]]),
+        ("commune in Bouches, the second largest city of New Freeland", [["Bouches"], ["New Freeland"]]),
+        ("city in the Centre Region, New Freeland", [["Centre-Val"], ["New Freeland"]]),
+        ("city in Ada County and Ida County, New Freeland", [["Ada County", "Ida County"], ["New Freeland"]]),
+        ("town at the mouth of the River Tyne, New Freeland", [["New Freeland"]]),
+        ("land of the Basque people", []),
+        ("town in Garden City, New Freeland", [["Garden City"], ["New Freeland"]]),
+    ],
+)
+def test_two_names_in_one_are_taken_apart(description: str, expected: list[list[str]]) -> None:
+    make = maker(
+        entity("Q900", "New Freeland", "country", P31="Q3624078"),
+        entity("Q901", "Singland", "country", aliases=["Garden City"], P31="Q3624078"),
+        entity("Q902", "Centre-Val", "region of New Freeland", aliases=["Centre Region"], P31="Q10864048"),
+        entity("Q903", "Newtown", description, P31="Q515"),
+    )
+    assert texts(make.make(row("Newtown"))) == expected
+
+
+def test_a_region_stands_in_p361_and_a_division_is_no_part_of_another() -> None:
+    make = maker(
+        USA, NORTH_AMERICA, OHIO,
+        entity("Q300", "Maine", P31="Q35657", P131="Q30", P361="Q1397"),
+        entity("Q301", "Portville", P31="Q515", P361="Q1397"),
+    )  # fmt: skip
+    assert texts(make.make(row("Portville"))) == [["Ohio"], ["United States of America"], ["North America"]]
+    assert texts(make.make(row("Maine"))) == [["United States of America"], ["North America"]]
+
+
+def test_what_sits_there_is_no_place() -> None:
+    congress = entity("Q11268", "Assembly of Ohio", "legislature of Ohio", P31="Q43229")
+    capitol = entity("Q54109", "Capitol", "seat of the Assembly of Ohio", P31="Q515")
+    make = maker(USA, NORTH_AMERICA, OHIO, congress, capitol, entity("Q43229", "organization"))
+    assert texts(make.make(row("Capitol"))) == []

@@ -1,0 +1,156 @@
+"""The chain of a description, put in order: which bare names are states, what stands last, what stands beside.
+
+Words keep no order ("in Greece, part of Athens urban area"), hold two names in one ("South Island of New Zealand")
+or a part by its side ("Eastern China"). What cannot be a container by its words alone is left out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from abstraction.descriptions.text import first_segment
+from abstraction.gazetteer import FIRST_DIVISION, WORLD, Gazetteer, Place
+from kg.graph import Graph
+from kg.terms import normalise
+
+Step = tuple[Place, ...]
+COUNTRY = "Q6256"
+_OF = re.compile(r"(?P<part>.+?)(?: [a-z]+)? of (?:the )?(?:[a-z-]+ern )?(?P<whole>[A-ZÀ-Þ].+)")
+_OWNED = re.compile(r"(?P<whole>[A-ZÀ-Þ][\w .-]+)['’]s (?P<part>[A-ZÀ-Þ].+)")
+_SIDE = re.compile(
+    r"(?:Central|(?:North|South|East|West)(?:ern|[- ]?(?:[Ee]ast|[Ww]est)(?:ern)?)) (?P<whole>[A-ZÀ-Þ].+)"
+)
+_NOT_PARTS = frozenset({"northern ireland", "northern cyprus"})  # named after a state that does not hold them
+# A type or a side of the sky alone, and what flows: no container, whatever stands around it.
+_NO_NAME = re.compile(
+    r"(?:(?:the )?River .+|(?:North|South|East|West)(?:[- ](?:East|West))?|(?:Union |Free |Federal )?"
+    r"(?:Territory|State|City|Province|Region|Republic|Kingdom|Isle|County|Borough|District)(?: of)?)"
+)
+_TYPE = r"(?:County|District|Province|Region|Department|Municipality|Parish|Prefecture|State|Oblast|Governorate)"
+_TYPED_PAIR = re.compile(rf"(?P<left>.+ (?P<type>{_TYPE})) and (?P<right>.+ (?P=type))")
+_TYPED = re.compile(rf"(?:{_TYPE} of )?(?P<name>.+?)(?: {_TYPE})?")
+# "the second largest city of France": what a place is to its state tells the state.
+_RANKED = re.compile(
+    r"\b(?:largest|biggest|oldest|major|main|important|populous|capital)\b[^,;]*?\b(?:of|in) (?:the )?"
+    r"(?P<state>[A-ZÀ-Þ][\w .-]+)"
+)
+
+
+def described_chain(graph: Graph, gazetteer: Gazetteer, entity_id: str) -> tuple[list[Step], list[Step]]:
+    """The steps of an entity's described chain, finest first and the state last, and what stands beside them.
+
+    Beside stand the parts of the world that a description names besides the state: the place lies in them, the
+    state as a whole may not ("autonomous city of Spain in North Africa").
+    """
+    words = _Words(graph, gazetteer)
+    steps = [step for step in words.split(gazetteer.chain(entity_id)) if step]
+    if not any(words.is_country(p.qid) for step in steps for p in step):
+        steps = [tuple(words.as_state(p) for p in step) for step in steps]
+        if not any(words.is_country(p.qid) for step in steps for p in step):
+            steps += words.ranked_in(graph.description(entity_id) or "", steps)
+    steps = [tuple(words.as_division(p, steps) for p in step) for step in steps]
+    countries = [step for step in steps if any(words.is_country(p.qid) for p in step)]
+    if not countries:
+        return steps, []
+    beside = [step for step in steps if step not in countries and all(WORLD.search(p.text) for p in step)]
+    within = [step for step in steps if step not in countries and step not in beside]
+    # A nation within a state stands below it.
+    countries.sort(key=lambda step: any(p.qid and gazetteer.is_state(p.qid) for p in step))
+    return within + countries, beside
+
+
+class _Words:
+    """What bare names of descriptions mean."""
+
+    def __init__(self, graph: Graph, gazetteer: Gazetteer) -> None:
+        self._graph = graph
+        self._gazetteer = gazetteer
+
+    def is_country(self, qid: str | None) -> bool:
+        """Whether the place is a state or called a country, as the Netherlands within their kingdom."""
+        return qid is not None and (self._gazetteer.is_state(qid) or COUNTRY in self._graph.classes(qid))
+
+    def split(self, chain: Iterable[Step]) -> list[Step]:
+        """The chain with bare names taken apart that hold two places, and without what names none."""
+        out: list[Step] = []
+        for step in chain:
+            kept: list[Place] = []
+            above: list[Place] = []
+            for place in step:
+                if place.qid:
+                    kept.append(place)
+                    continue
+                pair = _TYPED_PAIR.fullmatch(place.text)
+                if pair:
+                    kept += [Place(text=pair[side], written=place.written) for side in ("left", "right")]
+                    continue
+                found = None if self._gazetteer.known(place.text, sites=True) else _OF.fullmatch(place.text)
+                found = found or _OWNED.fullmatch(place.text)
+                whole = self._holder(found["whole"]) if found else None
+                if found and whole:
+                    part = found["part"].removeprefix("the ")
+                    kept += [Place(text=part, written=place.written)] if part[:1].isupper() else []
+                    above.append(self._resolved(Place(text=found["whole"]), whole))
+                    continue
+                kept.append(place)
+                side = _SIDE.fullmatch(place.text)
+                whole = self._state(side["whole"]) if side else None
+                if side and whole and normalise(place.text) not in _NOT_PARTS:
+                    above.append(self._resolved(Place(text=side["whole"]), whole))
+            known = {p.qid for s in out for p in s}
+            out.append(tuple(p for p in kept if p.qid or not _NO_NAME.fullmatch(p.text)))
+            out.append(tuple(p for p in above if p.qid not in known))
+        return out
+
+    def as_state(self, place: Place) -> Place:
+        """A bare name that one state of today goes by, as that state."""
+        state = None if place.qid else self._state(place.text)
+        return place if state is None else self._resolved(place, state)
+
+    def as_division(self, place: Place, chain: Sequence[Step]) -> Place:
+        """A bare name that one first-level division of the chain's state goes by, as that division.
+
+        A snapshot that knows a city of a name may not know the region: only divisions are believed by an alias.
+        """
+        if place.qid or _SIDE.fullmatch(place.text):
+            return place
+        states = [p.qid for step in chain for p in step if p.qid and self._gazetteer.is_state(p.qid)]
+        inside = {normalise(n) for state in states for n in self._graph.names(state)}
+        typed = _TYPED.fullmatch(place.text)
+        names = dict.fromkeys((place.text, typed["name"] if typed else place.text))
+        known = dict.fromkeys(q for name in names for q in self._gazetteer.known(name))
+        found = [
+            q
+            for q in known
+            if self._graph.is_instance(q, FIRST_DIVISION)
+            and not inside.isdisjoint(self._gazetteer.above(q))
+            and not self._graph.is_historical(q)
+        ]
+        return self._resolved(place, found[0]) if len(found) == 1 else place
+
+    def ranked_in(self, description: str, chain: Sequence[Step]) -> list[Step]:
+        """The state whose largest city (capital, main port) the place is said to be."""
+        for found in _RANKED.finditer(first_segment(description)):
+            state = self._state(found["state"].strip())
+            if state and state not in {p.qid for step in chain for p in step}:
+                return [(Place(text=self._graph.label(state) or "", qid=state, written=found["state"].strip()),)]
+        return []
+
+    def _state(self, name: str) -> str | None:
+        """The one state of today that has the name, or whose label begins with it (United States)."""
+        known = self._gazetteer.known(name)
+        states = [q for q in known if self.is_country(q) and (self._graph.label(q) or "").startswith(name)]
+        return states[0] if len(states) == 1 and not self._graph.is_historical(states[0]) else None
+
+    def _holder(self, name: str) -> str | None:
+        """A state, else the one first-level division of that label."""
+        divisions = [
+            q
+            for q in self._gazetteer.known(name)
+            if self._graph.label(q) == name and self._graph.is_instance(q, FIRST_DIVISION)
+        ]
+        return self._state(name) or (divisions[0] if len(divisions) == 1 else None)
+
+    def _resolved(self, place: Place, qid: str) -> Place:
+        return Place(text=self._graph.label(qid) or place.text, qid=qid, written=place.written or place.text)
