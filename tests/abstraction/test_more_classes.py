@@ -1,0 +1,151 @@
+"""Awards, events, posts, taxa and other concepts: each class's own builder on small worlds."""
+
+from __future__ import annotations
+
+import pytest
+
+from abstraction.builders import builder_for
+from abstraction.ladders.awards import awards
+from abstraction.ladders.concepts import concepts
+from abstraction.ladders.events import events
+from abstraction.ladders.posts import posts
+from abstraction.ladders.taxa import taxa
+from kg.model import Entity
+from tests.cases import case_of, check_sound, ladder, proposed
+from tests.worlds import entity, maker, row, texts
+
+AWARDS = (
+    entity("Q618779", "award"),
+    entity("Q1", "Nobel Prize", P31="Q618779"),
+    entity("Q2", "science award", P279="Q618779"),
+    entity("Q3", "Royal Swedish Academy of Sciences"),
+    entity("Q34", "Sweden", P31="Q3624078"),
+)
+
+
+def test_an_award_by_its_series_giver_country_and_kind() -> None:
+    prize = entity("Q10", "Nobel Prize in Physics", P31="Q2", P361="Q1", P1027="Q3", P17="Q34")
+    case = case_of(prize, *AWARDS, relation_id="P166")
+    check_sound(awards(case), {})
+    given = "a science award given by the Royal Swedish Academy of Sciences"
+    assert ladder(awards, case) == [
+        ["Nobel Prize", "a Swedish science award", given],
+        ["a science award", "a Swedish award"],
+        ["an award"],
+    ]
+
+
+def test_a_category_is_one_of_the_award_that_its_name_begins_with() -> None:
+    case = case_of(
+        entity("Q10", "Grammy Award for Best Album"), entity("Q11", "Grammy Awards", P31="Q618779"), *AWARDS,
+        relation_id="P166",
+    )  # fmt: skip
+    found = proposed(awards, case)["Grammy Awards"]
+    assert found.qid == "Q11"
+    assert found.evidence[0].kind == "rule"
+
+
+@pytest.mark.parametrize(
+    ("said", "described", "expected"),
+    [
+        ({"P31": "Q178561", "P585": 1943, "P276": "Q1"}, "", "a 1943 battle in Tunisia"),
+        ({"P31": "Q198", "P580": 1950, "P582": 1953}, "", "a 1950s war"),
+        ({"P31": "Q198", "P580": 1939, "P582": 1945, "P585": 1942}, "", "a war"),
+        ({"P31": "Q178561"}, "battle of October 1973", "a battle"),
+        ({"P31": "Q178561"}, "longest continuous military campaign in a war", "a continuous military campaign"),
+    ],
+)
+def test_events_by_year_kind_and_place(said: dict[str, object], described: str, expected: str) -> None:
+    case = case_of(
+        entity("Q10", "The Clash", described, **said),  # type: ignore[arg-type]
+        entity("Q178561", "battle", P279="Q1190554"), entity("Q198", "war", P279="Q1190554"),
+        entity("Q1190554", "occurrence"), entity("Q1", "Tunisia", P31="Q3624078"),
+        relation_id="P607",
+    )  # fmt: skip
+    assert ladder(events, case)[0] == [expected]
+
+
+def test_an_event_is_of_the_larger_event_and_an_edition_of_its_series() -> None:
+    war = entity("Q362", "World War II", P31="Q198")
+    classes = (entity("Q198", "war"), entity("Q178561", "battle"), entity("Q1656682", "event"))
+    case = case_of(entity("Q10", "Battle of X", P31="Q178561", P361="Q362"), war, *classes, relation_id="P607")
+    assert ladder(events, case)[0] == ["World War II", "a battle"]
+    case = case_of(
+        entity("Q10", "2004 Summer Games"), entity("Q11", "Summer Games", P31="Q1656682"), *classes, relation_id="P607"
+    )
+    assert ladder(events, case) == [["Summer Games"], ["an event"]]
+
+
+POSTS = (
+    entity("Q4164871", "position"),
+    entity("Q12737077", "occupation"),
+    entity("Q1", "secretary of state", P31="Q4164871", P279="Q2"),
+    entity("Q2", "minister", P31="Q4164871", P279="Q4164871"),
+    entity("Q30", "United States", P31="Q3624078"),
+)
+
+
+def test_a_post_by_land_and_broader_post() -> None:
+    case = case_of(entity("Q10", "Secretary X", P31="Q4164871", P279="Q1", P17="Q30"), *POSTS, relation_id="P39")
+    check_sound(posts(case), {})
+    assert ladder(posts, case) == [["American secretary of state"], ["secretary of state"], ["minister"]]
+
+
+def test_a_post_without_statements_is_read_by_its_name() -> None:
+    case = case_of(entity("Q10", "Mayor of Chicago", P31="Q4164871"), *POSTS, relation_id="P39")
+    assert ladder(posts, case) == [["mayor"]]
+
+
+def lineage(rank_of: dict[str, str]) -> list[Entity]:
+    return [
+        entity("Q10", "Panthera leo", P31="Q16521", P171="Q11", P105="Q7432"),
+        entity("Q11", "Panthera", P31="Q16521", P171="Q12", P105=rank_of["Q11"]),
+        entity("Q12", "Pantherinae", P31="Q16521", P171="Q13", P105=rank_of["Q12"]),
+        entity("Q13", "Felidae", P31="Q16521", P171="Q11", P105=rank_of["Q13"]),  # a cycle
+    ]
+
+
+def test_taxa_climb_through_ranks_that_nobody_knows() -> None:
+    case = case_of(*lineage({"Q11": "Q34740", "Q12": "Q164280", "Q13": "Q35409"}), relation_id="P171")
+    assert ladder(taxa, case) == [["Panthera"], ["Felidae"]]
+    assert [e.value for e in proposed(taxa, case)["Felidae"].evidence] == ["Q12", "Q13"]
+
+
+def test_a_taxon_without_lineage_is_what_its_description_calls_it() -> None:
+    case = case_of(entity("Q10", "Passer x", "extinct species of bird in the family Y"), relation_id="P171")
+    (tier,) = taxa(case)
+    assert (tier.text, tier.aliases) == ("a species of bird", ("a bird",))
+
+
+def test_concepts_climb_to_answers_of_the_relation_or_to_its_noun() -> None:
+    world = (
+        entity("Q10", "Lutheranism", P279="Q11"),
+        entity("Q11", "Protestantism", P279="Q12"),
+        entity("Q12", "Christianity", P279="Q13"),
+        entity("Q13", "Abrahamic religion", P279="Q14"),
+        entity("Q14", "belief"),
+        entity("Q20", "Person", P31="Q5", P140="Q12"),
+    )
+    case = case_of(*world, relation_id="P140")
+    assert ladder(concepts, case) == [["Christianity"]]
+    case = case_of(*world, entity("P140", "religion"), relation_id="P140")
+    assert ladder(concepts, case) == [["Christianity"], ["Abrahamic religion"]]
+
+
+def test_nothing_is_climbed_where_nothing_was_asked() -> None:
+    world = maker(entity("Q10", "jazz dance", P279="Q11"), entity("Q11", "specialty", P279="Q12"), entity("Q12", "art"))
+    made = world.make(row("jazz dance", None, question="What is it?"))
+    assert texts(made) == []
+
+
+@pytest.mark.parametrize(
+    ("asks", "kinds", "expected"),
+    [
+        ("award", {"event"}, awards),
+        ("taxon", set(), taxa),
+        ("any", {"astronomical"}, None),
+        ("genre", {"person"}, builder_for("genre", set())),
+    ],
+)
+def test_the_relation_decides_before_the_class(asks: str, kinds: set[str], expected: object) -> None:
+    assert builder_for(asks, kinds) is expected
