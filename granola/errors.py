@@ -15,3 +15,7 @@ class MatcherError(GranolaError, ValueError):
 
 class UsageError(GranolaError, ValueError):
     """The command line asks for what would do harm or has no meaning: an input as output, an empty selection."""
+
+
+class SheetError(GranolaError, ValueError):
+    """An annotation sheet is not one, or holds another mark than yes, no or nothing; the message names the line."""

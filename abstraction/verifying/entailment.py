@@ -23,6 +23,7 @@ from abstraction.verifying.wording import (
     all_words,
     bare,
     content,
+    proper_names,
     says_outside,
     stands_in,
     taken_back_by,
@@ -48,7 +49,6 @@ _UNIT = re.compile(
     r"parish|prefecture|oblast|governorate|language|languages|family|genre)\b",
     re.I,
 )
-_NAME = re.compile(r"[A-ZÀ-Þ][\w.'’-]*(?: (?:of |and |the |de )*[A-ZÀ-Þ][\w.'’-]*)*")
 
 
 @dataclass(slots=True)
@@ -267,7 +267,7 @@ class EntailmentChecker:
         for step in steps:
             if not step.description:
                 continue
-            for words in {step.words, *re.split(r"[,;/]| and ", step.words), *_NAME.findall(step.words)}:
+            for words in {step.words, *re.split(r"[,;/]| and ", step.words), *proper_names(step.words)}:
                 for match in self.graph.find(bare(words)):
                     out |= self._entity_words(match.id) | self._demonym_words(match.id)
                 for country in bundled_demonyms().countries.get(normalise(words.strip()), ()):

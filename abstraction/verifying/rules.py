@@ -37,7 +37,7 @@ def rule_holds(graph: Graph, rule: str) -> Ruling:
     fine, coarse = found["fine"], found["coarse"]
     if all_words(fine)[-len(all_words(coarse)) :] == all_words(coarse):
         return Ruling(holds=True)
-    if _titles().get(fine) == coarse or _titles().get(fine.split(" ")[-1]) == coarse:
+    if titles().get(fine) == coarse or titles().get(fine.split(" ")[-1]) == coarse:
         return Ruling(holds=True)
     above = {m.id for m in graph.find(coarse)}
     below = [m.id for m in graph.find(fine)]
@@ -57,7 +57,7 @@ def _superclasses(graph: Graph, qid: str) -> set[str]:
 
 
 @lru_cache(maxsize=1)
-def _titles() -> Mapping[str, str]:
+def titles() -> Mapping[str, str]:
     """Title -> what every holder is, from the table of offices."""
     data = json.loads(files("abstraction").joinpath("data/offices.json").read_text(encoding="utf-8"))
     out: dict[str, str] = {}

@@ -9,6 +9,7 @@ from functools import lru_cache
 from kg.terms import normalise
 
 _WORD = re.compile(r"[^\W_]+(?:[.&'][^\W_]+)*")
+_PROPER = re.compile(r"[A-ZÀ-Þ][\w.'’-]*(?: (?:of |and |the |de )*[A-ZÀ-Þ][\w.'’-]*)*")
 _ARTICLE = re.compile(r"^(?:an?|the)\s+")
 # Carry no content of their own.
 _FUNCTION = "a an the of in on at for from by to and or with within part s who whose is was are were that which"
@@ -66,6 +67,15 @@ def content(text: str) -> frozenset[str]:
 def bare(text: str) -> str:
     """The normalised text without its article."""
     return _ARTICLE.sub("", normalise(text))
+
+
+@lru_cache(maxsize=1 << 16)
+def proper_names(text: str) -> tuple[str, ...]:
+    """The runs of capitalised words in a text, and their parts: "King of Sweden", "King" and "Sweden"."""
+    out: dict[str, None] = {}
+    for run in _PROPER.findall(text):
+        out.update(dict.fromkeys([run, *re.split(r" (?:of|and|the|de)(?: the)? ", run)]))
+    return tuple(out)
 
 
 def stands_in(words: Sequence[str], text: Sequence[str]) -> bool:

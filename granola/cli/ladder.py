@@ -10,13 +10,14 @@ import typer
 
 from abstraction.errors import RowError
 from abstraction.formats.fields import FieldError, qid_of
-from abstraction.formats.patterns import question_patterns
 from abstraction.pipeline import make_ladders
 from abstraction.relations import relation as relation_row
 from abstraction.rows import QARow, TieredRow
-from abstraction.tiers import Evidence, Tier
+from abstraction.tiers import Tier
+from abstraction.wording import read_wording, subject_of
 from granola.cli.linking import LINKER_HELP, LinkerName
 from granola.cli.output import check_language, print_json, warn_of_language, warn_of_relation
+from granola.report.evidence import said
 from kg.store import open_store
 
 if TYPE_CHECKING:
@@ -42,10 +43,10 @@ def ladder(
     """Show the ladder of one answer: every tier, coarser with each level, and what entails it."""
     if not question.strip() or not answer.strip():
         raise RowError("the question and the answer must not be empty")
-    patterns = question_patterns()
+    wording = read_wording(question)
     if relation is None:
-        relation = patterns.relation(question)
-        told = f"relation {relation}" if relation else "no relation: the ladder follows the answer's class alone"
+        relation = wording.relation
+        told = f"relation {relation}" if relation else "no relation: the ladder follows the answer's class"
         print(f"granola: {told} (by the wording; --relation sets it)", file=sys.stderr)
     else:
         relation = relation_row(relation.upper() if relation[:1] == "p" else relation).id
@@ -58,7 +59,7 @@ def ladder(
             answers=(answer.strip(),),
             answer_qids=(qid_of(answer_qid, "--answer-qid"),),
             relation=relation,
-            subject_text=subject or (patterns.subject(question, relation) if relation else None),
+            subject_text=subject or (subject_of(question, relation) if relation else None),
             subject_qid=qid_of(subject_qid, "--subject-qid"),
         )
     except FieldError as error:
@@ -89,7 +90,7 @@ def _tree(row: TieredRow) -> Tree:
         for tier in level.tiers:
             leaf = branch.add(_heading(tier))
             for evidence in tier.evidence:
-                leaf.add(Text(_said(evidence), style="dim"))
+                leaf.add(Text(said(evidence), style="dim"))
     if row.abstained:
         root.add(Text(f"abstained: {row.abstained}", style="yellow"))
     return root
@@ -108,21 +109,3 @@ def _heading(tier: Tier) -> Text:
         shown = ", ".join(tier.aliases[:SHOWN_ALIASES]) + (f" and {more} more" if more > 0 else "")
         text.append(f"  also: {shown}", style="not bold dim")
     return text
-
-
-def _said(evidence: Evidence) -> str:
-    """One line: a statement as subject, property, value; a description with the words used; a rule."""
-
-    def named(entity_id: str | None) -> str:
-        label = evidence.labels.get(entity_id or "")
-        return f"{label} ({entity_id})" if label else entity_id or "?"
-
-    if evidence.kind == "statement":
-        return f"{named(evidence.subject)} — {named(evidence.property)} — {named(evidence.value)}"
-    if evidence.kind == "description":
-        text = evidence.text or ""
-        if evidence.span:
-            start, end = evidence.span
-            text = f"{text[:start]}[{text[start:end]}]{text[end:]}"
-        return f"description of {named(evidence.subject)}: “{text}”"
-    return f"rule: {evidence.text}"

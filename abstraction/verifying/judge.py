@@ -1,0 +1,173 @@
+"""Verdicts on tiers that come as mere text: entailed by the answer, another name of it, wrong, ...
+
+Made for files of others and for tiers that a language model phrased. The answer is linked as for a ladder; each tier
+is read in the neighbourhood of the answer and of the tiers before it. Where the graph does not know, it says so.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from abstraction.gazetteer import PLACES
+from abstraction.pipeline import LadderMaker
+from abstraction.rows import TieredRow
+from abstraction.tiers import Level, Tier
+from abstraction.verifying.cases import Case, CaseReader
+from abstraction.verifying.naming import Naming, naming
+from abstraction.verifying.phrases import Phrases
+from abstraction.verifying.placing import Placing
+from abstraction.verifying.rules import value_tier_holds
+from abstraction.verifying.verdicts import GENERIC, RowVerdict, TierVerdict, Verdict
+from abstraction.verifying.wording import all_words, bare, content, stands_in
+from kg.store.base import Store
+
+
+class Judge:
+    """Gives verdicts on rows against one snapshot; the same row always gets the same."""
+
+    def __init__(self, store: Store, *, language: str = "en") -> None:
+        self.maker = LadderMaker(store, language=language)
+        self.graph = self.maker.graph
+        self.cases = CaseReader(self.maker)
+        self.near = self.cases.near
+        self.placing = Placing(self.cases)
+        self.phrases = Phrases(self.cases)
+
+    def judge(self, row: TieredRow) -> RowVerdict:
+        """The verdicts on every tier beyond level 1, in the order of the row."""
+        if len(row.levels) == 1:
+            own = [tier.qid for tier in row.levels[0].tiers if tier.qid]
+            kinds = self.maker.classes(own[0]) if own else ()
+            return RowVerdict(row=row.id, answer=own[0] if own else None, classes=tuple(sorted(kinds)), tiers=())
+        case = self.cases.read(row)
+        seen: dict[str, str] = {bare(n): "level 1" for tier in row.levels[0].tiers for n in (tier.text,)}
+        out: list[TierVerdict] = []
+        for number, level in enumerate(row.levels[1:], 2):
+            accepted: list[tuple[Tier, frozenset[str]]] = []
+            held: list[Tier] = []
+            for position, tier in enumerate(level.tiers, 1):
+                key = bare(tier.text)
+                meant: frozenset[str] = frozenset()
+                if key in seen:
+                    verdict, why = Verdict.DUPLICATE, f"stands at {seen[key]} already"
+                else:
+                    verdict, why, meant = self._tier(case, tier)
+                seen.setdefault(key, f"level {number}")
+                if verdict is Verdict.ENTAILED:
+                    accepted.append((tier, meant))
+                if verdict in (Verdict.ENTAILED, Verdict.UNINFORMATIVE):
+                    held.append(tier)
+                out.append(
+                    TierVerdict(row=row.id, level=number, position=position, text=tier.text, verdict=verdict, why=why)
+                )
+            case.good = accepted or case.good
+            case.earlier += [tier for tier, _ in accepted]
+            case.true += held
+        return RowVerdict(
+            row=row.id,
+            answer=case.answers[0] if case.answers else None,
+            classes=tuple(sorted(case.kinds)),
+            tiers=tuple(out),
+            namesake=self.placing.namesake(case, out),
+            certain=case.certain,
+        )
+
+    def _tier(self, case: Case, tier: Tier) -> tuple[Verdict, str, frozenset[str]]:
+        none: frozenset[str] = frozenset()
+        text, key = tier.text, bare(tier.text)
+        if case.asked.asks in ("date", "quantity"):
+            return (*self._value(case, tier), none)
+        if key == bare(case.gold):
+            return Verdict.NOT_COARSER_THAN_ANSWER, "is the answer itself", none
+        if tier.qid is not None and tier.qid in case.answers:
+            return Verdict.ALIAS, f"is {tier.qid}, the answer", none
+        meant = self.placing.meant(case, tier)
+        if key in {bare(n) for n in case.names} and not meant:
+            return Verdict.ALIAS, "is a name of the answer", none
+        if key in case.asked.trivial or key in GENERIC:
+            return Verdict.UNINFORMATIVE, "says no more than the question asks for", none
+        if self._leaks(case, text):
+            return Verdict.UNINFORMATIVE, "tells of the answer by the question's own entity", none
+        if meant:
+            return (*self.placing.ordered(case, tier, meant), meant)
+        how = Naming.NONE
+        if not re.match(r"an? |the [a-z]", text, re.I if text[:2] == "A " else 0):
+            how = naming(text, case.names, person=case.person, attested=self._attested(case, text))
+        if how is Naming.MORE:
+            return Verdict.NOT_COARSER_THAN_ANSWER, "the answer and something beside it", none
+        linked = [m.id for m in self.graph.find(text) if m.id.startswith("Q")]
+        linked = [tier.qid] if tier.qid else linked
+        self.graph.fetch(linked)
+        if case.place:  # the region Lazio, not the club
+            linked = [i for i in linked if not PLACES.isdisjoint(self.maker.classes(i))]
+        if beside := self._beside(case, linked):
+            return Verdict.SIBLING, beside, none
+        if any(a in self.near.above(i).ids for i in linked for a in case.answers):
+            return Verdict.NOT_COARSER_THAN_ANSWER, "lies within the answer", none
+        if how is Naming.INVENTED:
+            return Verdict.CONTRADICTED, "the answer's name with an addition that nothing attests", none
+        if how is Naming.ALIAS and not (linked and not case.person):
+            return Verdict.ALIAS, "another way to write the answer's name", none
+        if self.phrases.is_phrase(text, linked):
+            return (*self.phrases.verdict(case, tier), none)
+        if wrong := self.placing.elsewhere(case, linked):
+            if case.certain:
+                return Verdict.CONTRADICTED, wrong, none
+            case.doubtful.append(key)
+            return Verdict.UNKNOWN, f"{wrong}, if {case.answers[0]} is meant", none
+        if how is Naming.OTHER or self._is_another(case, linked):
+            return Verdict.CONTRADICTED, "the name of another", none
+        if how is Naming.ALIAS:
+            return Verdict.ALIAS, "another way to write the answer's name", none
+        return Verdict.UNKNOWN, "the snapshot does not tell", none
+
+    def _leaks(self, case: Case, text: str) -> bool:
+        """Whether the text needs the question's entity to tell of the answer, or has no word beyond the question."""
+        subject = self.cases.asked_about(case.row)
+        if subject and stands_in(all_words(subject), all_words(text)) and not case.place:
+            return all_words(subject) != all_words(case.gold) and not stands_in(all_words(case.gold), all_words(text))
+        words = content(text)
+        return bool(words) and words <= content(case.row.question) and not case.place
+
+    def _attested(self, case: Case, text: str) -> set[str]:
+        """Words that may follow the answer's name: of its description, what holds it, and places after commas."""
+        places = [part.strip() for part in text.split(",")[1:] if self.maker.gazetteer.known(part.strip())]
+        said = (case.description, *case.above.names, *places)
+        return {word for one in said for word in all_words(one)}
+
+    def _beside(self, case: Case, linked: Sequence[str]) -> str | None:
+        """Another answer to the question, or a member of a group that is the answer."""
+        others = {
+            t for s in ([case.subject] if case.subject else []) for t in self.graph.targets(s, case.asked.id or "P0")
+        }
+        if others & set(linked) - set(case.answers):
+            return "another answer to the question"
+        members = {t for a in case.answers for p in ("P527", "P463") for t in self.graph.targets(a, p)}
+        members |= {i for i in linked if set(self.graph.targets(i, "P463")) & set(case.answers)}
+        return "a member of the answer" if members & set(linked) else None
+
+    def _is_another(self, case: Case, linked: Sequence[str]) -> bool:
+        """Whether the text names an entity of the answer's own kind, unrelated to it."""
+        if case.place or not case.kinds:
+            return False
+        kinds = set().union(*(self.maker.classes(i) for i in linked)) if linked else set()
+        own = case.kinds - {"organisation"} or case.kinds
+        return bool(kinds & own) and not kinds & PLACES
+
+    def _value(self, case: Case, tier: Tier) -> tuple[Verdict, str]:
+        ruling = value_tier_holds(case.told, tier)
+        if ruling.wrong:
+            return Verdict.CONTRADICTED, ruling.wrong
+        if not ruling.holds:
+            return Verdict.UNKNOWN, "no reader knows this wording"
+        for before, _ in case.good:
+            after = value_tier_holds(Level(tiers=(before,)), Tier(text=tier.text))
+            if after.wrong:
+                reverse = value_tier_holds(Level(tiers=(tier,)), Tier(text=before.text))
+                return (
+                    (Verdict.FINER_THAN_PREVIOUS, "lies within the tier before it")
+                    if reverse.holds
+                    else (Verdict.SIBLING, "overlaps the tier before it")
+                )
+        return Verdict.ENTAILED, "holds the answer"

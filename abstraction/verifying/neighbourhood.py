@@ -1,0 +1,142 @@
+"""What lies above an entity, as far as statements and descriptions tell: places, owners, classes, and their names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from abstraction.gazetteer import FIRST_DIVISION, PLACES, STATE, WORLD, Gazetteer
+from abstraction.verifying.wording import bare, content
+from kg.graph import Graph
+
+OWN = ("P131", "P17", "P276", "P159", "P30", "P749", "P127", "P361")
+FURTHER = ("P131", "P17", "P30", "P749", "P127")
+LOOSE = ("P361", "P706", "P206")  # regions and waters that may span states: they lead nowhere further
+CLASSES = ("P31", "P106", "P136", "P641", "P39", "P452", "P413", "P97", "P101", "P279", "P1056", "P171")
+NATIONALITY = ("P27", "P17", "P495")
+DEPTH = 8
+CLASS_STEPS = 3
+CONTINENT = "Q5107"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Above:
+    """Everything above one entity, itself left out: ids in order of distance, and names (bare) of all of it.
+
+    `states` are sovereign states, `divisions` first-level divisions, `continents` continents among the ids.
+    """
+
+    ids: tuple[str, ...]
+    names: frozenset[str]
+    states: frozenset[str]
+    divisions: frozenset[str]
+    continents: frozenset[str]
+
+
+class Neighbourhoods:
+    """`Above` and class words of entities, each worked out once. Results depend on the snapshot alone."""
+
+    def __init__(self, graph: Graph, gazetteer: Gazetteer) -> None:
+        self.graph = graph
+        self._gazetteer = gazetteer
+        self._above: dict[str, Above] = {}
+        self._kinds: dict[str, tuple[str, ...]] = {}
+        self._classes: dict[str, frozenset[str]] = {}
+
+    def above(self, entity_id: str) -> Above:
+        """What contains or owns the entity, as far as DEPTH steps."""
+        known = self._above.get(entity_id)
+        if known is None:
+            known = self._above[entity_id] = self.above_all([entity_id], without={entity_id})
+        return known
+
+    def above_all(self, start: Iterable[str], *, without: Iterable[str] = ()) -> Above:
+        """What lies above several entities together, they themselves included but for those in `without`."""
+        out = set(without)
+        layer = list(dict.fromkeys(start))
+        seen: dict[str, None] = dict.fromkeys(layer)
+        loose: dict[str, None] = {}
+        texts: set[str] = set()
+        for depth in range(DEPTH):
+            self.graph.fetch(layer)
+            upward: list[str] = []
+            for qid in layer:
+                if CONTINENT in self.graph.classes(qid):
+                    continue
+                if depth and self.is_state(qid):
+                    upward += self.graph.targets(qid, "P30")
+                    continue
+                beside = [] if depth else [t for prop in LOOSE for t in self.graph.targets(qid, prop)]
+                loose.update(dict.fromkeys(t for t in beside if not self._is_organised(t)))
+                upward += [t for prop in (FURTHER if depth else OWN) for t in self.graph.targets(qid, prop)]
+                if depth and self._spans_states(qid):
+                    continue
+                for step in self._gazetteer.chain(qid):
+                    for place in step:
+                        texts.update(bare(t) for t in (place.text, place.written) if t)
+                        upward += [place.qid] if place.qid else []
+            layer = [t for t in dict.fromkeys(upward) if t not in seen and t not in loose and self.graph.entity(t)]
+            seen.update(dict.fromkeys(layer))
+            if not layer:
+                break
+        strict = [i for i in seen if i not in out]
+        ids = (*strict, *(i for i in loose if i not in out and i not in seen))
+        texts.update(bare(name) for i in ids for name in self.graph.names(i))
+        return Above(
+            ids=ids,
+            names=frozenset(texts),
+            states=frozenset(i for i in strict if self.is_state(i)),
+            divisions=frozenset(i for i in strict if self.is_division(i)),
+            continents=frozenset(i for i in ids if CONTINENT in self.graph.classes(i)),
+        )
+
+    def _is_organised(self, qid: str) -> bool:
+        """Whether the entity is an organisation: what is part of it lies where it lies."""
+        return PLACES.isdisjoint(self._gazetteer.classes(qid)) and bool(self._gazetteer.classes(qid))
+
+    def _spans_states(self, qid: str) -> bool:
+        """Whether the entity is a part of the world that no single state holds."""
+        return bool(WORLD.search(self.graph.label(qid) or "")) or len(self.graph.targets(qid, "P17")) > 1
+
+    def is_state(self, qid: str) -> bool:
+        """Whether the entity is a sovereign state of today."""
+        return not STATE.isdisjoint(self.graph.classes(qid)) and not self.graph.is_historical(qid)
+
+    def is_division(self, qid: str) -> bool:
+        """Whether the entity is a first-level division of today, a federal state or a province."""
+        return self.graph.is_instance(qid, FIRST_DIVISION) and not self.graph.is_historical(qid)
+
+    def kinds(self, entity_id: str) -> tuple[str, ...]:
+        """The classes, occupations, genres and the like of an entity and CLASS_STEPS of what they are kinds of."""
+        known = self._kinds.get(entity_id)
+        if known is None:
+            layer = [t for prop in CLASSES for t in self.graph.targets(entity_id, prop)]
+            known = self._kinds[entity_id] = self.superclasses(layer)
+        return known
+
+    def classes_above(self, entity_id: str) -> frozenset[str]:
+        """Everything that a class is a kind of, by P279 and P171 as far as DEPTH steps, and by its own P31."""
+        known = self._classes.get(entity_id)
+        if known is None:
+            layer = [t for prop in ("P279", "P31", "P171") for t in self.graph.targets(entity_id, prop)]
+            seen = set(layer)
+            for _ in range(DEPTH):
+                self.graph.fetch(layer)
+                layer = [t for c in layer for p in ("P279", "P171") for t in self.graph.targets(c, p) if t not in seen]
+                seen.update(layer)
+            known = self._classes[entity_id] = frozenset(seen - {entity_id})
+        return known
+
+    def superclasses(self, classes: Iterable[str]) -> tuple[str, ...]:
+        """The classes and what they are kinds of, CLASS_STEPS up."""
+        layer = list(dict.fromkeys(classes))
+        seen: dict[str, None] = dict.fromkeys(layer)
+        for _ in range(CLASS_STEPS):
+            self.graph.fetch(layer)
+            layer = [t for c in layer for t in self.graph.targets(c, "P279") if t not in seen]
+            seen.update(dict.fromkeys(layer))
+        return tuple(seen)
+
+    def words(self, ids: Iterable[str]) -> set[str]:
+        """The content words of every name of some entities."""
+        return {word for i in ids for name in self.graph.names(i) for word in content(name)}

@@ -1,0 +1,84 @@
+"""Is a phrase such as "a British sculptor" said of the answer, and how does it stand to the tiers before it?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from abstraction.demonyms import bundled_demonyms
+from abstraction.tiers import Tier
+from abstraction.verifying.cases import Case, CaseReader
+from abstraction.verifying.rules import titles
+from abstraction.verifying.verdicts import Verdict
+from abstraction.verifying.wording import all_words, bare, content, proper_names
+from kg.terms import normalise
+
+
+class Phrases:
+    """Judges tiers that are phrases, word by word."""
+
+    def __init__(self, cases: CaseReader) -> None:
+        self.cases = cases
+        self.graph = cases.graph
+        self.near = cases.near
+
+    def is_phrase(self, text: str, linked: Sequence[str]) -> bool:
+        """Whether the text is a phrase and no name; `linked` are entities that it names."""
+        first = normalise(text).split(" ")[0]
+        if first in ("a", "an") or text[:1].islower() or (first == "the" and text.split()[1:2] and text[4:5].islower()):
+            return True
+        rest = text.split()[1:]
+        national = first in bundled_demonyms().countries or first.split("-")[0] in bundled_demonyms().countries
+        return not linked and (national or (bool(rest) and all(w[:1].islower() for w in rest)))
+
+    def verdict(self, case: Case, tier: Tier) -> tuple[Verdict, str]:
+        """The verdict on a phrase and why."""
+        words = content(tier.text)
+        known = set(case.words)
+        if case.person:
+            known |= {"person", "man", "woman"}
+        missing = sorted(w for w in words if w not in known and not all(p in known for p in w.split("-")))
+        if missing:
+            told = bundled_demonyms().countries
+            nations = {*case.nations, *case.above.states}
+            for word in missing:
+                if word in told and nations and nations.isdisjoint(told[word]) and case.certain:
+                    return Verdict.CONTRADICTED, f"nothing says {word} of the answer, and its country is known"
+            return Verdict.UNKNOWN, f"nothing says {', '.join(missing)} of the answer"
+        true = [t for t in case.true if self.is_phrase(t.text, ())]
+        if any(words == content(t.text) for t in true):
+            return Verdict.DUPLICATE, "says what a finer tier says"
+        earlier = [t for t in case.earlier if t in true]
+        lifted = self._lifted(tier)
+        if any(words <= self._widened(case, t) | lifted for t in earlier):
+            return Verdict.ENTAILED, "follows from a tier before it"
+        if true and content(true[-1].text) <= self._widened(case, tier):
+            return Verdict.FINER_THAN_PREVIOUS, "says more than the tier before it"
+        if not earlier:
+            return Verdict.ENTAILED, "each word is said of the answer"
+        return Verdict.SIBLING, "neither follows from the tier before it nor the reverse"
+
+    def _lifted(self, tier: Tier) -> set[str]:
+        """The words of the rules and classes that the tier's own evidence, if it has any, goes by."""
+        rules = {word for e in tier.evidence if e.kind == "rule" for word in content(e.text or "")}
+        return rules | self.near.words(e.value for e in tier.evidence if e.property == "P279" and e.value)
+
+    def _widened(self, case: Case, tier: Tier) -> set[str]:
+        """The words of a phrase, of the broader classes of what it names, and of the wider nationality."""
+        words = all_words(tier.text)
+        out = set(content(tier.text))
+        for start in range(len(words)):
+            named = [m.id for m in self.graph.find(" ".join(words[start:])) if m.kind == "label"]
+            if named:
+                out |= self.near.words(self.near.superclasses(named[:2]))
+                break
+        for title, lift in titles().items():
+            if f" {title} " in f" {normalise(tier.text)} ":
+                out |= content(lift)
+        for word in words:
+            out |= self.cases.nation_names(word)
+        for name in proper_names(tier.text):
+            for qid in [i for i in (*case.above.ids, *sorted(case.nations)) if self.cases.is_called(i, bare(name))][:3]:
+                above = self.near.above(qid)
+                out |= self.cases.demonyms(qid) | {w for n in above.names for w in content(n)}
+                out |= {w for state in above.states for w in self.cases.demonyms(state)}
+        return out | {"person"}

@@ -1,0 +1,66 @@
+"""What may be said of a tier that comes as mere text: the verdicts, their axes, and the record of a row's."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Verdict(StrEnum):
+    """What is said of one tier. Only `entailed` is a good tier; `unknown` says nothing against it."""
+
+    ENTAILED = "entailed"
+    ALIAS = "alias"  # another name of the answer
+    DUPLICATE = "duplicate"  # of a finer tier
+    SIBLING = "sibling"  # true beside the tier before it, not above it
+    FINER_THAN_PREVIOUS = "finer_than_previous"
+    NOT_COARSER_THAN_ANSWER = "not_coarser_than_answer"
+    CONTRADICTED = "contradicted"  # wrong
+    UNINFORMATIVE = "uninformative"
+    UNKNOWN = "unknown"
+
+
+AXES = {
+    Verdict.CONTRADICTED: "correctness",
+    Verdict.UNINFORMATIVE: "informativeness",
+    Verdict.ALIAS: "granularity",
+    Verdict.DUPLICATE: "granularity",
+    Verdict.SIBLING: "granularity",
+    Verdict.FINER_THAN_PREVIOUS: "granularity",
+    Verdict.NOT_COARSER_THAN_ANSWER: "granularity",
+}
+# Say nothing of any answer.
+_GENERIC = """
+    person|people|human|man|woman|someone|something|thing|entity|place|location|group|group of people|organization|
+    organisation|individual|earth|world|planet|planet earth|universe|solar system|name|object|male|female|adult
+"""
+GENERIC = frozenset(word.strip() for word in _GENERIC.split("|"))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TierVerdict:
+    """The verdict on one tier: level 2 is the first beyond level 1, tiers count from 1; `why` in words."""
+
+    row: str
+    level: int
+    position: int
+    text: str
+    verdict: Verdict
+    why: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RowVerdict:
+    """The verdicts of one row, the entity its answer was taken for, and its classes.
+
+    `namesake` is told where places of a chain belong elsewhere: the id of the namesake of the answer that they do
+    belong to, or "" where the snapshot has none that fits; None where nothing points to one. Where the link of the
+    answer itself may be to a namesake (`certain` False) those tiers stay "unknown".
+    """
+
+    row: str
+    answer: str | None
+    classes: tuple[str, ...]
+    tiers: tuple[TierVerdict, ...]
+    namesake: str | None = None
+    certain: bool = True

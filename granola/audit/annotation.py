@@ -1,0 +1,102 @@
+"""Filled sheets as error rates: what people found, with intervals and their agreement."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from granola.audit.agreement import cohen_kappa, fleiss_kappa, wilson
+from granola.audit.sheets import QUESTIONS, Sheet
+from granola.errors import SheetError
+from granola.statistics import Interval
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Rate:
+    """Errors on one axis: `errors` of `n` decided items, in [0, 1], lower is better, with its 95 % Wilson interval.
+
+    `open` items were left undecided, or divided the annotators evenly. `kappa` is Cohen's for two annotators, Fleiss'
+    for more, over the `shared` items that all of them marked; NaN for one. `agreed` is their plain agreement.
+    """
+
+    axis: str
+    errors: int
+    n: int
+    open: int
+    interval: Interval
+    kappa: float
+    agreed: float
+    shared: int
+
+    def to_json(self) -> dict[str, Any]:
+        """NaN as null."""
+        rate = self.errors / self.n if self.n else math.nan
+        out = {
+            "axis": self.axis, "errors": self.errors, "n": self.n, "open": self.open, "rate": rate,
+            "low": self.interval.low, "high": self.interval.high, "kappa": self.kappa, "agreement": self.agreed,
+            "shared": self.shared,
+        }  # fmt: skip
+        return {k: None if isinstance(v, float) and math.isnan(v) else v for k, v in out.items()}
+
+
+def rates(sheets: Sequence[Sheet]) -> list[Rate]:
+    """The error rate of each axis: an item is an error where more annotators say no than yes.
+
+    Raises SheetError where sheets are not of the same draw.
+    """
+    _check_same(sheets)
+    return [_rate(axis, sheets) for axis in QUESTIONS]
+
+
+def _check_same(sheets: Sequence[Sheet]) -> None:
+    known: dict[str, tuple[str, str]] = {}
+    for sheet in sheets:
+        for item, text in sheet.texts.items():
+            other = known.setdefault(item, (text, sheet.path))
+            if other[0] != text:
+                raise SheetError(
+                    f"{sheet.path}: item {item} is {text!r}, in {other[1]} it is {other[0]!r}; "
+                    "give sheets that were filled from one and the same draw"
+                )
+
+
+def _rate(axis: str, sheets: Sequence[Sheet]) -> Rate:
+    items = list(dict.fromkeys(item for sheet in sheets for item in sheet.items))
+    errors = decided = 0
+    shared: list[tuple[str, ...]] = []
+    for item in items:
+        marks = [sheet.items[item][axis] for sheet in sheets if item in sheet.items]
+        told = [mark for mark in marks if mark is not None]
+        no, yes = told.count(False), told.count(True)
+        if no != yes:
+            decided += 1
+            errors += no > yes
+        if len(told) == len(sheets):
+            shared.append(tuple(str(mark) for mark in told))
+    kappa = agreed = math.nan
+    if len(sheets) > 1 and shared:
+        agreed = sum(len(set(marks)) == 1 for marks in shared) / len(shared)
+        kappa = cohen_kappa([(a, b) for a, b in shared]) if len(sheets) == 2 else fleiss_kappa(shared)
+    return Rate(
+        axis=axis, errors=errors, n=decided, open=len(items) - decided, interval=wilson(errors, decided), kappa=kappa,
+        agreed=agreed, shared=len(shared) if len(sheets) > 1 else 0,
+    )  # fmt: skip
+
+
+def rate_lines(found: Sequence[Rate]) -> list[str]:
+    """A table: errors, n, rate, interval and, for several annotators, their agreement."""
+    many = any(rate.shared for rate in found)
+    head = f"{'errors of':<18}{'errors':>8}{'n':>7}{'open':>7}{'rate':>10}{'95 % (Wilson)':>20}"
+    out = [head + (f"{'agreement':>12}{'kappa':>9}{'on':>7}" if many else "")]
+    for rate in found:
+        share = f"{100 * rate.errors / rate.n:.1f} %" if rate.n else "-"
+        spread = f"{100 * rate.interval.low:.1f}–{100 * rate.interval.high:.1f} %" if rate.n else "-"
+        line = f"{rate.axis:<18}{rate.errors:>8}{rate.n:>7}{rate.open:>7}{share:>10}{spread:>20}"
+        if many:
+            kappa = "-" if math.isnan(rate.kappa) else f"{rate.kappa:.3f}"
+            agreed = "-" if math.isnan(rate.agreed) else f"{100 * rate.agreed:.1f} %"
+            line += f"{agreed:>12}{kappa:>9}{rate.shared:>7}"
+        out.append(line)
+    return out

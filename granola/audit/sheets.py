@@ -1,0 +1,146 @@
+"""Annotation sheets: drawn and shuffled by a seed, blind to where a tier comes from, and read back when filled."""
+
+from __future__ import annotations
+
+import csv
+import json
+import random
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from abstraction.rows import TieredRow
+from abstraction.tiers import Tier
+from granola.errors import SheetError
+from granola.report.evidence import said
+from kg.files import atomic_path
+
+QUESTIONS = ("correct", "informative", "granularity")
+COLUMNS = ("item", "question", "answer", "after", "tier", "evidence", *QUESTIONS)
+KEY_SUFFIX = ".key.jsonl"
+YES = frozenset({"1", "y", "yes", "true", "t"})
+NO = frozenset({"0", "n", "no", "false", "f"})
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Item:
+    """One tier to annotate: `after` are the tiers of the level before it, `level` 2 the first beyond the answer."""
+
+    row: TieredRow
+    level: int
+    position: int
+
+    @property
+    def tier(self) -> Tier:
+        """The tier itself."""
+        return self.row.levels[self.level - 1].tiers[self.position - 1]
+
+    @property
+    def after(self) -> str:
+        """The level before it in words."""
+        return " | ".join(tier.text for tier in self.row.levels[self.level - 2].tiers)
+
+
+def draw(rows: Iterable[TieredRow], n: int, *, seed: int, equally: bool = False) -> list[Item]:
+    """`n` tiers beyond the answers in random order, without repeats; all of them where there are fewer.
+
+    `equally` draws as many from each relation as it has, in turn, instead of from all tiers alike. The same rows and
+    seed give the same items.
+    """
+    items = [
+        Item(row=row, level=number, position=position)
+        for row in rows
+        for number, level in enumerate(row.levels[1:], 2)
+        for position in range(1, len(level.tiers) + 1)
+    ]
+    source = random.Random(seed)
+    source.shuffle(items)
+    if not equally:
+        return items[:n]
+    strata: dict[str, list[Item]] = {}
+    for item in items:
+        strata.setdefault(item.row.relation or "", []).append(item)
+    chosen: list[Item] = []
+    for turn in range(max(map(len, strata.values()), default=0)):
+        chosen += [strata[name][turn] for name in sorted(strata) if turn < len(strata[name])]
+    chosen = chosen[:n]
+    source.shuffle(chosen)
+    return chosen
+
+
+def write_sheet(items: Sequence[Item], path: Path | str, *, source: str, seed: int) -> Path:
+    """Write the sheet as CSV and, beside it, the key that says where each item is from; return the key's path.
+
+    The sheet holds nothing of relation, class, level or maker. The last three columns are for the annotator: 1 or
+    yes where the tier is a correct answer, says something that the question does not, is coarser than the tiers in
+    "after"; 0 or no where not; empty where undecided.
+    """
+    key = Path(f"{path}{KEY_SUFFIX}")
+    with atomic_path(key) as place, place.open("w", encoding="utf-8", newline="\n") as stream:
+        for number, item in enumerate(items, 1):
+            record: dict[str, Any] = {
+                "item": number, "row": item.row.id, "relation": item.row.relation, "level": item.level,
+                "tier": item.position, "text": item.tier.text, "source": source, "seed": seed,
+            }  # fmt: skip
+            stream.write(
+                json.dumps(record if number > 1 else {"schema_version": 1, **record}, ensure_ascii=False) + "\n"
+            )
+    with atomic_path(path) as place, place.open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(COLUMNS)
+        for number, item in enumerate(items, 1):
+            evidence = "; ".join(said(step) for step in item.tier.evidence)
+            answer = " / ".join(item.row.answers)
+            writer.writerow([number, item.row.question, answer, item.after, item.tier.text, evidence, "", "", ""])
+    return key
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Sheet:
+    """A filled sheet: by item number, for each of QUESTIONS, True, False or None where it was left open."""
+
+    path: str
+    items: Mapping[str, Mapping[str, bool | None]]
+    texts: Mapping[str, str]
+
+
+def read_sheet(path: Path | str) -> Sheet:
+    """A filled sheet. Raises SheetError, with file and line, for a missing column, a repeated item or another mark."""
+    items: dict[str, dict[str, bool | None]] = {}
+    texts: dict[str, str] = {}
+    with Path(path).open(encoding="utf-8-sig", newline="") as stream:
+        reader = csv.DictReader(stream, delimiter=_delimiter(stream))
+        missing = [name for name in ("item", "tier", *QUESTIONS) if name not in (reader.fieldnames or ())]
+        if missing:
+            raise SheetError(f"{path}: no column {', '.join(missing)}; expected a sheet of `granola audit --sheet`")
+        for record in reader:
+            where = f"{path}, line {reader.line_num}"
+            number = (record["item"] or "").strip()
+            if not number:
+                raise SheetError(f"{where}: no item number")
+            if number in items:
+                raise SheetError(f"{where}: item {number} stands there twice")
+            items[number] = {name: _mark(record[name], name, where) for name in QUESTIONS}
+            texts[number] = record["tier"] or ""
+    if not items:
+        raise SheetError(f"{path}: no items")
+    return Sheet(path=str(path), items=items, texts=texts)
+
+
+def _delimiter(stream: Any) -> str:
+    """Spreadsheets of many countries write semicolons."""
+    head = stream.readline()
+    stream.seek(0)
+    return ";" if head.count(";") > head.count(",") else ","
+
+
+def _mark(cell: str | None, column: str, where: str) -> bool | None:
+    mark = (cell or "").strip().casefold()
+    if mark in ("", "?"):
+        return None
+    if mark in YES:
+        return True
+    if mark in NO:
+        return False
+    raise SheetError(f"{where}: {column} is {cell!r}; expected 1 or yes, 0 or no, or nothing")

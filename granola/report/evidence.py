@@ -1,0 +1,23 @@
+"""Evidence in words."""
+
+from __future__ import annotations
+
+from abstraction.tiers import Evidence
+
+
+def said(evidence: Evidence) -> str:
+    """One line: a statement as subject, property, value; a description with the words used; a rule."""
+
+    def named(entity_id: str | None) -> str:
+        label = evidence.labels.get(entity_id or "")
+        return f"{label} ({entity_id})" if label else entity_id or "?"
+
+    if evidence.kind == "statement":
+        return f"{named(evidence.subject)} — {named(evidence.property)} — {named(evidence.value)}"
+    if evidence.kind == "description":
+        text = evidence.text or ""
+        if evidence.span:
+            start, end = evidence.span
+            text = f"{text[:start]}[{text[start:end]}]{text[end:]}"
+        return f"description of {named(evidence.subject)}: “{text}”"
+    return f"rule: {evidence.text}"
