@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
@@ -200,10 +200,12 @@ def clean(
     is_place: bool,
     is_person: bool,
     subject_text: str | None = None,
+    usual: Callable[[Proposal], bool] | None = None,
 ) -> tuple[dict[str, Proposal], list[str]]:
     """The proposals that may stand, and the texts that turned out to name the answer.
 
-    `answer_names` starts with the label and the gold text. Order of the filters: alias collapse, name leak,
+    `answer_names` starts with the label and the gold text; `usual` tells what says nothing new of the relation's
+    answers besides what its row lists. Order of the filters: alias collapse, name leak,
     question leak, subject leak, triviality, then aliases among the tiers themselves.
     """
     label = answer_names[0] if answer_names else ""
@@ -228,7 +230,7 @@ def clean(
     nodes = remove(nodes, leaks)
     if subject is not None:
         nodes = remove(nodes, lambda p: p.qid == subject)
-    nodes = remove(nodes, lambda p: is_trivial(p, relation))
+    nodes = remove(nodes, lambda p: is_trivial(p, relation) or (usual is not None and usual(p)))
     return _collapse(nodes), own
 
 

@@ -27,6 +27,7 @@ from abstraction.priors import Priors
 from abstraction.relations import ANY, Relation, relation, table
 from abstraction.rows import QARow, TieredRow
 from abstraction.tiers import Abstention, Ladder, Level, Tier
+from abstraction.triviality import Triviality
 from abstraction.union import shared, union
 from abstraction.vocabulary import Vocabulary
 from kg.graph import Graph
@@ -66,6 +67,7 @@ class LadderMaker:
         self._telling = Telling(language)
         self._priors = Priors(store)
         self._start_afresh()
+        self._triviality = Triviality(self.graph)
         self.vocabulary = Vocabulary.from_store(store, read)
 
     def make_all(self, rows: Iterable[QARow]) -> Iterator[TieredRow]:
@@ -215,6 +217,7 @@ class LadderMaker:
             subject_text=row.subject_text,
             is_place=not PLACES.isdisjoint(kinds),
             is_person="person" in kinds or "fictional" in kinds,
+            usual=None if not asked.id or asked.id in table() else partial(self._triviality.is_trivial, asked.id),
         )
         beyond = levels(ordered(nodes, partial(entailed_classes, self.graph)))
         if own:
