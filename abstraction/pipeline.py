@@ -30,6 +30,7 @@ from abstraction.tiers import Abstention, Ladder, Level, Tier
 from abstraction.triviality import Triviality
 from abstraction.union import shared, union
 from abstraction.vocabulary import Vocabulary
+from abstraction.wording import read_wording
 from kg.graph import Graph
 from kg.model import Entity, TimeValue
 from kg.store.base import Store
@@ -73,7 +74,7 @@ class LadderMaker:
     def make_all(self, rows: Iterable[QARow]) -> Iterator[TieredRow]:
         """Tiered rows in the order of the questions, read from the store in batches."""
         source = iter(rows)
-        while chunk := list(islice(source, CHUNK)):
+        while chunk := [_told(row) for row in islice(source, CHUNK)]:
             self._prefetch(chunk)
             for row in chunk:
                 yield self.make(row)
@@ -84,6 +85,7 @@ class LadderMaker:
         Where the row describes its answer's entity its words count: for a place only where the snapshot places it
         less finely, for anything else unless the snapshot says as much.
         """
+        row = _told(row)
         described = self._described(row)
         if described is None:
             return self._make(row)
@@ -120,11 +122,13 @@ class LadderMaker:
         return None
 
     def _make(self, row: QARow) -> TieredRow:
-        asked = relation(row.relation) if row.relation else ANY
+        asked = relation(row.relation) if row.relation else read_wording(row.question).kind or ANY
         subjects = self.linker.subjects(row.subject_text, row.subject_qid, asked)
         ladders, links = [], []
         for text, qid in zip(row.answers, row.answer_qids, strict=True):
             link, ladder = self._answer(text, qid, asked, subjects, row)
+            if not asked.id and asked is not ANY and ladder.abstained in _MISREAD:
+                link, ladder = self._answer(text, qid, ANY, subjects, row)
             links.append(link)
             ladders.append(ladder)
         whole = union(ladders)
@@ -274,6 +278,17 @@ class LadderMaker:
 
 
 _NEXT = frozenset({"P31", "P279", "P131", "P17", "P27", "P106", "P361", "P749", "P276", "P159"})
+
+
+# The first words of a question ("Where did he work?") were no sign of the answer's class: the class itself decides.
+_MISREAD = frozenset({Abstention.TYPE_CONFLICT, Abstention.UNSUPPORTED, Abstention.NO_LINK})
+
+
+def _told(row: QARow) -> QARow:
+    """The row with the relation that its wording surely asks for, where it gives none."""
+    if row.relation is not None or (told := read_wording(row.question)).relation is None:
+        return row
+    return replace(row, relation=told.relation, subject_text=row.subject_text or told.subject)
 
 
 def _steps(description: str) -> int:

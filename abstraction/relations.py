@@ -8,10 +8,11 @@ from __future__ import annotations
 import difflib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib.resources import files
+from typing import Any
 
 from abstraction.errors import UnknownRelationError
 
@@ -42,20 +43,29 @@ ANY = Relation(id="", label="", asks="any", trivial=frozenset({"thing", "entity"
 
 
 @lru_cache(maxsize=1)
+def _data() -> Mapping[str, Any]:
+    data: Mapping[str, Any] = json.loads(
+        files("abstraction").joinpath("data/relations.json").read_text(encoding="utf-8")
+    )
+    return data
+
+
+def trivial_phrases(groups: Iterable[str]) -> frozenset[str]:
+    """The phrases of groups of the table: what repeats a question of that sort."""
+    return frozenset(phrase for group in groups for phrase in _data()["trivial"][group])
+
+
+@lru_cache(maxsize=1)
 def table() -> Mapping[str, Relation]:
     """All rows by property id, in the table's order."""
-    data = json.loads(files("abstraction").joinpath("data/relations.json").read_text(encoding="utf-8"))
-    trivial = data["trivial"]
     out = {}
-    for row in data["relations"]:
-        words = set(row.get("trivial", ()))
-        for group in row.get("trivial_groups", ()):
-            words |= set(trivial[group])
+    for row in _data()["relations"]:
+        words = trivial_phrases(row.get("trivial_groups", ())).union(row.get("trivial", ()))
         out[row["id"]] = Relation(
             id=row["id"],
             label=row["label"],
             asks=row["asks"],
-            trivial=frozenset(words),
+            trivial=words,
             dated_by=tuple(row.get("dated_by", ())),
             subject=row.get("subject", "any"),
             inverse=tuple(row.get("inverse", ())),

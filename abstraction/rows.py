@@ -10,10 +10,10 @@ from typing import Any
 
 from abstraction.errors import RowError
 from abstraction.formats import fields
-from abstraction.formats.patterns import question_patterns
 from abstraction.formats.records import SCHEMA_VERSION, RejectedRow, excerpt, read_records
 from abstraction.formats.writing import FORMATS, write_records
 from abstraction.tiers import Level, Tier
+from abstraction.wording import read_wording, subject_of
 
 __all__ = [
     "FORMATS",
@@ -116,8 +116,8 @@ def read_questions(
 ) -> Iterator[QARow]:
     """The questions of files in order: JSON arrays, JSONL, CSV, Parquet, with GRANOLA-EQ's columns too.
 
-    A row's relation is its own, else `relation`, else the file name's (P19.test.json), else that of the only
-    pattern that its wording fits. Its subject is given, or read from the question by the relation's patterns.
+    A row's relation is its own, else `relation`, else the file name's (P19.test.json), else what its wording surely
+    asks for (`abstraction.wording`). Its subject is given, or read from the question by the relation's patterns.
     A row without an id is called "<relation>-<n>", n counting the records of that relation's files from 1.
     `limit` caps the rows given out. Bad and repeated rows go to `on_reject`; without it they raise RowError.
     Raises RowError for a file that cannot be used at all.
@@ -211,10 +211,9 @@ def _question(data: Mapping[str, Any], default: str | None, source: str, *, flat
     question = fields.question_of(data)
     answers = fields.answers_of(data, flat=flat)
     text, qid = fields.subject_of(data)
-    patterns = question_patterns()
-    relation = fields.relation_of(data) or default or patterns.relation(question)
+    relation = fields.relation_of(data) or default or read_wording(question).relation
     if text is None and relation is not None:
-        text = patterns.subject(question, relation)
+        text = subject_of(question, relation)
     extra = fields.rest_of(data)
     if (reference := fields.reference_levels(data)) is not None:
         extra.setdefault(fields.REFERENCE, reference)  # ladders made of such a row do not replace it
