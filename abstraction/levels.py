@@ -214,7 +214,7 @@ def ancestors(nodes: Graph, key: str) -> set[str]:
 def as_tier(proposal: Proposal) -> Tier:
     """The proposal as a tier of a ladder; aliases that equal the text are left out."""
     own = normalise(proposal.text)
-    aliases = {normalise(a): a for a in reversed(proposal.aliases) if a and normalise(a) != own}
+    aliases = {normalise(a): a for a in reversed(proposal.aliases) if normalise(a) not in ("", own)}
     return Tier(
         text=proposal.text,
         qid=proposal.qid,

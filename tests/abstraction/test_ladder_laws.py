@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from functools import partial
+from itertools import pairwise
 
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
@@ -32,7 +33,8 @@ NAMES = (
 DESCRIPTIONS = (
     "", "city in Ruritania", "town in X, X, X and X", "capital of", "in", "American actor, singer and", ",,;;", "( ( (",
     "British rock band from from", "15th King of X", "wife of X", "public university in X, Y", "species of of bird",
-    "award for for", "subgenre of rock music", "X language of the X family", "1958 film by X", "defensive position in X",
+    "award for for", "subgenre of rock music", "X language of the X family",
+    "1958 film by X", "defensive position in X",
     "former former former writer", "x " * 400, "ab" * 2_000, "שחקן ישראלי", "record label, subsidiary of X",
     "1943 battle of X", "German-born American", "Austrian-Austrian-Austrian painter", "and and and", "the the the",
     "character in X", "biblical figure", "Count of X and Y and Z", "politician (1900–", "actor; singer; of; in X",
@@ -100,7 +102,8 @@ def questions(drawn: list[tuple[str, list[str], str, list[tuple[str, str, Rank, 
 
 
 def check_row(row: TieredRow) -> None:
-    assert row.levels and row.levels[0].tiers
+    assert row.levels
+    assert row.levels[0].tiers
     assert (row.abstained is not None) == (len(row.levels) == 1)
     assert len(row.levels) <= MAX_LEVELS + 1
     seen: set[str] = set()
@@ -164,7 +167,7 @@ def test_every_tier_follows_from_one_a_level_finer(drawn: list[tuple[str, list[s
                 texts = {id(node): node for node in nodes.values()}
                 assert len(texts) == len(nodes)
                 made = levels(nodes)
-                for finer, coarser in zip(made, made[1:], strict=False):
+                for finer, coarser in pairwise(made):
                     up = {tier.text for tier in finer.tiers}
                     for tier in coarser.tiers:
                         keys = [k for k, n in nodes.items() if n.text == tier.text]
