@@ -98,10 +98,10 @@ class Graph:
             self._found[key] = tuple(got.get(text, ()))
 
     def label(self, entity_id: str) -> str | None:
-        """The label by the fallback chain, or None."""
+        """The label by the fallback chain, or None; a blank one is none."""
         entity = self.entity(entity_id)
         best = best_text(entity.labels, self.language) if entity else None
-        return best[0] if best else None
+        return best[0] if best and best[0].strip() else None
 
     def description(self, entity_id: str) -> str | None:
         """The description in the graph's language (descriptions have no `mul`), or English, or None."""
