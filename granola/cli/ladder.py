@@ -46,7 +46,8 @@ def ladder(
     wording = read_wording(question)
     if relation is None:
         relation = wording.relation
-        told = f"relation {relation}" if relation else "no relation: the ladder follows the answer's class"
+        sort = f"no relation, but an answer of the kind {wording.kind.asks}" if wording.kind else "no relation"
+        told = f"relation {relation}" if relation else f"{sort}: the ladder follows the answer's class"
         print(f"granola: {told} (by the wording; --relation sets it)", file=sys.stderr)
     else:
         relation = relation_row(relation.upper() if relation[:1] == "p" else relation).id
