@@ -173,8 +173,15 @@ class _Reader:
             units={k: self.texts(v, f"units.{k}") for k, v in self.get("units", dict).items()},
             singular_of=self.pattern(self.get("singular_of", str), "singular_of"),
             singular=self.replacements("singular"),
+            matching=self.matching(),
             elided=self.replacements("elided"),
         )
+
+    def matching(self) -> dict[str, re.Pattern[str]]:
+        data = self.get("matching", dict)
+        if missing := {"asks_amount", "guess", "opening"} - set(data):
+            raise self.fail("matching", f"missing: {', '.join(sorted(missing))}")
+        return {key: self.pattern(self.typed(text, str, key), f"matching.{key}") for key, text in data.items()}
 
     def replacements(self, key: str) -> tuple[tuple[re.Pattern[str], str], ...]:
         out = []

@@ -38,6 +38,10 @@ class Language:
     are templates of the number of a century, with `n`, `nth` or `roman`; `special_counts` stand in their place.
     `elided` are replacements in finished texts, as of "de e" by "d'e"; `singular` those that make one language of
     a family's name.
+
+    `matching` helps to judge answers, all of it read against lower case without accents: "asks_amount" is
+    searched in questions, "opening" is a courtesy before a refusal, each "abstain:..." is how an answer begins
+    that declines, "guess" marks what is offered all the same.
     """
 
     code: str
@@ -79,6 +83,7 @@ class Language:
     elided: tuple[tuple[re.Pattern[str], str], ...]
     singular_of: re.Pattern[str]
     singular: tuple[tuple[re.Pattern[str], str], ...]
+    matching: Mapping[str, re.Pattern[str]]
 
     @cached_property
     def month_numbers(self) -> Mapping[str, int]:

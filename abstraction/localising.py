@@ -14,6 +14,7 @@ from abstraction.ladders.base import Proposal
 from abstraction.languages import is_known, language, notice
 from abstraction.levels import as_graph, remove
 from kg.graph import Graph
+from kg.model import entity_number
 from kg.terms import fallback_chain, normalise
 
 _SPORT = "P641"
@@ -21,13 +22,15 @@ _SPORT = "P641"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Localised:
-    """Proposals in the language that the graph shows; `left_out` counts phrases that it has no grammar for.
+    """Proposals in the language that the graph shows; `left_out` counts phrases that there is no grammar for.
 
+    `unnamed` counts places that only the words of an English description name.
     `borrowed` are (entity, language) of the labels that are in another language, a fallback's own excepted.
     """
 
     proposals: tuple[Proposal, ...]
     left_out: int = 0
+    unnamed: int = 0
     borrowed: tuple[tuple[str, str], ...] = ()
 
 
@@ -37,11 +40,13 @@ class Telling:
 
     code: str
     left_out: int = 0
+    unnamed: int = 0
     borrowed: dict[str, str] = field(default_factory=dict)
 
     def add(self, told: Localised) -> None:
         """Take in one ladder of the row."""
         self.left_out += told.left_out
+        self.unnamed += told.unnamed
         self.borrowed.update(told.borrowed)
 
     def notes(self) -> dict[str, object]:
@@ -50,11 +55,13 @@ class Telling:
             return {}
         said = [text] if (text := notice(self.code)) else []
         if self.left_out:
-            said.append(f"{self.left_out} phrases left out: there is no grammar of {self.code!r} for them")
-        said += [
-            f"{qid} has no label in {self.code!r}: told in {code!r}" for qid, code in sorted(self.borrowed.items())
-        ]
-        self.left_out, self.borrowed = 0, {}
+            said.append(f"{self.left_out} left out: phrases are made in English only")
+        if self.unnamed:
+            said.append(f"{self.unnamed} left out: places known by their English name only")
+        for code in sorted(set(self.borrowed.values())):
+            ids = [qid for qid, found in self.borrowed.items() if found == code]
+            said.append(f"no label in {self.code!r}, told in {code!r}: {', '.join(sorted(ids, key=entity_number))}")
+        self.left_out, self.unnamed, self.borrowed = 0, 0, {}
         return {"language": self.code, **({"language_notes": said} if said else {})}
 
 
@@ -84,7 +91,13 @@ def localised(
         if shown is not None and proposal.qid is not None and shown[1] not in own:
             borrowed.append((proposal.qid, shown[1]))
     kept = remove(as_graph(out), lambda p: p.key in dropped) if dropped else as_graph(out)
-    return Localised(proposals=tuple(kept.values()), left_out=len(dropped), borrowed=tuple(borrowed))
+    places = sum(key.startswith("text:") for key in dropped)
+    return Localised(
+        proposals=tuple(kept.values()),
+        left_out=len(dropped) - places,
+        unnamed=places,
+        borrowed=tuple(borrowed),
+    )
 
 
 def _names(proposal: Proposal, graph: Graph) -> list[str]:
@@ -94,10 +107,8 @@ def _names(proposal: Proposal, graph: Graph) -> list[str]:
         shown = graph.shown_label(proposal.qid)
         if shown is None:
             return []
-        names = [shown[0], *graph.shown_names(proposal.qid)]
-        if is_known(graph.shown_in) and shown[1] != "en":
-            names = [words.one_of(shown[0]), *names]
-        return names
+        own = proposal.text if shown[1] == "en" else words.one_of(shown[0]) if is_known(graph.shown_in) else shown[0]
+        return [own, shown[0], *graph.shown_names(proposal.qid)]
     sports = [c.value for c in proposal.conditions if c.property == _SPORT]
     alone = len(sports) == len(proposal.conditions) == 1 and proposal.text.startswith("a position in ")
     if not alone or not is_known(graph.shown_in):

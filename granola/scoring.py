@@ -10,14 +10,14 @@ import json
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Any, Literal
 
 from abstraction.rows import TieredRow
 from abstraction.tiers import Level
 from granola.errors import MatcherError, PredictionError
-from granola.matching import Matcher, Verdict
+from granola.matching import Matcher, RulesMatcher, Verdict
 from granola.metrics import LAMBDA, Metric, Outcome, informativeness_weight, metrics
 from granola.predictions import Prediction, PredictionFile
 from granola.signature import Signature
@@ -150,9 +150,14 @@ def names_of(row: TieredRow) -> list[list[str]]:
 
 
 def score_item(row: TieredRow, prediction: Prediction | None, matcher: Matcher, lambda_: float) -> ItemScore:
-    """The verdict on one prediction, with its informativeness weight where it matched."""
+    """The verdict on one prediction, with its informativeness weight where it matched.
+
+    The rules read the prediction in the row's "language", English where it names none.
+    """
     if prediction is None:
         return ItemScore(id=row.id, relation=row.relation, prediction=None, verdict=None, weight=None)
+    if isinstance(matcher, RulesMatcher) and (code := row.extra.get("language")):
+        matcher = replace(matcher, language=str(code))
     verdict = matcher.match(prediction.text, names_of(row), row.question)
     return ItemScore(
         id=row.id,

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from abstraction.languages import notice
 from abstraction.relations import table as relation_table
 from abstraction.rows import RejectedRow
 from granola.errors import UsageError
@@ -126,6 +127,8 @@ def warn_of_language(language: str, store: Store) -> None:
     if language.split("-")[0] == "en":
         return
     note("phrase tiers exist for English only; the other tiers are named in the language asked for, where they can be")
+    if said := notice(language):
+        note(said)
     if isinstance(store, SQLiteStore) and not store.has_labels(language):
         chain = ", ".join(fallback_chain(language)[1:])
         note(f"the snapshot has no label in {language!r}; names fall back to {chain}")

@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
+from abstraction.languages import language
 from granola.matching.words import plain
 
 
@@ -124,8 +125,11 @@ _HELP = re.compile(
 
 
 @lru_cache(maxsize=1 << 14)
-def refusal(text: str) -> Refusal | None:
-    """How `text` declines to answer, or None where it does not. An empty text declines."""
+def refusal(text: str, code: str = "en") -> Refusal | None:
+    """How `text` declines to answer, or None where it does not. An empty text declines.
+
+    Beside English the language of `code` is read, where the package has its data.
+    """
     if not any(character.isalnum() for character in text):
         return Refusal("abstain:empty", "", False)
     rule, guess = "", False
@@ -134,14 +138,14 @@ def refusal(text: str) -> Refusal | None:
         lower = plain(sentence)
         # Positions carry over only while folding keeps the length; else the folded text is offered.
         source = sentence if len(lower) == len(sentence) else lower
-        name = _begins(lower)
+        name = _begins(lower) or _begins_in(lower, code)
         if name is None or (name in _HEDGES and offers):
             offers.append(source)
             continue
         rule = rule or name
-        marker = _GUESS.search(lower, 1)
+        marker = _guess(lower, 1, code)
         while marker and _FILLER.fullmatch(lower[: marker.end()].strip()):
-            marker = _GUESS.search(lower, marker.end())  # the "but" of "sorry, but"
+            marker = _guess(lower, marker.end(), code)  # the "but" of "sorry, but"
         if marker and not _HELP.match(lower, marker.start()):
             offers.append(source[marker.end() :])
             guess = True
@@ -149,7 +153,30 @@ def refusal(text: str) -> Refusal | None:
         return None
     rest = " ".join(part.strip() for part in offers).strip()
     lower = plain(rest)
-    return Refusal(rule, rest, guess or bool(_GUESS.match(lower) and not _HELP.match(lower)))
+    return Refusal(rule, rest, guess or bool(_is_guess(lower, code) and not _HELP.match(lower)))
+
+
+def _guess(text: str, start: int, code: str) -> re.Match[str] | None:
+    """The first words from `start` on that announce a guess, in English or in the language."""
+    found = [_GUESS.search(text, start)]
+    found.append(language(code).matching["guess"].search(text, start))
+    return min((f for f in found if f), key=lambda f: (f.start(), -f.end()), default=None)
+
+
+def _is_guess(text: str, code: str) -> bool:
+    return bool(_GUESS.match(text) or language(code).matching["guess"].match(text))
+
+
+def _begins_in(sentence: str, code: str) -> str | None:
+    """The rule by which a sentence declines in the language of `code`."""
+    reading = sentence.lstrip(" \"'([*-¿¡")
+    patterns = language(code).matching
+    while courtesy := patterns["opening"].match(reading):
+        reading = reading[courtesy.end() :]
+    for name, pattern in patterns.items():
+        if name.startswith("abstain:") and pattern.match(reading):
+            return name
+    return None
 
 
 def _begins(sentence: str) -> str | None:

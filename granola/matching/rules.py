@@ -17,10 +17,11 @@ import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import pairwise
 
-from granola.matching import vocabulary
+from abstraction.languages import language
+from granola.matching import tongues, vocabulary
 from granola.matching.abstention import refusal
 from granola.matching.amounts import amounts, whole_amount
 from granola.matching.dates import dates, whole_date
@@ -28,7 +29,7 @@ from granola.matching.names import Answer
 from granola.matching.ranges import Claim, Placing, place
 from granola.matching.verdict import Comparison, Levels, Verdict
 from granola.matching.vetoes import VETOES
-from granola.matching.words import ARTICLES, drop_articles, key, words
+from granola.matching.words import ARTICLES, drop_articles, key, plain, words
 
 NEAR = 0.6  # token-F1 from which words left out or added are forgiven
 EXAMINED = 20_000  # characters of a prediction
@@ -46,9 +47,13 @@ _OR = re.compile(r"[\s,]*\bor\b(?:\s+(?:the|in|on|about))*\s*", re.IGNORECASE)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RulesMatcher:
-    """The rules of this module. Always the finest level that an answer states, with the rule that says so."""
+    """The rules of this module. Always the finest level that an answer states, with the rule that says so.
+
+    `language` is that of the answers: dates, amounts and refusals are read in it where the package has its data.
+    """
 
     name: str = "rules"
+    language: str = "en"
 
     def signature(self) -> str:
         """`rules`: it has no settings; the package version in a score's signature stands for the rules."""
@@ -59,10 +64,11 @@ class RulesMatcher:
         prediction = _beginning(prediction)
         if found := _exact(prediction, levels):
             return found
-        declined = refusal(prediction)
+        code = language(self.language).code
+        declined = refusal(prediction, code)
         if declined is None:
-            return _judge(prediction, levels, question)
-        verdict = _judge(declined.offer, levels, question) if declined.offer else None
+            return _judge(prediction, levels, question, code)
+        verdict = _judge(declined.offer, levels, question, code) if declined.offer else None
         if verdict is not None and (verdict.level is not None or declined.guess):
             return verdict
         return Verdict(level=None, rule=declined.rule, abstained=True)
@@ -88,10 +94,10 @@ def _exact(prediction: str, levels: Levels) -> Verdict | None:
     return None
 
 
-def _judge(prediction: str, levels: Levels, question: str | None) -> Verdict:
+def _judge(prediction: str, levels: Levels, question: str | None, code: str) -> Verdict:
     if found := _exact(prediction, levels):
         return found
-    for kind, read, read_whole in _readings(question):
+    for kind, read, read_whole in _readings(question, code):
         ladder = [[replace(claim, text=name) for name in names if (claim := read_whole(name))] for names in levels]
         if not ladder or not ladder[0]:
             continue
@@ -104,13 +110,20 @@ def _judge(prediction: str, levels: Levels, question: str | None) -> Verdict:
     return _named(Answer(prediction, levels, question))
 
 
-def _readings(question: str | None) -> tuple[tuple[str, _Read, _ReadWhole], ...]:
+def _readings(question: str | None, code: str) -> tuple[tuple[str, _Read, _ReadWhole], ...]:
     """Dates before amounts, but where a question asks how many, 1500 is no year."""
     readings: tuple[tuple[str, _Read, _ReadWhole], ...] = (
         ("date", dates, whole_date),
         ("amount", amounts, whole_amount),
     )
-    return readings[::-1] if question and _ASKS_AMOUNT.search(question.lower()) else readings
+    asks = _ASKS_AMOUNT
+    if code != "en":
+        asks = language(code).matching["asks_amount"]
+        readings = (
+            ("date", partial(tongues.dates, code=code), partial(tongues.whole_date, code=code)),
+            ("amount", partial(tongues.amounts, code=code), partial(tongues.whole_amount, code=code)),
+        )
+    return readings[::-1] if question and asks.search(plain(question)) else readings
 
 
 def _stated(read: _Read, prediction: str, question: str | None) -> tuple[Claim, ...]:

@@ -1,0 +1,169 @@
+"""Dates, amounts and refusals in answers that are not English, by the data of `abstraction.languages`.
+
+A date is found by the language's own patterns and read as gold dates are; amounts follow its separators, words
+for powers of ten and unit names. Positions are those of the text as given.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache, lru_cache
+
+from abstraction.date_texts import ParsedDate, parse_date
+from abstraction.languages import Language, language
+from abstraction.units import unit_of_spelling
+from granola.matching.ranges import Claim
+from kg.model import TimeValue
+
+_ONE_FOR_ONE = str.maketrans(
+    dict.fromkeys("\xa0\u2009\u202f", " ") | dict.fromkeys("‐‑‒–—−", "-") | {"’": "'", "‘": "'", "º": "o", "ᵉ": "e"}
+)
+_OPEN, _CLOSED = r"(?<![\w.,])", r"(?!\w|[.,]\d)"
+
+
+def _lowered(text: str) -> tuple[str, str]:
+    """The text and its lower case, of one length."""
+    lower = text.lower().translate(_ONE_FOR_ONE)
+    return (text if len(lower) == len(text) else lower), lower
+
+
+@cache
+def _date_patterns(words: Language) -> tuple[re.Pattern[str], ...]:
+    """What a date in a sentence looks like, the most exact form first."""
+    era = re.sub(r"\?P<\w+>", "?:", words.patterns["era_after"].pattern).replace(r"\Z", r"(?!\w)")
+    joint = words.patterns["range_joint"].pattern
+    forms = [p.pattern for p, _ in words.points[:-1]]
+    forms += [r"\d{1,2}[./]\d{1,2}[./]\d{4}", r"\d{4}-\d{2}-\d{2}", *(words.patterns[k].pattern for k in _COUNTED)]
+    year = rf"(?:\d{{3,4}}|\d{{1,2}}(?={era}))(?:{era})?"
+    found = [rf"{form}(?:{era})?" for form in forms]
+    return tuple(re.compile(_OPEN + form + _CLOSED) for form in (*found, rf"{year}(?:{joint}){year}", year))
+
+
+_COUNTED = ("century", "millennium", "decade")
+
+
+@lru_cache(maxsize=1 << 16)
+def dates(text: str, code: str) -> tuple[Claim, ...]:
+    """Every date in a text of the language, left to right, without overlaps."""
+    words = language(code)
+    text, lower = _lowered(text)
+    kept: list[Claim] = []
+    for pattern in _date_patterns(words):
+        for found in pattern.finditer(lower):
+            if any(found.start() < claim.end and claim.start < found.end() for claim in kept):
+                continue
+            parsed = parse_date(found[0], code=words.code)
+            if parsed is not None:
+                kept.append(_claim(parsed, text, found.start(), found.end()))
+    return tuple(sorted(kept, key=lambda claim: claim.start))
+
+
+@lru_cache(maxsize=1 << 16)
+def whole_date(text: str, code: str) -> Claim | None:
+    """The date that `text` is, or None where it is something else or says more than a date."""
+    parsed = parse_date(text, code=language(code).code)
+    return None if parsed is None else _claim(parsed, text, 0, len(text))
+
+
+def _claim(parsed: ParsedDate, text: str, start: int, end: int) -> Claim:
+    (low, _), (_, high) = _days(parsed.first), _days(parsed.last or parsed.first)
+    return Claim(low, high, text[start:end].strip(), start, end)
+
+
+def _days(value: TimeValue) -> tuple[int, int]:
+    """First and last day as in `granola.matching.dates`: months of 31 days, years of 12 months, no year missing."""
+    size = {8: 10, 7: 100, 6: 1000}.get(value.precision, 1)
+    number = abs(value.year)
+    first, last = (number, number + 9) if size == 10 else ((number - 1) // size * size + 1, -(-number // size) * size)
+    if value.year < 0:
+        first, last = 1 - last, 1 - first
+    months = (value.month, value.month) if value.month else (1, 12)
+    days = (value.day, value.day) if value.day else (1, 31)
+    low, high = (
+        (year * 12 + month - 1) * 31 + day - 1 for year, month, day in zip((first, last), months, days, strict=True)
+    )
+    return low, high
+
+
+@cache
+def _amount(words: Language) -> re.Pattern[str]:
+    scales = "|".join(sorted(map(re.escape, words.powers), key=lambda s: (-len(s), s)))
+    spelled = "|".join(
+        sorted((re.escape(w) for w, n in words.number_words.items() if n > 1), key=lambda s: (-len(s), s))
+    )
+    below = "|".join(re.escape(word.lower()) for word in words.fewer)
+    joint = "|".join(re.escape(j.strip()) for j in (words.joint_and, words.joint_to))
+    scale = rf"(?:\s*(?P<{{}}>{scales})\b\.?)?"
+    return re.compile(
+        rf"(?P<below>(?:{below})\s+)?(?<![\w.,])(?P<a>-?{words.number_pattern}|\b(?:{spelled})\b){scale.format('s')}"
+        rf"(?:\s*(?:-|\b(?:{joint})\b)\s*(?P<b>{words.number_pattern}){scale.format('t')})?(?!\w*\d)"
+        r"(?:\s*(?:de\s+|d')?(?P<unit>%|°\s?[cf]\b|[^\W\d_]+[²³23]?(?:/[^\W\d_]+)?(?:\s[^\W\d_]+){0,2}))?"
+    )
+
+
+@lru_cache(maxsize=1 << 16)
+def amounts(text: str, code: str) -> tuple[Claim, ...]:
+    """Every amount in a text of the language, left to right; a range is one claim."""
+    text, lower = _lowered(text)
+    return tuple(_amounts(text, lower, language(code)))
+
+
+def _amounts(text: str, lower: str, words: Language) -> Iterator[Claim]:
+    for found in _amount(words).finditer(lower):
+        written = words.number_words.get(found["a"])
+        digits = str(written) if written is not None else words.plain_number(found["a"])
+        scale = 10.0 ** words.powers[found["s"]] if found["s"] else 1.0
+        value = float(digits) * scale
+        low, high, exact = value, value, None
+        if found["b"]:
+            last = 10.0 ** words.powers[found["t"]] if found["t"] else 1.0
+            low = float(digits) * (scale if found["s"] else last)
+            high = float(words.plain_number(found["b"])) * last
+        elif found["below"]:
+            low, high = min(0.0, value - 1.0), math.nextafter(value, -math.inf)
+        else:
+            half = _half_step(digits.lstrip("-")) * scale
+            low, high, exact = value - half, value + half, None if found["s"] else value
+        if low > high:
+            continue
+        end = found.end("t" if found["t"] else "b" if found["b"] else "s" if found["s"] else "a")
+        yield Claim(low, high, text[found.start() : end], found.start(), end, _unit(found["unit"], words), exact)
+
+
+def _half_step(digits: str) -> float:
+    """Half of the last digit that the writing vouches for: 0.05 in 35.4, 50 in 1500."""
+    if "." in digits:
+        return 0.5 * 10.0 ** -len(digits.split(".")[1])
+    stripped = digits.rstrip("0")
+    return 0.5 * 10.0 ** (len(digits) - len(stripped)) if stripped else 0.5
+
+
+def _unit(written: str | None, words: Language) -> str:
+    parts = (written or "").split()
+    for size in range(len(parts), 0, -1):
+        unit = unit_of_spelling(" ".join(parts[:size]), code=words.code)
+        if unit is not None:
+            return unit.qid
+    return ""
+
+
+@lru_cache(maxsize=1 << 16)
+def whole_amount(text: str, code: str) -> Claim | None:
+    """The amount that `text` is, with a unit or what is counted behind it; None where it is something else."""
+    words = language(code)
+    found = amounts(text, code)
+    if len(found) != 1:
+        return None
+    before = _lowered(text)[1][: found[0].start].strip()
+    about = [*words.about, words.between, "environ", "von", "de"]
+    if (
+        before
+        and before not in {word.lower() for word in about}
+        and not words.patterns["about"].fullmatch(f"{before} ")
+    ):
+        return None
+    behind = text[found[0].end :].split()
+    return replace(found[0], text=text) if len(behind) <= 3 else None
