@@ -5,13 +5,18 @@ from __future__ import annotations
 from decimal import Decimal
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from abstraction.errors import UnknownLinkerError
+from abstraction.link_settings import link_settings
 from abstraction.linking import Link
 from abstraction.pipeline import LadderMaker
 from abstraction.relations import relation
+from abstraction.surroundings import Measured
 from abstraction.tiers import Abstention
 from kg.model import Entity, QuantityValue, Statement
-from tests.worlds import entity, maker, row, texts
+from tests.worlds import entity, maker, row, store_of, texts
 
 
 def peopled(base: Entity, inhabitants: int) -> Entity:
@@ -145,3 +150,145 @@ def test_a_plain_word_is_no_name_where_nothing_says_what_is_asked() -> None:
     assert linked(make, "jazz", "P9999").qid == "Q8341"
     for word in ("yes", "no"):
         assert make.make(row(word, None, question="Did he win?")).abstained == "no-link"
+
+
+def test_the_paper_s_linker_takes_the_smallest_id_whatever_is_asked() -> None:
+    film, city = entity("Q1", "Columbus", P31="Q11424"), entity("Q2", "Columbus", P31="Q515", P17="Q142")
+    store = store_of(FRANCE, film, city)
+    link = LadderMaker(store, linker="smallest").linker.link("Columbus", relation("P19"))
+    assert (link.qid, link.rule) == ("Q1", "smallest-id")
+    assert texts(LadderMaker(store).make(row("Columbus"))) == [["France"]]
+    with pytest.raises(UnknownLinkerError, match="unknown linker 'first'; expected one of question, smallest"):
+        LadderMaker(store, linker="first")
+
+
+def born_in(number: int, city: str) -> Entity:
+    return entity(f"Q{number}", f"Person {number}", P31="Q5", P19=city)
+
+
+def test_the_namesake_that_the_source_uses_most_is_meant() -> None:
+    rare, usual = entity("Q10", "Springfield", P31="Q515"), entity("Q11", "Springfield", P31="Q515")
+    link = linked(maker(rare, usual, *(born_in(i, "Q11") for i in range(100, 130))), "Springfield", "P19")
+    assert (link.qid, link.rule) == ("Q11", "frequency")
+
+
+def test_what_a_link_is_measured_by_is_not_used() -> None:
+    first, second = entity("Q10", "Salem", P31="Q515"), entity("Q11", "Salem", P31="Q515")
+    make = maker(first, second, born_in(100, "Q11"))
+    asked = relation("P19")
+    assert make.linker.link("Salem", asked, subjects=["Q100"]).qid == "Q11"
+    measured = Measured(subject="Q100", property="P19", target="Q11")
+    link = make.linker.link("Salem", asked, subjects=["Q100"], measured=measured)
+    assert (link.qid, link.share, link.rule) == ("Q10", 0.5, "smallest-id")
+
+
+def test_an_inverse_statement_leads_to_the_answer_and_is_hidden_with_the_measured_one() -> None:
+    first, second = entity("Q10", "Anna", P31="Q5"), entity("Q11", "Anna", P31="Q5", P22="Q12")
+    make = maker(first, second, entity("Q12", "Paul", P31="Q5"))
+    asked = relation("P40")
+    assert make.linker.link("Anna", asked, subjects=["Q12"]).rule == "statement"
+    measured = Measured(subject="Q12", property="P40", target="Q11")
+    assert make.linker.link("Anna", asked, subjects=["Q12"], measured=measured).share == 0.5
+
+
+@pytest.mark.parametrize(("prop", "occupation", "expected"), [("P50", "Q36180", "Q11"), ("P175", "Q177220", "Q11")])
+def test_occupations_that_answers_have_as_a_rule_count(prop: str, occupation: str, expected: str) -> None:
+    make = maker(
+        entity("Q937857", "footballer", P31="Q28640"),
+        entity(occupation, "right", P31="Q28640"),
+        entity("Q10", "John Smith", "footballer", P31="Q5", P106="Q937857"),
+        entity("Q11", "John Smith", "artist", P31="Q5", P106=occupation),
+    )
+    link = linked(make, "John Smith", prop)
+    assert (link.qid, link.rule) == (expected, "class")
+
+
+def test_the_only_namesake_is_not_believed_where_much_speaks_against_it() -> None:
+    """An unlikely author by an alias: a part of WikiData may lack the one that is meant."""
+    player = entity("Q10", "Johnny Smith", aliases=["John Smith"], P31="Q5", P106="Q937857")
+    football = entity("Q937857", "footballer", P31="Q28640")
+    assert linked(maker(player, football), "John Smith", "P50").abstained == Abstention.AMBIGUOUS_LINK
+    named = entity("Q10", "John Smith", P31="Q5", P106="Q937857")
+    assert linked(maker(named, football), "John Smith", "P50").confidence == "medium"
+    book = entity("Q12", "My Life", P31="Q7725634", P50="Q10")
+    assert linked(maker(player, football, book), "John Smith", "P50", "My Life").rule == "only"
+
+
+def test_nobody_made_a_work_before_being_born() -> None:
+    early = entity("Q10", "Anne Brown", P31="Q5", P569=1960)
+    late = entity("Q11", "Anne Brown", P31="Q5", P569=1790, P570=1850)
+    book = entity("Q12", "Letters", P31="Q7725634", P577=1830)
+    link = linked(maker(early, late, book), "Anne Brown", "P50", "Letters")
+    assert (link.qid, link.rule) == ("Q11", "time")
+
+
+def test_what_an_actor_is_known_for_may_be_a_directors_film() -> None:
+    film = entity("Q60", "Laura", "1944 film by Otto Preminger", P31="Q11424")
+    actress = entity("Q61", "Gene Tierney", "American actress", P31="Q5")
+    novelist = entity("Q62", "Vera Caspary", "American novelist", P31="Q5")
+    make = maker(film, actress, novelist)
+    assert linked(make, "Laura", "P800", "Gene Tierney").qid == "Q60"
+    assert linked(make, "Laura", "P800", "Vera Caspary").abstained == Abstention.TYPE_CONFLICT
+
+
+def test_the_state_decides_and_not_the_continent() -> None:
+    europe = entity("Q46", "Europe", P31="Q5107")
+    spain = entity("Q29", "Spain", P31="Q3624078", P30="Q46")
+    france = entity("Q142", "France", P31="Q3624078", P30="Q46")
+    first = entity("Q10", "Cordoba", P31="Q515", P17="Q142")
+    second = entity("Q11", "Cordoba", P31="Q515", P17="Q29")
+    person = entity("Q12", "Juan", P31="Q5", P27="Q29")
+    link = linked(maker(europe, spain, france, first, second, person), "Cordoba", "P19", "Juan")
+    assert (link.qid, link.rule) == ("Q11", "place")
+
+
+def test_an_entity_of_unknown_class_is_taken_where_it_is_the_only_one() -> None:
+    plain = entity("Q10", "Joe Roth", "somebody")
+    assert linked(maker(plain), "Joe Roth", "P112").qid == "Q10"
+    known = entity("Q11", "Joe Roth", P31="Q5")
+    assert linked(maker(plain, known), "Joe Roth", "P112").qid == "Q11"
+
+
+def test_rivals_stand_in_the_row_with_the_share_of_the_belief() -> None:
+    first, second = entity("Q10", "Salem", P31="Q515", P17="Q142"), entity("Q11", "Salem", P31="Q515", P17="Q142")
+    made = maker(FRANCE, first, second).make(row("Salem"))
+    (note,) = made.extra["links"]
+    assert (note["share"], note["rivals"], note["confidence"]) == (0.5, ["Q11"], "low")
+    assert texts(made) == [["France"]]
+    assert made.levels[0].tiers[0].qid is None
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(["Q515", "Q5", "Q11424", "Q3624078", ""]), st.booleans(), st.integers(0, 300)),
+        min_size=1, max_size=6,
+    ),
+    st.sampled_from(["P19", "P50", "P800", "P36", "P17", "P9999"]),
+)  # fmt: skip
+def test_a_link_is_one_of_those_that_carry_the_name_and_no_rival_of_itself(
+    people: list[tuple[str, bool, int]], prop: str
+) -> None:
+    world = [
+        entity(f"Q{100 + n}", "Alba" if labelled else f"Other {n}", aliases=["Alba"], sitelinks=links,
+               **({"P31": kind} if kind else {}))
+        for n, (kind, labelled, links) in enumerate(people)
+    ]  # fmt: skip
+    make = maker(*world)
+    link = linked(make, "Alba", prop)
+    assert link == linked(make, "Alba", prop)
+    named = {e.id for e in world}
+    assert (link.qid is None) == (link.abstained is not None)
+    assert set(link.rivals) <= named - {link.qid}
+    if link.qid is not None:
+        assert link.qid in named
+        assert link.share is not None
+        assert 0 < link.share <= 1
+        assert link.confidence != "low" or link.rivals
+
+
+@pytest.mark.parametrize("name", sorted({n for names in link_settings().rules.values() for n in names}))
+def test_every_sign_has_a_weight_and_one_rule(name: str) -> None:
+    assert name in link_settings().weights
+    assert sum(name in names for names in link_settings().rules.values()) == 1
+    assert set(link_settings().weights) == {n for names in link_settings().rules.values() for n in names}
