@@ -1,11 +1,12 @@
-"""Measure ladders and linking on real data against a snapshot of the 76 K sample.
+"""Measure ladders on real data against a snapshot of the 76 K sample.
 
-    python scripts/measure_ladders.py SNAPSHOT [--data ../shared/data] [--parts a,b,c,d] [--verbose]
+    python scripts/measure_ladders.py SNAPSHOT [--data ../shared/data] [--parts a,b,c] [--verbose]
 
 a  EntityQuestions test, 24 relations: first answers linked, with tiers; questions a second on one core.
 b  GRANOLA-EQ rows with gold ids: hand-labelled reference tiers matched (token-F1 >= 0.5), and their order.
 c  Ordinary GRANOLA-EQ place rows: rows with a coarser tier, reference coarser tiers stated.
-d  Linking against the sample's own statements. A sanity check: with the subject, the answer may be looked up.
+
+Linking alone is measured by measure_linking.py.
 """
 
 from __future__ import annotations
@@ -20,7 +21,6 @@ from itertools import combinations
 from pathlib import Path
 
 from abstraction.pipeline import LadderMaker
-from abstraction.relations import relation
 from abstraction.rows import TieredRow, read_questions
 from granola.coverage import Coverage
 from granola.matching.squad import token_f1
@@ -31,8 +31,6 @@ from kg.terms import normalise
 DATA = Path(__file__).resolve().parents[1].parent / "shared" / "data"
 SAME = 0.5  # token-F1 from which a tier states a reference
 PROTOTYPE = "LADDERS.md's prototype: linked 58 %, >=1 53 %, >=2 33 %"
-PAIRS_A_RELATION = 1500
-SUBJECTS_A_RELATION = 200
 
 
 def percent(part: float, whole: float) -> str:
@@ -177,82 +175,13 @@ def place_rows(store: SQLiteStore, data: Path, *, verbose: bool) -> None:
     print(f"  by a name exactly {percent(exact, references)}; in linked rows {percent(stated, in_linked)}")
 
 
-def linking(store: SQLiteStore, data: Path, *, verbose: bool) -> None:
-    """Part d."""
-    maker = LadderMaker(store)
-    graph, linker = maker.graph, maker.linker
-    ids = sorted(
-        (p.name.split(".")[0] for p in (data / "entityquestions" / "test").glob("*.json")), key=entity_number
-    )
-    total: Counter[str] = Counter()
-    heads = (
-        "pairs",
-        "smallest id",
-        "ours",
-        "ambiguous",
-        "smallest",
-        "ours",
-        "abst.",
-        "subject",
-        "ours",
-        "abst.",
-    )
-    print(f"{'':<8}" + "".join(f"{head:>12}" for head in heads))
-    for prop in ids:
-        asked = relation(prop)
-        counts: Counter[str] = Counter()
-        pairs = store.values_of(prop, limit=PAIRS_A_RELATION)
-        graph.fetch([target for target, _ in pairs])
-        targets = [target for target, _ in pairs if graph.label(target)]
-        graph.find_all([graph.label(target) or "" for target in targets])
-        for target in targets:
-            text = graph.label(target) or ""
-            candidates = {match.id for match in graph.find(text)}
-            link = linker.link(text, asked)
-            picked = None if link.abstained else link.qid
-            hard = len(candidates) > 1
-            for name in ("all", "hard") if hard else ("all",):
-                counts[name] += 1
-                counts[f"{name} smallest"] += min(candidates, key=entity_number) == target
-                counts[f"{name} right"] += picked == target
-                counts[f"{name} abstained"] += picked is None
-            if verbose and picked != target:
-                print(f"  {prop} {text}: {target} but {picked} ({link.rule or link.abstained})")
-        subjects = store.referrers([(prop, target) for target in targets[:SUBJECTS_A_RELATION]], limit=1)
-        for (_, target), found in subjects.items():
-            name = graph.label(found[0])
-            if not name:
-                continue
-            around = linker.subjects(name, None, asked)
-            link = linker.link(graph.label(target) or "", asked, subjects=around)
-            counts["asked"] += 1
-            counts["asked right"] += link.qid == target and not link.abstained
-            counts["asked abstained"] += link.qid is None or bool(link.abstained)
-        print(linking_line(prop, counts))
-        total += counts
-    print(linking_line("total", total))
-    print("LADDERS.md's prototype, 4 466 pairs: smallest id 95.2 % (ambiguous 76 %), rules 97.7 % (89 %)")
-
-
-def linking_line(name: str, c: Counter[str]) -> str:
-    def share(key: str) -> str:
-        return percent(c[key], c[key.split(" ")[0]])
-
-    cells = (
-        c["all"], share("all smallest"), share("all right"),
-        c["hard"], share("hard smallest"), share("hard right"), c["hard abstained"],
-        c["asked"], share("asked right"), c["asked abstained"],
-    )  # fmt: skip
-    return f"{name:<8}" + "".join(f"{cell:>12}" for cell in cells)
-
-
 def main(arguments: Iterable[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("snapshot", type=Path, help="a snapshot of wikidata/entities.json.gz")
     parser.add_argument(
         "--data", type=Path, default=DATA, help=f"folder of the public data sets [{DATA.name}]"
     )
-    parser.add_argument("--parts", default="a,b,c,d", help="which parts, comma-separated [a,b,c,d]")
+    parser.add_argument("--parts", default="a,b,c", help="which parts, comma-separated [a,b,c]")
     parser.add_argument("--verbose", action="store_true", help="list every miss")
     given = parser.parse_args(None if arguments is None else list(arguments))
     if not given.data.is_dir():
@@ -269,9 +198,6 @@ def main(arguments: Iterable[str] | None = None) -> int:
         if "c" in parts:
             print("c. GRANOLA-EQ places")
             place_rows(store, given.data, verbose=given.verbose)
-        if "d" in parts:
-            print("d. Linking, from the name alone and with the subject's name")
-            linking(store, given.data, verbose=given.verbose)
     return 0
 
 
