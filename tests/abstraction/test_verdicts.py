@@ -1,0 +1,169 @@
+"""Verdicts on tiers that come as texts: one row for each thing that can be wrong with them."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from abstraction.rows import TieredRow, read_tiered
+from abstraction.tiers import Level, Tier
+from abstraction.verifying.judge import Judge
+from abstraction.verifying.naming import Naming, naming
+from abstraction.verifying.verdicts import RowVerdict
+from kg.store import open_store
+from tests.worlds import entity, store_of
+
+DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
+WORLD = (
+    entity("Q30", "United States", aliases=["USA"], P31="Q3624078", P30="Q49"),
+    entity("Q145", "United Kingdom", P31="Q3624078", P1549=["British"]),
+    entity("Q49", "North America", P31="Q5107"),
+    entity("Q771", "Massachusetts", "state of the United States", P31="Q35657", P131="Q30"),
+    entity("Q1204", "Illinois", "state of the United States", P31="Q35657", P131="Q30"),
+    entity("Q541", "Hampden County", "county in Massachusetts", P31="Q47168", P131="Q771"),
+    entity("Q109", "Sangamon County", "county in Illinois", P31="Q47168", P131="Q1204"),
+    entity("Q491", "Springfield", "city in Massachusetts", aliases=["Springfield, Mass."], P31="Q515", P131="Q541"),
+    entity("Q285", "Springfield", "city in Illinois", P31="Q515", P131="Q109"),
+    entity("Q777", "Sixteen Acres", "neighbourhood of Springfield", P31="Q515", P131="Q491"),
+    entity("Q12", "Ann Works", "company in Springfield", P31="Q4830453", P159="Q491"),
+    entity("Q483501", "artist"),
+    entity("Q1281618", "sculptor", P279="Q483501"),
+    entity("Q36834", "composer"),
+    entity("Q77", "Edwina Lee", "British sculptor and composer", aliases=["Edwina Rose Lee"], P31="Q5", P27="Q145",
+           P106=["Q1281618", "Q36834"]),
+    entity("Q78", "Tom Lee", "British composer", P31="Q5", P27="Q145"),
+    entity("Q80", "The Pair", "rock band", P31="Q215380", P527="Q78"),
+    entity("Q215380", "musical group"),
+)  # fmt: skip
+
+
+def judged(answer: str, qid: str | None, tiers: list[str], relation: str, question: str) -> RowVerdict:
+    levels = (Level(tiers=(Tier(text=answer, qid=qid),)), *(Level(tiers=(Tier(text=t),)) for t in tiers))
+    tiered = TieredRow(id="r", question=question, answers=(answer,), levels=levels, relation=relation)
+    return Judge(store_of(*WORLD)).judge(tiered)
+
+
+def place(*tiers: str) -> list[str]:
+    found = judged("Springfield", "Q491", list(tiers), "P159", "Where is the headquarter of Ann Works?")
+    return [str(tier.verdict) for tier in found.tiers]
+
+
+def person(*tiers: str) -> list[str]:
+    found = judged("Edwina Lee", "Q77", list(tiers), "P26", "Who is Piers Dixon married to?")
+    return [str(tier.verdict) for tier in found.tiers]
+
+
+@pytest.mark.parametrize(
+    ("tiers", "last"),
+    [
+        (["Hampden County", "Massachusetts", "United States"], "entailed"),
+        (["Massachusetts", "Hampden County"], "finer_than_previous"),
+        (["Massachusetts", "Massachusetts"], "duplicate"),
+        (["United States", "USA"], "duplicate"),
+        (["Springfield, Mass."], "alias"),
+        (["Springfield, Massachusetts"], "alias"),
+        (["Sixteen Acres"], "not_coarser_than_answer"),
+        (["Illinois"], "contradicted"),
+        (["Sangamon County"], "contradicted"),
+        (["United Kingdom"], "contradicted"),
+        (["United States", "Earth"], "uninformative"),
+        (["Pioneer Valley"], "unknown"),
+    ],
+)
+def test_places(tiers: list[str], last: str) -> None:
+    assert place(*tiers)[-1] == last
+
+
+@pytest.mark.parametrize(
+    ("tiers", "last"),
+    [
+        (["a British sculptor", "a sculptor", "an artist"], "entailed"),
+        (["a British sculptor", "a British artist"], "entailed"),
+        (["a sculptor", "a British sculptor"], "finer_than_previous"),
+        (["a British sculptor", "a British composer"], "sibling"),
+        (["a British sculptor", "British sculptor"], "duplicate"),
+        (["Edwina Rose Lee"], "alias"),
+        (["E. Lee"], "alias"),
+        (["Edwina Lee Jr."], "contradicted"),
+        (["Tom Lee"], "contradicted"),
+        (["an American sculptor"], "contradicted"),
+        (["Edwina Lee and Tom Lee"], "not_coarser_than_answer"),
+        (["Piers Dixon's wife"], "uninformative"),
+        (["a person"], "uninformative"),
+        (["a chess player"], "unknown"),
+    ],
+)
+def test_persons(tiers: list[str], last: str) -> None:
+    assert person(*tiers)[-1] == last
+
+
+def test_a_member_is_beside_the_group() -> None:
+    found = judged("The Pair", "Q80", ["Tom Lee"], "P175", "Who performed Song?")
+    assert [str(tier.verdict) for tier in found.tiers] == ["sibling"]
+
+
+def test_the_chain_of_a_namesake_is_told_with_its_owner() -> None:
+    question = "Where is the headquarter of Ann Works?"
+    found = judged("Springfield", None, ["Sangamon County", "Illinois", "United States"], "P159", question)
+    assert found.answer == "Q491"
+    assert found.namesake == "Q285"
+
+
+def test_where_nobody_is_meant_for_sure_nothing_is_called_wrong() -> None:
+    found = judged("Springfield", None, ["Illinois"], "P159", "Where is the headquarter of Some Firm?")
+    assert [str(tier.verdict) for tier in found.tiers] in (["unknown"], ["entailed"])
+
+
+@pytest.mark.parametrize(
+    ("answer", "tiers", "verdicts"),
+    [
+        ("7 September 1630", ["September 1630", "the 1630s", "the 17th century"], ["entailed"] * 3),
+        ("7 September 1630", ["the 1630s", "1630"], ["entailed", "finer_than_previous"]),
+        ("7 September 1630", ["the 18th century"], ["contradicted"]),
+        ("7 September 1630", ["in the reign of Charles I"], ["unknown"]),
+    ],
+)
+def test_dates(answer: str, tiers: list[str], verdicts: list[str]) -> None:
+    found = judged(answer, None, tiers, "P569", "When was it?")
+    assert [str(tier.verdict) for tier in found.tiers] == verdicts
+
+
+@pytest.mark.parametrize(
+    ("text", "names", "is_person", "expected"),
+    [
+        ("Nora Barnacle Joyce", ["Nora Barnacle"], True, Naming.ALIAS),
+        ("Wilson", ["Edward O. Wilson"], True, Naming.ALIAS),
+        ("William Gibson Jr.", ["William Gibson"], True, Naming.INVENTED),
+        ("a Gibson", ["William Gibson"], True, Naming.NONE),
+        ("Virgin Group Ltd.", ["Virgin Group"], False, Naming.ALIAS),
+        ("Virgin Group Cinemas", ["Virgin Group"], False, Naming.NONE),
+        ("Adel Tawil feat. Azad", ["Adel Tawil"], True, Naming.MORE),
+        ("Margaret of Burgundy", ["Margaret of Flanders"], True, Naming.OTHER),
+    ],
+)
+def test_names(text: str, names: list[str], is_person: bool, expected: Naming) -> None:
+    assert naming(text, names, person=is_person) is expected
+
+
+@pytest.mark.skipif(not (DATA / "granola_eq").is_dir(), reason="../shared/data is not here")
+def test_hand_labels_are_found(sample_snapshot: Path) -> None:
+    """Against labels by hand of other people's tiers: what is called wrong or no tier mostly is."""
+    path = DATA / "granola_eq" / "rows_dev.jsonl"
+    labels = [json.loads(line)["reference_labels"] for line in path.read_text(encoding="utf-8").splitlines()]
+    same = {"wrong": "contradicted", "good": "entailed"}
+    hits, told, due = Counter[str](), Counter[str](), Counter[str]()
+    judge = Judge(open_store(str(sample_snapshot)))
+    for own, tiered in zip(labels, read_tiered(path), strict=True):
+        for label, tier in zip(own, judge.judge(tiered).tiers, strict=True):
+            wanted = same.get(label, label)
+            due[wanted] += 1
+            told[str(tier.verdict)] += 1
+            hits[wanted] += wanted == tier.verdict
+    assert hits["entailed"] / told["entailed"] > 0.94
+    assert hits["entailed"] / due["entailed"] > 0.75
+    assert min(hits["alias"] / told["alias"], hits["alias"] / due["alias"]) > 0.85
+    assert hits["sibling"] / told["sibling"] > 0.9
+    assert hits["contradicted"] / told["contradicted"] > 0.75
