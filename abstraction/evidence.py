@@ -16,7 +16,7 @@ from kg.terms import normalise
 def from_statement(graph: Graph, statement: Statement) -> Evidence:
     """The statement as evidence; its value as a QID, or literally where it is no entity."""
     ids = [statement.subject, statement.property, *([statement.target] if statement.target else [])]
-    labels = {i: label for i in ids if (label := graph.label(i))}
+    labels = {i: shown[0] for i in ids if (shown := graph.shown_label(i))}
     return Evidence(
         kind="statement",
         subject=statement.subject,

@@ -173,6 +173,7 @@ class _Reader:
             units={k: self.texts(v, f"units.{k}") for k, v in self.get("units", dict).items()},
             singular_of=self.pattern(self.get("singular_of", str), "singular_of"),
             singular=self.replacements("singular"),
+            bare_names=self.replacements("bare_names"),
             matching=self.matching(),
             elided=self.replacements("elided"),
         )

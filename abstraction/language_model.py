@@ -37,7 +37,7 @@ class Language:
     are those of TEMPLATES and PATTERNS; `points` pairs a pattern of a date with the style it shows. `counts`
     are templates of the number of a century, with `n`, `nth` or `roman`; `special_counts` stand in their place.
     `elided` are replacements in finished texts, as of "de e" by "d'e"; `singular` those that make one language of
-    a family's name.
+    a family's name, `bare_names` those that take a case or an elided article from a word.
 
     `matching` helps to judge answers, all of it read against lower case without accents: "asks_amount" is
     searched in questions, "opening" is a courtesy before a refusal, each "abstain:..." is how an answer begins
@@ -83,6 +83,7 @@ class Language:
     elided: tuple[tuple[re.Pattern[str], str], ...]
     singular_of: re.Pattern[str]
     singular: tuple[tuple[re.Pattern[str], str], ...]
+    bare_names: tuple[tuple[re.Pattern[str], str], ...]
     matching: Mapping[str, re.Pattern[str]]
 
     @cached_property
@@ -111,6 +112,17 @@ class Language:
             for pattern, replacement in self.singular:
                 plural = pattern.sub(replacement, plural)
         return plural
+
+    def with_bare_names(self, question: str) -> str:
+        """The question and, behind it, its words without what the language hangs on names: "Italiens ... Italien"."""
+        bare = []
+        for word in question.split():
+            form = word.strip(".,;:?!¿¡\"'()«»")
+            for pattern, replacement in self.bare_names:
+                form = pattern.sub(replacement, form)
+            if form and form not in word.split():
+                bare.append(form)
+        return " ".join([question, *bare]) if self.bare_names else question
 
     def without_article(self, text: str) -> str:
         """The text without a leading definite article."""

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from abstraction.demonyms import bundled_demonyms
+from abstraction.languages import reading_language
 from abstraction.relations import relation
 from abstraction.rows import TieredRow
 from abstraction.tiers import Tier
@@ -63,7 +64,7 @@ class EntailmentChecker:
     """Checks rows against one snapshot. Results depend on the row and the snapshot alone."""
 
     def __init__(self, store: Store, *, language: str = "en") -> None:
-        self.graph = Graph(store, language=language)
+        self.graph = Graph(store, language=reading_language(language), shown_in=language)
         self._names: dict[str, frozenset[str]] = {}
         self._words: dict[str, frozenset[str]] = {}
         self._demonyms: dict[str, frozenset[str]] = {}
