@@ -156,6 +156,8 @@ def _interval(parsed: ParsedQuantity, given: tuple[Evidence, ...]) -> Tier | Non
     power = parsed.amount.adjusted()
     if parsed.unit is None and power < 1:
         return None
+    if parsed.amount == 1 and len(parsed.unit_text) > 2:
+        parsed = replace(parsed, unit_text=_plural(parsed))  # "between 1 and 10 acres"
     low, high = Decimal(1).scaleb(power), Decimal(1).scaleb(power + 1)
     if parsed.amount < 0:
         low, high = -high, -low

@@ -200,3 +200,14 @@ WORDS = (
 def test_no_text_breaks_reading(text: str) -> None:
     if (parsed := parse_quantity(text)) is not None:
         assert quantity_ladder(parsed)[0].tiers[0].text == text.strip()
+
+
+def test_multipliers_are_no_counted_things() -> None:
+    assert parse_quantity("12 dozen") is None
+    assert parse_quantity("a pair of shoes") is None
+
+
+def test_an_interval_of_one_has_its_unit_in_the_plural() -> None:
+    parsed = parse_quantity("1 acre")
+    assert parsed is not None
+    assert quantity_ladder(parsed)[-1].tiers[0].text == "between 1 and 10 acres"
