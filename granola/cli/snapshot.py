@@ -346,6 +346,10 @@ def _tell(report: Report, seconds: float) -> None:
     )
     for warning in report.manifest["warnings"]:
         typer.echo(f"warning: {warning}", err=True)
+    if report.manifest.get("time_aware") is False:
+        typer.echo(
+            "warning: truthy statements alone: no ranks and qualifiers, so what held when is not known", err=True
+        )
     if duplicates := report.manifest["duplicates"]:
         again = count(duplicates, "entity", "entities")
         typer.echo(f"{again} occurred again; the last of each was kept", err=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import struct
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from kg.errors import DamagedSnapshotError, SnapshotError
 from kg.store import schema
 
 _SIZE = 100  # sqlite.org/fileformat2.html, section 1.3
+_ADDRESS = re.compile(r"(bolt|neo4j)(\+s|\+ssc)?:/")  # of one slash, as a path has it
 
 
 def check_kind(path: Path) -> None:
@@ -41,6 +43,9 @@ def check_complete(path: Path) -> None:
 
 
 def _header(path: Path) -> bytes:
+    if _ADDRESS.match(str(path)):
+        address = str(path).replace(":/", "://", 1)
+        raise SnapshotError(f"{address} is the address of a mirror; give the snapshot file that it was made from")
     if path.is_dir():
         raise SnapshotError(f"{path} is a folder; give a snapshot file")
     with path.open("rb") as stream:

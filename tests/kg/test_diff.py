@@ -109,3 +109,5 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
     (tmp_path / "text").write_text("x")
     with pytest.raises(SnapshotError, match="is no snapshot"):
         diff(tmp_path / "text", tmp_path / "text")
+    with pytest.raises(SnapshotError, match=r"bolt://host:7687 is the address of a mirror; give the snapshot file"):
+        diff(Path("bolt://host:7687"), tmp_path / "text")

@@ -240,6 +240,15 @@ def test_standard_input_and_force(run: Run, tmp_path: Path, monkeypatch: pytest.
     assert len(ids_of(tmp_path / "w")) == 13
 
 
+def test_truthy_data_is_warned_of(run: Run, tmp_path: Path) -> None:
+    one = "<http://www.wikidata.org/entity/Q1> <http://www.wikidata.org/prop/direct/P31>"
+    (tmp_path / "truthy.nt").write_text(f"{one} <http://www.wikidata.org/entity/Q2> .\n")
+    code, _, err = run("build", "--from", "rdf", "truthy.nt", "--out", "w")
+    assert code == 0
+    assert "warning: truthy statements alone" in err
+    assert "not time-aware" in run("info", "w")[1]
+
+
 @pytest.mark.parametrize("worth", [0.0, 5.0])
 def test_an_interrupt_says_what_becomes_of_the_work(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, worth: float
