@@ -195,6 +195,8 @@ def _months(unit: Unit, era: Era) -> list[str]:
     words = era.words
     month = words.months[unit.month - 1]
     years = _years(unit.number, era)
+    if 0 < unit.number < 32:
+        years = [year for year in years if not year.isdigit()]  # "January 1" is a day
     usual = [words.written("month", month=month.name, year=year) for year in years]
     out = [forms[0] for forms in usual] + [form for forms in usual for form in forms[1:]]
     out += words.written("month_also", month=month.name, year=years[0])

@@ -156,6 +156,11 @@ def _interval(parsed: ParsedQuantity, given: tuple[Evidence, ...]) -> Tier | Non
     power = parsed.amount.adjusted()
     if parsed.unit is None and power < 1:
         return None
+    size, step = abs(parsed.amount), Decimal(1).scaleb(power)
+    if parsed.bound is not None and not step <= size - parsed.bound <= size + parsed.bound <= 10 * step:
+        return None
+    if parsed.approximate and size == step:
+        return None  # about 1,000 may be fewer
     if parsed.amount == 1 and len(parsed.unit_text) > 2:
         parsed = replace(parsed, unit_text=_plural(parsed))  # "between 1 and 10 acres"
     low, high = Decimal(1).scaleb(power), Decimal(1).scaleb(power + 1)

@@ -334,3 +334,9 @@ WORDS = (
 def test_no_text_breaks_reading(text: str) -> None:
     if (parsed := parse_date(text)) is not None:
         assert date_ladder(parsed)[0].tiers[0].text == text.strip()
+
+
+def test_a_month_of_the_first_years_is_not_called_like_a_day() -> None:
+    levels = time_value_ladder(TimeValue(year=5, month=1, precision=10))
+    assert "January 5 AD" in levels[0].names()
+    assert "January 5" not in levels[0].names()

@@ -211,3 +211,10 @@ def test_an_interval_of_one_has_its_unit_in_the_plural() -> None:
     parsed = parse_quantity("1 acre")
     assert parsed is not None
     assert quantity_ladder(parsed)[-1].tiers[0].text == "between 1 and 10 acres"
+
+
+@pytest.mark.parametrize("text", ["10 ± 5 m", "98 ± 3 kg", "about 1,000 m"])
+def test_no_interval_that_the_amount_may_lie_outside(text: str) -> None:
+    parsed = parse_quantity(text)
+    assert parsed is not None
+    assert not any("between" in tier.text for level in quantity_ladder(parsed) for tier in level.tiers)
