@@ -100,9 +100,7 @@ def unit_of(value: TimeValue, kind: Kind | None = None) -> Unit | None:
         return Unit("deep", value.year) if kind == "deep" else None
     year, sign = abs(value.year), 1 if value.year > 0 else -1
     if kind == "day":
-        return (
-            Unit("day", value.year, value.month or 0, value.day or 0) if value.month and value.day else None
-        )
+        return Unit("day", value.year, value.month or 0, value.day or 0) if value.month and value.day else None
     if kind == "month":
         return Unit("month", value.year, value.month) if value.month else None
     if kind == "year":
