@@ -18,6 +18,7 @@ from abstraction.filters import clean, is_trivial
 from abstraction.gazetteer import PLACES, Gazetteer
 from abstraction.hierarchy import entailed_classes
 from abstraction.ladders.base import Case
+from abstraction.languages import language as language_of
 from abstraction.languages import reading_language
 from abstraction.levels import as_graph, levels, ordered
 from abstraction.linking import Link, Linker
@@ -215,7 +216,7 @@ class LadderMaker:
         nodes, own = clean(
             as_graph(proposals),
             relation=asked,
-            question=row.question,
+            question=language_of(self.graph.shown_in).with_bare_names(row.question),
             answer_names=(label[0] if label else text, text, *names),
             subject=subject,
             subject_text=row.subject_text,

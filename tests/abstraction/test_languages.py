@@ -1,0 +1,235 @@
+"""Other languages: dates and quantities by a table checked by hand for grammar, places and classes in a small world."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from abstraction.calendar_units import Era, Unit, names
+from abstraction.errors import LanguageError
+from abstraction.ladders.dates import date_ladder, parse_date, time_value_ladder
+from abstraction.ladders.quantities import parse_quantity, quantity_ladder, quantity_value_ladder
+from abstraction.languages import is_known, language, languages, notice, read_language
+from abstraction.pipeline import LadderMaker
+from abstraction.tiers import Level
+from abstraction.units import units
+from granola.matching import RulesMatcher
+from kg.model import Entity, EntityValue, QuantityValue, Statement, TimeValue
+from tests.worlds import row, store_of
+
+CASES = [json.loads(line) for line in (Path(__file__).parents[1] / "data" / "languages.jsonl").read_text().splitlines()]
+FOLDER = Path(str(read_language.__globals__["__file__"])).parent / "data" / "languages"
+CODES = ("de", "en", "es", "fr")
+
+
+def of(kind: str) -> list[Any]:
+    return [pytest.param(case, id=f"{case['language']}:{case['text']}") for case in CASES if case["kind"] == kind]
+
+
+def shown(levels: list[Level]) -> list[list[str]]:
+    return [[tier.text for tier in level.tiers] for level in levels[1:]]
+
+
+def test_every_language_has_cases() -> None:
+    assert languages() == CODES
+    for code in languages():
+        for kind in ("date", "quantity"):
+            assert sum(case["language"] == code and case["kind"] == kind for case in CASES) >= 7
+
+
+@pytest.mark.parametrize("case", of("date"))
+def test_dates(case: dict[str, Any]) -> None:
+    parsed = parse_date(case["text"], code=case["language"])
+    assert (None if parsed is None else shown(date_ladder(parsed))) == case["levels"]
+
+
+@pytest.mark.parametrize("case", of("quantity"))
+def test_quantities(case: dict[str, Any]) -> None:
+    parsed = parse_quantity(case["text"], code=case["language"])
+    assert (None if parsed is None else shown(quantity_ladder(parsed))) == case["levels"]
+
+
+@pytest.mark.parametrize("case", of("match"))
+def test_answers_are_judged_in_their_language(case: dict[str, Any]) -> None:
+    code = case["language"]
+    if case["of"] == "date":
+        levels = date_ladder(parse_date("1961-08-04", code=code))  # type: ignore[arg-type]
+    else:
+        levels = quantity_value_ladder(QuantityValue(amount=Decimal(3_769_495)), code=code)
+    verdict = RulesMatcher(language=code).match(case["text"], [level.names() for level in levels])
+    wanted = case["verdict"]
+    assert (verdict.rule if isinstance(wanted, str) else verdict.level) == wanted
+    assert verdict.abstained == isinstance(wanted, str)
+
+
+years = st.integers(-2000, 2100).filter(bool)
+
+
+@given(st.sampled_from(CODES), years, st.integers(1, 12), st.integers(1, 28), st.sampled_from(["BC", "BCE"]))
+def test_what_is_written_is_read_back(code: str, year: int, month: int, day: int, kind: Any) -> None:
+    for unit in (Unit("day", year, month, day), Unit("month", year, month), Unit("century", year // 100 or 1)):
+        text = names(unit, era=Era(kind, code))[0]
+        parsed = parse_date(text, code=code)
+        assert parsed is not None, text
+        again = parsed.first
+        if unit.kind == "century":
+            assert (again.precision, again.year) == (7, unit.number * 100)
+        else:
+            assert (again.year, again.month, again.day or 0) == (year, month, unit.day)
+
+
+@given(st.sampled_from(CODES), st.decimals(min_value=0, max_value=10**13, places=2), st.sampled_from(sorted(units())))
+def test_amounts_written_are_read_back(code: str, amount: Any, unit: str) -> None:
+    for value in (QuantityValue(amount=amount), QuantityValue(amount=amount, unit=unit)):
+        text = quantity_value_ladder(value, code=code)[0].tiers[0].text
+        parsed = parse_quantity(text, code=code)
+        assert parsed is not None, text
+        assert parsed.amount == amount
+        assert (parsed.unit is None) == (value.unit is None)
+
+
+def test_values_of_the_graph_in_a_language() -> None:
+    ladder = time_value_ladder(TimeValue(year=1630, month=9, day=7, precision=11), era=Era("BC", "fr"))
+    assert [level.tiers[0].text for level in ladder][:2] == ["7 septembre 1630", "septembre 1630"]
+    assert names(Unit("deep", -13_800_000_000), era=Era("BC", "de"))[0] == "vor 13,8 Milliarden Jahren"
+    assert names(Unit("deep", -13_800_000_000), era=Era("BC", "es"))[0] == "hace 13.800 millones de años"
+    assert names(Unit("deep", -66_000_000), era=Era("BC", "fr"))[0] == "il y a 66 millions d'années"
+
+
+@pytest.mark.parametrize(
+    ("code", "used", "known"),
+    [("de", "de", True), ("de-at", "de", True), ("es-419", "es", True), ("en-gb", "en", True), ("pl", "en", False)],
+)
+def test_fallbacks(code: str, used: str, known: bool) -> None:
+    assert language(code).code == used
+    assert is_known(code) is known
+    assert (notice(code) is None) is known
+    if not known:
+        assert "'pl'" in str(notice(code))
+        assert "de, en, es, fr" in str(notice(code))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda d: d.pop("months"), "months: missing"),
+        (lambda d: d["months"].pop(), "there are 12, got 11"),
+        (lambda d: d["write"].update(day=["{d}. {monat}"]), r"slots \['monat'\]"),
+        (lambda d: d["write"].update(days=["x"]), r"no templates \['days'\]"),
+        (lambda d: d["write"].update(century=[]), "at least one template"),
+        (lambda d: d["read"].update(lead="(?:am"), "no regular expression"),
+        (lambda d: d["read"].update(decade="(?P<jahr>x)"), r"groups \['jahr'\]"),
+        (lambda d: d["points"].append(["<day>", "year-first"]), "style 'year-first'"),
+        (lambda d: d["numbers"].update(decimal=3), "expected str, got 3"),
+        (lambda d: d.update(days={"one": "1er"}), "'one' is no number"),
+        (lambda d: d["marks"].update(BC=["v. Chr."]), "mark before and the mark after"),
+    ],
+)
+def test_a_broken_file_is_told(tmp_path: Path, change: Callable[[dict[str, Any]], Any], message: str) -> None:
+    data = json.loads((FOLDER / "de.json").read_text(encoding="utf-8"))
+    change(data)
+    path = tmp_path / "xx.json"
+    path.write_text(json.dumps(data), encoding="utf-8")
+    with pytest.raises(LanguageError, match=message) as caught:
+        read_language(path)
+    assert "xx.json" in str(caught.value)
+    path.write_text("{", encoding="utf-8")
+    with pytest.raises(LanguageError, match="no readable JSON"):
+        read_language(path)
+
+
+def called(qid: str, label: str, de: str, fr: str, es: str, description: str = "", **said: str | list[str]) -> Entity:
+    statements = tuple(
+        Statement(id=f"{qid}${prop}{n}", subject=qid, property=prop, value=EntityValue(id=target))
+        for prop, targets in said.items()
+        for n, target in enumerate([targets] if isinstance(targets, str) else targets)
+    )
+    labels = {code: text for code, text in (("en", label), ("de", de), ("fr", fr), ("es", es)) if text}
+    descriptions = {"en": description} if description else {}
+    descriptions["de"] = "city in Absurdistan"  # no rule may read what is not English, whatever it looks like
+    return Entity(id=qid, labels=labels, descriptions=descriptions, statements=statements)
+
+
+WORLD = (
+    called("Q1726", "Munich", "München", "Munich", "Múnich", "city in Bavaria, Germany", P31="Q515"),
+    called("Q980", "Bavaria", "Bayern", "Bavière", "Baviera", "state of Germany", P31="Q10864048", P17="Q183"),
+    called("Q183", "Germany", "Deutschland", "Allemagne", "Alemania", "country in Central Europe", P31="Q3624078", P30="Q46"),
+    called("Q46", "Europe", "Europa", "Europe", "Europa", "", P31="Q5107"),
+    called("Q38", "Italy", "Italien", "Italie", "Italia", "country in Southern Europe", P31="Q3624078", P30="Q46"),
+    called("Q220", "Rome", "Rom", "Rome", "Roma", "capital city of Italy", P31="Q515", P17="Q38"),
+    called("Q1428", "Kent", "", "comté de Kent", "", "", P31="Q10864048", P17="Q145"),
+    called("Q145", "United Kingdom", "Vereinigtes Königreich", "Royaume-Uni", "Reino Unido", "", P31="Q3624078"),
+    called("Q7", "Dover", "Dover", "Douvres", "Dover", "town in Kent", P31="Q515", P131="Q1428"),
+    called("Q188", "German", "Deutsch", "allemand", "alemán", "West Germanic language", P31="Q34770", P279="Q26721"),
+    called(
+        "Q26721", "West Germanic languages", "westgermanische Sprachen", "langues germaniques occidentales",
+        "lenguas germánicas occidentales", "", P31="Q25295", P279="Q21200",
+    ),
+    called("Q21200", "Germanic languages", "germanische Sprachen", "langues germaniques", "lenguas germánicas", "", P31="Q25295"),
+    called("Q336286", "midfielder", "Mittelfeldspieler", "milieu de terrain", "centrocampista", "", P31="Q1781513", P641="Q2736"),
+    called("Q2736", "association football", "Fußball", "football", "fútbol"),
+    called("Q255", "Ludwig van Beethoven", "", "", "", "German composer", P31="Q5"),
+)  # fmt: skip
+
+
+def ladder(code: str, answer: str, relation: str, question: str = "?") -> tuple[str, dict[str, Any]]:
+    made = LadderMaker(store_of(*WORLD), language=code).make(row(answer, relation, question=question))
+    return " › ".join(" | ".join(t.text for t in level.tiers) for level in made.levels), made.to_json()
+
+
+@pytest.mark.parametrize(
+    ("code", "answer", "relation", "expected"),
+    [
+        ("en", "Munich", "P19", "Munich › Bavaria › Germany › Europe"),
+        ("de", "München", "P19", "München › Bayern › Deutschland › Europa"),
+        ("de-at", "München", "P19", "München › Bayern › Deutschland › Europa"),
+        ("fr", "Munich", "P19", "Munich › Bavière › Allemagne › Europe"),
+        ("es", "Múnich", "P19", "Múnich › Baviera › Alemania › Europa"),
+        ("de", "Rom", "P20", "Rom › Italien › Europa"),
+        ("fr", "Douvres", "P19", "Douvres › comté de Kent › Royaume-Uni"),
+        ("de", "Dover", "P19", "Dover › Kent › Vereinigtes Königreich"),
+        ("en", "German", "P407", "German › West Germanic language › Germanic language"),
+        ("de", "Deutsch", "P407", "Deutsch › westgermanische Sprache › germanische Sprache"),
+        ("fr", "allemand", "P407", "allemand › langue germanique occidentale › langue germanique"),
+        ("es", "alemán", "P407", "alemán › lengua germánica occidental › lengua germánica"),
+        ("en", "midfielder", "P413", "midfielder › a position in association football"),
+        ("de", "Mittelfeldspieler", "P413", "Mittelfeldspieler › Position in der Sportart Fußball"),
+        ("fr", "milieu de terrain", "P413", "milieu de terrain › poste en football"),
+        ("es", "centrocampista", "P413", "centrocampista › posición en fútbol"),
+        ("de", "4. August 1961", "P569", "4. August 1961 › August 1961 › 1961 › die 1960er Jahre › das 20. Jahrhundert"),
+        ("fr", "4 août 1961", "P569", "4 août 1961 › août 1961 › 1961 › les années 1960 › le XXe siècle"),
+    ],
+)  # fmt: skip
+def test_ladders(code: str, answer: str, relation: str, expected: str) -> None:
+    text, data = ladder(code, answer, relation)
+    assert text == expected
+    assert data.get("language", "en") == code
+    assert "Absurdistan" not in json.dumps(data)
+
+
+def test_what_a_language_goes_without_stands_in_the_row() -> None:
+    assert ladder("de", "Dover", "P19")[1]["language_notes"] == ["no label in 'de', told in 'en': Q1428"]
+    text, data = ladder("pl", "Munich", "P19")
+    assert text == "Munich › Bavaria › Germany › Europe"
+    assert data["language_notes"][0] == notice("pl")
+    assert ladder("pl", "1961", "P569")[0] == "1961 › the 1960s › the 20th century"
+    text, data = ladder("de", "Ludwig van Beethoven", "P50")
+    assert data["abstained"] == "unsupported-answer-class"
+    assert "phrases are made in English only" in " ".join(data["language_notes"])
+    assert "language_notes" not in ladder("fr", "Munich", "P19")[1]
+
+
+@pytest.mark.parametrize(
+    ("code", "question"),
+    [("de", "Was ist die Hauptstadt Italiens?"), ("fr", "Quelle est la capitale de l'Italie ?"), ("es", "¿Cuál es la capital de Italia?")],
+)  # fmt: skip
+def test_a_name_in_the_question_is_no_tier(code: str, question: str) -> None:
+    answer = {"de": "Rom", "fr": "Rome", "es": "Roma"}[code]
+    assert ladder(code, answer, "P36", question)[0].split(" › ")[1:] == [{"fr": "Europe"}.get(code, "Europa")]
