@@ -53,10 +53,7 @@ def entity_questions(store: SQLiteStore, data: Path) -> None:
     files = sorted(
         (data / "entityquestions" / "test").glob("*.json"), key=lambda p: entity_number(p.name.split(".")[0])
     )
-    rows = [
-        replace(row, answers=row.answers[:1], answer_qids=row.answer_qids[:1])
-        for row in read_questions(files)
-    ]
+    rows = [replace(row, answers=row.answers[:1], answer_qids=row.answer_qids[:1]) for row in read_questions(files)]
     maker = LadderMaker(store)
     coverage = Coverage()
     for label in ("first pass", "second pass, everything cached"):
@@ -96,9 +93,7 @@ class Agreement:
                 self.by_text += best_level(text, row, texts_only=True) is not None
                 stated.append(found)
                 if found is None:
-                    self.misses.append(
-                        f"{row.relation} {row.id} {row.answers[0]}: {text!r} not in {shown(row)}"
-                    )
+                    self.misses.append(f"{row.relation} {row.id} {row.answers[0]}: {text!r} not in {shown(row)}")
         for fine, coarse in combinations([n for n in stated if n is not None], 2):
             order = "concordant" if fine < coarse else "tied" if fine == coarse else "discordant"
             self.pairs[order] += 1
@@ -151,36 +146,59 @@ def labelled_rows(store: SQLiteStore, data: Path, *, verbose: bool) -> None:
     outside.print("gold entity not in the snapshot", counts[False], verbose=False)
 
 
+@dataclass(kw_only=True)
+class PlaceCounts:
+    """What part c counts."""
+
+    rows: int = 0
+    coarser: int = 0
+    linked: int = 0
+    references: int = 0
+    stated: int = 0
+    exact: int = 0
+
+    def add(self, row: TieredRow) -> list[str]:
+        """Count one row; gives the reference tiers that none of ours states, by any name of its entity."""
+        texts = [level[0] for level in row.extra["reference_levels"][1:]]
+        missing = [text for text in texts if best_level(text, row) is None]
+        names = {normalise(name) for level in row.levels[1:] for name in level.names()}
+        self.rows += 1
+        self.coarser += len(row.levels) > 1
+        self.linked += row.levels[0].tiers[0].qid is not None
+        self.references += len(texts)
+        self.stated += len(texts) - len(missing)
+        self.exact += sum(normalise(text) in names for text in texts)
+        return missing
+
+    def print(self, name: str) -> None:
+        """Two lines on standard output."""
+        print(f"{name}: {self.rows}; linked {percent(self.linked, self.rows)}")
+        print(
+            f"  with a coarser tier {self.coarser} {percent(self.coarser, self.rows)}; reference coarser tiers stated"
+            f" {self.stated}/{self.references} {percent(self.stated, self.references)}, by a name exactly"
+            f" {percent(self.exact, self.references)}"
+        )
+
+
 def place_rows(store: SQLiteStore, data: Path, *, verbose: bool) -> None:
     """Part c."""
     rows = list(read_questions([data / "granola_eq" / "places_dev.jsonl"]))
-    coarser = linked = references = stated = in_linked = exact = 0
+    known = store.find([row.answers[0] for row in rows], languages=("en", "mul"))
+    whole, named = PlaceCounts(), PlaceCounts()
     for row in LadderMaker(store).make_all(rows):
-        texts = [level[0] for level in row.extra["reference_levels"][1:]]
-        found = [best_level(text, row) is not None for text in texts]
-        names = {normalise(name) for level in row.levels[1:] for name in level.names()}
-        coarser += len(row.levels) > 1
-        references += len(texts)
-        stated += sum(found)
-        exact += sum(normalise(text) in names for text in texts)
-        if row.levels[0].tiers[0].qid:
-            linked += 1
-            in_linked += len(texts)
-        if verbose and not all(found):
-            missing = [text for text, ok in zip(texts, found, strict=True) if not ok]
+        missing = whole.add(row)
+        if known.get(row.answers[0]):
+            named.add(row)
+        if verbose and missing:
             print(f"  miss   {row.relation} {row.question} {missing} not in {shown(row)}")
-    print(f"{len(rows)} rows; linked {percent(linked, len(rows))}")
-    print(f"  with a coarser tier {percent(coarser, len(rows))}")
-    print(f"  reference coarser tiers stated {stated}/{references} {percent(stated, references)}")
-    print(f"  by a name exactly {percent(exact, references)}; in linked rows {percent(stated, in_linked)}")
+    whole.print("all rows")
+    named.print("rows whose answer's name the snapshot knows")
 
 
 def main(arguments: Iterable[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("snapshot", type=Path, help="a snapshot of wikidata/entities.json.gz")
-    parser.add_argument(
-        "--data", type=Path, default=DATA, help=f"folder of the public data sets [{DATA.name}]"
-    )
+    parser.add_argument("--data", type=Path, default=DATA, help=f"folder of the public data sets [{DATA.name}]")
     parser.add_argument("--parts", default="a,b,c", help="which parts, comma-separated [a,b,c]")
     parser.add_argument("--verbose", action="store_true", help="list every miss")
     given = parser.parse_args(None if arguments is None else list(arguments))
