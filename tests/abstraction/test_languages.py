@@ -160,7 +160,16 @@ def called(qid: str, label: str, de: str, fr: str, es: str, description: str = "
 WORLD = (
     called("Q1726", "Munich", "München", "Munich", "Múnich", "city in Bavaria, Germany", P31="Q515"),
     called("Q980", "Bavaria", "Bayern", "Bavière", "Baviera", "state of Germany", P31="Q10864048", P17="Q183"),
-    called("Q183", "Germany", "Deutschland", "Allemagne", "Alemania", "country in Central Europe", P31="Q3624078", P30="Q46"),
+    called(
+        "Q183",
+        "Germany",
+        "Deutschland",
+        "Allemagne",
+        "Alemania",
+        "country in Central Europe",
+        P31="Q3624078",
+        P30="Q46",
+    ),
     called("Q46", "Europe", "Europa", "Europe", "Europa", "", P31="Q5107"),
     called("Q38", "Italy", "Italien", "Italie", "Italia", "country in Southern Europe", P31="Q3624078", P30="Q46"),
     called("Q220", "Rome", "Rom", "Rome", "Roma", "capital city of Italy", P31="Q515", P17="Q38"),
@@ -169,14 +178,37 @@ WORLD = (
     called("Q7", "Dover", "Dover", "Douvres", "Dover", "town in Kent", P31="Q515", P131="Q1428"),
     called("Q188", "German", "Deutsch", "allemand", "alemán", "West Germanic language", P31="Q34770", P279="Q26721"),
     called(
-        "Q26721", "West Germanic languages", "westgermanische Sprachen", "langues germaniques occidentales",
-        "lenguas germánicas occidentales", "", P31="Q25295", P279="Q21200",
+        "Q26721",
+        "West Germanic languages",
+        "westgermanische Sprachen",
+        "langues germaniques occidentales",
+        "lenguas germánicas occidentales",
+        "",
+        P31="Q25295",
+        P279="Q21200",
     ),
-    called("Q21200", "Germanic languages", "germanische Sprachen", "langues germaniques", "lenguas germánicas", "", P31="Q25295"),
-    called("Q336286", "midfielder", "Mittelfeldspieler", "milieu de terrain", "centrocampista", "", P31="Q1781513", P641="Q2736"),
+    called(
+        "Q21200",
+        "Germanic languages",
+        "germanische Sprachen",
+        "langues germaniques",
+        "lenguas germánicas",
+        "",
+        P31="Q25295",
+    ),
+    called(
+        "Q336286",
+        "midfielder",
+        "Mittelfeldspieler",
+        "milieu de terrain",
+        "centrocampista",
+        "",
+        P31="Q1781513",
+        P641="Q2736",
+    ),
     called("Q2736", "association football", "Fußball", "football", "fútbol"),
     called("Q255", "Ludwig van Beethoven", "", "", "", "German composer", P31="Q5"),
-)  # fmt: skip
+)
 
 
 def ladder(code: str, answer: str, relation: str, question: str = "?") -> tuple[str, dict[str, Any]]:
@@ -203,10 +235,15 @@ def ladder(code: str, answer: str, relation: str, question: str = "?") -> tuple[
         ("de", "Mittelfeldspieler", "P413", "Mittelfeldspieler › Position in der Sportart Fußball"),
         ("fr", "milieu de terrain", "P413", "milieu de terrain › poste en football"),
         ("es", "centrocampista", "P413", "centrocampista › posición en fútbol"),
-        ("de", "4. August 1961", "P569", "4. August 1961 › August 1961 › 1961 › die 1960er Jahre › das 20. Jahrhundert"),
+        (
+            "de",
+            "4. August 1961",
+            "P569",
+            "4. August 1961 › August 1961 › 1961 › die 1960er Jahre › das 20. Jahrhundert",
+        ),
         ("fr", "4 août 1961", "P569", "4 août 1961 › août 1961 › 1961 › les années 1960 › le XXe siècle"),
     ],
-)  # fmt: skip
+)
 def test_ladders(code: str, answer: str, relation: str, expected: str) -> None:
     text, data = ladder(code, answer, relation)
     assert text == expected
@@ -228,8 +265,12 @@ def test_what_a_language_goes_without_stands_in_the_row() -> None:
 
 @pytest.mark.parametrize(
     ("code", "question"),
-    [("de", "Was ist die Hauptstadt Italiens?"), ("fr", "Quelle est la capitale de l'Italie ?"), ("es", "¿Cuál es la capital de Italia?")],
-)  # fmt: skip
+    [
+        ("de", "Was ist die Hauptstadt Italiens?"),
+        ("fr", "Quelle est la capitale de l'Italie ?"),
+        ("es", "¿Cuál es la capital de Italia?"),
+    ],
+)
 def test_a_name_in_the_question_is_no_tier(code: str, question: str) -> None:
     answer = {"de": "Rom", "fr": "Rome", "es": "Roma"}[code]
     assert ladder(code, answer, "P36", question)[0].split(" › ")[1:] == [{"fr": "Europe"}.get(code, "Europa")]
