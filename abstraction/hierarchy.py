@@ -29,11 +29,12 @@ def stop_classes() -> frozenset[str]:
     return frozenset(data["stop"])
 
 
-@lru_cache(maxsize=1)
-def denied_lifts() -> frozenset[tuple[str, str]]:
-    """P279 pairs that are no reason to call a person by the broader class."""
+@lru_cache(maxsize=2)
+def denied_lifts(*, of_persons: bool = True) -> frozenset[tuple[str, str]]:
+    """P279 pairs that are no reason to call a person by the broader class; without `of_persons` those alone that
+    do not hold of the occupation itself either."""
     data = json.loads(files("abstraction").joinpath("data/lifts.json").read_text(encoding="utf-8"))
-    return frozenset((row[0], row[2]) for row in data["denied"])
+    return frozenset((row[0], row[2]) for row in data["denied"] if of_persons or len(row) < 5)
 
 
 ENTAILED_STEPS = 4
@@ -68,7 +69,7 @@ class Climbing:
     """How one kind of class climbs: by which properties, how far, and what may stand as a tier.
 
     `first` are properties followed on the first step only (a language's family stands in P31). `doubting` leaves
-    out the P279 pairs that are known to be noise where a person is called by the class.
+    out the P279 pairs that are known to be noise.
     """
 
     properties: tuple[str, ...]
@@ -108,7 +109,7 @@ def climb(graph: Graph, start: str, how: Climbing, *, condition: str) -> dict[st
     seen = {start}
     layer: list[tuple[str, str, tuple[object, ...]]] = [(start, ANSWER, ())]
     stop = stop_classes()
-    denied = denied_lifts() if how.doubting else frozenset()
+    denied = denied_lifts(of_persons=False) if how.doubting else frozenset()
     for depth in range(how.depth):
         graph.fetch(qid for qid, _, _ in layer)
         upward: list[tuple[str, str, tuple[object, ...]]] = []

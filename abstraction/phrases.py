@@ -65,6 +65,15 @@ _WITH_THE = {
 }
 
 
+# Labels that nobody uses within a phrase.
+_SHORT = {"United States of America": "United States", "People's Republic of China": "China"}
+
+
+def short(name: str) -> str:
+    """A place's name as it stands inside a phrase: "a city in the United States"."""
+    return _SHORT.get(name, name)
+
+
 def definite(name: str, *, of: Literal["place", "work"] = "place") -> str:
     """A name as it stands inside a phrase, with "the" where its kind of name takes it."""
     return f"the {name}" if _WITH_THE[of].search(name) and not name.lower().startswith("the ") else name

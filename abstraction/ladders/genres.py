@@ -37,6 +37,7 @@ def genres(case: Case) -> list[Proposal]:
         kinds = metaclasses.intersection(graph.classes(qid))
         if (
             qid in stop_classes()
+            or ((label := graph.label(qid) or "").endswith(" genre") and normalise(label) not in case.relation.trivial)
             or not same_medium(qid)
             or (kinds and "Q483394" not in kinds and own.isdisjoint(kinds) and own)
         ):

@@ -9,7 +9,7 @@ from abstraction.evidence import from_description, from_statement
 from abstraction.gazetteer import STATE
 from abstraction.ladders.base import ANSWER, Case, Proposal
 from abstraction.ladders.places import Climb
-from abstraction.phrases import definite, indefinite
+from abstraction.phrases import definite, indefinite, short
 from abstraction.tiers import Condition, Evidence
 
 STATE_NOUN = "country"
@@ -28,7 +28,7 @@ def landholders(case: Case) -> list[Proposal]:
         return []
     noun, evidence = named
     condition = Condition(property="text", value=noun)
-    keys = {p.key: indefinite(f"{noun} in {definite(p.text)}") for p in containers}
+    keys = {p.key: indefinite(f"{noun} in {definite(short(p.text))}") for p in containers}
     phrased = [
         replace(
             p,

@@ -9,6 +9,7 @@ from abstraction.hierarchy import Climbing, climb, stop_classes
 from abstraction.ladders.base import ANSWER, Case, Proposal
 from abstraction.ladders.terms import described_classes
 from abstraction.levels import as_graph, remove
+from kg.terms import normalise
 
 _LANGUAGE = re.compile(
     r"\b(?P<x>(?:[A-Z][\w-]+\s+)+)(?:language|dialect|variety|branch|group|subgroup)s?\b"
@@ -33,10 +34,13 @@ def languages(case: Case) -> list[Proposal]:
     """ "West Germanic language › Germanic language › Indo-European language", never the country."""
     graph = case.graph
 
+    own = {_plain(name) for name in graph.names(case.answer)}
+
     def keep(qid: str) -> bool:
         label = graph.label(qid) or ""
         return (
             qid not in stop_classes()
+            and _plain(label) not in own
             and not _NO_FAMILY.search(label)
             and ("language" in label.casefold() or bool({"Q25295", "Q34770"}.intersection(graph.classes(qid))))
             and qid not in {"Q34770", "Q25295", "Q315", "Q33384"}
@@ -101,6 +105,10 @@ def _singular(node: Proposal) -> Proposal:
     text = one(node.text)
     aliases = [*(one(a) for a in node.aliases), *node.aliases, *([node.text] if text != node.text else [])]
     return replace(node, text=text, aliases=tuple(dict.fromkeys(a for a in aliases if a != text)))
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"\s+(?:languages?|dialects?)$", "", normalise(name))
 
 
 def _family_names(written: str) -> list[str]:

@@ -20,6 +20,7 @@ from kg.model import Statement
 from kg.terms import normalise
 
 STATED = 4  # occupations taken from P106
+SAME_STEM = 3  # letters
 PASSED_THROUGH = 2  # P279 steps to a class in use as an occupation
 # For these relations the occupations that fit are the first to be named.
 FITTING = {
@@ -170,7 +171,8 @@ Stated = Mapping[str, Statement] | Mapping[str | None, Statement]
 def _named(case: Case, text: str, stated: Stated) -> str | None:
     """The occupation that a wording names: by its label, else by an alias of one that the person is stated to have.
 
-    A label comes first: "director" is no other name for a film director, though it is among its aliases.
+    A label comes first: "director" is no other name for a film director, though it is among its aliases. An alias
+    of no one else counts where it is a form of the label's own word.
     """
     key = normalise(text)
     labelled = case.vocabulary.labelled.get(key, ())
@@ -178,7 +180,11 @@ def _named(case: Case, text: str, stated: Stated) -> str | None:
     for qid in owners:
         if qid in stated:
             return qid
-    return labelled[0] if labelled else None
+    if labelled:
+        return labelled[0]
+    # "actress" is the only occupation of that name, and begins as its label does: another form of the word.
+    label = case.graph.label(owners[0]) if len(owners) == 1 else None
+    return owners[0] if label is not None and normalise(label)[:SAME_STEM] == key[:SAME_STEM] else None
 
 
 def _backing(case: Case, text: str, stated: Stated) -> tuple[Evidence, ...]:

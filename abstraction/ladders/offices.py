@@ -234,10 +234,12 @@ def _land(case: Case, office: Office) -> str | None:
     for start in ("of ", "to ", "for "):
         name = name.removeprefix(start)
     name = name.removeprefix("the ")
-    found = bundled_demonyms().names.get(name) or bundled_demonyms().names.get(
-        name.rsplit(" of ", 1)[-1].removeprefix("the ")
-    )
-    return case.vocabulary.adjective(found[0]) if found else None
+    known = bundled_demonyms().names
+    # Whole, else what it ends in, else the first of several lands: the King of Denmark and Norway is a Danish one.
+    for land in (name, name.rsplit(" of ", 1)[-1], name.split(" and ", 1)[0]):
+        if found := known.get(land.removeprefix("the ")):
+            return case.vocabulary.adjective(found[0])
+    return None
 
 
 def add_kin(case: Case, lattice: Lattice, kin: Sequence[Kin]) -> None:

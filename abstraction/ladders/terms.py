@@ -23,17 +23,19 @@ def terms(case: Case) -> list[Proposal]:
     """ "actor › performing artist › artist": only classes that enough persons have as occupation."""
     graph = case.graph
     used = used_as_value(graph, "P106")
-    kept = climb(graph, case.answer, Climbing(properties=("P279",), depth=2, keep=used), condition="P106")
+    how = Climbing(properties=("P279",), depth=2, keep=used, doubting=True)
+    kept = climb(graph, case.answer, how, condition="P106")
     found = described_classes(case, _HYPERNYM, "P106", lambda q: q not in stop_classes() and used(q))
     for proposal in found:
         if proposal.key not in kept:
             kept[proposal.key] = proposal
             # The broader class of the description's head is broader than the answer as well.
-            for above in climb(
-                graph, proposal.key, Climbing(properties=("P279",), depth=1, keep=used), condition="P106"
-            ).values():
+            once = replace(how, depth=1)
+            for above in climb(graph, proposal.key, once, condition="P106").values():
                 lifted = replace(above, parents=(proposal.key,))
                 kept.setdefault(above.key, lifted)
+    # A doubtful step is taken where there is no other, one alone.
+    kept = kept or climb(graph, case.answer, replace(how, depth=1, doubting=False), condition="P106")
     return list(as_graph(kept.values()).values())
 
 
