@@ -34,8 +34,8 @@ def terms(case: Case) -> list[Proposal]:
             for above in climb(graph, proposal.key, once, condition="P106").values():
                 lifted = replace(above, parents=(proposal.key,))
                 kept.setdefault(above.key, lifted)
-    # A doubtful step is taken where there is no other, one alone.
-    kept = kept or climb(graph, case.answer, replace(how, depth=1, doubting=False), condition="P106")
+    # Doubtful steps are taken where there are no others.
+    kept = kept or climb(graph, case.answer, replace(how, doubting=False), condition="P106")
     return list(as_graph(kept.values()).values())
 
 
