@@ -105,14 +105,15 @@ def _completed(tier: Tier, known: Collection[str], before: Sequence[Evidence]) -
         opening = next((s for s in evidence if s.subject and s.subject not in known and s.subject not in led), None)
         if opening is None:
             break
-        leading = next((s for s in before if s not in evidence and _leads_to(s, opening)), None)
+        leading = next((s for s in before if s not in evidence and leads_to(s, opening)), None)
         if leading is None:
             break
         evidence = (leading, *evidence)
     return tier if evidence is tier.evidence else replace(tier, evidence=evidence)
 
 
-def _leads_to(step: Evidence, following: Evidence) -> bool:
+def leads_to(step: Evidence, following: Evidence) -> bool:
+    """Whether a step ends at what another starts from: by its value, or by the name in its words."""
     if step.kind == "statement":
         return step.value == following.subject
     name = following.labels.get(following.subject or "")

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 
-from abstraction.evidence import joined
+from abstraction.evidence import joined, leads_to
 from abstraction.ladders.base import ANSWER, Proposal
 from abstraction.tiers import MAX_LEVELS, MAX_TIERS, Condition, Level, Tier
 from kg.terms import normalise
@@ -88,6 +88,7 @@ def _bridge(nodes: Graph, key: str) -> Graph:
             )
             evidence = node.evidence
             starts_here = gone.qid is not None and any(e.subject == gone.qid for e in evidence)
+            starts_here = starts_here or any(leads_to(step, e) for step in gone.evidence for e in evidence)
             if node.parents == (key,) or starts_here:
                 evidence = (*gone.evidence, *(e for e in evidence if e not in gone.evidence))
             node = replace(node, parents=tuple(parents), evidence=evidence)

@@ -218,11 +218,12 @@ class _Kinds:
             own = frozenset[str]().union(*features[at:])
             where = " and ".join(definite(_short(place)) for place in step)
             last = at + 1 >= len(steps) or any(self._is_country(place.qid) for place in steps[at + 1])
+            finer = [place for before in reversed(steps[:at]) for place in before]
+            evidence = joined(self._shown(place, finer) for place in step)
             if at == 0 and not last and len(steps[1]) == 1:
                 # The first place is told with the next: there is a Kent in Ohio and one in England.
                 where = f"{where}, {_short(steps[1][0])}"
-            finer = [place for before in reversed(steps[:at]) for place in before]
-            evidence = joined(self._shown(place, finer) for place in step)
+                evidence = joined((evidence, self._shown(steps[1][0], step)))
             condition = frozenset(
                 Condition(property="P17" if self._is_country(place.qid) else "P131", value=place.key)
                 for later in steps[at:]

@@ -12,12 +12,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from abstraction.demonyms import bundled_demonyms
+from abstraction.languages import language as language_of
 from abstraction.languages import reading_language
 from abstraction.relations import relation
 from abstraction.rows import TieredRow
 from abstraction.tiers import Tier
 from abstraction.verifying.findings import Finding, Flaw, Status, TierCheck
-from abstraction.verifying.rules import rule_holds, value_tier_holds
+from abstraction.verifying.rules import Ruling, rule_holds, value_tier_holds
 from abstraction.verifying.steps import Step, replay
 from abstraction.verifying.wording import (
     PAST,
@@ -122,7 +123,9 @@ class EntailmentChecker:
                 findings.append(Finding(flaw=Flaw.DISCONNECTED, detail=f"{step.subject} is not what is asked about"))
         if not tier.evidence:
             findings.append(Finding(flaw=Flaw.NO_EVIDENCE, detail=tier.text))
-        ruling = value_tier_holds(row.levels[0], tier)
+        # The wordings that are recomputed here are English ones.
+        english = language_of(str(row.extra.get("language") or "en")).code == "en"
+        ruling = value_tier_holds(row.levels[0], tier) if english else Ruling(holds=False)
         if ruling.wrong:
             findings.append(Finding(flaw=Flaw.RULE_WRONG, detail=ruling.wrong))
         if findings:

@@ -7,10 +7,13 @@ from collections.abc import Sequence
 from abstraction.demonyms import bundled_demonyms
 from abstraction.tiers import Tier
 from abstraction.verifying.cases import Case, CaseReader
+from abstraction.verifying.neighbourhood import NATIONALITY
 from abstraction.verifying.rules import titles
 from abstraction.verifying.verdicts import Verdict
 from abstraction.verifying.wording import all_words, bare, content, proper_names
 from kg.terms import normalise
+
+KINDS = frozenset({"P106", "P31", "P136", "P641", "P452"})
 
 
 class Phrases:
@@ -49,7 +52,7 @@ class Phrases:
             return Verdict.DUPLICATE, "says what a finer tier says"
         earlier = [t for t in case.earlier if t in true]
         lifted = self._lifted(tier)
-        if any(words <= self._widened(case, t) | lifted for t in earlier):
+        if any(words <= self._widened(case, t) | lifted for t in case.earlier if t in earlier or t.qid):
             return Verdict.ENTAILED, "follows from a tier before it"
         if true and content(true[-1].text) <= self._widened(case, tier):
             return Verdict.FINER_THAN_PREVIOUS, "says more than the tier before it"
@@ -71,6 +74,12 @@ class Phrases:
             if named:
                 out |= self.near.words(self.near.superclasses(named[:2]))
                 break
+        stated = [e.value for e in tier.evidence if e.value and e.property in KINDS and e.value[:1] == "Q"]
+        out |= self.near.words(self.near.superclasses(stated))
+        if tier.qid is not None:  # a parent: what is said of it follows from naming it
+            countries = [t for p in NATIONALITY for t in self.graph.targets(tier.qid, p)]
+            out |= content(self.graph.description(tier.qid) or "") | self.near.words(self.near.kinds(tier.qid))
+            out |= {w for country in countries for w in self.cases.demonyms(country)}
         for title, lift in titles().items():
             if f" {title} " in f" {normalise(tier.text)} ":
                 out |= content(lift)
