@@ -289,7 +289,8 @@ class EntailmentChecker:
         """Every name of an entity in comparable form, as written and with plurals undone."""
         known = self._names.get(qid)
         if known is None:
-            names = self.graph.names(qid)
+            names = {*self.graph.names(qid), *self.graph.shown_names(qid)}
+            names |= {language_of(self.graph.shown_in).one_of(name) for name in names}
             known = frozenset({bare(n) for n in names} | {" ".join(all_words(n)) for n in names})
             self._names[qid] = known
         return known
