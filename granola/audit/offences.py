@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
+from abstraction.relations import relation as relation_row
 from abstraction.rows import TieredRow
 from abstraction.verifying.entailment import EntailmentChecker
 from abstraction.verifying.findings import TierCheck
@@ -93,7 +94,7 @@ def audit_axes(rows: Iterable[TieredRow], store: Store, tally: Tally, *, languag
     judge, checker = Judge(store, language=language), EntailmentChecker(store, language=language)
     for row in rows:
         verdict = judge.judge(row)
-        answer_class = class_of(verdict)
+        answer_class = class_of(row, verdict.classes)
         relation = row.relation or NO_RELATION
         proven = _proven(row, verdict, checker)
         told = [_lifted(one, proven) for one in verdict.tiers]
@@ -120,7 +121,7 @@ def audit_entailment(
         for row in chunk:
             checks = checker.check(row)
             own = next((tier.qid for tier in row.levels[0].tiers if tier.qid), None)
-            answer_class = first_class(judge.maker.classes(own)) if own else NO_CLASS
+            answer_class = class_of(row, judge.maker.classes(own) if own else ())
             relation = row.relation or NO_RELATION
             tally.count(relation, answer_class, (check.status for check in checks))
             for check in checks:
@@ -132,13 +133,11 @@ def audit_entailment(
                     )  # fmt: skip
 
 
-def class_of(verdict: RowVerdict) -> str:
-    """The answer's class as tables name it."""
-    return first_class(verdict.classes)
-
-
-def first_class(classes: Iterable[str]) -> str:
-    """The first of CLASS_ORDER among an entity's classes, else any, else "unknown"."""
+def class_of(row: TieredRow, classes: Iterable[str]) -> str:
+    """The answer's class as tables name it: a value that is asked for, else the first of CLASS_ORDER, else any."""
+    asked = relation_row(row.relation).asks if row.relation else ""
+    if asked in ("date", "quantity"):
+        return asked
     known = set(classes)
     return next((name for name in CLASS_ORDER if name in known), next(iter(sorted(known)), NO_CLASS))
 
