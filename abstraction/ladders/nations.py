@@ -11,7 +11,9 @@ from abstraction.evidence import from_statement
 from abstraction.ladders.base import Case
 from abstraction.phrases import listed
 from abstraction.tiers import Condition, Evidence
-from kg.model import Statement
+from kg.graph import Graph
+from kg.model import Rank, Statement
+from kg.selection import stated as all_stated
 
 MOST = 2  # alternates from statements
 UNITED_KINGDOM = "Q145"
@@ -49,6 +51,16 @@ def speaks_english(case: Case) -> bool:
     return all(code.split("-")[0] == "en" for code in (case.graph.language, case.vocabulary.language))
 
 
+def ever(graph: Graph, entity_id: str, prop: str) -> list[Statement]:
+    """The statements that hold today, or, where all have ended, those that once did."""
+    return graph.current(entity_id, prop) or _best(all_stated(graph.statements(entity_id, prop)))
+
+
+def _best(statements: list[Statement]) -> list[Statement]:
+    preferred = [s for s in statements if s.rank is Rank.PREFERRED]
+    return preferred or statements
+
+
 def word_evidence(case: Case, used: Sequence[Word]) -> tuple[Evidence, ...]:
     """Words of the answer's description as evidence, one step for each unbroken stretch."""
     label = case.graph.label(case.answer)
@@ -68,10 +80,13 @@ def word_evidence(case: Case, used: Sequence[Word]) -> tuple[Evidence, ...]:
 
 
 def nations(case: Case, national: Nationality | None, properties: Sequence[str]) -> list[Nation]:
-    """The nationality that a description tells, else those of the first of `properties` that has current values."""
+    """The nationality that a description tells, else those of the first of `properties` that has values.
+
+    Where all values have ended (a citizenship of the dead, the country of what is dissolved), those count.
+    """
     stated: list[Statement] = []
     for prop in properties:
-        stated = [s for s in case.graph.current(case.answer, prop) if s.target]
+        stated = [s for s in ever(case.graph, case.answer, prop) if s.target]
         if stated:
             break
     if national is not None and national.of_language:

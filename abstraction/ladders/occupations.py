@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Protocol
 from weakref import WeakKeyDictionary
 
+from abstraction.descriptions.offices import title_alone
 from abstraction.descriptions.people import PersonDescription
 from abstraction.descriptions.spelling import shortenings
-from abstraction.descriptions.words import Word
+from abstraction.descriptions.words import Word, words
 from abstraction.evidence import from_statement
 from abstraction.hierarchy import denied_lifts, stop_classes, used_as_value
 from abstraction.ladders.base import Case
@@ -134,6 +135,23 @@ def stated_occupations(case: Case) -> list[Wording]:
         proof = (from_statement(graph, statement),)
         proofs = tuple(proof for _ in texts)
         out.append(_wording(case, texts, qids, proofs, _lifts(case, texts, qids, proofs, stated)))
+    return out
+
+
+def noble_titles(case: Case) -> list[Wording]:
+    """The titles that P97 gives, "count" and then "nobleman"; those with a land are read as offices are."""
+    out: list[Wording] = []
+    for statement in case.graph.current(case.answer, "P97"):
+        label = case.graph.label(statement.target or "")
+        alone = title_alone(words(label)) if label else None
+        owners = case.vocabulary.labelled.get(alone[1], ()) if alone is not None else ()
+        if alone is None or alone[0] == alone[1] or len(out) == STATED:
+            continue
+        title, lift = alone
+        proof = (from_statement(case.graph, statement),)
+        rule = Evidence(kind="rule", text=f"{indefinite(title)} is {indefinite(lift)}")
+        lifted = [(lift, owners[0], (*proof, rule))] if owners else []
+        out.append(_wording(case, (title,), (None,), (proof,), lifted))
     return out
 
 

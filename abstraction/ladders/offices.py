@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from abstraction.demonyms import bundled_demonyms
 from abstraction.descriptions.offices import Kin, Office, office_data, read_office
 from abstraction.descriptions.words import words
 from abstraction.evidence import from_statement
 from abstraction.ladders.base import Case
-from abstraction.ladders.nations import Nation, word_evidence
+from abstraction.ladders.nations import Nation, ever, word_evidence
 from abstraction.ladders.portrait import Portrait
 from abstraction.phrases import Lattice, indefinite, listed
 from abstraction.tiers import Condition, Evidence
 from kg.model import Statement
+from kg.selection import has_ended
 from kg.terms import normalise
 
 OFFICES = 2  # taken from P39
@@ -26,7 +28,8 @@ _TOKEN = re.compile(r"[\w'’.-]+")
 def add_offices(case: Case, person: Portrait, nations: Sequence[Nation]) -> bool:
     """Put the offices in, described ones or else stated ones; whether any of them tells the occupation."""
     described = person.described.offices if person.described is not None else ()
-    statements = [s for s in case.graph.current(case.answer, "P39") if s.target]
+    statements = [s for s in ever(case.graph, case.answer, "P39") if s.target]
+    alive = not case.graph.statements(case.answer, "P570")
     told = False
     for office in described:
         told |= _add(case, person, office, nations, person.spans(office.words), _matching(case, office, statements))
@@ -37,6 +40,8 @@ def add_offices(case: Case, person: Portrait, nations: Sequence[Nation]) -> bool
             stated = _read(label) if label else None
             if stated is None or stated.family == "role" or taken == OFFICES:
                 continue
+            if alive and has_ended(statement):
+                stated = replace(stated, former=True)
             _add(case, person, stated, nations, (), statement)
             taken += 1
     return told

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from abstraction.ladders.base import Case, Proposal
 from abstraction.ladders.characters import characters
 from abstraction.ladders.nations import Nation, nations, speaks_english
-from abstraction.ladders.occupations import Wording, described_occupations, stated_occupations
+from abstraction.ladders.occupations import Wording, described_occupations, noble_titles, stated_occupations
 from abstraction.ladders.offices import add_kin, add_offices
 from abstraction.ladders.portrait import Portrait
 from abstraction.phrases import indefinite
@@ -44,7 +44,7 @@ class _Person:
         if described is not None and described.occupations:
             occupations = described_occupations(self.case, self.portrait, described)
         if not occupations and not offices:
-            occupations = stated_occupations(self.case)
+            occupations = noble_titles(self.case) + stated_occupations(self.case)
         listed = {w.texts[0] for w in occupations}
         for wording in occupations:
             self.add(wording, found, listed)

@@ -235,3 +235,25 @@ def test_phrases_are_english_only() -> None:
         relation=case.relation,
     )
     assert people(german) == []
+
+
+def test_offices_and_citizenships_that_ended_still_tell_the_dead() -> None:
+    office = entity("Q50", "mayor of Strelsau")
+    land = entity("Q51", "Ruritania", P31="Q3624078", P1549="Ruritanian")
+    ended = {"P39": [("Q50", {"end": 1950})], "P27": [("Q51", {"end": 1955})]}
+    dead = case_of(entity("Q10", "Rudolf", P31="Q5", P570=1955, **ended), office, land, relation_id="P26")
+    assert ladder(people, dead)[0] == ["a mayor of Strelsau"]
+    alive = case_of(entity("Q10", "Rudolf", P31="Q5", **ended), office, land, relation_id="P26")
+    assert ladder(people, alive)[0] == ["a former mayor of Strelsau"]
+
+
+def test_a_noble_title_by_statement() -> None:
+    count = entity("Q50", "count", "nobility title")
+    german = entity("Q183", "Germany", P31="Q3624078")
+    noble = entity("Q52", "nobleman", P31="Q28640")
+    case = case_of(entity("Q10", "Otto", P31="Q5", P97="Q50", P27="Q183"), count, german, noble, relation_id="P26")
+    assert ladder(people, case) == [
+        ["a German count"],
+        ["a count", "a German nobleman"],
+        ["a nobleman", "a German person"],
+    ]
