@@ -15,7 +15,7 @@ from abstraction.gazetteer import Place
 from abstraction.ladders.base import ANSWER, Case, Proposal
 from abstraction.ladders.kinds import KindChain, described_kind, stated_kinds
 from abstraction.ladders.nations import Nation, nations, speaks_english
-from abstraction.phrases import Lattice, definite, indefinite, listed
+from abstraction.phrases import Lattice, definite, indefinite, listed, short
 from abstraction.tiers import Condition, Evidence
 from kg.model import Statement
 from kg.terms import normalise
@@ -216,13 +216,13 @@ class _Kinds:
             features.append(frozenset(self._feature(place) for place in step))
         for at, step in enumerate(steps):
             own = frozenset[str]().union(*features[at:])
-            where = " and ".join(definite(_short(place)) for place in step)
+            where = " and ".join(definite(short(place.text)) for place in step)
             last = at + 1 >= len(steps) or any(self._is_country(place.qid) for place in steps[at + 1])
             finer = [place for before in reversed(steps[:at]) for place in before]
             evidence = joined(self._shown(place, finer) for place in step)
             if at == 0 and not last and len(steps[1]) == 1:
                 # The first place is told with the next: there is a Kent in Ohio and one in England.
-                where = f"{where}, {_short(steps[1][0])}"
+                where = f"{where}, {short(steps[1][0].text)}"
                 evidence = joined((evidence, self._shown(steps[1][0], step)))
             condition = frozenset(
                 Condition(property="P17" if self._is_country(place.qid) else "P131", value=place.key)
@@ -264,12 +264,6 @@ class _Kinds:
 
 
 Placed = tuple[str, frozenset[str], tuple[Evidence, ...], frozenset[Condition]]
-# Labels that nobody uses within a phrase.
-_SHORT = {"Q30": "United States", "Q148": "China"}
-
-
-def _short(place: Place) -> str:
-    return _SHORT.get(place.qid or "", place.text)
 
 
 def parents(case: Case) -> list[Proposal]:
