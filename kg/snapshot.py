@@ -114,31 +114,12 @@ def build(
         stack.push(lambda kind, error, _: _leave(work, error, keep=origin is None))
         crew = stack.enter_context(Crew(workers))
         job = _Job(work, crew, scope, kept_languages, limit=limit, keep_partial=keep_partial, progress=progress)
-        readable = _spooled(sources, scope, work)
         if origin:  # who reads of a reject never sees the copy
             job.rejects.source = ", ".join(str(one["name"]) for one in origin.sources)
-        if scope.needs_graph:
-            job.survey(readable)
-        job.read(readable, origin.rejects if origin else ())
-        for merged, target in (origin.redirects if origin else {}).items():
-            job.redirect(merged, target)
-        _check_result(job, sources)
-        sealed = job.seal(
-            {
-                "created": datetime.now(UTC).isoformat(timespec="seconds"),
-                "software": software,
-                "command": command,
-                "sources": list(origin.sources) if origin else job.reading.describe(),
-                "selection": (origin.scope if origin else scope).to_json(),
-                "languages": request["languages"],
-                "limit": limit,
-                "source_entities": len(job.collector.seen),
-                "duplicates": job.collector.duplicates,
-                "warnings": [*job.reading.warnings, *job.unheard(languages or ())],
-                "rejects": job.rejects.counts(),
-                **(origin.facts if origin else {}),
-            }
-        )
+        if not work.sealed:
+            asked = {"command": command, "software": software, "languages": request["languages"], "limit": limit}
+            job.fill(_spooled(sources, scope, work), sources, origin, asked, heard=languages or ())
+        sealed = filling.manifest(work.connection)
         rejects_path = out.with_name(out.name + REJECTS_SUFFIX)
         if sealed["rejects"]:
             with atomic_path(rejects_path) as temporary, temporary.open("wb") as stream:
@@ -177,6 +158,38 @@ class _Job:
         self.rejects = Rejects(work.connection)
         self.collector: Collector
         self.reading: Reading
+
+    def fill(
+        self,
+        readable: Sequence[tuple[Path | str, str]],
+        sources: Sequence[Path | str],
+        origin: Origin | None,
+        asked: Mapping[str, Any],
+        *,
+        heard: Iterable[str],
+    ) -> None:
+        """Everything up to the finished snapshot. `asked`: entries of the manifest."""
+        scope = self._scope
+        if scope.needs_graph:
+            self.survey(readable)
+        self.read(readable, origin.rejects if origin else ())
+        for merged, target in (origin.redirects if origin else {}).items():
+            self.redirect(merged, target)
+        _check_result(self, sources)
+        self._work.mark_sealed()
+        self.seal(
+            {
+                "created": datetime.now(UTC).isoformat(timespec="seconds"),
+                **asked,
+                "sources": list(origin.sources) if origin else self.reading.describe(),
+                "selection": (origin.scope if origin else scope).to_json(),
+                "source_entities": len(self.collector.seen),
+                "duplicates": self.collector.duplicates,
+                "warnings": [*self.reading.warnings, *self.unheard(heard)],
+                "rejects": self.rejects.counts(),
+                **(origin.facts if origin else {}),
+            }
+        )
 
     def survey(self, sources: Sequence[tuple[Path | str, str]]) -> None:
         """The first reading of two: who is selected by class and by steps."""
@@ -255,9 +268,9 @@ class _Job:
             raise SnapshotError(f"{merged!r} or {target!r} is no item or property id")
         self._work.connection.execute("INSERT OR IGNORE INTO redirect VALUES (?, ?)", numbers)
 
-    def seal(self, manifest: Mapping[str, Any]) -> dict[str, Any]:
+    def seal(self, manifest: Mapping[str, Any]) -> None:
         """Finish the snapshot."""
-        return filling.seal(
+        filling.seal(
             self._work.connection,
             manifest,
             self.collector.tally.values(),

@@ -125,6 +125,15 @@ class Work:
         return len(self.state) > 1
 
     @property
+    def sealed(self) -> bool:
+        """Whether the snapshot is finished: only its place is missing."""
+        return bool(self.state.get("sealed"))
+
+    def mark_sealed(self) -> None:
+        """Say with the next commit, which is the one that finishes the snapshot, that it is finished."""
+        self.connection.execute("INSERT OR REPLACE INTO notes.state VALUES ('sealed', 'true')")
+
+    @property
     def worth_keeping(self) -> bool:
         """Whether a later call would save time by going on from here."""
         return self.resumed or time.monotonic() - self._began >= WORTH

@@ -190,6 +190,11 @@ def seal(
     return sealed
 
 
+def manifest(connection: sqlite3.Connection) -> dict[str, Any]:
+    """The manifest of a finished snapshot."""
+    return {key: orjson.loads(value) for key, value in connection.execute("SELECT key, value FROM manifest")}
+
+
 def counts(connection: sqlite3.Connection) -> dict[str, int]:
     """What is in the file now: entities, statements by rank, qualifiers, terms, redirects."""
     found: dict[str, int] = {}

@@ -269,6 +269,20 @@ def test_killed_at_any_moment_it_ends_the_same(tmp_path: Path, packing: str, sco
     assert outcome(again) == outcome(whole)
 
 
+def test_killed_when_all_is_done_but_the_renaming(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was committed behind the last checkpoint is neither read again nor counted twice."""
+    (tmp_path / "dump").write_bytes(PACKED["gz"](DUMP))
+    for name, scope in SCOPES.items():
+        whole = build([tmp_path / "dump"], tmp_path / f"whole {name}", scope=scope, workers=1)
+        with monkeypatch.context() as patched:
+            patched.setattr("kg.snapshot.put_in_place", lambda *_: sys.exit("killed"))
+            patched.setattr("kg.snapshot._leave", lambda work, *_, **__: work.close())
+            with pytest.raises(SystemExit):
+                build([tmp_path / "dump"], tmp_path / f"killed {name}", scope=scope, workers=1)
+        again = build([tmp_path / "dump"], tmp_path / f"killed {name}", scope=scope, workers=1)
+        assert outcome(again) == outcome(whole)
+
+
 def interrupted(folder: Path, monkeypatch: pytest.MonkeyPatch, after: int, **options: Any) -> None:
     """A build that stops after some blocks and keeps what it has."""
     monkeypatch.setattr(work, "EVERY", 0.0)
