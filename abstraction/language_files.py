@@ -174,6 +174,7 @@ class _Reader:
             singular_of=self.pattern(self.get("singular_of", str), "singular_of"),
             singular=self.replacements("singular"),
             bare_names=self.replacements("bare_names"),
+            around_names=self.replacements("around_names"),
             matching=self.matching(),
             elided=self.replacements("elided"),
         )

@@ -41,7 +41,8 @@ class Language:
 
     `matching` helps to judge answers, all of it read against lower case without accents: "asks_amount" is
     searched in questions, "opening" is a courtesy before a refusal, each "abstain:..." is how an answer begins
-    that declines, "guess" marks what is offered all the same.
+    that declines, "guess" marks what is offered all the same. `around_names` puts the English word for what
+    stands before a name in an answer: a negation, a preposition with a capital, an elided article.
     """
 
     code: str
@@ -84,6 +85,7 @@ class Language:
     singular_of: re.Pattern[str]
     singular: tuple[tuple[re.Pattern[str], str], ...]
     bare_names: tuple[tuple[re.Pattern[str], str], ...]
+    around_names: tuple[tuple[re.Pattern[str], str], ...]
     matching: Mapping[str, re.Pattern[str]]
 
     @cached_property
@@ -123,6 +125,12 @@ class Language:
             if form and form not in word.split():
                 bare.append(form)
         return " ".join([question, *bare]) if self.bare_names else question
+
+    def with_english_around(self, answer: str) -> str:
+        """An answer with what stands before its names told in English: "pas en Bavière" is "not en Bavière"."""
+        for pattern, replacement in self.around_names:
+            answer = pattern.sub(replacement, answer)
+        return answer
 
     def without_article(self, text: str) -> str:
         """The text without a leading definite article."""

@@ -104,10 +104,14 @@ def _judge(prediction: str, levels: Levels, question: str | None, code: str) -> 
         verdict = _valued(kind, _stated(read, prediction, question), ladder, prediction)
         words = [[name for name in names if not read_whole(name)] for names in levels]
         if verdict.level is None and any(words):  # gold answers of two kinds: a date, or the name of an event
-            named = _named(Answer(prediction, words, question))
+            named = _named(Answer(_around_names(prediction, code), words, question))
             return named if named.level is not None else verdict
         return verdict
-    return _named(Answer(prediction, levels, question))
+    return _named(Answer(_around_names(prediction, code), levels, question))
+
+
+def _around_names(prediction: str, code: str) -> str:
+    return language(code).with_english_around(prediction)
 
 
 def _readings(question: str | None, code: str) -> tuple[tuple[str, _Read, _ReadWhole], ...]:

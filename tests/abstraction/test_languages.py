@@ -69,6 +69,34 @@ def test_answers_are_judged_in_their_language(case: dict[str, Any]) -> None:
     assert verdict.abstained == isinstance(wanted, str)
 
 
+PLACES = {
+    "de": (("München", "Munich"), ("Bayern",), ("Deutschland",)),
+    "fr": (("Munich",), ("Bavière",), ("Allemagne",)),
+    "es": (("Múnich",), ("Baviera",), ("Alemania",)),
+}
+
+
+@pytest.mark.parametrize(
+    ("code", "answer", "level"),
+    [
+        ("de", "Er wurde in München geboren.", 1),
+        ("de", "In Bayern", 2),
+        ("de", "Im Bundesland Bayern", 2),
+        ("de", "nicht in Bayern", None),
+        ("de", "nicht in Bayern, aber in Deutschland", 3),
+        ("fr", "En Allemagne.", 3),
+        ("fr", "L’Allemagne", 3),
+        ("fr", "pas en Bavière", None),
+        ("fr", "Il est né à Munich.", 1),
+        ("es", "En Alemania", 3),
+        ("es", "no en Baviera", None),
+        ("es", "Nació en Múnich.", 1),
+    ],
+)
+def test_names_in_sentences(code: str, answer: str, level: int | None) -> None:
+    assert RulesMatcher(language=code).match(answer, PLACES[code]).level == level
+
+
 years = st.integers(-2000, 2100).filter(bool)
 
 
