@@ -40,7 +40,6 @@ TEMPLATES: Mapping[str, str] = {
     "completed_millennium": "left",
     "percent": "n",
     "position": "sport",
-    "part_of": "place",
 }
 # Every regular expression a file must have, read against lower-case text; "" where the language has none.
 PATTERNS: Mapping[str, str] = {
