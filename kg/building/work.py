@@ -131,7 +131,7 @@ class Work:
 
     def mark_sealed(self) -> None:
         """Say with the next commit, which is the one that finishes the snapshot, that it is finished."""
-        self.connection.execute("INSERT OR REPLACE INTO notes.state VALUES ('sealed', 'true')")
+        self._note({"sealed": True})
 
     @property
     def worth_keeping(self) -> bool:
@@ -146,9 +146,7 @@ class Work:
     def checkpoint(self, state: Mapping[str, Any], ids: Mapping[str, IdSet]) -> None:
         """Keep everything up to now."""
         run = self.connection.execute
-        self.state = {**self.state, **state}
-        for key, value in self.state.items():
-            run("INSERT OR REPLACE INTO notes.state VALUES (?, ?)", (key, orjson.dumps(value).decode()))
+        self._note(state)
         for name, one in ids.items():
             self.connection.executemany(
                 "INSERT OR REPLACE INTO notes.ids VALUES (?, ?, ?)",
@@ -157,6 +155,13 @@ class Work:
         run("COMMIT")
         run("BEGIN")
         self._last = time.monotonic()
+
+    def _note(self, state: Mapping[str, Any]) -> None:
+        self.state = {**self.state, **state}
+        self.connection.executemany(
+            "INSERT OR REPLACE INTO notes.state VALUES (?, ?)",
+            ((key, orjson.dumps(value).decode()) for key, value in self.state.items()),
+        )
 
     def ids(self, name: str) -> IdSet:
         """A set of ids as the last checkpoint had it."""
