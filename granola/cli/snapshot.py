@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from kg.scope import Scope
     from kg.snapshot import Progress, Report
 
-app = typer.Typer(help="Build, describe and verify snapshots of WikiData.", no_args_is_help=True)
+app = typer.Typer(help="Build, check, compare, export and mirror snapshots of WikiData.", no_args_is_help=True)
 
 
 @app.command()
@@ -241,7 +241,9 @@ def verify(
 
     if is_address(snapshot):
         if against is None:
-            raise typer.BadParameter("a mirror is compared with the snapshot file that it was made from; name it")
+            raise typer.BadParameter(
+                "a mirror is compared with the snapshot file that it was made from; name it as --against"
+            )
         verify_mirror(snapshot, against, database=database, sample=sample or None)
         return
     if against is not None or database is not None:
