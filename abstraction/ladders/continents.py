@@ -21,7 +21,8 @@ _NEAR = ("P706", "P361")  # of what landscape or larger whole a place is told to
 # Classes of what belongs to a state without lying on its continent, by label.
 _ELSEWHERE = re.compile(
     r"\b(?:overseas|dependent territory|dependency|unincorporated|insular area|external territory"
-    r"|autonomous country|(?:former )?colony|protectorate|special administrative region|territorial claim)\b"
+    r"|autonomous country|(?:former )?colony|protectorate|special administrative region|territorial claim)\b",
+    re.I,
 )
 _ISLANDS = re.compile(r"\b(?:islands?|archipelago|atolls?|islets?)\b", re.I)
 _OCEANS = frozenset({"Atlantic", "Pacific", "Indian Ocean"})
@@ -68,11 +69,20 @@ def lies_elsewhere(graph: Graph, place: str, holder: str, continent: str) -> boo
     return not all(_lies_on(name, continent) for name in _told(graph, place))
 
 
+def names_part_of(name: str, continent: str) -> bool:
+    """Whether the part of the world that the name tells may lie on the continent; True where it tells none."""
+    found = WORLD.findall(name)
+    return not found or any(_lies_on(part, continent) for part in found)
+
+
 def _told(graph: Graph, place: str) -> list[str]:
     """The parts of the world that the description and the stated larger wholes name; oceans for islands alone."""
+    if not (WORLD.search(graph.description(place) or "") or any(graph.current(place, prop) for prop in _NEAR)):
+        return []
     label = graph.label(place) or ""
     description = (graph.description(place) or "").replace("States of America", "States")
-    around = [graph.label(target) or "" for prop in _NEAR for target in graph.targets(place, prop)]
+    near = [s for prop in _NEAR for s in graph.current(place, prop) if s.target and not s.qualifier(APPLIES_TO_PART)]
+    around = [graph.label(s.target) or "" for s in near if s.target]
     island = _ISLANDS.search(f"{label}; {description}; {'; '.join(around)}") is not None
     found = [name for text in (description, *around) for name in WORLD.findall(text)]
     return [name for name in found if island or name not in _OCEANS]

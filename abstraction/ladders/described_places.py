@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from weakref import WeakKeyDictionary
 
 from abstraction.descriptions.text import first_segment
 from abstraction.gazetteer import FIRST_DIVISION, WORLD, Gazetteer, Place
@@ -37,12 +38,24 @@ _RANKED = re.compile(
 )
 
 
-def described_chain(graph: Graph, gazetteer: Gazetteer, entity_id: str) -> tuple[list[Step], list[Step]]:
+_Chain = tuple[list[Step], list[Step]]
+# A gazetteer is made afresh where a row's own words count: what is kept goes with it.
+_KNOWN: WeakKeyDictionary[Gazetteer, dict[str, _Chain]] = WeakKeyDictionary()
+
+
+def described_chain(graph: Graph, gazetteer: Gazetteer, entity_id: str) -> _Chain:
     """The steps of an entity's described chain, finest first and the state last, and what stands beside them.
 
     Beside stand the parts of the world that a description names besides the state: the place lies in them, the
     state as a whole may not ("autonomous city of Spain in North Africa").
     """
+    known = _KNOWN.setdefault(gazetteer, {})
+    if entity_id not in known:
+        known[entity_id] = _read_chain(graph, gazetteer, entity_id)
+    return known[entity_id]
+
+
+def _read_chain(graph: Graph, gazetteer: Gazetteer, entity_id: str) -> _Chain:
     words = _Words(graph, gazetteer)
     steps = [step for step in words.split(gazetteer.chain(entity_id)) if step]
     if not any(words.is_country(p.qid) for step in steps for p in step):
@@ -50,6 +63,7 @@ def described_chain(graph: Graph, gazetteer: Gazetteer, entity_id: str) -> tuple
         if not any(words.is_country(p.qid) for step in steps for p in step):
             steps += words.ranked_in(graph.description(entity_id) or "", steps)
     steps = [tuple(words.as_division(p, steps) for p in step) for step in steps]
+    steps = words.finest_first(steps)
     countries = [step for step in steps if any(words.is_country(p.qid) for p in step)]
     if not countries:
         return steps, []
@@ -128,6 +142,23 @@ class _Words:
             and not self._graph.is_historical(q)
         ]
         return self._resolved(place, found[0]) if len(found) == 1 else place
+
+    def finest_first(self, chain: Sequence[Step]) -> list[Step]:
+        """The steps with each before what is known to hold it: "area of London, within the City of Westminster"."""
+        out: list[Step] = []
+        for step in chain:
+            at = next((n for n, other in enumerate(out) if self._lies_in(step, other)), len(out))
+            out.insert(at, step)
+        return out
+
+    def _lies_in(self, step: Step, other: Step) -> bool:
+        """Whether a description or statement says so of all of one step, and of nothing in the other the reverse."""
+
+        def inside(one: Step, whole: Step) -> list[bool]:
+            names = {normalise(n) for p in whole for n in (p.text, *(self._graph.names(p.qid) if p.qid else ()))}
+            return [p.qid is not None and not names.isdisjoint(self._gazetteer.above(p.qid)) for p in one]
+
+        return all(inside(step, other)) and not any(inside(other, step))
 
     def ranked_in(self, description: str, chain: Sequence[Step]) -> list[Step]:
         """The state whose largest city (capital, main port) the place is said to be."""

@@ -13,7 +13,7 @@ from abstraction.demonyms import bundled_demonyms
 from abstraction.evidence import from_description, from_statement
 from abstraction.gazetteer import DEPTH, FIRST_DIVISION, PLACES, SETTLEMENTS, WORLD, Place
 from abstraction.ladders.base import ANSWER, Case, Proposal
-from abstraction.ladders.continents import lies_elsewhere, stated_continent
+from abstraction.ladders.continents import lies_elsewhere, names_part_of, stated_continent
 from abstraction.ladders.described_places import described_chain
 from abstraction.levels import as_graph, depths, remove
 from abstraction.tiers import MAX_LEVELS, Condition, Evidence
@@ -32,6 +32,7 @@ _PAST = re.compile(
     re.I,
 )
 _PARTS = FIRST_DIVISION | SETTLEMENTS | {"Q56061"}  # what one state holds: its divisions and settlements
+_WATER = re.compile(r"\b(?:Ocean|Sea|Gulf)$")  # lies on no continent
 _WHOLE = frozenset({"Q2", "Q525", "Q544", "Q39731", "Q48227", "Q5107"})  # Earth, Sun, Solar System, hemispheres...
 
 
@@ -48,6 +49,7 @@ class Climb:
         self.graph = case.graph
         self.nodes: dict[str, Proposal] = {}
         self.up: dict[str, dict[str, tuple[Evidence, ...]]] = {}
+        self.divided: set[tuple[str, str]] = set()
 
     def proposals(self) -> list[Proposal]:
         """The proposals; empty where neither statement nor description tells a place."""
@@ -60,8 +62,10 @@ class Climb:
         self._climb(ANSWER, answer, DEPTH)
         self._country(answer)
         if self.case.relation.asks == "country":  # a part of a country asked as one: Hong Kong
-            for key in [k for k, node in self.nodes.items() if node.qid and self._is_state(node.qid)]:
-                self._region_and_continent(self.nodes[key].qid or "", key)
+            for state in [key for key in self.nodes if self._is_state(key)]:
+                whole = stated_continent(self.graph, state)
+                if whole is None or not lies_elsewhere(self.graph, answer, state, whole.target or ""):
+                    self._region_and_continent(state, state)
         elif self.case.relation.asks == "place":
             self._continent()
         return self._result()
@@ -89,6 +93,11 @@ class Climb:
                 targets.append(statement.target)
         for target in targets:
             self._climb(target, target, depth - 1)
+        above = {s.target for s in stated if s.target in self.up.get(key, {})}
+        if key != ANSWER and all(s.property == "P131" for s in stated):
+            # A town in several counties: what lies in the town lies in one of them, who knows which.
+            apart = [one for one in above if self._ups(one).isdisjoint(above)]
+            self.divided |= {(key, one) for one in apart} if len(apart) > 1 else set()
         if key == ANSWER or not stated:
             self._described(key, entity_id, depth)
 
@@ -109,6 +118,11 @@ class Climb:
 
     def _agreeing(self, entity_id: str, found: list[Statement]) -> list[Statement]:
         """Without a state that is not its state today, and, for what lies directly in its state, nothing between."""
+        divisions = [s for s in found if self._is_division(s.target or "")]
+        if len(divisions) > 1:  # Alberta, and what it was part of before: the description tells which holds today
+            told = {p.qid for step in self.case.gazetteer.chain(entity_id) for p in step}
+            named = [s for s in divisions if s.target in told]
+            found = [s for s in found if s not in divisions or s in named] if named else found
         states = [s for s in found if self._is_state(s.target or "")]
         if not states:
             return found
@@ -206,6 +220,9 @@ class Climb:
         stated = [s for s in self.graph.current(country, "P30") if s.target]
         if not regions:
             regions = self._stated_regions(country, stated)
+        own = {s.target for s in self.graph.current(self.case.answer, "P30") if s.target and below != ANSWER}
+        # The Caribbean is no region of the Netherlands, though it is one of their kingdom.
+        regions = [r for r in regions if not own or any(names_part_of(r.text, c) for c in own)]
         self.graph.fetch(s.target for s in stated if s.target)
         chosen = stated
         if len(stated) > 1:
@@ -219,7 +236,12 @@ class Climb:
         for statement in chosen:
             assert statement.target is not None
             inside = [k for k, r in zip(keys, regions, strict=False) if self._part_of(r, statement.target)]
-            for key in inside or (len(chosen) == 1 and keys) or [below]:
+            land = [
+                k
+                for k in keys
+                if not _WATER.search(self.nodes[k].text) and names_part_of(self.nodes[k].text, statement.target)
+            ]
+            for key in inside or (len(chosen) == 1 and land) or [below]:
                 self._link(key, statement.target, (from_statement(self.graph, statement),))
         if not stated:
             for place in named:
@@ -233,12 +255,13 @@ class Climb:
         chain = {ANSWER: self.case.answer, **{key: node.qid for key, node in self.nodes.items() if node.qid}}
         if any(self._is_continent(qid) for qid in chain.values()):
             return
+        below = {key: self._ups(key) for key in chain}
         found: dict[str, Statement] = {}
         for key, qid in chain.items():
             statement = stated_continent(self.graph, qid)
             if statement is None or statement.target is None:
                 continue
-            finer = [chain[k] for k in chain if k != key and key in self._ups(k)]
+            finer = [chain[k] for k in chain if k != key and key in below[k]]
             if not any(lies_elsewhere(self.graph, one, qid, statement.target) for one in finer):
                 found[key] = statement
         if len({s.target for s in found.values()}) == 1:
@@ -360,6 +383,7 @@ class Climb:
                 parents.setdefault(above, []).append(below)
         nodes = as_graph(replace(node, parents=tuple(parents.get(key, [ANSWER]))) for key, node in self.nodes.items())
         nodes = remove(nodes, self._passed_through)
+        nodes = remove(nodes, lambda p: all((below, p.key) in self.divided for below in parents.get(p.key, [ANSWER])))
         deep = {key for key, depth in depths(nodes).items() if depth > MAX_LEVELS}
         # A continent takes no finer place's level.
         return list(remove(nodes, lambda p: p.key in deep and self._is_continent(p.key)).values())

@@ -326,3 +326,47 @@ def test_what_sits_there_is_no_place() -> None:
     capitol = entity("Q54109", "Capitol", "seat of the Assembly of Ohio", P31="Q515")
     make = maker(USA, NORTH_AMERICA, OHIO, congress, capitol, entity("Q43229", "organization"))
     assert texts(make.make(row("Capitol"))) == []
+
+
+def test_what_lies_in_a_town_of_two_counties_lies_in_one_of_them() -> None:
+    town = entity("Q500", "Twin Falls", P31="Q515", P131=["Q501", "Q502"])
+    counties = [entity(f"Q50{n}", f"County {n}", P31="Q47168", P131="Q1397") for n in (1, 2)]
+    make = maker(USA, NORTH_AMERICA, OHIO, town, *counties, entity("Q503", "Old Mill", P31="Q515", P131="Q500"))
+    above = [["Ohio"], ["United States of America"], ["North America"]]
+    assert texts(make.make(row("Twin Falls"))) == [["County 1", "County 2"], *above]
+    assert texts(make.make(row("Old Mill"))) == [["Twin Falls"], *above]
+
+
+def test_of_two_divisions_the_description_tells_todays() -> None:
+    make = maker(
+        USA, NORTH_AMERICA, OHIO,
+        entity("Q510", "Great Territory", P31="Q35657", P131="Q30"),
+        entity("Q511", "Fort Ed", "city in Ohio, USA", P31="Q515", P131=["Q510", "Q1397"]),
+    )  # fmt: skip
+    assert texts(make.make(row("Fort Ed"))) == [["Ohio"], ["United States of America"], ["North America"]]
+
+
+def test_a_step_stands_before_what_holds_it_whatever_the_words_order() -> None:
+    make = maker(
+        UK, EUROPE, ENGLAND,
+        entity("Q84", "London", P31="Q515", P131="Q21"),
+        entity("Q179351", "City of Westminster", "borough in London", P31="Q515"),
+        entity("Q189960", "Soho", "area of central London, within the City of Westminster", P31="Q515"),
+    )  # fmt: skip
+    assert texts(make.make(row("Soho"))) == [
+        ["City of Westminster"], ["London"], ["England"], ["United Kingdom"], ["Europe"],
+    ]  # fmt: skip
+
+
+def test_a_country_in_a_larger_realm_has_its_own_region() -> None:
+    make = maker(
+        EUROPE,
+        entity("Q29999", "Kingdom of the Lowlands", "sovereign state in the Caribbean",
+               P31="Q3624078", P30=["Q46", "Q49"]),
+        entity("Q27496", "Western Europe", P31="Q82794"), entity("Q664609", "Caribbean", P31="Q82794"),
+        entity("Q82794", "region"), entity("Q49", "North America", P31="Q5107"),
+        entity("Q55", "Lowlands", "country in western Europe", P31="Q6256", P131="Q29999", P30="Q46"),
+    )  # fmt: skip
+    made = texts(make.make(row("Lowlands", "P17", question="Which country is it located in?")))
+    assert "Caribbean" not in {tier for level in made for tier in level}
+    assert made == [["Kingdom of the Lowlands"], ["Western Europe"]]
