@@ -35,8 +35,7 @@ def lines(found: Estimate) -> list[str]:
         said.append(f"snapshot  about {size(1000 * found.entity_bytes)} for every 1,000 entities selected")
     if found.work_bytes is not None:
         said.append(f"work      about {size(found.work_bytes)} beside it while it is built")
-        needed = found.work_bytes + (found.snapshot_bytes or 0)
-        said.append(f"free      {size(found.free_bytes)} on that disk{': too little' * (needed > found.free_bytes)}")
+        said.append(f"free      {size(found.free_bytes)} on that disk{': too little' * (not found.fits)}")
     else:
         said.append(f"free      {size(found.free_bytes)} on that disk")
     return said

@@ -16,7 +16,7 @@ from abstraction.rows import QARow, TieredRow
 from abstraction.tiers import Tier
 from abstraction.wording import read_wording, subject_of
 from granola.cli.linking import LINKER_HELP, LinkerName
-from granola.cli.output import check_language, print_json, warn_of_language, warn_of_relation
+from granola.cli.output import check_language, print_json, warn_of_language, warn_of_relation, warn_of_time
 from granola.report.evidence import said
 from kg.store import open_store
 
@@ -67,6 +67,7 @@ def ladder(
         raise RowError(str(error)) from error
     with closing(open_store(snapshot)) as store:
         warn_of_language(language, store)
+        warn_of_time(store)
         made = next(iter(make_ladders([row], store, language=language, linker=linker)))
     if as_json:
         print_json({"schema_version": 1, **made.to_json()}, indent=2)

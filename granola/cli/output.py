@@ -134,6 +134,12 @@ def warn_of_language(language: str, store: Store) -> None:
         note(f"the snapshot has no label in {language!r}; names fall back to {chain}")
 
 
+def warn_of_time(store: Store) -> None:
+    """Say on stderr that a snapshot of truthy data does not know what held when."""
+    if store.manifest().get("time_aware") is False:
+        note("the snapshot holds truthy statements without qualifiers: ladders cannot tell what held when")
+
+
 def warn_of_relation(relation: str) -> None:
     """Say on stderr that a relation has no row in the relation table."""
     if relation not in relation_table():

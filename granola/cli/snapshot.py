@@ -290,6 +290,8 @@ def _estimate(
     check_request(sources, out, limit=limit, force=force or asked)
     found = estimate(sources, out, scope=scope, languages=languages, limit=limit, workers=workers)
     tell(found, asked=asked)
+    if asked and not found.fits:
+        raise typer.Exit(1)
 
 
 @contextmanager

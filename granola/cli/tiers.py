@@ -31,6 +31,7 @@ from granola.cli.output import (
     removed_on_error,
     warn_of_language,
     warn_of_relation,
+    warn_of_time,
 )
 from granola.coverage import Coverage
 from granola.errors import UsageError
@@ -110,6 +111,7 @@ def tiers(
             rejected.add(row)
 
         warn_of_language(language, store)
+        warn_of_time(store)
         questions = read_questions(qa, relation=relation, limit=limit, on_reject=reject)
         if engine is Engine.SPARK:
             from granola.spark_tiers import ladders_on_spark

@@ -48,6 +48,11 @@ class Estimate:
     work_bytes: int | None
     free_bytes: int
 
+    @property
+    def fits(self) -> bool:
+        """Whether the disk has room for all that is known to be needed."""
+        return (self.work_bytes or 0) + (self.snapshot_bytes or 0) <= self.free_bytes
+
 
 def estimate(
     sources: Sequence[Path | str],

@@ -10,17 +10,21 @@ import shlex
 import sqlite3
 import sys
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import nullcontext, redirect_stderr
 from pathlib import Path
+from types import SimpleNamespace
 
 import orjson
 import pytest
 from dump_json import entity_json, lines
+from test_building import padded
 from test_snapshot import WORLD, ids_of
 
 from granola.cli import selecting, snapshot
 from granola.cli.main import main
 from kg.building import work
+from kg.building.estimate import estimate
+from kg.snapshot import build
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -247,6 +251,41 @@ def test_truthy_data_is_warned_of(run: Run, tmp_path: Path) -> None:
     assert code == 0
     assert "warning: truthy statements alone" in err
     assert "not time-aware" in run("info", "w")[1]
+
+
+def test_ladders_from_truthy_data_say_so(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    test_truthy_data_is_warned_of(run, tmp_path)
+    monkeypatch.setattr(sys, "argv", ["granola", "ladder", "--snapshot", "w", "--answer-qid", "Q1", "where?", "x"])
+    said = io.StringIO()
+    with pytest.raises(SystemExit), redirect_stderr(said):
+        main()
+    assert "cannot tell what held when" in said.getvalue()
+
+
+def test_a_dry_run_writes_nothing_and_tells_the_costs(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = sorted(path.name for path in tmp_path.iterdir())
+    code, out, _ = run("build", "world.json.gz", "--out", "w", "--dry-run")
+    told = dict(line.split(maxsplit=1) for line in out.splitlines())
+    assert (code, list(told)) == (0, ["source", "read", "time", "snapshot", "work", "free"])
+    assert "about 13 entities" in told["source"]
+    assert told["read"] == "once"
+    assert "twice" in run("build", "world.json.gz", "--out", "w", "--dry-run", "--instances-of", "Q5")[1]
+    assert sorted(path.name for path in tmp_path.iterdir()) == before
+    monkeypatch.setattr("kg.building.estimate.shutil.disk_usage", lambda _: SimpleNamespace(free=10))
+    code, out, _ = run("build", "world.json.gz", "--out", "w", "--dry-run")
+    assert (code, out.splitlines()[-1].split(maxsplit=1)[1]) == (1, "10 bytes on that disk: too little")
+
+
+def test_an_estimate_comes_near_the_truth(tmp_path: Path) -> None:
+    """In its time it may err by the machine; in what it counts only by what the sample is not typical of."""
+    source, out = tmp_path / "many.json.gz", tmp_path / "many"
+    source.write_bytes(gzip.compress(lines(*(padded(n) for n in range(1, 20_000)))))
+    found = estimate([source], out)
+    report = build([source], out)
+    assert found.entities == pytest.approx(report.manifest["source_entities"], rel=0.1)
+    assert found.snapshot_bytes == pytest.approx(out.stat().st_size, rel=0.2)
 
 
 @pytest.mark.parametrize("worth", [0.0, 5.0])
