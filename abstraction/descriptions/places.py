@@ -44,7 +44,7 @@ _DIRECTED = re.compile(
     rf"|corner)\s+)?(?:of\s+(?:the\s+)?)?(?=[A-ZÀ-Þ])",
 )
 TYPED = re.compile(
-    r"^(?:[A-Z][\w.-]+\s+)?(?:[a-z][\w-]*\s+)*?(?:state|province|region|canton|department|district|county|republic|"
+    r"^(?:[A-Z][\w.-]+\s+)?(?:(?!(?:in|of|on|within)\b)[a-z][\w-]*\s+)*?(?:state|province|region|canton|department|district|county|republic|"
     r"municipality|prefecture|oblast|governorate|territory|city|town|village|borough|island|commune|voivodeship"
     r"|parish|suburb|"
     r"community|constituent country|country|peninsula|archipelago|valley|neighbou?rhood|area|campus|outskirts"

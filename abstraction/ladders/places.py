@@ -10,6 +10,7 @@ import re
 from dataclasses import replace
 
 from abstraction.demonyms import bundled_demonyms
+from abstraction.descriptions.places import variants
 from abstraction.evidence import from_description, from_statement
 from abstraction.gazetteer import DEPTH, FIRST_DIVISION, PLACES, SETTLEMENTS, WORLD, Place
 from abstraction.ladders.base import ANSWER, Case, Proposal
@@ -241,7 +242,8 @@ class Climb:
                 for k in keys
                 if not _WATER.search(self.nodes[k].text) and names_part_of(self.nodes[k].text, statement.target)
             ]
-            for key in inside or (len(chosen) == 1 and land) or [below]:
+            # The statement is the country's: the continent stays linked to it too.
+            for key in dict.fromkeys((*(inside or (land if len(chosen) == 1 else ())), below)):
                 self._link(key, statement.target, (from_statement(self.graph, statement),))
         if not stated:
             for place in named:
@@ -354,12 +356,14 @@ class Climb:
 
     def _add(self, place: Place, below: str, evidence: tuple[Evidence, ...]) -> None:
         names = self.graph.names(place.qid) if place.qid else ()
+        # "southeastern United States" tells where, it is no name of the United States.
+        written = place.written if variants(place.written) == [place.written] else ""
         if place.key not in self.nodes:
             self.nodes[place.key] = Proposal(
                 key=place.key,
                 text=place.text,
                 qid=place.qid,
-                aliases=tuple(dict.fromkeys(n for n in (*names, place.written) if n and n != place.text)),
+                aliases=tuple(dict.fromkeys(n for n in (*names, written) if n and n != place.text)),
                 parents=(),
                 evidence=evidence,
                 conditions=frozenset({Condition(property="self", value=place.key)}),
