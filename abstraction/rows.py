@@ -21,6 +21,7 @@ __all__ = [
     "QARow",
     "RejectedRow",
     "TieredRow",
+    "granola_columns",
     "read_questions",
     "read_tiered",
     "write_granola_eq",
@@ -68,7 +69,7 @@ class TieredRow:
     """A question with its ladder: `levels[0]` is the answer itself, the rest ever coarser.
 
     A row that abstains has one level and the code in `abstained`. `question_entity` has "text" and "qid",
-    each where known.
+    each where known. `extra` holds the fields of a file that mean nothing here.
     """
 
     id: str
@@ -76,7 +77,7 @@ class TieredRow:
     answers: tuple[str, ...]
     levels: tuple[Level, ...]
     relation: str | None = None
-    question_entity: Mapping[str, str] | None = None
+    question_entity: Mapping[str, Any] | None = None
     abstained: str | None = None
     extra: Mapping[str, Any] = field(default_factory=dict)
 
@@ -196,9 +197,28 @@ def write_tiered(rows: Iterable[TieredRow], path: Path | str, *, format: str | N
 def write_granola_eq(rows: Iterable[TieredRow], path: Path | str, *, format: str | None = None) -> int:
     """Write rows under GRANOLA-EQ's own columns: one answer a level, that of its first tier, at most 14.
 
-    Alternates and evidence have no place there. Format as in `write_tiered`.
+    Alternates and evidence have no place there; the row's other fields stand behind its columns. Format as in
+    `write_tiered`.
     """
-    return write_records((_granola_columns(row) for row in rows), path, format=format)
+    return write_records((_granola_row(row) for row in rows), path, format=format)
+
+
+def granola_columns(row: TieredRow) -> dict[str, Any]:
+    """A row under GRANOLA-EQ's own columns, in their order; None where the row does not tell."""
+    entity = row.question_entity or {}
+    names = [level.tiers[0].text for level in row.levels[: len(fields.GRANOLA_ANSWERS)]]
+    own: dict[str, Any] = {
+        "relation": row.relation,
+        "question": row.question,
+        "question_entity": entity.get("text"),
+        "question_entity_qid": entity.get("qid"),
+        "answer": row.answers[0],
+        "answer_entity_qid": row.levels[0].tiers[0].qid,
+        fields.GRANOLA_COUNT: len(names),
+        "id": row.id,
+        **dict(zip(fields.GRANOLA_ANSWERS, names, strict=False)),
+    }
+    return {name: own.get(name, row.extra.get(name)) for name in fields.GRANOLA_COLUMNS}
 
 
 def _reject(row: RejectedRow, on_reject: Callable[[RejectedRow], None] | None) -> None:
@@ -233,7 +253,9 @@ def _question(data: Mapping[str, Any], default: str | None, source: str, *, flat
 def _tiered(data: Mapping[str, Any], *, flat: bool) -> TieredRow:
     answers = fields.answers_of(data, flat=flat)
     text, qid = fields.subject_of(data)
-    entity = {key: value for key, value in (("qid", qid), ("text", text)) if value}
+    entity = fields.other_fields(data.get("question_entity")) | {
+        key: value for key, value in (("qid", qid), ("text", text)) if value
+    }
     levels = data.get("levels")
     if isinstance(levels, str):
         levels = fields.parsed(levels)
@@ -268,19 +290,6 @@ def _tiered(data: Mapping[str, Any], *, flat: bool) -> TieredRow:
     )
 
 
-def _granola_columns(row: TieredRow) -> dict[str, Any]:
-    entity = row.question_entity or {}
-    names = [level.tiers[0].text for level in row.levels[: len(fields.GRANOLA_ANSWERS)]]
-    own: dict[str, Any] = {
-        "relation": row.relation,
-        "question": row.question,
-        "question_entity": entity.get("text"),
-        "question_entity_qid": entity.get("qid"),
-        "answer": row.answers[0],
-        "answer_entity_qid": row.levels[0].tiers[0].qid,
-        fields.GRANOLA_COUNT: len(names),
-        "id": row.id,
-        **dict(zip(fields.GRANOLA_ANSWERS, names, strict=False)),
-    }
-    columns = {name: own.get(name, row.extra.get(name)) for name in fields.GRANOLA_COLUMNS}
-    return {name: "" if value is None else value for name, value in columns.items()}
+def _granola_row(row: TieredRow) -> dict[str, Any]:
+    columns = {name: "" if value is None else value for name, value in granola_columns(row).items()}
+    return columns | {key: value for key, value in row.extra.items() if key not in fields.KNOWN and key not in columns}

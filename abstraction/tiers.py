@@ -14,6 +14,15 @@ from typing import Any, Literal
 MAX_LEVELS = 5  # beyond the answer
 MAX_TIERS = 6  # in one level
 
+_EVIDENCE_FIELDS = frozenset(
+    {"kind", "subject", "property", "value", "statement", "language", "text", "span", "labels"}
+)
+_TIER_FIELDS = frozenset({"text", "qid", "aliases", "bits", "evidence"})
+
+
+def _unknown(data: Mapping[str, Any], known: frozenset[str]) -> dict[str, Any]:
+    return {key: value for key, value in data.items() if key not in known}
+
 
 class Abstention(StrEnum):
     """Why a row has no tier beyond its answer."""
@@ -33,7 +42,7 @@ class Evidence:
     kind "statement": `subject` `property` `value` (a QID or a literal in plain text), `statement` its id.
     kind "description": `subject`'s description in `language`, `text` the whole, `span` the [start, end) used.
     kind "rule": a fact of the calendar, of arithmetic or of grammar, named in `text`.
-    `labels` gives readable names for the ids that occur.
+    `labels` gives readable names for the ids that occur. `extra` holds fields of a file that mean nothing here.
     """
 
     kind: Literal["statement", "description", "rule"]
@@ -45,6 +54,7 @@ class Evidence:
     text: str | None = None
     span: tuple[int, int] | None = None
     labels: Mapping[str, str] = field(default_factory=dict)
+    extra: Mapping[str, Any] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """A JSON object without the fields that are not set."""
@@ -56,11 +66,11 @@ class Evidence:
             out["span"] = list(self.span)
         if self.labels:
             out["labels"] = dict(self.labels)
-        return out
+        return out | {key: value for key, value in self.extra.items() if key not in _EVIDENCE_FIELDS}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Evidence:
-        """The inverse of `to_json`; unknown fields are ignored."""
+        """The inverse of `to_json`."""
         span = data.get("span")
         return cls(
             kind=data["kind"],
@@ -72,6 +82,7 @@ class Evidence:
             text=data.get("text"),
             span=(span[0], span[1]) if span else None,
             labels=data.get("labels", {}),
+            extra=_unknown(data, _EVIDENCE_FIELDS),
         )
 
 
@@ -92,7 +103,7 @@ class Tier:
 
     `conditions` is the conjunctive query that the tier states (empty for the answer itself); it gives
     counts, entailment and duplicates, and is not written to rows. `bits` is the information content
-    log2(N / n), None where it is not known.
+    log2(N / n), None where it is not known. `extra` holds fields of a file that mean nothing here.
     """
 
     text: str
@@ -101,6 +112,7 @@ class Tier:
     bits: float | None = None
     evidence: tuple[Evidence, ...] = ()
     conditions: frozenset[Condition] = frozenset()
+    extra: Mapping[str, Any] = field(default_factory=dict)
 
     def names(self) -> tuple[str, ...]:
         """The text and every alias: all the ways to say this tier."""
@@ -115,7 +127,7 @@ class Tier:
         if self.bits is not None:
             out["bits"] = round(self.bits, 3)
         out["evidence"] = [evidence.to_json() for evidence in self.evidence]
-        return out
+        return out | {key: value for key, value in self.extra.items() if key not in _TIER_FIELDS}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Tier:
@@ -126,14 +138,16 @@ class Tier:
             aliases=tuple(data.get("aliases", ())),
             bits=data.get("bits"),
             evidence=tuple(Evidence.from_json(item) for item in data.get("evidence", ())),
+            extra=_unknown(data, _TIER_FIELDS),
         )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Level:
-    """A set of equally fine tiers, in display order."""
+    """A set of equally fine tiers, in display order. `extra` holds fields of a file that mean nothing here."""
 
     tiers: tuple[Tier, ...]
+    extra: Mapping[str, Any] = field(default_factory=dict)
 
     def names(self) -> tuple[str, ...]:
         """Every text and alias of every tier."""
@@ -141,12 +155,15 @@ class Level:
 
     def to_json(self) -> dict[str, Any]:
         """The level as it stands in a tiered row."""
-        return {"tiers": [tier.to_json() for tier in self.tiers]}
+        out: dict[str, Any] = {"tiers": [tier.to_json() for tier in self.tiers]}
+        return out | {key: value for key, value in self.extra.items() if key != "tiers"}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Level:
         """The inverse of `to_json`."""
-        return cls(tiers=tuple(Tier.from_json(item) for item in data["tiers"]))
+        return cls(
+            tiers=tuple(Tier.from_json(item) for item in data["tiers"]), extra=_unknown(data, frozenset({"tiers"}))
+        )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

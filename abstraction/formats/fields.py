@@ -104,6 +104,15 @@ def subject_of(data: Mapping[str, Any]) -> tuple[str | None, str | None]:
     return (text or None), qid_of(value, "question_entity") or qid
 
 
+def other_fields(entity: object) -> dict[str, Any]:
+    """What a question_entity given as an object (in CSV as its JSON) has besides qid and text."""
+    if isinstance(entity, str) and entity.lstrip().startswith("{"):
+        entity = parsed(entity)
+    if not isinstance(entity, Mapping):
+        return {}
+    return {key: value for key, value in entity.items() if key not in ("qid", "text")}
+
+
 def relation_of(data: Mapping[str, Any]) -> str | None:
     """The property id, or None where the record names none; WikiData addresses and lower case will do."""
     value = data.get("relation")

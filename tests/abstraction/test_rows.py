@@ -336,6 +336,41 @@ def test_tiered_json_has_the_documented_shape() -> None:
     }  # fmt: skip
 
 
+FOREIGN = {
+    "id": "f", "question": "Q?", "question_entity": {"text": "S", "kind": "film"}, "answer": ["A"],
+    "levels": [
+        {"tiers": [{"text": "A", "aliases": [], "evidence": [], "reviewed": True}], "score": 0.5},
+        {"tiers": [{"text": "b", "aliases": [], "evidence": [{"kind": "rule", "text": "r", "by": {"name": "x"}}]}]},
+    ],
+    "votes": {"yes": [1, 2]},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["f.jsonl", "f.csv", "f.parquet"])
+def test_unknown_fields_survive_wherever_they_stand(tmp_path: Path, name: str) -> None:
+    (row,) = read_tiered(put(tmp_path / "in.jsonl", json.dumps(FOREIGN)))
+    assert row.to_json() == FOREIGN
+    write_tiered([row], tmp_path / name)
+    (again,) = read_tiered(tmp_path / name)
+    assert again.levels == row.levels
+    assert again.question_entity == row.question_entity
+    assert set(again.extra) >= {"votes"}
+
+
+def test_granola_eq_keeps_the_fields_that_it_has_no_column_for(tmp_path: Path) -> None:
+    file = put(tmp_path / "granola.jsonl", json.dumps(GRANOLA | {"reviewer": "b", "votes": {"yes": [1]}}))
+    write_granola_eq(read_tiered(file), tmp_path / "out.jsonl")
+    line = json.loads((tmp_path / "out.jsonl").read_text())
+    assert list(line) == ["schema_version", *GRANOLA, "reviewer", "votes"]
+    (again,) = read_tiered(tmp_path / "out.jsonl")
+    assert (again.extra["reviewer"], again.extra["votes"]) == ("b", {"yes": [1]})
+
+
+def test_an_unknown_field_never_hides_one_of_a_tier() -> None:
+    tier = Tier(text="A", extra={"text": "B", "qid": "Q1", "note": 1})
+    assert tier.to_json() == {"text": "A", "aliases": [], "evidence": [], "note": 1}
+
+
 def test_extra_never_hides_a_field() -> None:
     row = TieredRow(id="x", question="Q?", answers=("A",), levels=TIERED.levels, extra={"id": "other", "k": 1})
     assert row.to_json()["id"] == "x"
