@@ -268,3 +268,8 @@ def variants(text: str) -> list[str]:
             out.append(shorter)
             current = shorter
     return list(dict.fromkeys(out))
+
+
+def is_directed(text: str) -> bool:
+    """Whether a written unit tells a part or a type before the name: "southeastern United States", "city of York"."""
+    return text[:1].islower() or " in " in text or _DIRECTED.match(text) is not None

@@ -10,7 +10,7 @@ import re
 from dataclasses import replace
 
 from abstraction.demonyms import bundled_demonyms
-from abstraction.descriptions.places import variants
+from abstraction.descriptions.places import is_directed
 from abstraction.evidence import from_description, from_statement
 from abstraction.gazetteer import DEPTH, FIRST_DIVISION, PLACES, SETTLEMENTS, WORLD, Place
 from abstraction.ladders.base import ANSWER, Case, Proposal
@@ -357,7 +357,7 @@ class Climb:
     def _add(self, place: Place, below: str, evidence: tuple[Evidence, ...]) -> None:
         names = self.graph.names(place.qid) if place.qid else ()
         # "southeastern United States" tells where, it is no name of the United States.
-        written = place.written if variants(place.written) == [place.written] else ""
+        written = "" if is_directed(place.written) else place.written
         if place.key not in self.nodes:
             self.nodes[place.key] = Proposal(
                 key=place.key,
