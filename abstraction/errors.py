@@ -19,3 +19,7 @@ class UnknownLinkerError(AbstractionError, ValueError):
 
 class LanguageError(AbstractionError, ValueError):
     """A language's data file is not as it must be; the message names the file, the key and what is allowed."""
+
+
+class DatasetError(AbstractionError, ValueError):
+    """A dataset cannot be built as asked: its place is taken, its questions are missing, a phraser broke its word."""

@@ -16,7 +16,7 @@ import typer
 
 from abstraction.errors import AbstractionError
 from granola import __version__
-from granola.cli import audit, demo, diff, export, ladder, score, snapshot, spark, tiers
+from granola.cli import audit, dataset, demo, diff, export, ladder, score, snapshot, spark, tiers
 from granola.cli.dashes import HintingCommand
 from granola.errors import GranolaError, UsageError
 from kg.errors import KGError
@@ -39,6 +39,7 @@ snapshot.app.command(name="check")(diff.check)
 snapshot.app.command(name="spark")(spark.spark)
 app.add_typer(snapshot.app, name="snapshot")
 app.command(name="tiers")(tiers.tiers)
+app.command(name="dataset")(dataset.dataset)
 app.command(name="ladder", cls=HintingCommand)(ladder.ladder)
 app.command(name="score")(score.score)
 app.command(name="audit")(audit.audit)

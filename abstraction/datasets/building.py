@@ -1,0 +1,324 @@
+"""Questions and a snapshot in, a dataset's folder out: ladders, descriptions, phrasing, scores, cleaning, the card.
+
+The folder appears whole or not at all. What takes long is done in batches and kept: see `abstraction.datasets.parts`.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from itertools import islice
+from pathlib import Path
+from typing import Any, BinaryIO, Literal, Protocol
+
+import orjson
+
+from abstraction.datasets.card import Card
+from abstraction.datasets.cleaning import MOST, SCORE, STEPS, Cleaner, Dropped, Step
+from abstraction.datasets.columns import Columns, write_data
+from abstraction.datasets.describing import described
+from abstraction.datasets.parts import Parts, rules_fingerprint
+from abstraction.datasets.questions import Published, Questions, has_one_answer
+from abstraction.datasets.statistics import Statistics
+from abstraction.errors import DatasetError, RowError
+from abstraction.formats.records import PARQUET_HELP, SCHEMA_VERSION
+from abstraction.link_settings import link_settings
+from abstraction.pipeline import LadderMaker
+from abstraction.rows import QARow, TieredRow
+from kg.files import sha256_of
+from kg.store.base import Store
+
+RECORD = "build.json"
+BATCH = 200  # questions whose work a kill may cost
+
+
+class Phraser(Protocol):
+    """Words or rewords the ladders of rows: what a model does with them.
+
+    Rows come with the graph's ladder and with their entities' descriptions in `extra`.
+    """
+
+    @property
+    def fingerprint(self) -> str:
+        """Tells phrasers apart by all that their wording depends on."""
+        ...
+
+    def __call__(self, rows: Sequence[TieredRow], /) -> Sequence[TieredRow]:
+        """The same rows in the same order, their levels phrased."""
+        ...
+
+
+class Scorer(Protocol):
+    """Scores how likely a row's question, answer and descriptions do not belong together."""
+
+    @property
+    def fingerprint(self) -> str:
+        """Tells scorers apart by all that their scores depend on."""
+        ...
+
+    def __call__(self, rows: Sequence[TieredRow], /) -> Sequence[float | None]:
+        """A score in [0, 1] for each row, 1 the worst; None where there is none."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Settings:
+    """What a dataset is called and made like.
+
+    `trivial` are texts that never are a coarser answer, `most` the greatest error score with which a row stays;
+    `beside` are published figures for the card; `command` is what its record says made it.
+    """
+
+    name: str
+    language: str = "en"
+    linker: str = "question"
+    split: str = "test"
+    format: Literal["parquet", "jsonl"] = "parquet"
+    steps: frozenset[Step] = frozenset(STEPS)
+    trivial: tuple[str, ...] = ()
+    most: float = MOST
+    batch: int = BATCH
+    beside: Published | None = None
+    command: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.name.strip() or not self.name.isprintable():
+            raise DatasetError(f"name {self.name!r} is empty or not on one line; give the dataset's name")
+        if not self.split.replace("_", "").isalnum() or not self.split.isascii():
+            raise DatasetError(f"split {self.split!r} is no split's name; expected letters, digits, _, as in test")
+        if self.batch < 1:
+            raise DatasetError(f"batch {self.batch} is too small; expected 1 or more questions")
+        if not 0 <= self.most <= 1:
+            raise DatasetError(f"threshold {self.most} is out of range; expected a share from 0 to 1")
+        if self.format == "parquet" and find_spec("pyarrow") is None:
+            raise DatasetError(f"{PARQUET_HELP}; or choose the format jsonl")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Built:
+    """What was built: the file with the rows, its statistics, what cleaning did, and how many rows were unreadable."""
+
+    data: Path
+    statistics: Statistics
+    cleaner: Cleaner
+    rejected: int
+    first_reject: str
+
+
+def build_dataset(
+    questions: Questions,
+    store: Store,
+    out: Path,
+    *,
+    settings: Settings,
+    phraser: Phraser | None = None,
+    scorer: Scorer | None = None,
+    force: bool = False,
+    restart: bool = False,
+    progress: Callable[[int], None] = lambda done: None,
+) -> Built:
+    """Build the folder `out`: data/<split>.parquet or .jsonl, README.md, build.json, dropped.jsonl, rejected.jsonl.
+
+    Killed, it goes on with the same call. `progress` hears how many questions are done. `force` replaces a folder that
+    this function has made, never another. Raises DatasetError where that is not to be done, where no question
+    can be used, or where `phraser` or `scorer` does not answer for each row; RowError for unusable files.
+    """
+    out = out.resolve()
+    check_place(out, questions.files, force=force)
+    manifest = store.manifest()
+    inputs = [{"name": path.name, "sha256": sha256_of(path)} for path in questions.files]
+    request = {
+        "questions": questions.asked, "inputs": inputs, "snapshot": manifest["snapshot_id"],
+        "language": settings.language, "linker": settings.linker, "link_settings": link_settings().fingerprint,
+        "one_answer_only": Step.SEVERAL_ANSWERS in settings.steps, "rules": rules_fingerprint(),
+        "phraser": phraser.fingerprint if phraser else None, "scorer": scorer.fingerprint if scorer else None,
+        "batch": settings.batch,
+    }  # fmt: skip
+    cleaner = Cleaner(steps=settings.steps, trivial=settings.trivial, most=settings.most)
+    with Parts(out, request, restart=restart) as parts:
+        final = parts.folder / "final"
+        shutil.rmtree(final, ignore_errors=True)
+        final.mkdir()
+        with _Side(final / "rejected.jsonl") as rejected, _Side(final / "dropped.jsonl") as dropped:
+            chosen = _selected(questions.read(lambda row: rejected.add(row.to_json())), cleaner, dropped)
+            batches = _make(chosen, store, parts, settings, phraser, scorer, progress)
+            built = _assemble(parts, batches, final, settings, cleaner, dropped)
+        made = {
+            "Snapshot": manifest["snapshot_id"], "Linker": f"{settings.linker} ({link_settings().fingerprint})",
+            "Phraser": phraser.fingerprint if phraser else "none", "Scorer": scorer.fingerprint if scorer else "none",
+            "Version": f"granola-ladders {_version()}, rules {request['rules']}",
+        } | ({"Command": settings.command} if settings.command else {})  # fmt: skip
+        data = f"data/{settings.split}.{settings.format}"
+        card = Card(
+            name=settings.name, language=settings.language, split=settings.split, data_file=data,
+            statistics=built.statistics, cleaner=cleaner, columns=built.columns, made=made,
+            phrased=phraser is not None, scored=scorer is not None, rejected=rejected.count, beside=settings.beside,
+        )  # fmt: skip
+        (final / "README.md").write_text(card.text(), encoding="utf-8")
+        record = {
+            "schema_version": SCHEMA_VERSION, "command": settings.command, "request": request,
+            "settings": {"name": settings.name, "split": settings.split,
+                         "steps": [str(step) for step in STEPS if step in settings.steps],
+                         "trivial": list(settings.trivial), "threshold": settings.most},
+            "data": {"path": data, "sha256": sha256_of(final / data)}, "statistics": built.statistics.to_json(),
+            "cleaning": {str(step): count.to_json() for step, count in cleaner.counts.items()},
+            "rejected": rejected.count, "version": _version(),
+            "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        }  # fmt: skip
+        (final / RECORD).write_bytes(orjson.dumps(record, option=orjson.OPT_INDENT_2) + b"\n")
+        _put_in_place(final, out)
+        parts.discard()
+    return Built(
+        data=out / data,
+        statistics=built.statistics,
+        cleaner=cleaner,
+        rejected=rejected.count,
+        first_reject=rejected.first,
+    )
+
+
+def check_place(out: Path, inputs: Iterable[Path], *, force: bool) -> None:
+    """Raise DatasetError where a dataset cannot stand at `out`, or would take another thing's place."""
+    if any(out.resolve() in (path.resolve(), *path.resolve().parents) for path in inputs):
+        raise DatasetError(f"{out} holds the questions and would be lost; name another folder")
+    if not out.exists():
+        return
+    if not out.is_dir():
+        raise DatasetError(f"{out} is no folder; name a folder to write the dataset to")
+    if not (out / RECORD).is_file() and any(out.iterdir()):
+        raise DatasetError(f"{out} is no dataset built here, and is not replaced; name another folder")
+    if not force and any(out.iterdir()):
+        raise DatasetError(f"{out} exists; give --force to replace it, or name another folder")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Assembled:
+    statistics: Statistics
+    columns: Columns
+
+
+class _Side:
+    """A file of rows beside the data: there only where a row is in it."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._stack = ExitStack()
+        self._stream: BinaryIO | None = None
+        self.count = 0
+        self.first = ""
+
+    def add(self, record: Mapping[str, Any]) -> None:
+        if self._stream is None:
+            self._stream = self._stack.enter_context(self._path.open("wb"))
+            self.first = f"{record.get('source')}: {record.get('reason')}"
+            record = {"schema_version": SCHEMA_VERSION, **record}
+        self._stream.write(orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE))
+        self.count += 1
+
+    def __enter__(self) -> _Side:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._stack.close()
+
+
+def _selected(rows: Iterator[QARow], cleaner: Cleaner, dropped: _Side) -> Iterator[QARow]:
+    for row in rows:
+        gone = cleaner.select(one_answer=has_one_answer(row))
+        if gone is None:
+            yield row
+        else:
+            about = {"id": row.id, "question": row.question, "relation": row.relation, "answer": list(row.answers)}
+            dropped.add(about | {"step": gone.step, "reason": gone.reason})
+
+
+def _make(
+    rows: Iterator[QARow],
+    store: Store,
+    parts: Parts,
+    settings: Settings,
+    phraser: Phraser | None,
+    scorer: Scorer | None,
+    progress: Callable[[int], None],
+) -> int:
+    """Make every batch that is not there yet; returns how many there are."""
+    maker: LadderMaker | None = None
+    number = done = 0
+    while batch := list(islice(rows, settings.batch)):
+        if not parts.has(number):
+            maker = maker or LadderMaker(store, language=settings.language, linker=settings.linker)
+            made: Sequence[TieredRow] = [described(row, maker.graph) for row in maker.make_all(batch)]
+            if phraser is not None:
+                made = _phrased(made, phraser)
+            if scorer is not None:
+                made = _scored(made, scorer)
+            parts.write(number, made)
+        number, done = number + 1, done + len(batch)
+        progress(done)
+    if not done:
+        raise RowError("no question can be used; see what the files hold and which relations are asked for")
+    return number
+
+
+def _phrased(rows: Sequence[TieredRow], phraser: Phraser) -> Sequence[TieredRow]:
+    out = list(phraser(rows))
+    if [row.id for row in out] != [row.id for row in rows]:
+        raise DatasetError(f"phraser {phraser.fingerprint} gave other rows back than it got, from {rows[0].id!r} on")
+    return out
+
+
+def _scored(rows: Sequence[TieredRow], scorer: Scorer) -> Sequence[TieredRow]:
+    scores = list(scorer(rows))
+    if len(scores) != len(rows):
+        raise DatasetError(f"scorer {scorer.fingerprint} gave {len(scores)} scores for {len(rows)} rows")
+    for row, score in zip(rows, scores, strict=True):
+        if score is not None and not 0 <= score <= 1:
+            raise DatasetError(f"scorer {scorer.fingerprint} gave {score!r} for row {row.id!r}; expected 0 to 1")
+    return [replace(row, extra={**row.extra, SCORE: score}) for row, score in zip(rows, scores, strict=True)]
+
+
+def _assemble(
+    parts: Parts, batches: int, final: Path, settings: Settings, cleaner: Cleaner, dropped: _Side
+) -> _Assembled:
+    statistics, columns = Statistics(), Columns()
+    kept = parts.folder / "kept.jsonl"
+    with kept.open("wb") as stream:
+        for number in range(batches):
+            for row in parts.rows(number):
+                clean = cleaner.clean(row)
+                if isinstance(clean, Dropped):
+                    dropped.add({**row.to_json(), "step": clean.step, "reason": clean.reason})
+                    continue
+                statistics.add(clean)
+                columns.see(clean)
+                stream.write(orjson.dumps(clean.to_json(), option=orjson.OPT_APPEND_NEWLINE))
+    if not statistics.rows:
+        left = ", ".join(f"{count.dropped} by {step}" for step, count in cleaner.counts.items() if count.dropped)
+        raise DatasetError(f"no row is left after cleaning ({left}); leave a step out with --without, or see the links")
+    data = final / "data"
+    data.mkdir()
+    with kept.open("rb") as stream:
+        rows = (TieredRow.from_json(orjson.loads(line)) for line in stream)
+        write_data(rows, columns, data / f"{settings.split}.{settings.format}")
+    return _Assembled(statistics=statistics, columns=columns)
+
+
+def _put_in_place(final: Path, out: Path) -> None:
+    aside = final.with_name("replaced")
+    shutil.rmtree(aside, ignore_errors=True)
+    if out.exists():
+        out.rename(aside)
+    final.rename(out)
+    shutil.rmtree(aside, ignore_errors=True)
+
+
+def _version() -> str:
+    try:
+        return version("granola-ladders")
+    except PackageNotFoundError:
+        return "unknown"

@@ -1,0 +1,129 @@
+"""A dataset's card: README.md with the front matter that the `datasets` library reads, and what is in the folder."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from abstraction.datasets.cleaning import SAID, SCORE, STEPS, Cleaner, Step
+from abstraction.datasets.columns import ANSWER_SITELINKS, OWN, Columns
+from abstraction.datasets.questions import Published
+from abstraction.datasets.statistics import Statistics
+
+_SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
+_COLUMNS = (
+    ("`relation`, `question`", "the WikiData property asked for, where known, and the question"),
+    ("`question_entity`, `..._qid`, `..._description`", "the entity asked about; empty where it is not surely known"),
+    ("`answer`, `answer_entity_qid`, `..._description`", "the first gold answer and its entity"),
+    ("`..._popularity`", "as the questions give it; nothing here measures it"),
+    (f"`{SCORE}`", "in [0, 1], the share of a model's samples that call the row's descriptions inconsistent"),
+    ("`granola_answer_1` to `granola_answer_14`", "the answers, finest first, one text a level"),
+    ("`num_granola_answers`", "how many of them there are"),
+    ("`id`", "the question's"),
+    ("`answers`", "every gold answer"),
+    ("`levels`", "JSON: the levels with all tiers, aliases, ids, and the evidence that entails each"),
+    ("`abstained`", "why a row has no coarser answer, where it has none"),
+    (f"`question_entity_sitelinks`, `{ANSWER_SITELINKS}`", "Wikimedia pages about it, where the snapshot counts them"),
+)  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Card:
+    """Everything that the card tells. `made` are its facts of origin in order, as "Snapshot" -> "9e28…"."""
+
+    name: str
+    language: str
+    split: str
+    data_file: str
+    statistics: Statistics
+    cleaner: Cleaner
+    columns: Columns
+    made: Mapping[str, str]
+    phrased: bool
+    scored: bool
+    rejected: int = 0
+    beside: Published | None = None
+
+    def text(self) -> str:
+        """README.md."""
+        parts = [self._front_matter(), f"# {self.name}", self._summary(), "## Statistics"]
+        parts += ["\n".join(self.statistics.tables(self.beside)), "## Cleaning", self._cleaning()]
+        parts += ["## Columns", _table(("column", "what it holds"), [*_COLUMNS, *self._others()])]
+        parts += ["## How it was made", _table(("", ""), [(key, f"`{value}`") for key, value in self.made.items()])]
+        parts += ["## Loading", self._loading(), "## Licence", _LICENCE]
+        return "\n\n".join(parts) + "\n"
+
+    def _front_matter(self) -> str:
+        size = next((name for limit, name in _SIZES if self.statistics.rows < limit), "n>1M")
+        lines = ["---", "# license: name the licence that you publish under; see the last section"]
+        lines += [
+            f"pretty_name: {json.dumps(self.name, ensure_ascii=False)}",
+            f"language:\n- {json.dumps(self.language)}",
+        ]
+        lines += ["task_categories:\n- question-answering", f"size_categories:\n- {size}"]
+        lines += ["configs:", "- config_name: default", "  data_files:"]
+        lines += [f"  - split: {self.split}", f"    path: {json.dumps(self.data_file)}", "dataset_info:", "  features:"]
+        for name, kind in self.columns.kinds.items():
+            lines.append(f"  - name: {json.dumps(name, ensure_ascii=False)}")
+            lines.append("    sequence: string" if kind == "strings" else f"    dtype: {kind}")
+        return "\n".join([*lines, "---"])
+
+    def _summary(self) -> str:
+        how = (
+            "The coarser answers were phrased by a model from the graph's ladders."
+            if self.phrased
+            else "The coarser answers come from WikiData's statements and descriptions alone; no model took part."
+        )
+        text = (
+            "Questions with answers at several granularities, finest first. Each answer follows from the finer one "
+            f"before it. {how}"
+        )
+        return text + (
+            f" {self.rejected:,} input rows could not be read; see `rejected.jsonl`." if self.rejected else ""
+        )
+
+    def _cleaning(self) -> str:
+        rows = []
+        for step in STEPS:
+            count = self.cleaner.counts.get(step)
+            if count is None:
+                rows.append((f"`{step}`", SAID[step], "not applied", ""))
+                continue
+            note = f"{count.answers:,} answers taken out" if step is Step.TRIVIAL_ANSWERS else ""
+            note = "; ".join(f"{n:,} {reason}" for reason, n in count.reasons.most_common()) or note
+            if step is Step.INCONSISTENT_DESCRIPTIONS and count.unjudged:
+                note = f"{count.unjudged:,} rows have no score and stay" + (
+                    "" if self.scored else ": no model was asked"
+                )
+            rows.append((f"`{step}`", SAID[step], f"{count.dropped:,} of {count.rows:,}", note))
+        table = _table(("step", "takes out", "rows left out", ""), rows)
+        return f"In this order; rows left out stand in `dropped.jsonl` with the step and its reason.\n\n{table}"
+
+    def _others(self) -> list[tuple[str, str]]:
+        others = [name for name in self.columns.kinds if name not in OWN]
+        return (
+            [(", ".join(f"`{name}`" for name in others), "from the questions, or notes on linking")] if others else []
+        )
+
+    def _loading(self) -> str:
+        return (
+            "```python\nfrom datasets import load_dataset\n\n"
+            f'rows = load_dataset("PATH/TO/THIS/FOLDER", split="{self.split}")\n```\n\n'
+            f"or `granola score {self.data_file} PREDICTIONS`, which reads the levels with their aliases."
+        )
+
+
+_LICENCE = (
+    "Not chosen here: whoever publishes this folder names it, above as `license:` and in this place. Facts, names and "
+    "descriptions from WikiData are CC0. The questions keep the licence of where they come from: name it too."
+)
+
+
+def _table(head: tuple[str, ...], rows: list[Any]) -> str:
+    lines = [f"| {' | '.join(head)} |", "|" + "---|" * len(head)]
+    lines += [
+        "| " + " | ".join(str(cell).replace("|", "\\|").replace("\n", " ") for cell in row) + " |" for row in rows
+    ]
+    return "\n".join(lines)

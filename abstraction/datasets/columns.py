@@ -1,0 +1,151 @@
+"""The columns of a dataset's file: GRANOLA-EQ's own, ours, then the fields that the questions brought along.
+
+The same columns stand in JSONL and in Parquet, each of one kind in all rows, so that the `datasets` library and
+every data frame read them alike; `abstraction.rows.read_tiered` reads them back as tiered rows.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
+from pathlib import Path
+from typing import Any, Literal
+
+import orjson
+
+from abstraction.datasets.cleaning import SCORE
+from abstraction.formats.fields import GRANOLA_COLUMNS, GRANOLA_COUNT, KNOWN
+from abstraction.formats.records import SCHEMA_VERSION
+from abstraction.rows import TieredRow, granola_columns
+from kg.files import atomic_path
+
+Kind = Literal["string", "int64", "float64", "bool", "strings"]
+
+QUESTION_SITELINKS, ANSWER_SITELINKS = "question_entity_sitelinks", "answer_entity_sitelinks"
+_NUMBERS: Mapping[str, Kind] = {
+    GRANOLA_COUNT: "int64",
+    "question_entity_popularity": "float64",
+    "answer_entity_popularity": "float64",
+    SCORE: "float64",
+}
+OWN: Mapping[str, Kind] = {
+    **{name: _NUMBERS.get(name, "string") for name in GRANOLA_COLUMNS},
+    "answers": "strings",
+    "levels": "string",
+    "abstained": "string",
+    QUESTION_SITELINKS: "int64",
+    ANSWER_SITELINKS: "int64",
+}
+BATCH = 1000  # rows in one row group of Parquet
+
+
+class Columns:
+    """The columns of rows that pass by `see`: those of every dataset, then the rows' other fields as they come.
+
+    Of other fields a kind is told by their values: one kind of number or truth value, else text, anything else as
+    JSON text.
+    """
+
+    def __init__(self) -> None:
+        self._others: dict[str, Kind | None] = {}
+
+    def see(self, row: TieredRow) -> None:
+        """Take notice of a row's fields."""
+        for key, value in row.extra.items():
+            if key in OWN or key in KNOWN:
+                continue
+            kind = _kind(value)
+            known = self._others.setdefault(key, kind)
+            if known is None or kind is None or known == kind:
+                self._others[key] = known or kind
+            else:
+                numbers: set[Kind] = {"int64", "float64"}
+                self._others[key] = "float64" if {known, kind} == numbers else "string"
+
+    @property
+    def kinds(self) -> dict[str, Kind]:
+        """Every column with its kind, in order."""
+        return {**OWN, **{key: kind or "string" for key, kind in self._others.items()}}
+
+    def record(self, row: TieredRow) -> dict[str, Any]:
+        """One row under all columns. A text that is not there is "", as in GRANOLA-EQ; a number or truth value None."""
+        given: dict[str, Any] = {
+            **row.extra,
+            **granola_columns(row),
+            "answers": list(row.answers),
+            "levels": _json([level.to_json() for level in row.levels]),
+            "abstained": row.abstained,
+        }
+        return {name: _value(given.get(name), kind) for name, kind in self.kinds.items()}
+
+
+def write_data(rows: Iterable[TieredRow], columns: Columns, path: Path) -> int:
+    """Write rows under the columns, as Parquet or JSONL by the path's ending, and return how many."""
+    records = (columns.record(row) for row in rows)
+    with atomic_path(path) as temporary:
+        if path.suffix == ".parquet":
+            return _write_parquet(records, columns, temporary)
+        count = 0
+        with temporary.open("wb") as stream:
+            for record in records:
+                stream.write(orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE))
+                count += 1
+        return count
+
+
+def _write_parquet(records: Iterator[dict[str, Any]], columns: Columns, path: Path) -> int:
+    import pyarrow  # type: ignore[import-untyped]  # ships no stubs
+    import pyarrow.parquet  # type: ignore[import-untyped]  # ships no stubs
+
+    types = {
+        "string": pyarrow.string(),
+        "int64": pyarrow.int64(),
+        "float64": pyarrow.float64(),
+        "bool": pyarrow.bool_(),
+        "strings": pyarrow.list_(pyarrow.string()),
+    }
+    schema = pyarrow.schema(
+        [(name, types[kind]) for name, kind in columns.kinds.items()], metadata={"schema_version": str(SCHEMA_VERSION)}
+    )
+    count = 0
+    with pyarrow.parquet.ParquetWriter(path, schema) as writer:
+        while batch := list(islice(records, BATCH)):
+            writer.write_table(pyarrow.Table.from_pylist(batch, schema=schema))
+            count += len(batch)
+    return count
+
+
+def _kind(value: object) -> Kind | None:
+    if value is None:
+        return None
+    if isinstance(value, bool):
+        return "bool"
+    if isinstance(value, int):
+        return "int64" if -(2**63) <= value < 2**63 else "string"
+    return "float64" if isinstance(value, float) else "string"
+
+
+def _value(value: object, kind: Kind) -> Any:
+    if kind == "strings":
+        return value
+    if kind == "string":
+        return "" if value is None else value if isinstance(value, str) else _json(value)
+    if value is None or value == "":
+        return None
+    if isinstance(value, str):
+        return _number(value, kind)
+    if kind == "float64" and isinstance(value, int | float):
+        return float(value)
+    return value
+
+
+def _number(text: str, kind: Kind) -> float | int | None:
+    try:
+        return int(text) if kind == "int64" else float(text)
+    except ValueError:
+        return None
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

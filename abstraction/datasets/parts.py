@@ -1,0 +1,107 @@
+"""The work of a dataset on disk, so that a building that was killed goes on with the same command.
+
+A folder beside the dataset holds what was asked for and one file for every batch of questions that is done. Each file
+appears whole or not at all: a process may be killed at any moment and loses one batch.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import shutil
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import IO, Any
+
+import orjson
+
+from abstraction.errors import DatasetError
+from abstraction.rows import TieredRow
+from kg.files import atomic_path
+
+_LOCK, _REQUEST = "lock", "request.json"
+
+
+class Parts:
+    """The folder of one dataset's work, locked while it is open.
+
+    `request` is what must be equal for finished batches to count. Raises DatasetError where another process is at
+    work here, or work for another request was left; `restart` throws such work away.
+    """
+
+    def __init__(self, out: Path, request: Mapping[str, Any], *, restart: bool = False) -> None:
+        self.folder = out.with_name(f".{out.name}.work")
+        self._out = out
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self._lock = self._locked()
+        try:
+            self._open(orjson.loads(orjson.dumps(request)), restart=restart)
+        except BaseException:
+            self._lock.close()
+            raise
+
+    def __enter__(self) -> Parts:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._lock.close()
+
+    def has(self, number: int) -> bool:
+        """Whether the batch is done."""
+        return self._part(number).exists()
+
+    def write(self, number: int, rows: Iterable[TieredRow]) -> None:
+        """Keep a finished batch."""
+        with atomic_path(self._part(number)) as temporary, temporary.open("wb") as stream:
+            for row in rows:
+                stream.write(orjson.dumps(row.to_json(), option=orjson.OPT_APPEND_NEWLINE))
+
+    def rows(self, number: int) -> Iterator[TieredRow]:
+        """The rows of a finished batch."""
+        with self._part(number).open("rb") as stream:
+            for line in stream:
+                yield TieredRow.from_json(orjson.loads(line))
+
+    def discard(self) -> None:
+        """Remove the folder."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _part(self, number: int) -> Path:
+        return self.folder / f"{number:08}.jsonl"
+
+    def _locked(self) -> IO[bytes]:
+        lock = (self.folder / _LOCK).open("ab")
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            lock.close()
+            raise DatasetError(
+                f"another process is building {self._out}; wait for it, or name another folder"
+            ) from error
+        return lock
+
+    def _open(self, request: Any, *, restart: bool) -> None:
+        noted = self.folder / _REQUEST
+        if restart or not noted.exists():
+            for path in self.folder.iterdir():
+                if path.name != _LOCK:
+                    shutil.rmtree(path) if path.is_dir() else path.unlink()
+            with atomic_path(noted) as temporary:
+                temporary.write_bytes(orjson.dumps(request))
+            return
+        before = orjson.loads(noted.read_bytes())
+        if before != request:
+            keys = sorted(key for key in before.keys() | request.keys() if before.get(key) != request.get(key))
+            raise DatasetError(
+                f"{self.folder} holds unfinished work for something else (it differs in {', '.join(keys)}); "
+                "finish that, begin anew with --restart, or name another folder"
+            )
+
+
+def rules_fingerprint() -> str:
+    """A hash of this package's rules and data: finished batches of another version do not count."""
+    root = Path(__file__).resolve().parents[1]
+    digest = hashlib.sha256()
+    for path in sorted(p for p in root.rglob("*") if p.suffix in (".py", ".json")):
+        digest.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()[:12]

@@ -1,0 +1,80 @@
+"""What is said of a dataset: rows, relations, and how many answers its rows have."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from abstraction.datasets.questions import Published
+from abstraction.rows import TieredRow
+from kg.model import entity_number
+
+NO_RELATION = "(none)"
+MANY = 4  # from here on rows are counted together, as in the paper
+
+
+class Statistics:
+    """Counts of rows as they pass: answers are levels, as in GRANOLA-EQ's columns; tiers count siblings too."""
+
+    def __init__(self) -> None:
+        self.rows = 0
+        self.answers: dict[str, Counter[int]] = {}
+        self.tiers: Counter[int] = Counter()
+
+    def add(self, row: TieredRow) -> None:
+        """Count one row."""
+        self.rows += 1
+        self.answers.setdefault(row.relation or NO_RELATION, Counter())[len(row.levels)] += 1
+        self.tiers[sum(len(level.tiers) for level in row.levels)] += 1
+
+    @property
+    def relations(self) -> list[str]:
+        """The relations that have a row, by property number, rows without one last."""
+        return sorted(self.answers, key=lambda r: (r == NO_RELATION, 0 if r == NO_RELATION else entity_number(r)))
+
+    def by_answers(self, relation: str | None = None) -> Counter[int]:
+        """Rows by their number of answers, of all relations or of one."""
+        chosen = self.answers.values() if relation is None else [self.answers[relation]]
+        return sum(chosen, Counter[int]())
+
+    def shares(self, relation: str | None = None) -> dict[str, float]:
+        """The shares, in [0, 1], of rows with 1, 2, 3 and "4 or more" answers; {} without rows."""
+        counted = self.by_answers(relation)
+        whole = counted.total()
+        if not whole:
+            return {}
+        few = {str(n): counted[n] / whole for n in range(1, MANY)}
+        return few | {f"{MANY} or more": sum(c for n, c in counted.items() if n >= MANY) / whole}
+
+    def mean(self, relation: str | None = None) -> float:
+        """The mean number of answers of a row, the gold answer counted; NaN without rows."""
+        counted = self.by_answers(relation)
+        return sum(n * c for n, c in counted.items()) / counted.total() if counted else float("nan")
+
+    def to_json(self) -> dict[str, Any]:
+        """All counts as a JSON object."""
+        return {
+            "rows": self.rows,
+            "relations": {r: self.answers[r].total() for r in self.relations},
+            "answers": {str(n): c for n, c in sorted(self.by_answers().items())},
+            "answers_with_siblings": {str(n): c for n, c in sorted(self.tiers.items())},
+        }
+
+    def tables(self, beside: Published | None = None) -> list[str]:
+        """The statistics as Markdown tables, with the published figures beside them where given."""
+        theirs = dict(beside.shares) if beside else {}
+        related = sum(r != NO_RELATION for r in self.relations)
+        lines = ["| | this dataset |" + (f" {beside.name} |" if beside else ""), "|---|---:|" + "---:|" * bool(beside)]
+        rows = [("rows", f"{self.rows:,}", f"{beside.rows:,}" if beside else "")]
+        rows.append(("relations", str(related), str(beside.relations) if beside else ""))
+        for name, share in self.shares().items():
+            published = f"about {100 * theirs[name]:.0f} %" if name in theirs else "not stated"
+            rows.append((f"rows with {name} answer{'s' * (name != '1')}", f"{100 * share:.1f} %", published))
+        if self.rows:
+            rows.append(("answers a row, mean", f"{self.mean():.2f}", "not stated"))
+        lines += [f"| {name} | {ours} |" + f" {other} |" * bool(beside) for name, ours, other in rows]
+        lines += ["", "| relation | rows | 1 | 2 | 3 | 4 or more | mean |", "|---|---:|---:|---:|---:|---:|---:|"]
+        for name in self.relations:
+            cells = " | ".join(f"{100 * share:.1f} %" for share in self.shares(name).values())
+            lines.append(f"| {name} | {self.by_answers(name).total():,} | {cells} | {self.mean(name):.2f} |")
+        return lines
