@@ -147,6 +147,10 @@ def build_dataset(
         with _Side(final / "rejected.jsonl") as rejected, _Side(final / "dropped.jsonl") as dropped:
             chosen = _selected(questions.read(lambda row: rejected.add(row.to_json())), cleaner, dropped)
             batches = _make(chosen, store, parts, settings, phraser, scorer, progress)
+            if not batches:
+                why = f": {rejected.count} rejected, the first at {rejected.first}" if rejected.count else ""
+                files = ", ".join(path.name for path in questions.files)
+                raise RowError(f"no question in {files} can be used{why or ': none has one answer'}")
             built = _assemble(parts, batches, final, settings, cleaner, dropped)
         made = {
             "Snapshot": manifest["snapshot_id"], "Linker": f"{settings.linker} ({link_settings().fingerprint})",
@@ -260,8 +264,6 @@ def _make(
             parts.write(number, made)
         number, done = number + 1, done + len(batch)
         progress(done)
-    if not done:
-        raise RowError("no question can be used; see what the files hold and which relations are asked for")
     return number
 
 

@@ -23,7 +23,7 @@ _LOCK, _REQUEST = "lock", "request.json"
 
 
 class Parts:
-    """The folder of one dataset's work, locked while it is open.
+    """The folder of one dataset's work, locked while it is open; without a finished batch it goes.
 
     `request` is what must be equal for finished batches to count. Raises DatasetError where another process is at
     work here, or work for another request was left; `restart` throws such work away.
@@ -44,6 +44,8 @@ class Parts:
         return self
 
     def __exit__(self, *error: object) -> None:
+        if not any(self.folder.glob("0*.jsonl")):
+            self.discard()  # nothing in it is worth going on from
         self._lock.close()
 
     def has(self, number: int) -> bool:

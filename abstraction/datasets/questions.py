@@ -32,7 +32,7 @@ class Published:
     shares: tuple[tuple[str, float], ...]
 
 
-# Yona, Aharoni and Geva (2024), section 3 and appendix B; the shares are rounded there.
+# Yona, Aharoni and Geva (2024); the shares are rounded there.
 GRANOLA_EQ = Published(
     name="GRANOLA-EQ (Yona, Aharoni and Geva 2024)",
     rows=12_452,
@@ -70,6 +70,10 @@ class QuestionFiles:
     def __post_init__(self) -> None:
         if any(str(path) == "-" for path in self.files):
             raise DatasetError("a dataset's questions are read again when its building goes on; name files, not -")
+        for path in self.files:
+            if path.is_dir():
+                raise DatasetError(f"{path} is a folder; name the files in it, as in {path}/*.jsonl")
+        _check_limit(self.limit)
 
     @property
     def asked(self) -> dict[str, Any]:
@@ -94,6 +98,7 @@ class EntityQuestions:
     limit: int | None = None
 
     def __post_init__(self) -> None:
+        _check_limit(self.limit)
         there = relations_in(self.folder)
         missing = [name for name in self.relations if name not in there]
         if missing:
@@ -157,6 +162,11 @@ def relations_in(folder: Path) -> dict[str, Path]:
 def has_one_answer(row: QARow) -> bool:
     """Whether all of a question's gold answers are one text."""
     return len(set(row.answers)) == 1
+
+
+def _check_limit(limit: int | None) -> None:
+    if limit is not None and limit < 1:
+        raise DatasetError(f"limit {limit} is too small; expected 1 or more questions")
 
 
 def _unheard(row: RejectedRow) -> None:

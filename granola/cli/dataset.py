@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
+from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from abstraction.datasets.questions import QuestionFiles, Questions
 from abstraction.relations import relation as relation_row
 from granola.cli.linking import LINKER_HELP, LinkerName
 from granola.cli.output import check_language, count, note, warn_of_language, warn_of_relation
+from granola.run_record import write_run_record
 from kg.store import is_address, open_store
 
 
@@ -80,12 +82,21 @@ def make(
     """Build the dataset and tell on stdout what is in it, on stderr how far it is and what was rejected."""
     check_language(settings.language)
     for path in questions.files:
-        if not path.is_file():
+        if not path.exists():
             raise FileNotFoundError(2, "no such file", str(path))
     check_place(out, [*questions.files, *([] if is_address(snapshot) else [Path(snapshot)])], force=force)
     with closing(open_store(snapshot)) as store, _shown() as progress:
         warn_of_language(settings.language, store)
         built = build_dataset(questions, store, out, settings=settings, force=force, restart=restart, progress=progress)
+        arguments = {**asdict(settings), **questions.asked, "snapshot": snapshot, "out": out, "force": force}
+        arguments |= {"steps": list(built.cleaner.counts), "beside": settings.beside.name if settings.beside else None}
+        write_run_record(
+            built.data,
+            command="dataset",
+            arguments=arguments,
+            inputs=[*questions.files, snapshot],
+            more={"snapshot": store.manifest()["snapshot_id"]},
+        )
     for step, counted in built.cleaner.counts.items():
         taken = f", {count(counted.answers, 'answer')} taken out" if step is Step.TRIVIAL_ANSWERS else ""
         unjudged = f", {counted.unjudged:,} without a score" if step is Step.INCONSISTENT_DESCRIPTIONS else ""

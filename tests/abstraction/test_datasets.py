@@ -318,12 +318,14 @@ def test_a_killed_building_goes_on_and_asks_nothing_twice(tmp_path: Path) -> Non
 def test_work_for_something_else_is_not_taken_over(tmp_path: Path) -> None:
     class Fails(Worded):
         def __call__(self, rows: Sequence[TieredRow], /) -> Sequence[TieredRow]:
-            raise ConnectionError("gone")
+            if len(rows) < 2:
+                raise ConnectionError("gone")
+            return rows
 
     with pytest.raises(ConnectionError):
-        built(tmp_path, phraser=Fails(tmp_path / "log"))
+        built(tmp_path, phraser=Fails(tmp_path / "log"), settings={"batch": 3})
     (tmp_path / "w.sqlite").unlink()
-    with pytest.raises(DatasetError, match=r"differs in phraser.*--restart"):
+    with pytest.raises(DatasetError, match=r"differs in batch, phraser.*--restart"):
         built(tmp_path)
     (tmp_path / "w.sqlite").unlink()
     made, _ = built(tmp_path, restart=True)
@@ -351,13 +353,22 @@ def test_what_cannot_be_a_dataset_is_told_and_leaves_nothing(tmp_path: Path) -> 
         built(tmp_path, [ASKED[2]])
     assert not (tmp_path / "out").exists()
     (tmp_path / "w.sqlite").unlink()
-    with pytest.raises(RowError, match="no question can be used"):
+    with pytest.raises(RowError, match=r"q.jsonl can be used: 1 rejected, the first at .*q.jsonl:1: no question"):
         built(tmp_path, [{"question": "", "answer": "x"}], restart=True)
+    assert not (tmp_path / ".out.work").exists()
+    (tmp_path / "w.sqlite").unlink()
+    with pytest.raises(RowError, match="none has one answer"):
+        built(tmp_path, [ASKED[3]])
     for wrong in ({"split": "a b"}, {"name": " "}, {"batch": 0}, {"most": 1.5}):
         with pytest.raises(DatasetError):
             Settings(**{"name": "x", "format": "jsonl", **wrong})
-    with pytest.raises(DatasetError, match="not -"):
-        QuestionFiles(files=(Path("-"),))
+    for files, limit, said in (
+        (Path("-"), None, "not -"),
+        (tmp_path, None, "is a folder"),
+        (tmp_path / "q", 0, "limit 0"),
+    ):
+        with pytest.raises(DatasetError, match=said):
+            QuestionFiles(files=(files,), limit=limit)
 
 
 def questions_of(folder: Path, relations: Sequence[str]) -> Path:

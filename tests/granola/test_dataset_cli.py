@@ -1,0 +1,153 @@
+"""`granola dataset`, the script for GRANOLA-EQ, and the walk-through of docs/new-dataset.md, as users run them."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from abstraction.datasets.questions import GRANOLA_EQ_RELATIONS
+from abstraction.rows import read_tiered
+from kg import snapshot
+
+ROOT = Path(__file__).resolve().parents[2]
+BIN = Path(sys.executable).parent
+HOME = {"HF_HUB_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1", "HF_HUB_DISABLE_TELEMETRY": "1"}
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("demo") / "demo.sqlite"
+    snapshot.build([ROOT / "granola" / "demo" / "wikidata.json"], path)
+    return path
+
+
+def run(*words: object, cwd: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, *map(str, words)]
+    return subprocess.run(
+        command, cwd=cwd, capture_output=True, text=True, check=False, env={**os.environ, "PYTHONPATH": str(ROOT)}
+    )
+
+
+def dataset(*words: object, cwd: Path) -> subprocess.CompletedProcess[str]:
+    return run("-c", "from granola.cli.main import main; main()", "dataset", *words, cwd=cwd)
+
+
+def test_the_walk_through_runs_as_it_stands(tmp_path: Path) -> None:
+    text = (ROOT / "docs" / "new-dataset.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```sh\n(.*?)```", text, re.DOTALL)
+    shell = "\n".join(blocks).replace(". .venv/bin/activate\n", "")
+    (tmp_path / "granola").symlink_to(ROOT / "granola")
+    environment = {**os.environ, "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}"}
+    done = subprocess.run(
+        ["bash", "-euc", shell], cwd=tmp_path, capture_output=True, text=True, check=False, env=environment
+    )
+    assert done.returncode == 0, done.stderr
+    for shown in re.findall(r"```text\n(.*?)```", text, re.DOTALL)[:1]:
+        assert shown in done.stdout
+    assert "snapshot:unknown" not in done.stdout
+    rows = [*read_tiered(tmp_path / "my-dataset" / "data" / "test.jsonl")]
+    assert [row.extra["topic"] for row in rows] == ["politics", "science", "geography"]
+    assert {path.name for path in (tmp_path / "my-dataset").iterdir()} == {
+        "README.md", "build.json", "data", "dropped.jsonl"
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("format", ["jsonl", "parquet"])
+def test_the_datasets_library_loads_the_folder_offline(demo: Path, tmp_path: Path, format: str) -> None:
+    if find_spec("datasets") is None:
+        pytest.skip("the datasets library is not installed (pip install -e '.[datasets]')")
+    qa = tmp_path / "q.jsonl"
+    qa.write_text(
+        '{"id": "1", "question": "Where was Albert Einstein born?", "answer": "Ulm", "n": 1, "tags": ["a"]}\n'
+        '{"id": "2", "question": "What is the capital of France?", "answer": ["Paris", "Paname"], "odd": {"x": 1}}\n'
+    )
+    done = dataset(qa, "--snapshot", demo, "--out", "out", "--format", format, "--split", "train", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    code = """
+import json, sys
+from datasets import load_dataset
+rows = load_dataset("out", split="train", cache_dir="cache")
+print(json.dumps([dict(rows[k]) for k in range(len(rows))]))
+print(json.dumps({name: str(kind) for name, kind in rows.features.items()}))
+"""
+    environment = {**os.environ, **HOME, "HF_HOME": str(tmp_path / "home")}
+    loaded = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False, env=environment
+    )
+    assert loaded.returncode == 0, loaded.stderr
+    rows, features = map(json.loads, loaded.stdout.splitlines())
+    assert [row["answers"] for row in rows] == [["Ulm"], ["Paris", "Paname"]]
+    assert [row["n"] for row in rows] == [1, None]
+    assert json.loads(rows[1]["odd"]) == {"x": 1}
+    assert features["score_for_potential_error"] == "Value('float64')"
+    assert json.loads(rows[0]["levels"])[0]["tiers"][0]["text"] == "Ulm"
+
+
+def test_rejected_rows_are_told_and_the_rest_is_built(demo: Path, tmp_path: Path) -> None:
+    qa = tmp_path / "q.csv"
+    qa.write_text("question,answer\nWhere was X born?,\nWhere was Albert Einstein born?,Ulm\n", encoding="utf-8")
+    done = dataset(qa, "--snapshot", demo, "--out", "out", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "1 row rejected; listed in out/rejected.jsonl" in done.stderr
+    assert (tmp_path / "out" / "data" / "test.jsonl").read_text().count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("none.csv",), "no such file: none.csv"),
+        (("-",), "not -"),
+        (("wrong.csv",), "no question in wrong.csv can be used: 1 rejected"),
+        (("folder",), "folder is a folder"),
+        (("q.csv", "--threshold", "2"), "threshold 2.0 is out of range"),
+        (("q.csv", "--split", "a b"), "split 'a b'"),
+        (("q.csv", "--name", " "), "name ' '"),
+        (("q.csv", "--out", "."), "holds the questions"),
+        (("q.csv", "--out", "folder", "--force"), "no dataset built here"),
+        (("q.csv", "--out", "q.csv"), "would be lost"),
+        (("q.csv", "--snapshot", "q.csv"), "q.csv"),
+        (("q.csv", "--trivial", "none.txt"), "none.txt"),
+        (("q.csv", "--relation", "birthplace"), "unknown relation"),
+        (("q.csv", "--without", "washing"), "washing"),
+    ],
+)
+def test_wrong_use_is_told_and_leaves_nothing(demo: Path, tmp_path: Path, words: tuple[str, ...], said: str) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "mine.txt").write_text("mine")
+    (tmp_path / "q.csv").write_text("question,answer\nWhere was Albert Einstein born?,Ulm\n")
+    (tmp_path / "wrong.csv").write_text("Frage,Antwort\nWo?,Hier\n")
+    defaults = [x for k, v in (("--snapshot", demo), ("--out", "out")) if k not in words for x in (k, v)]
+    before = sorted(path.name for path in tmp_path.rglob("*"))
+    done = dataset(*words, *defaults, cwd=tmp_path)
+    assert (done.returncode, said in done.stderr, "Traceback" in done.stderr) == (2, True, False), done.stderr
+    assert sorted(path.name for path in tmp_path.rglob("*")) == before
+
+
+def test_the_script_builds_granola_eqs_selection(demo: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "test"
+    folder.mkdir()
+    for name in (*GRANOLA_EQ_RELATIONS, "P36"):
+        rows = [{"question": "Where was Albert Einstein born?", "answers": ["Ulm"]}] if name == "P19" else []
+        rows += [{"question": f"{name} {k}?", "answers": ["Ulm", "Bonn"][:k]} for k in (1, 2)]
+        (folder / f"{name}.test.json").write_text(json.dumps(rows))
+    script = ROOT / "scripts" / "build_granola_eq.py"
+    done = run(script, folder, "--snapshot", demo, "--out", "eq", "--relations", "P19,p36", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "several-answers: 2 of 5 rows left out" in done.stdout
+    assert "| rows | 3 | 12,452 |" in done.stdout
+    rows_built = [json.loads(line) for line in (tmp_path / "eq" / "data" / "test.jsonl").read_text().splitlines()]
+    assert [(row["id"], row["relation"]) for row in rows_built] == [("0", "P19"), ("1", "P19"), ("17", "P36")]
+    for words, said in (
+        (("--relations", "P19,P9"), "no file for P9"),
+        (("--limit", "0"), "limit 0"),
+        ((), "exists; give --force"),
+    ):
+        done = run(script, folder, "--snapshot", demo, "--out", "eq", *words, cwd=tmp_path)
+        assert (done.returncode, said in done.stderr) == (2, True), done.stderr
