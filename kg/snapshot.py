@@ -204,9 +204,11 @@ class _Job:
         decode = msgspec.msgpack.Decoder(Survey).decode
 
         def keep() -> None:
+            reading.settled = False
             work.checkpoint({"phase": "surveying", "reading": reading.state()}, {"named": named})
+            reading.settled = True
 
-        with _keeping(work, keep):
+        with _keeping(work, reading, keep):
             for answer in reading.run("surveying", SURVEY):
                 found = decode(answer.result)
                 if reading.left is not None and found.entities > reading.left:
@@ -246,11 +248,17 @@ class _Job:
         if "collected" not in work.state:
             for source, line, reject, excerpt in rejected:
                 self.rejects.add(source, row_of(line, reject, excerpt), copied=False)
-        with _keeping(work, lambda: collector.keep(reading.state())):
+
+        def keep() -> None:
+            reading.settled = False
+            collector.keep(reading.state())
+            reading.settled = True
+
+        with _keeping(work, reading, keep):
             for answer in reading.run("reading", READ):
                 reading.counted(collector.add(answer, reading.left))
                 if work.due:
-                    collector.keep(reading.state())
+                    keep()
         described = work.state.get("described")
         if described is not None and described != reading.describe():
             raise SourceError(
@@ -290,12 +298,12 @@ class _Job:
 
 
 @contextmanager
-def _keeping(work: Work, keep: Callable[[], None]) -> Iterator[None]:
-    """What was read before a source's damage or an interrupt is kept."""
+def _keeping(work: Work, reading: Reading, keep: Callable[[], None]) -> Iterator[None]:
+    """What was read before a source's damage or an interrupt is kept; of a block taken in half, nothing."""
     try:
         yield
     except (SourceError, KeyboardInterrupt):
-        if work.worth_keeping:
+        if work.worth_keeping and reading.settled:
             keep()
         raise
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from kg.errors import SelectionError, SnapshotError
 from kg.reading.reaching import Fetch, reached
 from kg.scope import Scope
-from kg.snapshot import Origin, Progress, Report, build, check_output
+from kg.snapshot import Origin, Progress, Report, build, check_output, check_request
 from kg.terms import fallback_chain
 
 if TYPE_CHECKING:
@@ -49,10 +49,7 @@ def build_from_rdf(
     from kg.reading.spool import spooling
 
     out = Path(out)
-    check_output(out, force=force)
-    for path in paths:
-        if str(path) != "-" and not Path(path).exists():
-            raise FileNotFoundError(2, "no such file", str(path))
+    check_request(paths, out, limit=None, force=force)
     asked = _asked(languages)
     reading = RDFReading(
         paths=[str(path) for path in paths],

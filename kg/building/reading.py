@@ -72,6 +72,8 @@ class Reading:
         self.damage: list[tuple[str, str]] = [(name, what) for name, what in kept.get("damage", ())]
         self.warnings: list[str] = list(kept.get("warnings", ()))
         self._last: tuple[DumpReader, Block] | None = None
+        self._given: tuple[DumpReader, Block] | None = None
+        self.settled = True  # whether all that was given has been taken whole: `state` may be kept
 
     @property
     def left(self) -> int | None:
@@ -79,8 +81,10 @@ class Reading:
         return None if self._limit is None else self._limit - self.entities
 
     def counted(self, entities: int) -> None:
-        """Say how many entities the last answer held, before the next is taken."""
+        """Say that the last answer was taken whole and how many entities it held, before the next is taken."""
         self.entities += entities
+        self._last = self._given
+        self.settled = True
 
     def run(self, phase: str, kind: int) -> Iterator[Answer]:
         """Every block's answer, in order, or up to the limit."""
@@ -88,7 +92,8 @@ class Reading:
             reader = self._readers[self._at]
             for block, task in self._tasks(reader, kind):
                 result = task.result()
-                self._last = (reader, block)
+                self._given = (reader, block)
+                self.settled = False
                 yield Answer(source=reader.name, block=block, result=result)
                 self._tell(phase)
                 if self.left == 0:
@@ -99,7 +104,7 @@ class Reading:
                 self.warnings.append(reader.warning)
             self._finished.append(_described(reader))
             self._at += 1
-            self._mark = self._last = None
+            self._mark = self._last = self._given = None
 
     def _tasks(self, reader: DumpReader, kind: int) -> Iterator[tuple[Block, Task]]:
         waiting: deque[tuple[Block, Task]] = deque()

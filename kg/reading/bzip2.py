@@ -163,6 +163,8 @@ class Cutter:
                     continue
                 return
             self._members += 1
+            if len(self._buffer) < 4:
+                raise self._fail("truncated: the file ends inside {member}")
             if not self._buffer.startswith(b"BZh") or not 0x31 <= self._buffer[3:4][0] <= 0x39:
                 raise self._fail("damaged or followed by other bytes after {member}")
             level, at = self._buffer[3], _HEADER

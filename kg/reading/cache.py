@@ -13,6 +13,7 @@ from pathlib import Path
 from kg.errors import SourceError
 
 _CHUNK = 500
+_APPLICATION_ID = 0x4B474341  # "KGCA"
 
 
 class Cache:
@@ -24,8 +25,9 @@ class Cache:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self._connection = sqlite3.connect(self.path, timeout=60, isolation_level=None, check_same_thread=False)
+            self._check()
             self._connection.executescript(
-                "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;"
+                f"PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA application_id = {_APPLICATION_ID};"
                 "CREATE TABLE IF NOT EXISTS answer (key TEXT PRIMARY KEY, fetched REAL NOT NULL, body BLOB NOT NULL)"
                 " WITHOUT ROWID"
             )
@@ -33,6 +35,14 @@ class Cache:
             raise SourceError(f"{path} cannot be used as a cache: {error}; name another file or remove it") from error
         self.first: float | None = None  # fetch times of what was read or written
         self.last: float | None = None
+
+    def _check(self) -> None:
+        """Raises SourceError, before anything is changed, where the file is a database of something else."""
+        (found,) = self._connection.execute("PRAGMA application_id").fetchone()
+        tables = {name for (name,) in self._connection.execute("SELECT name FROM sqlite_master")}
+        if found != _APPLICATION_ID and tables - {"answer"}:
+            self._connection.close()
+            raise SourceError(f"{self.path} is a database but no cache of answers; name another file")
 
     def get(self, keys: Iterable[str]) -> dict[str, bytes]:
         """What is there of some keys; an entry that is damaged counts as lacking."""

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import re
+import sqlite3
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from pathlib import Path
@@ -378,6 +380,17 @@ def test_a_file_that_is_no_cache(tmp_path: Path) -> None:
     (tmp_path / "cache").write_text("hello " * 1000)
     with pytest.raises(SourceError, match="cannot be used as a cache"):
         Cache(tmp_path / "cache")
+
+
+def test_a_database_of_something_else_is_no_cache(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "other")) as other:
+        other.execute("CREATE TABLE mine (a)")
+    before = (tmp_path / "other").read_bytes()
+    with pytest.raises(SourceError, match="no cache of answers"):
+        Cache(tmp_path / "other")
+    assert (tmp_path / "other").read_bytes() == before
+    Cache(tmp_path / "cache").put({"a": b"one"})
+    assert Cache(tmp_path / "cache").get(["a"]) == {"a": b"one"}
 
 
 def test_a_damaged_entry_counts_as_lacking(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import gzip
 import os
+import pkgutil
 import signal
 import sqlite3
 import subprocess
@@ -297,6 +298,37 @@ def interrupted(folder: Path, monkeypatch: pytest.MonkeyPatch, after: int, **opt
     with pytest.raises(KeyboardInterrupt):
         build([folder / "dump"], folder / "out", progress=stop, **options)
     assert folder_of(folder / "out").is_dir()
+
+
+@pytest.mark.parametrize(
+    "place", ["kg.store.filling.insert_flat", "kg.building.work.Work.stage_names", "kg.picking.EdgeTable.add"]
+)
+@pytest.mark.parametrize("every", [0.0, 30.0])
+def test_an_interrupt_in_the_middle_of_a_block(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str, every: float
+) -> None:
+    """Half a block is not kept: it would be missing for ever, or come twice."""
+    monkeypatch.setattr(work, "EVERY", every)
+    monkeypatch.setattr(work, "WORTH", 0.0)
+    scope = SCOPES["graph"] if "picking" in place else SCOPES["everything"]
+    (tmp_path / "dump").write_bytes(PACKED["gz"](DUMP))
+    real = pkgutil.resolve_name(place)
+    calls = 0
+
+    def stop_at_the_fifth(*arguments: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        found = real(*arguments)
+        if calls == 5:
+            raise KeyboardInterrupt
+        return found
+
+    with monkeypatch.context() as patched:
+        patched.setattr(place, stop_at_the_fifth)
+        with pytest.raises(KeyboardInterrupt):
+            build([tmp_path / "dump"], tmp_path / "out", scope=scope, workers=1)
+    again = build([tmp_path / "dump"], tmp_path / "out", scope=scope, workers=1)
+    assert outcome(again) == outcome(build([tmp_path / "dump"], tmp_path / "whole", scope=scope, workers=1))
 
 
 def test_what_was_read_is_not_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -28,6 +28,7 @@ from kg.errors import (
     MissingContactError,
     QueryError,
     SelectionError,
+    SnapshotError,
     SourceError,
     TimeLimitError,
 )
@@ -268,6 +269,14 @@ def _without_statement_nodes(path: Path, out: Path) -> Path:
     ]
     out.write_text("".join(kept))
     return out
+
+
+def test_a_source_is_never_written_over(folder: Path, tmp_path: Path) -> None:
+    source = tmp_path / "world.nt"
+    source.write_bytes((folder / "world.nt").read_bytes())
+    with pytest.raises(SnapshotError, match="both source and output"):
+        build_from_rdf([source], source, force=True)
+    assert source.read_bytes() == (folder / "world.nt").read_bytes()
 
 
 def test_truthy_data_is_read_as_far_as_it_goes_and_says_so(folder: Path, tmp_path: Path) -> None:
