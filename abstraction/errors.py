@@ -23,3 +23,27 @@ class LanguageError(AbstractionError, ValueError):
 
 class DatasetError(AbstractionError, ValueError):
     """A dataset cannot be built as asked: its place is taken, its questions are missing, a phraser broke its word."""
+
+
+class ModelError(AbstractionError, RuntimeError):
+    """A language model cannot be used at all; what was answered until then is kept."""
+
+
+class ModelSpecError(ModelError, ValueError):
+    """What names a model names none, or with settings that there are not; the message says what is allowed."""
+
+
+class ModelAccessError(ModelError, PermissionError):
+    """A model's server refuses who asks, or has no such model: every further request would fail the same way."""
+
+
+class ModelUnreachableError(ModelError, ConnectionError):
+    """A model's server does not answer, or fails whatever it is asked."""
+
+
+class PromptError(AbstractionError, ValueError):
+    """A prompt file is not as it must be; the message names the file and the line."""
+
+
+class ReplyError(AbstractionError, ValueError):
+    """A model's reply is not in the form that was asked for."""

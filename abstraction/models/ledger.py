@@ -1,0 +1,137 @@
+"""What a model was asked and answered: kept on disk so that nothing is asked twice, logged, and counted."""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from abstraction.errors import ModelError
+from abstraction.models.call_log import Call, CallLog
+from abstraction.models.request import Request
+from abstraction.models.result import Completion, Totals, completion_of
+from kg.errors import SourceError
+from kg.reading.cache import Cache
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Prices:
+    """Of a million tokens, in any currency."""
+
+    prompt: float
+    completion: float
+
+    def of(self, prompt_tokens: int, completion_tokens: int) -> float:
+        """What so many tokens cost."""
+        return (prompt_tokens * self.prompt + completion_tokens * self.completion) / 1_000_000
+
+
+class Ledger:
+    """The cache, the log and the totals of one model. Safe for several threads.
+
+    An answer is in the cache before any caller sees it, and in the log before it is in the cache: a process that is
+    killed loses only what was under way.
+    """
+
+    def __init__(
+        self,
+        identity: Mapping[str, Any],
+        *,
+        cache: Path | str | None = None,
+        log: Path | str | None = None,
+        prices: Prices | None = None,
+    ) -> None:
+        """`identity` is part of every key in the cache. Raises ModelError where a file cannot be used."""
+        self._identity = hashlib.sha256(orjson.dumps(identity, option=orjson.OPT_SORT_KEYS)).hexdigest()
+        self._prices = prices
+        self._lock = threading.Lock()
+        self._totals = Totals(cost=None if prices is None else 0.0)
+        try:
+            self._cache = None if cache is None else Cache(cache)
+        except SourceError as error:
+            raise ModelError(str(error)) from error
+        self._log = None if log is None else CallLog(log, identity)
+
+    @property
+    def totals(self) -> Totals:
+        """What was counted until now."""
+        return self._totals
+
+    def _sample_key(self, key: str, sample: int) -> str:
+        return f"{self._identity[:32]}{key}-{sample}"
+
+    def known(self, request: Request, key: str) -> list[Completion | None]:
+        """The `n` completions of a request, None for those that no run has brought yet. `key` is the request's."""
+        if self._cache is None:
+            return [None] * request.sampling.n
+        keys = [self._sample_key(key, sample) for sample in range(request.sampling.n)]
+        try:
+            kept = self._cache.get(keys)
+        except sqlite3.Error as error:
+            raise ModelError(
+                f"{self._cache.path} cannot be read as a cache: {error}; remove it or name another"
+            ) from error
+        found = [completion_of(orjson.loads(kept[one])) if one in kept else None for one in keys]
+        cached = sum(one is not None for one in found)
+        if cached:
+            with self._lock:
+                self._totals = replace(
+                    self._totals, cached=self._totals.cached + cached, samples=self._totals.samples + cached
+                )
+        return found
+
+    def failed(self, call: Call) -> None:
+        """A call that brought nothing."""
+        if self._log is not None:
+            self._log.add(call)
+        with self._lock:
+            self._totals = replace(
+                self._totals, calls=self._totals.calls + 1, failed_calls=self._totals.failed_calls + 1
+            )
+
+    def answered(
+        self,
+        call: Call,
+        completions: Sequence[Completion],
+        *,
+        prompt_tokens: int | None,
+        completion_tokens: int | None,
+    ) -> None:
+        """A call that brought completions: the first ones of its samples."""
+        if self._log is not None:
+            self._log.add(call)
+        if self._cache is not None:
+            try:
+                self._cache.put(
+                    {
+                        self._sample_key(call.key, sample): orjson.dumps(one.as_json())
+                        for sample, one in zip(call.samples, completions, strict=False)
+                    }
+                )
+            except (SourceError, sqlite3.Error) as error:
+                raise ModelError(f"{error}; nothing more is asked") from error
+        with self._lock:
+            now = self._totals
+            spent = (prompt_tokens or 0, completion_tokens or 0)
+            self._totals = replace(
+                now,
+                calls=now.calls + 1,
+                samples=now.samples + len(completions),
+                prompt_tokens=now.prompt_tokens + spent[0],
+                completion_tokens=now.completion_tokens + spent[1],
+                untold=now.untold + (prompt_tokens is None or completion_tokens is None),
+                cost=None if self._prices is None or now.cost is None else now.cost + self._prices.of(*spent),
+            )
+
+    def close(self) -> None:
+        """Release both files."""
+        if self._cache is not None:
+            self._cache.close()
+        if self._log is not None:
+            self._log.close()

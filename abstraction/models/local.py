@@ -1,0 +1,322 @@
+"""A chat model in a folder on this machine, run with `transformers`, in batches, on the processor or a GPU."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from abstraction.errors import ModelError
+from abstraction.models import wire
+from abstraction.models.call_log import Call
+from abstraction.models.fan_out import CallFailed, Task
+from abstraction.models.ledger import Ledger
+from abstraction.models.request import Request
+from abstraction.models.result import Completion, FailureReason, Result, TokenLogprob, Totals
+from abstraction.models.sampler import Decode, Drawing, Ending, Row
+from kg.files import sha256_of
+
+MODELS_HELP = "a local model needs transformers and torch: pip install 'granola-ladders[models]'"
+DTYPES = ("auto", "float32", "bfloat16", "float16")
+_BATCHES = 4  # batches that are taken at a time and sorted by length, so that rows of a batch are alike
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LocalSettings:
+    """`device`: auto (a GPU where there is one), cpu, cuda or cuda:1; `dtype`: one of DTYPES, auto as the weights are.
+
+    `batch`: answers generated together.
+    """
+
+    device: str = "auto"
+    dtype: str = "auto"
+    batch: int = 16
+
+
+class LocalModel:
+    """A causal language model with its tokenizer. Weights are read when the first answer is lacking."""
+
+    def __init__(
+        self,
+        path: Path | str,
+        *,
+        settings: LocalSettings | None = None,
+        cache: Path | str | None = None,
+        log: Path | str | None = None,
+    ) -> None:
+        """Raises ModelError for a folder without a model, or where a library is missing."""
+        self.path = Path(path)
+        self.settings = settings or LocalSettings()
+        if not (self.path / "config.json").is_file():
+            raise ModelError(
+                f"local:{path}: no config.json there; name a folder with a model as transformers saves it"
+                " (`hf download NAME --local-dir FOLDER` fetches one)"
+            )
+        self.device = _device(self.settings.device)
+        self.identity: Mapping[str, Any] = {
+            "kind": "local",
+            "weights": folder_hash(self.path),
+            "device": self.device.split(":")[0],
+            "dtype": self.settings.dtype,
+        }
+        self._ledger = Ledger(self.identity, cache=cache, log=log)
+        self._engine: _Engine | None = None
+
+    @property
+    def totals(self) -> Totals:
+        """What was done until now."""
+        return self._ledger.totals
+
+    def generate(self, requests: Iterable[Request]) -> Iterator[Result]:
+        """As `ChatModel.generate`. A request that does not fit into the model, or memory, is a Failure."""
+        source = iter(requests)
+        while tasks := self._window(source):
+            rows = self._rows([task for _, task in tasks])
+            rows.sort(key=lambda row: (-len(row[1].prompt), -row[1].request.sampling.max_tokens))
+            for at in range(0, len(rows), self.settings.batch):
+                self._batch(rows[at : at + self.settings.batch])
+            for request, task in tasks:
+                yield task.result(request)
+
+    def _window(self, source: Iterator[Request]) -> list[tuple[Request, Task]]:
+        """Requests for some batches, those that ask the same with one task."""
+        tasks: list[tuple[Request, Task]] = []
+        by_key: dict[str, Task] = {}
+        lacking = 0
+        most = _BATCHES * self.settings.batch
+        while lacking < most and len(tasks) < 4 * most:
+            request = next(islice(source, 1), None)
+            if request is None:
+                break
+            key = request.key()
+            task = by_key.get(key)
+            if task is None or len(task.found) < request.sampling.n:
+                found = self._ledger.known(request, key)
+                lacking += found.count(None) - (0 if task is None else task.found.count(None))
+                if task is None:
+                    task = by_key[key] = Task(request, key, found)
+                else:
+                    task.request, task.found = request, found
+            tasks.append((request, task))
+        return tasks
+
+    def _rows(self, tasks: Sequence[Task]) -> list[tuple[Task, Row]]:
+        rows: list[tuple[Task, Row]] = []
+        for task in dict.fromkeys(tasks):
+            samples = [sample for sample, one in enumerate(task.found) if one is None]
+            if not samples:
+                continue
+            try:
+                prompt = self._loaded().prompt(task.request)
+            except CallFailed as failure:
+                task.failure = failure
+                continue
+            rows += [(task, Row(task.request, task.key, sample, prompt)) for sample in samples]
+        return rows
+
+    def _loaded(self) -> _Engine:
+        if self._engine is None:
+            self._engine = _Engine(self.path, self.device, self.settings.dtype)
+        return self._engine
+
+    def _batch(self, rows: Sequence[tuple[Task, Row]]) -> None:
+        import torch
+
+        begun = time.monotonic()
+        try:
+            made = self._loaded().generate([row for _, row in rows])
+        except torch.OutOfMemoryError as error:
+            torch.cuda.empty_cache()
+            if len(rows) > 1:
+                self._batch(rows[: len(rows) // 2])
+                self._batch(rows[len(rows) // 2 :])
+                return
+            task, row = rows[0]
+            task.failure = CallFailed(FailureReason.OUT_OF_MEMORY, f"{self.path}: {str(error)[:200]}")
+            self._ledger.failed(self._call(row, None, begun, str(task.failure)))
+            return
+        for (task, row), (completion, tokens) in zip(rows, made, strict=True):
+            task.found[row.sample] = completion
+            received = wire.response_of([completion], prompt_tokens=len(row.prompt), completion_tokens=tokens)
+            self._ledger.answered(
+                self._call(row, received, begun),
+                [completion],
+                prompt_tokens=len(row.prompt),
+                completion_tokens=tokens,
+            )
+
+    def _call(self, row: Row, received: object, begun: float, error: str | None = None) -> Call:
+        return Call(
+            request=row.request,
+            key=row.key,
+            samples=range(row.sample, row.sample + 1),
+            attempt=1,
+            sent=wire.body_of(row.request, model=str(self.path), first=row.sample),
+            status=None,
+            received=received,
+            seconds=time.monotonic() - begun,
+            error=error,
+        )
+
+    def close(self) -> None:
+        """Release the weights and files."""
+        self._engine = None
+        self._ledger.close()
+
+
+class _Engine:
+    """The loaded weights and tokenizer."""
+
+    def __init__(self, path: Path, device: str, dtype: str) -> None:
+        from transformers import AutoModelForCausalLM, AutoTokenizer, GenerationConfig
+        from transformers.utils import logging
+
+        bars = logging.is_progress_bar_enabled()
+        logging.disable_progress_bar()
+        try:
+            self._tokenizer: Any = AutoTokenizer.from_pretrained(path, local_files_only=True)
+            model: Any = AutoModelForCausalLM.from_pretrained(path, dtype=dtype, local_files_only=True)
+        except (OSError, ValueError, ImportError) as error:
+            raise ModelError(f"local:{path} cannot be loaded: {' '.join(str(error).split())[:300]}") from error
+        finally:
+            if bars:
+                logging.enable_progress_bar()
+        self._model = model.to(device).eval()
+        self._device = device
+        own = model.generation_config
+        eos = own.eos_token_id if own.eos_token_id is not None else self._tokenizer.eos_token_id
+        self._eos: list[int] = [] if eos is None else eos if isinstance(eos, list) else [eos]
+        pad = self._tokenizer.pad_token_id
+        self._pad: int = pad if pad is not None else self._eos[0] if self._eos else 0
+        # What else the model's own settings say of sampling must not be mixed with what was asked for.
+        self._model.generation_config = GenerationConfig(eos_token_id=self._eos or None, pad_token_id=self._pad)
+        room = getattr(model.config.get_text_config(), "max_position_embeddings", None)
+        self._room: int | None = room if isinstance(room, int) and room > 0 else None
+        # Text from data must not be read as the marks that part one turn from the next.
+        added = [str(token) for token in self._tokenizer.added_tokens_decoder.values() if token.special]
+        self._marks = sorted({*added, *self._tokenizer.all_special_tokens}, key=len, reverse=True)
+        self._decode = Decode(self._tokenizer)
+
+    def prompt(self, request: Request) -> list[int]:
+        """The conversation in the model's own format, as token ids. Raises CallFailed for one that does not fit."""
+        turns = [{"role": one.role, "content": self._harmless(one.content)} for one in request.messages]
+        ids = list(self._tokenizer(self._text(turns, request), add_special_tokens=False)["input_ids"])
+        limit = request.sampling.max_tokens
+        if self._room is not None and len(ids) + limit > self._room:
+            raise CallFailed(
+                FailureReason.TOO_LONG,
+                f"{len(ids)} tokens and up to {limit} more exceed the {self._room} that the model holds",
+            )
+        return ids
+
+    def _text(self, turns: list[dict[str, str]], request: Request) -> str:
+        if not self._tokenizer.chat_template:  # a model that was never taught to converse
+            return "\n\n".join(turn["content"] for turn in turns) + "\n\n"
+        from jinja2 import TemplateError
+
+        try:
+            return self._templated(turns)
+        except TemplateError as error:
+            system = [turn["content"] for turn in turns if turn["role"] == "system"]
+            rest = [turn for turn in turns if turn["role"] != "system"]
+            if not system:
+                raise CallFailed(FailureReason.REFUSED, f"the chat template refuses: {error}") from error
+            # Some models know no system's turn: it stands before the first of the user's.
+            rest[0] = rest[0] | {"content": "\n\n".join([*system, rest[0]["content"]])}
+            try:
+                return self._templated(rest)
+            except TemplateError as again:
+                raise CallFailed(FailureReason.REFUSED, f"the chat template refuses: {again}") from again
+
+    def _templated(self, turns: list[dict[str, str]]) -> str:
+        text: str = self._tokenizer.apply_chat_template(turns, tokenize=False, add_generation_prompt=True)
+        return text
+
+    def _harmless(self, text: str) -> str:
+        for mark in self._marks:
+            text = text.replace(mark, f"{mark[0]} {mark[1:]}")
+        return text
+
+    def generate(self, rows: Sequence[Row]) -> list[tuple[Completion, int]]:
+        """For each row its completion, and how many tokens were made for it."""
+        import torch
+
+        longest = max(len(row.prompt) for row in rows)
+        ids = torch.full((len(rows), longest), self._pad, dtype=torch.long)
+        mask = torch.zeros_like(ids)
+        for at, row in enumerate(rows):
+            ids[at, longest - len(row.prompt) :] = torch.tensor(row.prompt, dtype=torch.long)
+            mask[at, longest - len(row.prompt) :] = 1
+        drawing = Drawing(rows, self._device)
+        ending = Ending(rows, longest, self._decode)
+        with torch.inference_mode():
+            out = self._model.generate(
+                input_ids=ids.to(self._device),
+                attention_mask=mask.to(self._device),
+                do_sample=False,
+                max_new_tokens=max(row.request.sampling.max_tokens for row in rows),
+                logits_processor=[drawing],
+                stopping_criteria=[ending],
+            )
+        made = out[:, longest:].tolist()
+        return [self._completion(row, at, made[at][: ending.lengths[at]], drawing) for at, row in enumerate(rows)]
+
+    def _completion(self, row: Row, at: int, made: list[int], drawing: Drawing) -> tuple[Completion, int]:
+        how = row.request.sampling
+        end = next((place for place, token in enumerate(made) if token in self._eos), None)
+        kept = made if end is None else made[:end]
+        text = self._decode(kept)
+        stops = [place for place in (text.find(one) for one in how.stop) if place >= 0]
+        ended = end is not None or bool(stops)
+        counted = len(kept) if end is None else end + 1
+        if stops:
+            text = text[: min(stops)]
+        completion = Completion(
+            text=text,
+            finish_reason="stop" if ended else "length",
+            seed=how.seed_of(row.sample),
+            logprobs=None if how.logprobs is None else self._logprobs(kept, at, how.logprobs, drawing),
+        )
+        return completion, counted
+
+    def _logprobs(self, kept: list[int], at: int, wanted: int, drawing: Drawing) -> tuple[TokenLogprob, ...]:
+        found: list[TokenLogprob] = []
+        for step, token in enumerate(kept):
+            values, ids = drawing.likeliest[step]
+            top = zip(values[at, :wanted].tolist(), ids[at, :wanted].tolist(), strict=True)
+            found.append(
+                TokenLogprob(
+                    token=self._decode([token]),
+                    logprob=float(drawing.taken[step][at]),
+                    top=tuple(TokenLogprob(token=self._decode([other]), logprob=value) for value, other in top),
+                )
+            )
+        return tuple(found)
+
+
+def folder_hash(path: Path) -> str:
+    """Hex SHA-256 over names and contents of a folder's files: weights, tokenizer, template and settings."""
+    whole = hashlib.sha256()
+    for one in sorted(path.iterdir()):
+        if one.is_file() and not one.name.startswith("."):
+            whole.update(f"{one.name}\0{sha256_of(one)}\n".encode())
+    return whole.hexdigest()
+
+
+def _device(wanted: str) -> str:
+    """The device that a setting means. Raises ModelError where it is not there, or a library is missing."""
+    try:
+        import torch
+        import transformers  # noqa: F401
+    except ImportError as error:
+        raise ModelError(f"{MODELS_HELP} (no {error.name})") from error
+    there = torch.cuda.is_available()
+    if wanted == "auto":
+        return "cuda" if there else "cpu"
+    if wanted.startswith("cuda") and not there:
+        raise ModelError(f"device={wanted}: torch finds no GPU here; give device=cpu or leave it out")
+    return wanted

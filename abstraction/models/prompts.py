@@ -1,0 +1,204 @@
+"""Prompts: text files with named slots, in turns.
+
+A file looks like this:
+
+    # A line that begins with # before the first turn is a comment.
+    [system]
+    You name places.
+    [user]
+    Which place is meant? <question>{{question}}</question>
+
+Turns begin with a line of [system], [user] or [assistant] alone; the blank lines around a turn's text are no part of
+it. Examples are turns of the user's and the assistant's before the last one. Which slots a prompt has is the program's
+to say; a file must use those that are required.
+
+What fills a slot is data, whoever wrote it. Turns are parted before slots are filled, a slot's text is never searched
+for slots again, and it is put on one line, without control characters, and with its angle brackets and other marks
+that part turns or close tags replaced. So `<question>...</question>` around a slot cannot be closed from within, and
+a reply in which a tag is looked for (`abstraction.models.replies`) cannot have got that tag from data.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from abstraction.errors import PromptError
+from abstraction.models.request import Message, Role
+
+SUFFIX = ".txt"
+LONGEST = 2000  # characters of one slot's text; what is longer ends in ...
+_TURN = re.compile(r"\[(system|user|assistant)\][ \t]*")
+_SLOT = re.compile(r"\{\{([^{}\n]*)\}\}")
+_NAME = re.compile(r"[a-z][a-z0-9_]*")
+_INSTRUCTION = re.compile(r"\[(\s*/?\s*(?:inst|system|user|assistant)[^\]]*)\]", re.IGNORECASE)
+# What looks like the marks by which models part turns, and what closes a slot, as signs that mean nothing to either.
+_HARMLESS = str.maketrans({"<": "‹", ">": "›", "＜": "‹", "＞": "›", "{": "(", "}": ")", "`": "'"})
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PromptKind:
+    """A prompt that the program asks with: the slots that its file must have, and those that it may have."""
+
+    name: str
+    required: frozenset[str]
+    optional: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Turn:
+    role: Role
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Prompt:
+    """A prompt as read. `sha256`: hex, of the file's text, whatever its line ends; part of a signature."""
+
+    kind: PromptKind
+    turns: tuple[_Turn, ...]
+    sha256: str
+
+    def fill(self, values: Mapping[str, str | Sequence[str]]) -> tuple[Message, ...]:
+        """The messages with each slot filled. A sequence fills its slot with a line `- item` each.
+
+        Raises PromptError for a slot without a value, or a value without a slot in this kind of prompt.
+        """
+        unknown = sorted(values.keys() - self.kind.required - self.kind.optional)
+        if unknown:
+            raise PromptError(f"prompt {self.kind.name} has no slot {', '.join(unknown)}")
+        ready = {name: _rendered(value) for name, value in values.items()}
+
+        def value_of(found: re.Match[str]) -> str:
+            name = found[1].strip()
+            if name not in ready:
+                raise PromptError(f"prompt {self.kind.name}: no text for the slot {name}")
+            return ready[name]
+
+        return tuple(Message(role=turn.role, content=_SLOT.sub(value_of, turn.text)) for turn in self.turns)
+
+
+def harmless(text: str) -> str:
+    """Text from data as it stands in a slot: one line, no control or invisible characters, no marks.
+
+    Angle brackets become ‹ ›, braces round brackets, and [INST], [system] and their like lose their square brackets.
+    """
+    seen = (letter if _is_shown(letter) else " " for letter in unicodedata.normalize("NFC", text))
+    line = " ".join("".join(seen).split()).translate(_HARMLESS)
+    while (without := _INSTRUCTION.sub(r"(\1)", line)) != line:
+        line = without
+    return line if len(line) <= LONGEST else line[: LONGEST - 3].rstrip() + "..."
+
+
+def _is_shown(letter: str) -> bool:
+    """Not a control, a lone surrogate, or one of the signs that change a text's direction or hide in it."""
+    category = unicodedata.category(letter)
+    return category not in ("Cc", "Cs", "Co", "Cn") and (category != "Cf" or letter in "\u200c\u200d")
+
+
+def _rendered(value: str | Sequence[str]) -> str:
+    if isinstance(value, str):
+        return harmless(value)
+    return "\n".join(f"- {harmless(one)}" for one in value)
+
+
+def parse_prompt(text: str, kind: PromptKind, where: str) -> Prompt:
+    """A prompt from its file's text. Raises PromptError naming `where` and the line."""
+    turns: list[_Turn] = []
+    role: Role | None = None
+    lines: list[str] = []
+
+    def finish(number: int) -> None:
+        if role is not None:
+            content = "\n".join(lines).strip("\n").strip()
+            if not content:
+                raise PromptError(f"{where}, line {number}: the turn [{role}] before it is empty")
+            turns.append(_Turn(role=role, text=content))
+
+    numbered = enumerate(text.splitlines(), start=1)
+    number = 0
+    for number, line in numbered:
+        begun = _TURN.fullmatch(line)
+        if begun:
+            finish(number)
+            role, lines = begun[1], []  # type: ignore[assignment]  # one of the pattern's three
+        elif role is not None:
+            _check_slots(line, kind, f"{where}, line {number}")
+            lines.append(line)
+        elif line.strip() and not line.startswith("#"):
+            raise PromptError(f"{where}, line {number}: text before the first turn; begin it with a line of [user]")
+    finish(number + 1)
+    _check_turns(turns, kind, where)
+    normal = "\n".join(text.splitlines())
+    return Prompt(kind=kind, turns=tuple(turns), sha256=hashlib.sha256(normal.encode()).hexdigest())
+
+
+def _check_slots(line: str, kind: PromptKind, where: str) -> None:
+    allowed = kind.required | kind.optional
+    for found in _SLOT.finditer(line):
+        if found[1].strip() not in allowed:
+            shown = ", ".join(sorted(allowed)) or "none"
+            raise PromptError(f"{where}: no slot {found[0]} in the prompt {kind.name}; allowed: {shown}")
+    rest = _SLOT.sub("", line)
+    if "{{" in rest or "}}" in rest:
+        raise PromptError(f"{where}: a slot that is not closed; a slot is {{{{name}}}}, on one line")
+
+
+def _check_turns(turns: Sequence[_Turn], kind: PromptKind, where: str) -> None:
+    roles = [turn.role for turn in turns]
+    if not roles or roles[-1] != "user":
+        raise PromptError(f"{where}: the last turn must be [user]: what the model answers")
+    if "system" in roles[1:]:
+        raise PromptError(f"{where}: [system] can only be the first turn")
+    talk = roles[1:] if roles[0] == "system" else roles
+    if any(role != ("user", "assistant")[at % 2] for at, role in enumerate(talk)):
+        raise PromptError(f"{where}: [user] and [assistant] take turns, [user] first")
+    used = {found[1].strip() for turn in turns for found in _SLOT.finditer(turn.text)}
+    lacking = sorted(kind.required - used)
+    if lacking:
+        raise PromptError(f"{where}: the prompt {kind.name} needs {', '.join(f'{{{{{one}}}}}' for one in lacking)}")
+
+
+def load_prompts(kinds: Iterable[PromptKind], bundled: Path, replacing: Path | str | None = None) -> dict[str, Prompt]:
+    """Each kind's prompt by name: NAME.txt of the folder `replacing` where it is there, else of `bundled`.
+
+    Raises PromptError for a file that is not as it must be, and for a .txt in `replacing` that is no prompt's.
+    """
+    wanted = {kind.name: kind for kind in kinds}
+    for name in wanted:
+        if not _NAME.fullmatch(name):
+            raise PromptError(f"{name!r} is no name of a prompt: small letters, digits and _")
+    folders = [bundled]
+    if replacing is not None:
+        own = Path(replacing)
+        if not own.is_dir():
+            raise PromptError(f"{own}: no such folder of prompts")
+        strange = sorted(one.name for one in own.glob(f"*{SUFFIX}") if one.stem not in wanted)
+        if strange:
+            known = ", ".join(f"{name}{SUFFIX}" for name in sorted(wanted))
+            raise PromptError(f"{own / strange[0]} replaces no prompt; those there are: {known}")
+        folders.insert(0, own)
+    return {name: _load(kind, folders) for name, kind in wanted.items()}
+
+
+def _load(kind: PromptKind, folders: Sequence[Path]) -> Prompt:
+    path = next(
+        (folder / f"{kind.name}{SUFFIX}" for folder in folders if (folder / f"{kind.name}{SUFFIX}").is_file()), None
+    )
+    if path is None:
+        raise PromptError(f"no prompt {kind.name}{SUFFIX} in {' or '.join(map(str, folders))}")
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise PromptError(f"{path} is not UTF-8: byte {error.start}") from error
+    return parse_prompt(text, kind, str(path))
+
+
+def prompts_hash(prompts: Mapping[str, Prompt]) -> str:
+    """Hex SHA-256 over names and texts of prompts: what a signature says of them, its first eight letters."""
+    lines = "".join(f"{name}\0{prompts[name].sha256}\n" for name in sorted(prompts))
+    return hashlib.sha256(lines.encode()).hexdigest()

@@ -1,0 +1,47 @@
+"""Reading replies strictly: a model says what is asked for in the form that is asked for, or it has said nothing."""
+
+from __future__ import annotations
+
+import re
+
+from abstraction.errors import ReplyError
+
+
+def tagged(reply: str, name: str) -> str:
+    """The text between <name> and </name>, of which there must be one pair. Raises ReplyError.
+
+    Text from data holds no angle brackets once it is in a prompt (`abstraction.models.prompts.harmless`), so the pair
+    is the model's own even where it repeats data.
+    """
+    opened, closed = f"<{name}>", f"</{name}>"
+    if reply.count(opened) != 1 or reply.count(closed) != 1:
+        raise ReplyError(
+            f"the reply must have {opened}...{closed} once: it has {reply.count(opened)} and {reply.count(closed)}"
+        )
+    before, _, rest = reply.partition(opened)
+    if closed in before:
+        raise ReplyError(f"{closed} stands before {opened} in the reply")
+    return rest.partition(closed)[0].strip()
+
+
+def listed(reply: str, name: str) -> list[str]:
+    """The items between <name> and </name>, a line each, all with a dash before them or all numbered from 1.
+
+    Raises ReplyError for another line, and where there is no item.
+    """
+    lines = [line.strip() for line in tagged(reply, name).splitlines() if line.strip()]
+    dashed = [re.fullmatch(r"[-*•]\s+(\S.*)", line) for line in lines]
+    numbered = [re.fullmatch(rf"{at}[.)]\s+(\S.*)", line) for at, line in enumerate(lines, start=1)]
+    for found in (dashed, numbered):
+        items = [one[1] for one in found if one]
+        if items and len(items) == len(lines):
+            return items
+    raise ReplyError(f"<{name}> must hold lines of '- item', or '1. item', '2. item' and so on")
+
+
+def yes_or_no(reply: str) -> bool:
+    """Whether the reply's first word is yes. Raises ReplyError where it is neither yes nor no."""
+    found = re.match(r"\W*(yes|no)\b", reply, re.IGNORECASE)
+    if not found:
+        raise ReplyError("the reply must begin with yes or no")
+    return found[1].lower() == "yes"

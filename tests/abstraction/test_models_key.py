@@ -1,0 +1,111 @@
+"""A server's key reaches its server and nothing else: no log, cache, result, message, repr or standard stream."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import subprocess
+import sys
+import traceback
+from pathlib import Path
+
+import pytest
+
+from abstraction.errors import ModelAccessError, ModelSpecError
+from abstraction.models import Failure, Message, Reply, Request, Sampling, open_model
+from abstraction.models.api_key import ApiKey
+from tests.chat_server import serving
+
+SECRET = "sk-Very/Secret+1234567890"  # JSON may write its slash in two ways
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def asked(text: str) -> Request:
+    return Request(id=text, messages=(Message(role="user", content=text),), sampling=Sampling(temperature=1.0))
+
+
+@pytest.fixture
+def with_key(monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.setenv("TEST_KEY", SECRET)
+    return "TEST_KEY"
+
+
+def files_of(folder: Path) -> bytes:
+    return b"".join(one.read_bytes() for one in sorted(folder.rglob("*")) if one.is_file())
+
+
+@pytest.mark.parametrize("kind", ["", "500", "no-json", "cut", "error-in-200"])
+def test_a_server_that_repeats_the_key_does_not_spread_it(with_key: str, tmp_path: Path, kind: str) -> None:
+    fail = {"fail": 1.0, "kinds": (kind,)} if kind else {}
+    with serving(need=SECRET, echo_headers=True, **fail) as (url, _):
+        word = f"openai:{url}?key={with_key}&tries=1#m"
+        model = open_model(word, cache=tmp_path / "cache.sqlite", log=tmp_path / "calls.jsonl")
+        result = next(iter(model.generate([asked("x")])))
+        model.close()
+    assert isinstance(result, Failure if kind else Reply), result
+    assert SECRET not in repr(result) + repr(model) + repr(vars(model)) + repr(model.identity)
+    kept = files_of(tmp_path)
+    assert b"Very" not in kept
+    assert (b"[key]" in kept) == (kind in ("", "500"))
+
+
+@pytest.mark.parametrize("status", [401, 403, 404, 400, 302])
+def test_a_refusal_that_repeats_the_key(with_key: str, tmp_path: Path, status: int) -> None:
+    with serving(status=status, echo_headers=True) as (url, _):
+        model = open_model(f"openai:{url}?key={with_key}#m", log=tmp_path / "calls.jsonl")
+        try:
+            told = repr(list(model.generate([asked("x")])))
+        except ModelAccessError:
+            told = traceback.format_exc()
+        model.close()
+    assert "Very" not in told
+    assert b"Very" not in files_of(tmp_path)
+    assert "[key]" in told or status == 302
+
+
+def test_a_run_that_ends_in_an_error_shows_no_key() -> None:
+    code = "from abstraction.models import *\nm = open_model(WORD)\nlist(m.generate([Request(id='x',"
+    code += " messages=(Message(role='user', content='x'),))]))"
+    with serving(need="another", echo_headers=True) as (url, _):
+        script = code.replace("WORD", repr(f"openai:{url}?key=TEST_KEY#m"))
+        environment = os.environ | {"TEST_KEY": SECRET, "PYTHONPATH": str(ROOT)}
+        done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True)
+    assert "status 401" in done.stderr
+    assert "Very" not in done.stdout + done.stderr
+
+
+def test_no_key_is_sent_unless_it_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", SECRET)
+    with serving(need=SECRET) as (url, _), pytest.raises(ModelAccessError, match=r"no key was sent"):
+        list(open_model(f"openai:{url}#m").generate([asked("x")]))
+
+
+def test_a_netrc_does_not_take_the_key_s_place(with_key: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "netrc").write_text("machine 127.0.0.1 login me password other\n", encoding="utf-8")
+    monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
+    with serving(need=SECRET) as (url, _):
+        result = next(iter(open_model(f"openai:{url}?key={with_key}#m").generate([asked("x")])))
+    assert isinstance(result, Reply)
+
+
+@pytest.mark.parametrize("value", [None, "", "  ", "two words", "line\nbreak", "schlüssel"])
+def test_what_is_no_key_is_told_without_it(value: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("TEST_KEY", raising=False)
+    if value is not None:
+        monkeypatch.setenv("TEST_KEY", value)
+    with pytest.raises(ModelSpecError, match="TEST_KEY") as told:
+        ApiKey("TEST_KEY")
+    assert not value or not value.strip() or value not in str(told.value)
+
+
+def test_short_words_that_stand_for_no_key_stay_in_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TEST_KEY", "EMPTY")
+    with serving() as (url, _):
+        result = next(iter(open_model(f"openai:{url}?key=TEST_KEY#m").generate([asked("an EMPTY set")])))
+    assert isinstance(result, Reply)
+    assert "an EMPTY set" in result.text
+
+
+def test_a_key_is_not_pickled(with_key: str) -> None:
+    with pytest.raises(TypeError, match="not pickled"):
+        pickle.dumps(ApiKey(with_key))
