@@ -21,7 +21,7 @@ from pathlib import Path
 from abstraction.models import Message, Reply, Request, Sampling, open_model
 
 SERVER = Path(__file__).resolve().parents[1] / "tests" / "chat_server.py"
-WARM = 2000  # requests after which memory is looked at first
+WARM = 10_000  # requests after which memory is looked at first
 
 
 @contextmanager
