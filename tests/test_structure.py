@@ -12,8 +12,19 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = ("kg", "abstraction", "granola")
 BELOW = {"kg": {"kg"}, "abstraction": {"kg", "abstraction"}, "granola": set(PACKAGES)}
-HEAVY = ("torch", "transformers", "networkx", "rdflib", "SPARQLWrapper", "neo4j", "requests", "pyarrow", "pydantic",
-         "pyspark", "pandas")
+HEAVY = (
+    "torch",
+    "transformers",
+    "networkx",
+    "rdflib",
+    "SPARQLWrapper",
+    "neo4j",
+    "requests",
+    "pyarrow",
+    "pydantic",
+    "pyspark",
+    "pandas",
+)
 MODULES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
 
 
