@@ -14,6 +14,7 @@ from abstraction.descriptions.places import is_directed
 from abstraction.evidence import from_description, from_statement
 from abstraction.gazetteer import DEPTH, FIRST_DIVISION, PLACES, SETTLEMENTS, WORLD, Place
 from abstraction.ladders.base import ANSWER, Case, Proposal
+from abstraction.ladders.containers import WORLDS, Containers
 from abstraction.ladders.continents import lies_elsewhere, names_part_of, stated_continent
 from abstraction.ladders.described_places import described_chain
 from abstraction.levels import as_graph, depths, remove
@@ -21,20 +22,8 @@ from abstraction.tiers import MAX_LEVELS, Condition, Evidence
 from kg.model import Statement
 from kg.terms import normalise
 
-# Where the thing is, most direct first; the first property with a value is used.
-
-OWN_PLACE = ("P131", "P276", "P159", "P706", "P361")
-# Descriptions of what is gone: "Former ...", "... between 1919 and 1933", "(1721-1917)", occupation zones.
-_PAST = re.compile(
-    r"^(?:a\s+|the\s+)?(?:former|historical|historic|defunct|ancient|dissolved|medieval)\b"
-    r"|\b\d{3,4}\s*[–—-]\s*\d{2,4}\b"
-    r"|\b(?:between|from)\s+\d{3,4}\b|\buntil\s+\d{3,4}\b|\b1\d{3} (?:and|to) 1\d{3}\b|\boccupied\b"
-    r"|\bpredecessor\b|\bSoviet (?:republic|socialist)\b",
-    re.I,
-)
 _PARTS = FIRST_DIVISION | SETTLEMENTS | {"Q56061"}  # what one state holds: its divisions and settlements
 _WATER = re.compile(r"\b(?:Ocean|Sea|Gulf)$")  # lies on no continent
-_WHOLE = frozenset({"Q2", "Q525", "Q544", "Q39731", "Q48227", "Q5107"})  # Earth, Sun, Solar System, hemispheres...
 
 
 def places(case: Case) -> list[Proposal]:
@@ -48,6 +37,7 @@ class Climb:
     def __init__(self, case: Case) -> None:
         self.case = case
         self.graph = case.graph
+        self.containers = Containers(case)
         self.nodes: dict[str, Proposal] = {}
         self.up: dict[str, dict[str, tuple[Evidence, ...]]] = {}
         self.divided: set[tuple[str, str]] = set()
@@ -85,7 +75,7 @@ class Climb:
         """Adds what contains `entity_id`, node by node, until a sovereign state or the depth limit."""
         if depth == 0 or (key != ANSWER and self._is_state(entity_id)):
             return
-        stated = self._containers(entity_id, own=key == ANSWER or not self._is_place(entity_id))
+        stated = self.containers.of(entity_id, own=key == ANSWER or not self._is_place(entity_id))
         targets = []
         for statement in stated:
             assert statement.target is not None
@@ -102,56 +92,13 @@ class Climb:
         if key == ANSWER or not stated:
             self._described(key, entity_id, depth)
 
-    def _containers(self, entity_id: str, *, own: bool) -> list[Statement]:
-        for prop in OWN_PLACE if own else ("P131", "P361"):
-            if prop == "P706" and self.case.gazetteer.chain(entity_id):
-                continue  # a landform is where a hill lies, not a town
-            found = [s for s in self._values(entity_id, prop) if self._usable(s.target or "")]
-            found = self._agreeing(entity_id, found) if prop == "P131" else found
-            if prop == "P361":
-                divisions = [q for q in (entity_id, *(s.target or "" for s in found)) if self._is_division(q)]
-                found = [s for s in found if s.target in divisions and entity_id not in divisions]
-            if found:
-                # Only what is gone, and a description that tells of today: the description it is.
-                gone = all(self._is_past(s) for s in found) and self.case.at is None
-                return [] if gone and self.case.gazetteer.chain(entity_id) else found
-        return []
-
-    def _agreeing(self, entity_id: str, found: list[Statement]) -> list[Statement]:
-        """Without a state that is not its state today, and, for what lies directly in its state, nothing between."""
-        divisions = [s for s in found if self._is_division(s.target or "")]
-        if len(divisions) > 1:  # Alberta, and what it was part of before: the description tells which holds today
-            told = {p.qid for step in self.case.gazetteer.chain(entity_id) for p in step}
-            named = [s for s in divisions if s.target in told]
-            found = [s for s in found if s not in divisions or s in named] if named else found
-        states = [s for s in found if self._is_state(s.target or "")]
-        if not states:
-            return found
-        own = {s.target for s in self._values(entity_id, "P17")}
-        if own:
-            found = [s for s in found if s not in states or s.target in own]
-            states = [s for s in states if s.target in own]
-        if states and self._is_division(entity_id):
-            return states
-        return found
-
-    def _values(self, entity_id: str, prop: str) -> list[Statement]:
-        """Today's values, what is gone only where nothing else is left; beside them those of the question's date."""
-        today = [s for s in self.graph.current(entity_id, prop) if s.target]
-        self.graph.fetch(s.target for s in today if s.target)
-        found = [s for s in today if not self._is_past(s)] or today
-        if self.case.at is not None:
-            then = self.graph.held_at(entity_id, prop, self.case.at)
-            found = [*found, *(s for s in then if s.target and s not in found)]
-        return found
-
     def _described(self, key: str, entity_id: str, depth: int) -> None:
         below = [key]
         chain, beside = described_chain(self.graph, self.case.gazetteer, entity_id)
         for step in [*chain, *beside]:
             keys = []
             for place in step:
-                if place.qid and not (self._usable(place.qid) and self._holds(place.qid)):
+                if place.qid and not (self.containers.usable(place.qid) and self._holds(place.qid)):
                     continue
                 place = self._known_already(place)
                 evidence = (from_description(self.graph, entity_id, place.written or place.text),)
@@ -162,9 +109,6 @@ class Climb:
                 if place.key in self.nodes:
                     keys.append(place.key)
             below = keys or below
-
-    def _is_division(self, qid: str) -> bool:
-        return self.graph.is_instance(qid, FIRST_DIVISION)
 
     def _country(self, answer: str) -> None:
         """Above every end of the chains that is no state: its own P17 or P361, else the answer's P17.
@@ -178,41 +122,21 @@ class Climb:
             qid = answer if key == ANSWER else self.nodes[key].qid
             if qid is not None and key != ANSWER and self._is_state(qid):
                 continue
-            found = self._countries(qid) if qid else []
+            found = self.containers.countries(qid) if qid else []
             linked = [s for s in found if self._link(key, s.target or "", (from_statement(self.graph, s),))]
             if not linked:
                 open_ends.append(key)
         states = [node for node in self.nodes.values() if node.qid and self._is_state(node.qid)]
         if not states:
-            for statement in self._countries(answer):
+            for statement in self.containers.countries(answer):
                 for key in open_ends:
                     self._link(key, statement.target or "", (from_statement(self.graph, statement),))
         elif len(states) == 1:
             # The answer lies in both: a part of a state that is known to lie in no other lies in this one.
             for key in open_ends:
                 qid = self.nodes[key].qid if key != ANSWER else None
-                if qid and self.graph.is_instance(qid, _PARTS) and not self._is_gone(qid):
+                if qid and self.graph.is_instance(qid, _PARTS) and not self.containers.is_gone(qid):
                     self._link(key, states[0].key, states[0].evidence)
-
-    def _countries(self, qid: str) -> list[Statement]:
-        for prop in ("P17", "P361"):
-            found = [s for s in self._values(qid, prop) if s.target not in (qid, self.case.answer)]
-            if prop == "P361":
-                found = [s for s in found if "country" in self.case.gazetteer.classes(s.target or "")]
-            if found:
-                return found
-        return []
-
-    def _is_past(self, statement: Statement) -> bool:
-        """Whether the target is gone: dissolved, described so, or described as lying in what is gone."""
-        target = statement.target or ""
-        if self._is_gone(target):
-            return True
-        around = [p.qid for step in self.case.gazetteer.chain(target) for p in step if p.qid]
-        return not self._is_state(target) and bool(around) and self._is_gone(around[-1])
-
-    def _is_gone(self, qid: str) -> bool:
-        return self.graph.is_historical(qid) or bool(_PAST.search(self.graph.description(qid) or ""))
 
     def _region_and_continent(self, country: str, below: str) -> None:
         """Adds the region that the country's description names, then its continent (design note, 3.4 A 7)."""
@@ -300,7 +224,7 @@ class Climb:
         """A part of the world: no state, no town, nothing inside another state (Vatican City lies within Rome)."""
         if place.qid is None:
             return bool(WORLD.search(place.text))
-        if place.qid == self.case.answer or self._is_state(place.qid) or self._is_gone(place.qid):
+        if place.qid == self.case.answer or self._is_state(place.qid) or self.containers.is_gone(place.qid):
             return False
         return self._spans_states(place.qid)
 
@@ -395,11 +319,7 @@ class Climb:
     def _passed_through(self, proposal: Proposal) -> bool:
         if proposal.qid is None:
             return normalise(proposal.text) in bundled_demonyms().countries
-        return proposal.qid in _WHOLE or self.case.gazetteer.is_no_tier(proposal.qid)
-
-    def _usable(self, qid: str) -> bool:
-        """Whether the walk may go there: not what the snapshot lacks, whose statements nobody can follow."""
-        return qid not in _WHOLE and qid != self.case.answer and self.graph.label(qid) is not None
+        return proposal.qid in WORLDS or self.case.gazetteer.is_no_tier(proposal.qid)
 
     def _holds(self, qid: str) -> bool:
         """Whether anything can lie in it: "seat of the United States Congress" tells of no place."""

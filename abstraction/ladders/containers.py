@@ -1,0 +1,102 @@
+"""Which statements tell where a thing lies today, or lay at the question's own date."""
+
+from __future__ import annotations
+
+import re
+
+from abstraction.gazetteer import FIRST_DIVISION
+from abstraction.ladders.base import Case
+from kg.model import Statement
+
+# Where the thing is, most direct first; the first property with a value is used.
+OWN_PLACE = ("P131", "P276", "P159", "P706", "P361")
+# Descriptions of what is gone: "Former ...", "... between 1919 and 1933", "(1721-1917)", occupation zones.
+_PAST = re.compile(
+    r"^(?:a\s+|the\s+)?(?:former|historical|historic|defunct|ancient|dissolved|medieval)\b"
+    r"|\b\d{3,4}\s*[–—-]\s*\d{2,4}\b"
+    r"|\b(?:between|from)\s+\d{3,4}\b|\buntil\s+\d{3,4}\b|\b1\d{3} (?:and|to) 1\d{3}\b|\boccupied\b"
+    r"|\bpredecessor\b|\bSoviet (?:republic|socialist)\b",
+    re.I,
+)
+WORLDS = frozenset({"Q2", "Q525", "Q544", "Q39731", "Q48227", "Q5107"})  # Earth, Sun, Solar System, hemispheres...
+
+
+class Containers:
+    """The statements that put things of one case into larger ones: of best rank, not ended, their targets not gone."""
+
+    def __init__(self, case: Case) -> None:
+        self.case = case
+        self.graph = case.graph
+
+    def of(self, entity_id: str, *, own: bool) -> list[Statement]:
+        """What contains the entity: by the first of OWN_PLACE with a usable value, P131 and P361 alone unless `own`."""
+        for prop in OWN_PLACE if own else ("P131", "P361"):
+            if prop == "P706" and self.case.gazetteer.chain(entity_id):
+                continue  # a landform is where a hill lies, not a town
+            found = [s for s in self.values(entity_id, prop) if self.usable(s.target or "")]
+            found = self._agreeing(entity_id, found) if prop == "P131" else found
+            if prop == "P361":
+                divisions = [q for q in (entity_id, *(s.target or "" for s in found)) if self._is_division(q)]
+                found = [s for s in found if s.target in divisions and entity_id not in divisions]
+            if found:
+                # Only what is gone, and a description that tells of today: the description it is.
+                gone = all(self._is_past(s) for s in found) and self.case.at is None
+                return [] if gone and self.case.gazetteer.chain(entity_id) else found
+        return []
+
+    def _agreeing(self, entity_id: str, found: list[Statement]) -> list[Statement]:
+        """Without a state that is not its state today, and, for what lies directly in its state, nothing between."""
+        divisions = [s for s in found if self._is_division(s.target or "")]
+        if len(divisions) > 1:  # Alberta, and what it was part of before: the description tells which holds today
+            told = {p.qid for step in self.case.gazetteer.chain(entity_id) for p in step}
+            named = [s for s in divisions if s.target in told]
+            found = [s for s in found if s not in divisions or s in named] if named else found
+        states = [s for s in found if self.case.gazetteer.is_state(s.target or "")]
+        if not states:
+            return found
+        own = {s.target for s in self.values(entity_id, "P17")}
+        if own:
+            found = [s for s in found if s not in states or s.target in own]
+            states = [s for s in states if s.target in own]
+        if states and self._is_division(entity_id):
+            return states
+        return found
+
+    def values(self, entity_id: str, prop: str) -> list[Statement]:
+        """Today's values, what is gone only where nothing else is left; beside them those of the question's date."""
+        today = [s for s in self.graph.current(entity_id, prop) if s.target]
+        self.graph.fetch(s.target for s in today if s.target)
+        found = [s for s in today if not self._is_past(s)] or today
+        if self.case.at is not None:
+            then = self.graph.held_at(entity_id, prop, self.case.at)
+            found = [*found, *(s for s in then if s.target and s not in found)]
+        return found
+
+    def countries(self, qid: str) -> list[Statement]:
+        """The entity's states by P17, else P361, never the answer itself."""
+        for prop in ("P17", "P361"):
+            found = [s for s in self.values(qid, prop) if s.target not in (qid, self.case.answer)]
+            if prop == "P361":
+                found = [s for s in found if "country" in self.case.gazetteer.classes(s.target or "")]
+            if found:
+                return found
+        return []
+
+    def _is_past(self, statement: Statement) -> bool:
+        """Whether the target is gone: dissolved, described so, or described as lying in what is gone."""
+        target = statement.target or ""
+        if self.is_gone(target):
+            return True
+        around = [p.qid for step in self.case.gazetteer.chain(target) for p in step if p.qid]
+        return not self.case.gazetteer.is_state(target) and bool(around) and self.is_gone(around[-1])
+
+    def is_gone(self, qid: str) -> bool:
+        """Whether it exists no more, by statement or description."""
+        return self.graph.is_historical(qid) or bool(_PAST.search(self.graph.description(qid) or ""))
+
+    def _is_division(self, qid: str) -> bool:
+        return self.graph.is_instance(qid, FIRST_DIVISION)
+
+    def usable(self, qid: str) -> bool:
+        """Whether the walk may go there: not what the snapshot lacks, whose statements nobody can follow."""
+        return qid not in WORLDS and qid != self.case.answer and self.graph.label(qid) is not None
