@@ -15,7 +15,7 @@ MAX_LEVELS = 5  # beyond the answer
 MAX_TIERS = 6  # in one level
 
 _EVIDENCE_FIELDS = frozenset(
-    {"kind", "subject", "property", "value", "statement", "language", "text", "span", "labels"}
+    {"kind", "subject", "property", "value", "statement", "language", "text", "span", "labels", "call", "check"}
 )
 _TIER_FIELDS = frozenset({"text", "qid", "aliases", "bits", "evidence"})
 
@@ -42,10 +42,11 @@ class Evidence:
     kind "statement": `subject` `property` `value` (a QID or a literal in plain text), `statement` its id.
     kind "description": `subject`'s description in `language`, `text` the whole, `span` the [start, end) used.
     kind "rule": a fact of the calendar, of arithmetic or of grammar, named in `text`.
+    kind "model": a language model wrote the tier; `call` is the key of the call, `check` what checking it found.
     `labels` gives readable names for the ids that occur. `extra` holds fields of a file that mean nothing here.
     """
 
-    kind: Literal["statement", "description", "rule"]
+    kind: Literal["statement", "description", "rule", "model"]
     subject: str | None = None
     property: str | None = None
     value: str | None = None
@@ -53,13 +54,15 @@ class Evidence:
     language: str | None = None
     text: str | None = None
     span: tuple[int, int] | None = None
+    call: str | None = None
+    check: str | None = None
     labels: Mapping[str, str] = field(default_factory=dict)
     extra: Mapping[str, Any] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """A JSON object without the fields that are not set."""
         out: dict[str, Any] = {"kind": self.kind}
-        for name in ("subject", "property", "value", "statement", "language", "text"):
+        for name in ("subject", "property", "value", "statement", "language", "text", "call", "check"):
             if (value := getattr(self, name)) is not None:
                 out[name] = value
         if self.span is not None:
@@ -81,6 +84,8 @@ class Evidence:
             language=data.get("language"),
             text=data.get("text"),
             span=(span[0], span[1]) if span else None,
+            call=data.get("call"),
+            check=data.get("check"),
             labels=data.get("labels", {}),
             extra=_unknown(data, _EVIDENCE_FIELDS),
         )

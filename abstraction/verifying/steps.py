@@ -28,12 +28,12 @@ class Step:
 def replay(
     graph: Graph, evidence: Evidence, *, dates: Sequence[TimeValue] = (), own_words: str | None = None
 ) -> tuple[Step | None, list[Finding]]:
-    """The step that a piece of evidence makes, None for a rule or where nothing of it stands, and its flaws.
+    """The step that a piece of evidence makes, None for a rule, a model's call or where nothing stands, and its flaws.
 
     `dates` are the question's own dates: an ended statement may be used for one that it covers. `own_words` is what
     the row itself says of an answer that the snapshot describes otherwise or not at all.
     """
-    if evidence.kind == "rule":
+    if evidence.kind in ("rule", "model"):
         return None, []
     subject = evidence.subject
     entity = graph.entity(subject) if subject else None

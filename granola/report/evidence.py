@@ -20,4 +20,6 @@ def said(evidence: Evidence) -> str:
             start, end = evidence.span
             text = f"{text[:start]}[{text[start:end]}]{text[end:]}"
         return f"description of {named(evidence.subject)}: “{text}”"
+    if evidence.kind == "model":
+        return f"written by a model, {evidence.check} (call {(evidence.call or '?')[:12]})"
     return f"rule: {evidence.text}"
