@@ -18,7 +18,7 @@ from abstraction.verifying.naming import Naming, naming
 from abstraction.verifying.phrases import Phrases
 from abstraction.verifying.placing import Placing
 from abstraction.verifying.rules import value_tier_holds
-from abstraction.verifying.verdicts import GENERIC, RowVerdict, TierVerdict, Verdict
+from abstraction.verifying.verdicts import ANOTHER_ANSWER, GENERIC, LEAKS, MEMBER, RowVerdict, TierVerdict, Verdict
 from abstraction.verifying.wording import all_words, bare, content, stands_in
 from kg.store.base import Store
 
@@ -58,9 +58,11 @@ class Judge:
                     accepted.append((tier, meant))
                 if verdict in (Verdict.ENTAILED, Verdict.UNINFORMATIVE):
                     held.append(tier)
-                out.append(
-                    TierVerdict(row=row.id, level=number, position=position, text=tier.text, verdict=verdict, why=why)
-                )
+                told = TierVerdict(
+                    row=row.id, level=number, position=position, text=tier.text, verdict=verdict, why=why,
+                    entities=tuple(sorted(i for i in meant if not i.startswith("text:"))),
+                )  # fmt: skip
+                out.append(told)
             case.good = accepted or case.good
             case.earlier += [tier for tier, _ in accepted]
             case.true += held
@@ -88,7 +90,7 @@ class Judge:
         if key in case.asked.trivial or key in GENERIC:
             return Verdict.UNINFORMATIVE, "says no more than the question asks for", none
         if self._leaks(case, text):
-            return Verdict.UNINFORMATIVE, "tells of the answer by the question's own entity", none
+            return Verdict.UNINFORMATIVE, LEAKS, none
         if meant:
             return (*self.placing.ordered(case, tier, meant), meant)
         how = Naming.NONE
@@ -142,10 +144,10 @@ class Judge:
             t for s in ([case.subject] if case.subject else []) for t in self.graph.targets(s, case.asked.id or "P0")
         }
         if others & set(linked) - set(case.answers):
-            return "another answer to the question"
+            return ANOTHER_ANSWER
         members = {t for a in case.answers for p in ("P527", "P463") for t in self.graph.targets(a, p)}
         members |= {i for i in linked if set(self.graph.targets(i, "P463")) & set(case.answers)}
-        return "a member of the answer" if members & set(linked) else None
+        return MEMBER if members & set(linked) else None
 
     def _is_another(self, case: Case, linked: Sequence[str]) -> bool:
         """Whether the text names an entity of the answer's own kind, unrelated to it."""

@@ -29,6 +29,9 @@ AXES = {
     Verdict.FINER_THAN_PREVIOUS: "granularity",
     Verdict.NOT_COARSER_THAN_ANSWER: "granularity",
 }
+# Reasons that readers of verdicts tell apart.
+LEAKS = "tells of the answer by the question's own entity"
+ANOTHER_ANSWER, MEMBER = "another answer to the question", "a member of the answer"
 # Say nothing of any answer.
 _GENERIC = """
     person|people|human|man|woman|someone|something|thing|entity|place|location|group|group of people|organization|
@@ -39,7 +42,10 @@ GENERIC = frozenset(word.strip() for word in _GENERIC.split("|"))
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TierVerdict:
-    """The verdict on one tier: level 2 is the first beyond level 1, tiers count from 1; `why` in words."""
+    """The verdict on one tier: level 2 is the first beyond level 1, tiers count from 1; `why` in words.
+
+    `entities` are those above the answer that the tier names, as far as the snapshot tells.
+    """
 
     row: str
     level: int
@@ -47,6 +53,17 @@ class TierVerdict:
     text: str
     verdict: Verdict
     why: str = ""
+    entities: tuple[str, ...] = ()
+
+    @property
+    def leaks(self) -> bool:
+        """Whether it is uninformative because it repeats the question."""
+        return self.why == LEAKS
+
+    @property
+    def beside_answer(self) -> bool:
+        """Whether it is a sibling of the answer itself, not of a tier before it."""
+        return self.why in (ANOTHER_ANSWER, MEMBER)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
