@@ -166,7 +166,8 @@ def _check_turns(turns: Sequence[_Turn], kind: PromptKind, where: str) -> None:
 def load_prompts(kinds: Iterable[PromptKind], bundled: Path, replacing: Path | str | None = None) -> dict[str, Prompt]:
     """Each kind's prompt by name: NAME.txt of the folder `replacing` where it is there, else of `bundled`.
 
-    Raises PromptError for a file that is not as it must be, and for a .txt in `replacing` that is no prompt's.
+    Raises PromptError for a file that is not as it must be, for a .txt in `replacing` that is no prompt's, and where
+    there is none at all.
     """
     wanted = {kind.name: kind for kind in kinds}
     for name in wanted:
@@ -177,9 +178,12 @@ def load_prompts(kinds: Iterable[PromptKind], bundled: Path, replacing: Path | s
         own = Path(replacing)
         if not own.is_dir():
             raise PromptError(f"{own}: no such folder of prompts")
-        strange = sorted(one.name for one in own.glob(f"*{SUFFIX}") if one.stem not in wanted)
+        there = sorted(one.name for one in own.glob(f"*{SUFFIX}"))
+        strange = [name for name in there if name.removesuffix(SUFFIX) not in wanted]
+        known = ", ".join(f"{name}{SUFFIX}" for name in sorted(wanted))
+        if not there:
+            raise PromptError(f"{own} holds no prompt; those that can be replaced: {known}")
         if strange:
-            known = ", ".join(f"{name}{SUFFIX}" for name in sorted(wanted))
             raise PromptError(f"{own / strange[0]} replaces no prompt; those there are: {known}")
         folders.insert(0, own)
     return {name: _load(kind, folders) for name, kind in wanted.items()}

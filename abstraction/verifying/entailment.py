@@ -77,6 +77,8 @@ class EntailmentChecker:
         asked = relation(row.relation).asks if row.relation else "any"
         out: list[TierCheck] = []
         finer: set[str] = set()
+        status: Status
+        findings: list[Finding]
         for number, level in enumerate(row.levels[1:], 2):
             for position, tier in enumerate(level.tiers, 1):
                 if tier.evidence and all(e.kind == "model" for e in tier.evidence):
@@ -276,6 +278,8 @@ class EntailmentChecker:
             for words in {step.words, *re.split(r"[,;/]| and ", step.words), *proper_names(step.words)}:
                 for match in self.graph.find(bare(words)):
                     out |= self._entity_words(match.id) | self._demonym_words(match.id)
+                for country in bundled_demonyms().names.get(bare(words), ()):  # by a name that it no longer bears
+                    out |= self._demonym_words(country)
                 for country in bundled_demonyms().countries.get(normalise(words.strip()), ()):
                     out |= self._entity_words(country) | self._demonym_words(country)
         return out

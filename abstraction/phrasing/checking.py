@@ -1,0 +1,221 @@
+"""A ladder from a model's answers: each judged by the graph, then kept, merged, joined, moved or dropped."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from abstraction.phrasing.decisions import Action, Decision, Finding, finding_of
+from abstraction.rows import TieredRow
+from abstraction.tiers import MAX_LEVELS, MAX_TIERS, Evidence, Level, Tier
+from abstraction.verifying.cases import DECIDED
+from abstraction.verifying.judge import Judge
+from abstraction.verifying.verdicts import TierVerdict
+from abstraction.verifying.wording import bare, content
+from kg.store.base import Store
+from kg.terms import normalise
+
+Unproven = Literal["keep", "drop"]
+_STAYS = (Finding.ENTAILED, Finding.UNPROVEN)
+_OVER_CAP = "the ladder has as many levels as it may"
+_FULL = "its level is full"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Checked:
+    """A ladder after checking: `levels` from the answer on, a single one where nothing was left; every decision."""
+
+    levels: tuple[Level, ...]
+    decisions: tuple[Decision, ...]
+
+
+@dataclass(slots=True)
+class _Text:
+    """One text of the model's on its way into a ladder."""
+
+    line: int
+    text: str
+    finding: Finding
+    entities: tuple[str, ...]
+    why: str
+    moved: bool
+    action: Action = Action.DROPPED
+    rung: _Rung | None = None
+
+
+@dataclass(slots=True)
+class _Rung:
+    """One level in the making, and what joins its tiers under another name."""
+
+    texts: list[_Text]
+    aliases: dict[int, list[str]] = field(default_factory=dict)
+
+
+class LadderCheck:
+    """Checks ladders in words against one snapshot. The same row and texts always give the same.
+
+    `unproven` says whether a tier that the graph neither entails nor contradicts is kept or dropped.
+    """
+
+    def __init__(self, store: Store, *, unproven: Unproven = "keep", language: str = "en") -> None:
+        self._judge = Judge(store, language=language)
+        self._keeps_unproven = unproven == "keep"
+
+    def check(self, row: TieredRow, texts: Sequence[str], *, call: str) -> Checked:
+        """The ladder that `texts`, finest first, make for a row that has the graph's own ladder.
+
+        A tier that the graph's ladder has too takes its entity, aliases, bits and evidence over.
+        """
+        found = self._settled(row, texts)
+        rungs = self._rungs(row, found)
+        first = row.levels[0]
+        for one in found:
+            if one.finding is Finding.ALIAS:
+                first = _joined(first, one.text)
+                one.action = Action.JOINED
+        graph = {
+            bare(name): tier for level in row.levels[1:] for tier in level.tiers for name in reversed(tier.names())
+        }
+        taken: set[str] = set()
+        beyond = [
+            Level(
+                tiers=tuple(self._tier(one, rung.aliases.get(one.line, ()), graph, taken, call) for one in rung.texts)
+            )
+            for rung in rungs
+        ]
+        decisions = [self._decision(one, rungs) for one in sorted(found, key=lambda one: one.line)]
+        return Checked(levels=tidied((first, *beyond)), decisions=tuple(decisions))
+
+    def _settled(self, row: TieredRow, texts: Sequence[str]) -> list[_Text]:
+        """The texts in an order in which as few as possible are finer than one before them, with their findings."""
+        sure = _as_surely_linked(row)
+        order, moved = list(range(len(texts))), set[int]()
+        seen = {tuple(order)}
+        while True:
+            told = self._verdicts(sure, [texts[at] for at in order])
+            finer = next((at for at, one in enumerate(told) if finding_of(one) is Finding.FINER), None)
+            good = [at for at, one in enumerate(told[:finer]) if finding_of(one) is Finding.ENTAILED]
+            if finer is None or not good:
+                break
+            changed = list(order)
+            changed.insert(good[-1], changed.pop(finer))
+            if tuple(changed) in seen:
+                break
+            seen.add(tuple(changed))
+            moved.add(order[finer])
+            order = changed
+        return [
+            _Text(
+                line=at + 1, text=texts[at], finding=finding_of(one), entities=one.entities, why=one.why,
+                moved=at in moved,
+            )
+            for at, one in zip(order, told, strict=True)
+        ]  # fmt: skip
+
+    def _verdicts(self, row: TieredRow, texts: Sequence[str]) -> tuple[TierVerdict, ...]:
+        levels = (row.levels[0], *(Level(tiers=(Tier(text=text),)) for text in texts))
+        return self._judge.judge(replace(row, levels=levels, abstained=None)).tiers
+
+    def _rungs(self, row: TieredRow, found: Sequence[_Text]) -> list[_Rung]:
+        """The levels beyond the answer; each text learns what was done with it."""
+        own = {bare(name) for level in row.levels[1:] for tier in level.tiers for name in tier.names()}
+        rungs: list[_Rung] = []
+        proven: _Rung | None = None  # of the last entailed text: what siblings are siblings of
+        known: set[str] = set()
+        for one in found:
+            if one.finding is Finding.UNPROVEN and bare(one.text) in own:
+                one.finding, one.why = Finding.ENTAILED, "stands in the graph's own ladder"
+            stays = one.finding is Finding.ENTAILED or (one.finding is Finding.UNPROVEN and self._keeps_unproven)
+            if stays and bare(one.text) in known:
+                one.finding, stays = Finding.DUPLICATE, False
+            if stays:
+                one.action, one.rung = Action.KEPT, _Rung(texts=[one])
+                rungs.append(one.rung)
+                if one.finding is Finding.ENTAILED:
+                    proven = one.rung
+            elif one.finding is Finding.SIBLING and proven is not None:
+                if len(proven.texts) >= MAX_TIERS:
+                    one.why = _FULL
+                    continue
+                one.action, one.rung = Action.MERGED, proven
+                proven.texts.append(one)
+            elif one.finding is Finding.DUPLICATE and bare(one.text) not in known:
+                self._join(one, rungs)
+            known.add(bare(one.text))
+        while len(rungs) > MAX_LEVELS:  # the three finest and the two coarsest stay, as in the graph's ladders
+            for one in rungs.pop(MAX_LEVELS - 2).texts:
+                one.action, one.rung, one.why = Action.DROPPED, None, _OVER_CAP
+        return rungs
+
+    def _join(self, one: _Text, rungs: Sequence[_Rung]) -> None:
+        """Make a duplicate another name of the tier that it repeats, where that is known."""
+        for rung in rungs:
+            for other in rung.texts:
+                if set(one.entities) & set(other.entities) or content(one.text) == content(other.text):
+                    one.action, one.rung = Action.JOINED, rung
+                    rung.aliases.setdefault(other.line, []).append(one.text)
+                    return
+
+    def _tier(self, one: _Text, joined: Sequence[str], graph: Mapping[str, Tier], taken: set[str], call: str) -> Tier:
+        written = Evidence(kind="model", call=call, check=f"{one.finding}: {one.why}")
+        own = graph.get(bare(one.text))
+        if own is not None and own.text not in taken:
+            taken.add(own.text)
+            aliases = (*own.aliases, own.text, *joined)
+            return replace(own, text=one.text, aliases=aliases, evidence=(*own.evidence, written))
+        qid = one.entities[0] if one.finding is Finding.ENTAILED and len(one.entities) == 1 else None
+        names = self._judge.graph.shown_names(qid) if qid else ()
+        return Tier(text=one.text, qid=qid, aliases=(*names, *joined), evidence=(written,))
+
+    def _decision(self, one: _Text, rungs: Sequence[_Rung]) -> Decision:
+        level = next((at for at, rung in enumerate(rungs, 2) if rung is one.rung), None)
+        if one.finding is Finding.ALIAS:
+            level = 1
+        return Decision(
+            line=one.line, text=one.text, finding=one.finding, why=one.why, action=one.action, level=level,
+            moved=one.moved and level is not None,
+        )  # fmt: skip
+
+
+def tidied(levels: Sequence[Level]) -> tuple[Level, ...]:
+    """The levels with each name once: an alias that is the text of any tier, or stood before, goes."""
+    texts = {normalise(tier.text) for level in levels for tier in level.tiers}
+    seen: set[str] = set()
+    out = []
+    for level in levels:
+        tiers = []
+        for tier in level.tiers:
+            kept: dict[str, str] = {}
+            for alias in tier.aliases:
+                key = normalise(alias)
+                if key and key not in texts and key not in seen:
+                    kept.setdefault(key, alias)
+            seen |= kept.keys()
+            tiers.append(replace(tier, aliases=tuple(kept.values())))
+        out.append(replace(level, tiers=tuple(tiers)))
+    return tuple(out)
+
+
+def _joined(first: Level, name: str) -> Level:
+    """Level 1 with one more name, at the answer that shares most words with it."""
+    nearest = max(first.tiers, key=lambda tier: len(content(tier.text) & content(name)))
+    return replace(
+        first,
+        tiers=tuple(replace(t, aliases=(*t.aliases, name)) if t is nearest else t for t in first.tiers),
+    )
+
+
+def _as_surely_linked(row: TieredRow) -> TieredRow:
+    """The row without the ids of answers whose link is only likely: what contradicts them is then a doubt."""
+    links = row.extra.get("links")
+    sure = not isinstance(links, list) or all(
+        isinstance(link, Mapping) and link.get("confidence") in ("given", "high") and link.get("rule") in DECIDED
+        for link in links
+    )
+    if sure:
+        return row
+    first = row.levels[0]
+    return replace(
+        row, levels=(replace(first, tiers=tuple(replace(t, qid=None) for t in first.tiers)), *row.levels[1:])
+    )

@@ -1,0 +1,74 @@
+"""How likely a row's descriptions are of something else: GRANOLA-EQ's score for potential error, by a model."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+
+import orjson
+
+from abstraction.errors import ReplyError
+from abstraction.models.base import ChatModel
+from abstraction.models.prompts import Prompt
+from abstraction.models.request import Request, Sampling
+from abstraction.models.result import Reply
+from abstraction.phrasing.forms import read_vote
+from abstraction.phrasing.phraser import model_name
+from abstraction.phrasing.prompting import CONSISTENCY, UNKNOWN, hash_of, read_prompts, slots_of
+from abstraction.rows import TieredRow
+
+SAMPLES = 10
+
+
+class ConsistencyScorer:
+    """Asks a yes/no question with examples, several times at temperature 1 (Yona, Aharoni and Geva 2024, appendix B).
+
+    The score is the share, in [0, 1], of the readable answers that say no; 1 is the worst. A row has none where it
+    has no description, where the model could not be had, or where more than half of its answers are neither yes nor no.
+    An `abstraction.datasets.building.Scorer`.
+    """
+
+    def __init__(
+        self, model: ChatModel, *, prompts: Mapping[str, Prompt] | None = None, samples: int = SAMPLES, seed: int = 0
+    ) -> None:
+        self.model = model
+        self._prompts = read_prompts() if prompts is None else prompts
+        self._sampling = Sampling(n=samples, temperature=1.0, max_tokens=64, seed=seed)
+
+    @property
+    def fingerprint(self) -> str:
+        """The model, the number of samples, the prompt's hash, and a hash of everything."""
+        prompts = hash_of(self._prompts, CONSISTENCY)
+        how = self._sampling
+        told = orjson.dumps([dict(self.model.identity), prompts, how.n, how.seed], option=orjson.OPT_SORT_KEYS)
+        digest = hashlib.sha256(told).hexdigest()[:8]
+        return f"{model_name(self.model.identity)} {how.n} samples prompts:{prompts} {digest}"
+
+    def __call__(self, rows: Sequence[TieredRow], /) -> Sequence[float | None]:
+        """A score for each row, None where there is none."""
+        asked = {at: request for at, row in enumerate(rows) if (request := self._request(row)) is not None}
+        scores: list[float | None] = [None] * len(rows)
+        for at, result in zip(asked, self.model.generate(asked.values()), strict=True):
+            if isinstance(result, Reply):
+                scores[at] = score_of([one.text for one in result.completions])
+        return scores
+
+    def _request(self, row: TieredRow) -> Request | None:
+        slots = slots_of(row)
+        if slots["about_question"] == slots["about_answer"] == UNKNOWN:
+            return None
+        slots["subject"] = str((row.question_entity or {}).get("text") or UNKNOWN)
+        return Request(id=row.id, messages=self._prompts[CONSISTENCY.name].fill(slots), sampling=self._sampling)
+
+
+def score_of(replies: Sequence[str]) -> float | None:
+    """The share of the replies that say no among those that say yes or no; None where those are not half of all."""
+    votes: list[bool] = []
+    for reply in replies:
+        try:
+            votes.append(read_vote(reply))
+        except ReplyError:
+            continue
+    if not votes or 2 * len(votes) < len(replies):
+        return None
+    return votes.count(False) / len(votes)

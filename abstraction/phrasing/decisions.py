@@ -1,0 +1,168 @@
+"""What was decided about each tier that a model wrote: a line of the phrasing log, and the note in its row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Any
+
+from abstraction.rows import TieredRow
+from abstraction.verifying.verdicts import TierVerdict, Verdict
+
+NOTE = "phrasing"  # the field of a row that tells how it was phrased
+_TIERS = "tiers"
+
+
+class Finding(StrEnum):
+    """What checking a tier finds; of a wording, whether it states the tier that was to be worded."""
+
+    ENTAILED = "entailed"  # by the graph
+    UNPROVEN = "unproven"  # consistent with the graph, but not in it
+    CONTRADICTED = "contradicted"
+    ALIAS = "alias"  # of the answer
+    DUPLICATE = "duplicate"  # of a finer tier
+    SIBLING = "sibling"  # of the tier before it
+    BESIDE_ANSWER = "beside-answer"  # another answer, or a member of it
+    FINER = "finer-than-previous"
+    NOT_COARSER = "not-coarser-than-answer"
+    TRIVIAL = "trivial"
+    LEAKING = "leaking"
+    SAME = "same"  # a wording that states its tier
+    ANOTHER = "another"  # a wording that states more, less or something else
+
+
+class Action(StrEnum):
+    """What was done with it."""
+
+    KEPT = "kept"  # a level of its own
+    MERGED = "merged"  # into the level of its sibling
+    JOINED = "joined"  # the aliases of a finer level
+    DROPPED = "dropped"
+    WORDED = "worded"  # the graph's tier stands in the model's words
+    LEFT = "left"  # the graph's tier stands in its own words
+
+
+_OF = {
+    Verdict.ENTAILED: Finding.ENTAILED,
+    Verdict.UNKNOWN: Finding.UNPROVEN,
+    Verdict.CONTRADICTED: Finding.CONTRADICTED,
+    Verdict.ALIAS: Finding.ALIAS,
+    Verdict.DUPLICATE: Finding.DUPLICATE,
+    Verdict.SIBLING: Finding.SIBLING,
+    Verdict.FINER_THAN_PREVIOUS: Finding.FINER,
+    Verdict.NOT_COARSER_THAN_ANSWER: Finding.NOT_COARSER,
+    Verdict.UNINFORMATIVE: Finding.TRIVIAL,
+}
+
+
+def finding_of(told: TierVerdict) -> Finding:
+    """A verdict as a finding."""
+    if told.beside_answer:
+        return Finding.BESIDE_ANSWER
+    return Finding.LEAKING if told.leaks else _OF[told.verdict]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Decision:
+    """One text that a model wrote, the number `line` of its reply, from 1.
+
+    `level` is the level of the row that it now stands in, from 1, None where it is dropped; `moved` whether the order
+    was mended to get it there; `tier` the graph's own text where the model only worded it.
+    """
+
+    line: int
+    text: str
+    finding: Finding
+    why: str
+    action: Action
+    level: int | None = None
+    moved: bool = False
+    tier: str | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON object without what does not apply."""
+        out: dict[str, Any] = {"line": self.line, "text": self.text}
+        if self.tier is not None:
+            out["tier"] = self.tier
+        out |= {"finding": str(self.finding), "why": self.why, "action": str(self.action), "level": self.level}
+        return out | ({"moved": True} if self.moved else {})
+
+
+def with_note(
+    row: TieredRow, *, mode: str, calls: Iterable[str] = (), fallback: str = "", why: str = "",
+    decisions: Iterable[Decision] = (),
+) -> TieredRow:  # fmt: skip
+    """The row with its note: the mode, the keys of its calls, why it has the graph's ladder, each decision."""
+    note: dict[str, Any] = {"mode": mode, "calls": list(calls)}
+    if fallback:
+        note |= {"fallback": fallback, "why": why}
+    note[_TIERS] = [one.to_json() for one in decisions]
+    return replace(row, extra={**row.extra, NOTE: note})
+
+
+def log_lines(row: TieredRow) -> Iterator[dict[str, Any]]:
+    """The lines that the phrasing log has of a row: one a text of the model's, one where the graph's ladder stays."""
+    note = row.extra.get(NOTE)
+    if not isinstance(note, Mapping):
+        return
+    about = {"row": row.id, "call": (note.get("calls") or [None])[-1], "calls": len(note.get("calls") or ())}
+    for told in note.get(_TIERS) or ():
+        yield {**about, **told}
+    if note.get("fallback"):
+        yield {**about, "fallback": note["fallback"], "why": note.get("why", "")}
+
+
+def shortened(row: TieredRow) -> TieredRow:
+    """The row as it is written out: its note without the decisions, which the log has."""
+    note = row.extra.get(NOTE)
+    if not isinstance(note, Mapping):
+        return row
+    return replace(row, extra={**row.extra, NOTE: {k: v for k, v in note.items() if k not in (_TIERS, "why")}})
+
+
+class Counts:
+    """Rows and texts by what was decided, as they pass."""
+
+    def __init__(self) -> None:
+        self.rows = self.asked = self.asked_again = 0
+        self.findings: dict[str, dict[str, int]] = {}
+        self.fallbacks: dict[str, int] = {}
+        self.moved = 0
+
+    def see(self, row: TieredRow) -> None:
+        """Count a row that has its whole note."""
+        note = row.extra.get(NOTE)
+        if not isinstance(note, Mapping):
+            return
+        calls = len(note.get("calls") or ())
+        self.rows += 1
+        self.asked += calls > 0
+        self.asked_again += calls > 1
+        if fallback := note.get("fallback"):
+            self.fallbacks[fallback] = self.fallbacks.get(fallback, 0) + 1
+        for told in note.get(_TIERS) or ():
+            by = self.findings.setdefault(told["finding"], {})
+            by[told["action"]] = by.get(told["action"], 0) + 1
+            self.moved += bool(told.get("moved"))
+
+    def to_json(self) -> dict[str, Any]:
+        """All counts as a JSON object."""
+        return {
+            "rows": self.rows, "asked": self.asked, "asked_again": self.asked_again,
+            "fallbacks": dict(sorted(self.fallbacks.items())),
+            "findings": {name: dict(sorted(by.items())) for name, by in sorted(self.findings.items())},
+            "moved": self.moved,
+        }  # fmt: skip
+
+    def lines(self) -> list[str]:
+        """The counts for a screen."""
+        again = f", {self.asked_again:,} of them twice" if self.asked_again else ""
+        out = [f"phrasing: {self.asked:,} of {self.rows:,} rows asked{again}"]
+        for finding in (f for f in Finding if f in self.findings):
+            by = self.findings[finding]
+            told = ", ".join(f"{n:,} {action}" for action, n in sorted(by.items(), key=lambda one: -one[1]))
+            out.append(f"  {sum(by.values()):>6}  {finding}: {told}")
+        for name, number in sorted(self.fallbacks.items(), key=lambda one: (-one[1], one[0])):
+            out.append(f"  {number:>6}  rows keep the graph's ladder: {name}")
+        return out

@@ -1,0 +1,143 @@
+"""Tiered rows phrased by a chat model: asked in a stream, checked by the graph, with a note of all that was decided."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
+from typing import Literal
+
+import orjson
+
+from abstraction.models.base import ChatModel
+from abstraction.models.prompts import Prompt
+from abstraction.models.request import Request, Sampling
+from abstraction.phrasing.asking import Asking, Outcome
+from abstraction.phrasing.checking import LadderCheck, Unproven
+from abstraction.phrasing.decisions import with_note
+from abstraction.phrasing.forms import read_ladder, read_wording
+from abstraction.phrasing.prompting import AGAIN, LADDER, WORDING, hash_of, read_prompts, slots_of
+from abstraction.phrasing.wordings import WordingCheck
+from abstraction.rows import TieredRow
+from kg.store.base import Store
+
+Mode = Literal["free", "word"]
+VERSION = 1  # of what is done with replies
+NOTHING_LEFT, NONE_GIVEN, NOTHING_TO_WORD = "nothing-left", "none-given", "nothing-to-word"
+SAMPLING = Sampling(max_tokens=512)
+
+
+def model_name(identity: Mapping[str, object]) -> str:
+    """A model in a word, without where it is."""
+    named = identity.get("model") or str(identity.get("weights") or identity.get("sha256") or "")[:8]
+    return f"{identity.get('kind')}:{named}"
+
+
+class ModelPhraser:
+    """Phrases the ladders of rows; an `abstraction.datasets.building.Phraser`.
+
+    Mode "free": the model writes coarser answers from the question, the answer and their descriptions (Yona, Aharoni
+    and Geva 2024, section 3.1); what stands after checking is the ladder. Mode "word": the graph's ladder stays and
+    the model words its tiers. Either way a row whose reply cannot be read or had, or of which nothing stands, keeps the
+    graph's ladder and says so. Sampling takes one answer a row.
+    """
+
+    def __init__(
+        self,
+        model: ChatModel,
+        store: Store,
+        *,
+        mode: Mode = "free",
+        prompts: Mapping[str, Prompt] | None = None,
+        sampling: Sampling = SAMPLING,
+        unproven: Unproven = "keep",
+        language: str = "en",
+    ) -> None:
+        """Raises ValueError where `sampling` asks for more than one answer."""
+        if sampling.n != 1:
+            raise ValueError(f"n is {sampling.n}: one answer a row is phrased")
+        self.model = model
+        self.mode: Mode = mode
+        self._prompts = read_prompts() if prompts is None else prompts
+        self._sampling = sampling
+        self._unproven = unproven
+        self._prompt = self._prompts[(LADDER if mode == "free" else WORDING).name]
+        self._ladders = LadderCheck(store, unproven=unproven, language=language) if mode == "free" else None
+        self._wordings = WordingCheck(store, language=language) if mode == "word" else None
+
+    @property
+    def prompts_hash(self) -> str:
+        """Over the prompts that this mode asks with."""
+        return hash_of(self._prompts, self._prompt.kind, AGAIN)
+
+    @property
+    def settings(self) -> dict[str, object]:
+        """All that the phrasing depends on, besides rows and snapshot."""
+        return {
+            "mode": self.mode,
+            "model": dict(self.model.identity),
+            "prompts": self.prompts_hash,
+            "sampling": asdict(self._sampling),
+            "unproven": self._unproven,
+            "version": VERSION,
+        }
+
+    @property
+    def fingerprint(self) -> str:
+        """The model, the mode, the prompts' hash, and a hash of everything."""
+        told = hashlib.sha256(orjson.dumps(self.settings, option=orjson.OPT_SORT_KEYS)).hexdigest()[:8]
+        return f"{model_name(self.model.identity)} {self.mode} prompts:{self.prompts_hash} {told}"
+
+    def __call__(self, rows: Sequence[TieredRow], /) -> Sequence[TieredRow]:
+        """The same rows in the same order, phrased."""
+        return list(self.stream(rows))
+
+    def stream(self, rows: Iterable[TieredRow]) -> Iterator[TieredRow]:
+        """Rows with the graph's ladder and descriptions of their entities in `extra` as phrased rows, in order.
+
+        Each has its whole note, see `abstraction.phrasing.decisions`. Raises ModelError where asking on is no use.
+        """
+        if self.mode == "free":
+            asking = Asking(
+                model=self.model, ask=self._request, read=lambda _row, text: read_ladder(text),
+                again=self._prompts[AGAIN.name],
+            )  # fmt: skip
+        else:
+            asking = Asking(
+                model=self.model, ask=self._word_request, again=self._prompts[AGAIN.name],
+                read=lambda row, text: read_wording(text, len(_tiers(row))),
+            )  # fmt: skip
+        for row, outcome in asking.run(rows):
+            yield self._phrased(row, outcome)
+
+    def _request(self, row: TieredRow) -> Request:
+        slots: dict[str, str | Sequence[str]] = {**slots_of(row)}
+        return Request(id=row.id, messages=self._prompt.fill(slots), sampling=self._sampling)
+
+    def _word_request(self, row: TieredRow) -> Request | None:
+        if len(row.levels) == 1:
+            return None
+        slots: dict[str, str | Sequence[str]] = {**slots_of(row), "tiers": _tiers(row)}
+        return Request(id=row.id, messages=self._prompt.fill(slots), sampling=self._sampling)
+
+    def _phrased(self, row: TieredRow, outcome: Outcome[list[str]]) -> TieredRow:
+        calls, texts = outcome.calls, outcome.value
+        if texts is None:
+            fallback = outcome.failed or NOTHING_TO_WORD
+            return with_note(row, mode=self.mode, calls=calls, fallback=fallback, why=outcome.why)
+        if not texts:
+            return with_note(row, mode=self.mode, calls=calls, fallback=NONE_GIVEN)
+        check = self._ladders or self._wordings
+        assert check is not None
+        checked = check.check(row, texts, call=calls[-1])
+        if len(checked.levels) == 1:
+            why = f"of {len(texts)} answers none stood the checks"
+            return with_note(
+                row, mode=self.mode, calls=calls, fallback=NOTHING_LEFT, why=why, decisions=checked.decisions
+            )
+        phrased = replace(row, levels=checked.levels, abstained=None)
+        return with_note(phrased, mode=self.mode, calls=calls, decisions=checked.decisions)
+
+
+def _tiers(row: TieredRow) -> list[str]:
+    return [tier.text for level in row.levels[1:] for tier in level.tiers]

@@ -1,0 +1,58 @@
+"""The prompts of phrasing and cleaning: which there are, with which slots, and where their texts stand."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib.resources import as_file, files
+from pathlib import Path
+
+from abstraction.errors import PromptError
+from abstraction.models.prompts import Prompt, PromptKind, load_prompts, prompts_hash
+from abstraction.rows import TieredRow
+
+LADDER = PromptKind(
+    name="ladder", required=frozenset({"question", "answer"}), optional=frozenset({"about_question", "about_answer"})
+)
+WORDING = PromptKind(
+    name="wording",
+    required=frozenset({"question", "answer", "tiers"}),
+    optional=frozenset({"about_question", "about_answer"}),
+)
+AGAIN = PromptKind(name="again", required=frozenset(), optional=frozenset({"problem"}))
+CONSISTENCY = PromptKind(
+    name="consistency",
+    required=frozenset({"question", "answer", "about_question", "about_answer"}),
+    optional=frozenset({"subject"}),
+)
+KINDS = (LADDER, WORDING, AGAIN, CONSISTENCY)
+UNKNOWN = "not known"
+
+
+def read_prompts(replacing: Path | str | None = None) -> dict[str, Prompt]:
+    """All prompts by name, those of the folder `replacing` before the bundled ones. Raises PromptError."""
+    with as_file(files("abstraction") / "phrasing" / "prompts") as bundled:
+        found = load_prompts(KINDS, bundled, replacing)
+    if [turn.role for turn in found[AGAIN.name].turns] != ["user"]:
+        where = f"{replacing}/again.txt" if replacing is not None else "again.txt"
+        raise PromptError(f"{where}: it stands behind other turns and must be a single [user] turn")
+    return found
+
+
+def hash_of(prompts: Mapping[str, Prompt], *kinds: PromptKind) -> str:
+    """The first eight letters of the hash over some of the prompts: what a signature says of them."""
+    return prompts_hash({kind.name: prompts[kind.name] for kind in kinds})[:8]
+
+
+def slots_of(row: TieredRow) -> dict[str, str]:
+    """What a row says for the slots question, answer, about_question and about_answer."""
+
+    def told(key: str) -> str:
+        said = row.extra.get(key)
+        return said if isinstance(said, str) and said.strip() else UNKNOWN
+
+    return {
+        "question": row.question,
+        "answer": "; ".join(row.answers),
+        "about_question": told("question_entity_description"),
+        "about_answer": told("answer_entity_description"),
+    }

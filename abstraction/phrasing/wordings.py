@@ -1,0 +1,135 @@
+"""Do a model's words state the same tier as the graph's own? Nothing added, nothing lost."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from abstraction.demonyms import bundled_demonyms
+from abstraction.phrasing.checking import Checked, tidied
+from abstraction.phrasing.decisions import Action, Decision, Finding
+from abstraction.relations import relation
+from abstraction.rows import TieredRow
+from abstraction.tiers import Evidence, Level, Tier
+from abstraction.verifying.entailment import EntailmentChecker
+from abstraction.verifying.judge import Judge
+from abstraction.verifying.rules import value_tier_holds
+from abstraction.verifying.wording import all_words, bare, content, stands_in
+from kg.store.base import Store
+from kg.terms import normalise
+
+# May stand beside a name without changing what it names.
+_SMALL = frozenset({"the", "a", "an", "of", "in"})
+_KINDS = """
+    state province region county district city town canton republic kingdom municipality borough continent country
+    prefecture language genre
+"""
+_UNITS = frozenset(_KINDS.split())
+_SAME_WORDS = "the same words"
+
+
+class WordingCheck:
+    """Checks wordings of the graph's tiers against one snapshot."""
+
+    def __init__(self, store: Store, *, language: str = "en") -> None:
+        self._checker = EntailmentChecker(store, language=language)
+        self._near = Judge(store, language=language).near
+
+    def check(self, row: TieredRow, words: Sequence[str], *, call: str) -> Checked:
+        """The row's ladder with `words`, one for each tier beyond the answer in order, where they state that tier.
+
+        What the graph itself calls the tier stays among its aliases.
+        """
+        tiers = [tier for level in row.levels[1:] for tier in level.tiers]
+        told = [*zip(tiers, words, strict=True)]
+        replaced = iter(self._checker.check(_worded(row, words)))
+        taken = {normalise(name) for level in row.levels for tier in level.tiers for name in (tier.text,)}
+        decisions: list[Decision] = []
+        out: list[Level] = [row.levels[0]]
+        line = 0
+        for number, level in enumerate(row.levels[1:], 2):
+            made: list[Tier] = []
+            for _ in level.tiers:
+                tier, wording = told[line]
+                check = next(replaced)
+                why = self._difference(row, tier, wording, check.status, [f.detail for f in check.findings])
+                if not why and normalise(wording) != normalise(tier.text) and normalise(wording) in taken:
+                    why = "another answer of the row is called so"
+                line += 1
+                if why or wording == tier.text:
+                    made.append(tier)
+                else:
+                    taken.add(normalise(wording))
+                    written = Evidence(kind="model", call=call, check=f"{Finding.SAME}: states what {tier.text!r} does")
+                    made.append(
+                        replace(
+                            tier, text=wording, aliases=(tier.text, *tier.aliases), evidence=(*tier.evidence, written)
+                        )
+                    )
+                decisions.append(
+                    Decision(
+                        line=line, text=wording, tier=tier.text, level=number, why=why or _SAME_WORDS,
+                        finding=Finding.ANOTHER if why else Finding.SAME,
+                        action=Action.LEFT if why or wording == tier.text else Action.WORDED,
+                    )
+                )  # fmt: skip
+            out.append(replace(level, tiers=tuple(made)))
+        return Checked(levels=tidied(out), decisions=tuple(decisions))
+
+    def _difference(self, row: TieredRow, tier: Tier, wording: str, status: str, flaws: Sequence[str]) -> str:
+        """What the wording adds or loses; "" where it states the tier."""
+        if any(bare(wording) == bare(name) for name in tier.names()):
+            return ""
+        if row.relation and relation(row.relation).asks in ("date", "quantity"):
+            return self._of_value(tier, wording)
+        if tier.qid is not None:
+            return self._of_entity(tier.qid, tier, wording)
+        lost = sorted(self._lost(tier.text, wording))
+        if lost:
+            return f"loses {', '.join(lost)}"
+        if status != "entailed":
+            return f"adds {flaws[0]}" if flaws else "adds what nothing vouches for"
+        return ""
+
+    def _of_value(self, tier: Tier, wording: str) -> str:
+        there = value_tier_holds(Level(tiers=(tier,)), Tier(text=wording))
+        back = value_tier_holds(Level(tiers=(Tier(text=wording),)), Tier(text=tier.text))
+        return "" if there.holds and back.holds else there.wrong or back.wrong or "no reader knows this wording"
+
+    def _of_entity(self, qid: str, tier: Tier, wording: str) -> str:
+        """A name of the entity must stand there whole, and beside it only its kind and what it lies in."""
+        graph = self._near.graph
+        names = {*tier.names(), *graph.names(qid), *graph.shown_names(qid)}
+        words = all_words(wording)
+        beside = {w for place in self._near.above(qid).ids for name in graph.names(place) for w in all_words(name)}
+        beside |= self._near.words(self._near.kinds(qid)) | _SMALL | _UNITS
+        best: list[str] | None = None
+        for name in sorted(names):
+            own = all_words(name)
+            if stands_in(own, words):
+                added = sorted({w for w in words if w not in own and w not in beside})
+                best = added if best is None or len(added) < len(best) else best
+        if best is None:
+            return f"is no name of {tier.text!r}"
+        return f"adds {', '.join(best)}" if best else ""
+
+    def _lost(self, text: str, wording: str) -> set[str]:
+        said = content(wording)
+        table = bundled_demonyms()
+        countries = {c for word in said for c in table.countries.get(word, ())}
+        countries |= {c for c, adjective in table.adjectives.items() if normalise(adjective) in normalise(wording)}
+
+        def meant(word: str) -> bool:
+            return word in said or any(c in countries for c in table.countries.get(word, ()))
+
+        return {word for word in content(text) if not meant(word)}
+
+
+def _worded(row: TieredRow, words: Sequence[str]) -> TieredRow:
+    """The row with the wordings as its only names beyond the answer."""
+    texts = iter(words)
+    levels = [
+        Level(tiers=tuple(replace(tier, text=next(texts), aliases=()) for tier in level.tiers))
+        for level in row.levels[1:]
+    ]
+    return replace(row, levels=(row.levels[0], *levels))

@@ -1,0 +1,104 @@
+"""What checking does with tiers whose quality is known: a scripted model returns published tiers as they are.
+
+    python scripts/measure_phrasing.py SNAPSHOT [--data ../shared/data] [--rows FILE] [--verbose]
+
+The rows are GRANOLA-EQ's with a label by hand for each coarser answer (`reference_labels`). They go the whole way of
+`granola tiers --phrase`: ladders from the snapshot, prompts, replies, checking. Printed is, label by label, what was
+decided; then two shares. `kept`: of the answers labelled good, those that stand in the ladder on a level of their own.
+`caught`: of those labelled wrong, alias, duplicate, sibling, finer_than_previous or not_coarser_than_answer, those that
+are dropped, merged into a sibling's level, joined to another's names, or moved to where they belong.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from abstraction.datasets.describing import described
+from abstraction.models.request import Request
+from abstraction.models.result import Completion, Reply, Result, Totals
+from abstraction.phrasing.decisions import NOTE, Action
+from abstraction.phrasing.phraser import ModelPhraser
+from abstraction.pipeline import LadderMaker
+from abstraction.rows import QARow, TieredRow, read_questions
+from kg.store import open_store
+
+DATA = Path(__file__).resolve().parents[1].parent / "shared" / "data"
+BAD = ("wrong", "alias", "duplicate", "sibling", "finer_than_previous", "not_coarser_than_answer")
+GOOD_BAR, BAD_BAR = 0.95, 0.85
+
+
+class Scripted:
+    """A chat model that answers request `id` with the texts that it was given for that id."""
+
+    identity: Mapping[str, Any] = {"kind": "scripted"}
+    totals = Totals()
+
+    def __init__(self, texts: Mapping[str, list[str]]) -> None:
+        self._texts = texts
+
+    def generate(self, requests: Iterable[Request]) -> Iterator[Result]:
+        """One reply a request."""
+        for request in requests:
+            lines = "\n".join(f"- {text}" for text in self._texts[request.id])
+            reply = Completion(text=f"<answers>\n{lines}\n</answers>", finish_reason="stop")
+            yield Reply(request=request, completions=(reply,))
+
+    def close(self) -> None:
+        """Nothing to release."""
+
+
+def references(row: QARow) -> list[str]:
+    """The published coarser answers of a row, finest first."""
+    return [text for level in row.extra["reference_levels"][1:] for text in level]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("snapshot", help="a snapshot's file")
+    parser.add_argument("--data", type=Path, default=DATA, help="the folder with granola_eq/rows_dev.jsonl")
+    parser.add_argument("--rows", type=Path, help="another file of labelled rows")
+    parser.add_argument("--verbose", action="store_true", help="list what was decided against the label")
+    given = parser.parse_args()
+    path = given.rows or given.data / "granola_eq" / "rows_dev.jsonl"
+    rows = list(read_questions([path]))
+    labels = {row.id: row.extra["reference_labels"] for row in rows}
+    model = Scripted({row.id: references(row) for row in rows})
+    table: dict[str, Counter[str]] = {}
+    kept: Counter[bool] = Counter()
+    caught: Counter[bool] = Counter()
+    with closing(open_store(given.snapshot)) as store:
+        maker = LadderMaker(store)
+        phraser = ModelPhraser(model, store)
+        for row in phraser.stream(described(one, maker.graph) for one in maker.make_all(rows)):
+            for label, told in zip(labels[row.id], row.extra[NOTE]["tiers"], strict=True):
+                stands = told["action"] == Action.KEPT and not told.get("moved")
+                how = f"{told['action']} {told['finding']}{' (moved)' if told.get('moved') else ''}"
+                table.setdefault(label, Counter())[how] += 1
+                if label == "good":
+                    kept[told["action"] == Action.KEPT] += 1
+                elif label in BAD:
+                    caught[not stands] += 1
+                if given.verbose and ((label == "good") != stands):
+                    show(row, label, told)
+    for label, found in sorted(table.items()):
+        print(f"{label} {found.total()}: {', '.join(f'{n} {how}' for how, n in found.most_common())}")
+    shares = (kept[True] / kept.total(), caught[True] / caught.total())
+    print(f"kept {kept[True]}/{kept.total()} = {shares[0]:.3f} (bar {GOOD_BAR})")
+    print(f"caught {caught[True]}/{caught.total()} = {shares[1]:.3f} (bar {BAD_BAR})")
+    return 0 if shares[0] >= GOOD_BAR and shares[1] >= BAD_BAR else 1
+
+
+def show(row: TieredRow, label: str, told: Mapping[str, Any]) -> None:
+    print(f"{row.id} {row.relation} {row.question} | {row.answers[0]} | {told['text']}: {label}")
+    print(f"    {told['action']} {told['finding']}: {told['why']}", json.dumps(row.extra.get("links")))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
