@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from math import inf
 from typing import Any, Literal
 
 MAX_LEVELS = 5  # beyond the answer
@@ -136,12 +137,15 @@ class Tier:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Tier:
-        """The inverse of `to_json`, conditions excepted."""
+        """The inverse of `to_json`, conditions excepted. Raises TypeError where bits are no number of at least zero."""
+        bits = data.get("bits")
+        if bits is not None and (isinstance(bits, bool) or not isinstance(bits, int | float) or not 0 <= bits < inf):
+            raise TypeError(f"bits {bits!r} of tier {data['text']!r} are no number of at least zero")
         return cls(
             text=data["text"],
             qid=data.get("qid"),
             aliases=tuple(data.get("aliases", ())),
-            bits=data.get("bits"),
+            bits=bits,
             evidence=tuple(Evidence.from_json(item) for item in data.get("evidence", ())),
             extra=_unknown(data, _TIER_FIELDS),
         )

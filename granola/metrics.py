@@ -19,10 +19,21 @@ LAMBDA = 0.5
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Outcome:
-    """What a metric needs of a scored item: its matched level from 1, or None, and whether it abstained."""
+    """What a metric needs of a scored item: its matched level from 1, or None, and whether it abstained.
+
+    `bits` is the information content of the matched level, `share` that of the answer's own bits, in [0, 1]; both
+    None where nothing matched or the ladder has no bits.
+    """
 
     level: int | None
     abstained: bool = False
+    bits: float | None = None
+    share: float | None = None
+
+    @property
+    def plain(self) -> Outcome:
+        """The outcome without bits, of which there are few."""
+        return Outcome(level=self.level, abstained=self.abstained)
 
     @property
     def name(self) -> str:
@@ -40,7 +51,8 @@ class Metric:
     """`adds(outcome)` is what an item adds to the numerator, or None where it is not counted at all.
 
     The score is the mean over the counted items, in `range`; NaN with n = 0 where none is counted.
-    `better` tells the direction; "neither" for a description of behaviour.
+    `better` tells the direction; "neither" for a description of behaviour. `by_bits` where an item adds
+    something of its own; the others add the same for the same `Outcome.plain`.
     """
 
     name: str
@@ -49,6 +61,7 @@ class Metric:
     better: Literal["higher", "lower", "neither"]
     source: str
     adds: Callable[[Outcome], float | None]
+    by_bits: bool = False
 
     def of(self, counts: Mapping[Outcome, int]) -> tuple[float, int]:
         """(score, number of counted items) of items given as outcome counts."""
@@ -72,6 +85,7 @@ def metrics(lambda_: float = LAMBDA) -> tuple[Metric, ...]:
         raise MatcherError(f"lambda is {lambda_:g}; allowed: 0 (all levels weigh the same) or more")
     share = (0.0, 1.0)
     paper = "Yona et al. 2024, Definition 1"
+    content = "Resnik 1995, information content"
     selective = "El-Yaniv and Wiener 2010; Yona et al. 2024, section 5"
 
     def matched(outcome: Outcome) -> float:
@@ -126,6 +140,24 @@ def metrics(lambda_: float = LAMBDA) -> tuple[Metric, ...]:
             better="higher",
             source=f"{paper}: mean of exp(-lambda (i* - 1)) over the scored items, 0 where nothing matched",
             adds=lambda outcome: weight(outcome) or 0.0,
+        ),
+        Metric(
+            name="informativeness_bits",
+            title="informativeness by bits",
+            range=share,
+            better="higher",
+            source=f"{content}: mean of bits(level i*) / bits(level 1) over the matched items whose ladders have bits",
+            adds=lambda outcome: outcome.share,
+            by_bits=True,
+        ),
+        Metric(
+            name="bits",
+            title="bits told",
+            range=(0.0, math.inf),
+            better="higher",
+            source=f"{content}: mean of bits(level i*) over the matched items whose ladders have bits",
+            adds=lambda outcome: outcome.bits,
+            by_bits=True,
         ),
         Metric(
             name="selective_accuracy",

@@ -8,34 +8,37 @@ from __future__ import annotations
 
 import json
 import math
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from random import Random
 from typing import Any, Literal
 
 from abstraction.rows import TieredRow
 from abstraction.tiers import Level
+from granola.aggregating import Estimate, GroupScore, aggregate
 from granola.errors import MatcherError, PredictionError
 from granola.matching import Matcher, RulesMatcher, Verdict
 from granola.metrics import LAMBDA, Metric, Outcome, informativeness_weight, metrics
 from granola.predictions import Prediction, PredictionFile
 from granola.signature import Signature
-from granola.statistics import RESAMPLES, Interval, percentile_interval, resamples
+from granola.statistics import RESAMPLES
 
-NO_RELATION = "none"
 SHOWN_IDS = 3
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ItemScore:
-    """One question with one prediction and its verdict; `verdict` is None where there is no prediction."""
+    """One question with one prediction and its verdict; `verdict` is None where there is no prediction.
+
+    `weight`, `bits` and `bits_share` are None where nothing matched, the latter two also where the ladder has no bits.
+    """
 
     id: str
     relation: str | None
     prediction: str | None
     verdict: Verdict | None
     weight: float | None
+    bits: float | None = None
+    bits_share: float | None = None
 
     @property
     def status(self) -> Literal["matched", "wrong", "abstained", "unscored"]:
@@ -51,10 +54,12 @@ class ItemScore:
         """What the metrics see of the item; None where it is unscored."""
         if self.verdict is None:
             return None
-        return Outcome(level=self.verdict.level, abstained=self.verdict.abstained)
+        return Outcome(
+            level=self.verdict.level, abstained=self.verdict.abstained, bits=self.bits, share=self.bits_share
+        )
 
     def to_json(self) -> dict[str, Any]:
-        """The row of a per-item file; `level`, `rule` and `weight` are null where there is none."""
+        """The row of a per-item file; `level`, `rule`, `weight` and bits are null where there is none."""
         verdict = self.verdict
         compared = verdict.compared if verdict else None
         return {
@@ -68,43 +73,8 @@ class ItemScore:
             "score": verdict.score if verdict else None,
             "abstained": verdict.abstained if verdict else None,
             "weight": self.weight,
-        }
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Estimate:
-    """A score with its 95 % interval over `n` counted items; all NaN where n is 0."""
-
-    value: float
-    interval: Interval
-    n: int
-
-    def to_json(self) -> dict[str, Any]:
-        """A JSON object; NaN is null."""
-        return {
-            "value": _number(self.value),
-            "low": _number(self.interval.low),
-            "high": _number(self.interval.high),
-            "n": self.n,
-        }
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class GroupScore:
-    """Scores of a set of items by metric name, how many were scored and unscored, and where they stand."""
-
-    n: int
-    unscored: int
-    estimates: Mapping[str, Estimate]
-    distribution: Mapping[str, int]
-
-    def to_json(self) -> dict[str, Any]:
-        """A JSON object."""
-        return {
-            "n": self.n,
-            "unscored": self.unscored,
-            "metrics": {name: estimate.to_json() for name, estimate in self.estimates.items()},
-            "distribution": dict(self.distribution),
+            "bits": self.bits,
+            "bits_share": self.bits_share,
         }
 
 
@@ -136,7 +106,11 @@ class ScoreReport:
             "relations": {name: group.to_json() for name, group in self.relations.items()},
             "counts": dict(self.counts),
             "definitions": {
-                metric.name: {"range": list(metric.range), "better": metric.better, "source": metric.source}
+                metric.name: {
+                    "range": [_finite(end) for end in metric.range],
+                    "better": metric.better,
+                    "source": metric.source,
+                }
                 for metric in self.metrics
             },
         }
@@ -159,13 +133,31 @@ def score_item(row: TieredRow, prediction: Prediction | None, matcher: Matcher, 
     if isinstance(matcher, RulesMatcher) and (code := row.extra.get("language")):
         matcher = replace(matcher, language=str(code))
     verdict = matcher.match(prediction.text, names_of(row), row.question)
+    bits, share = (None, None) if verdict.level is None else told(row.levels, verdict.level)
     return ItemScore(
         id=row.id,
         relation=row.relation,
         prediction=prediction.text,
         verdict=verdict,
         weight=None if verdict.level is None else informativeness_weight(verdict.level, lambda_),
+        bits=bits,
+        bits_share=share,
     )
+
+
+def told(levels: Sequence[Level], number: int) -> tuple[float | None, float | None]:
+    """(bits of level `number` from 1, their share of level 1's).
+
+    A level's bits are the most that one of its tiers has. None where the level or level 1 has none, and where they
+    rise, which no true ladder's do; the share is None also where the answer itself tells nothing.
+    """
+    bits, own = (
+        max((tier.bits for tier in level.tiers if tier.bits is not None), default=None)
+        for level in (levels[number - 1], levels[0])
+    )
+    if bits is None or own is None or bits > own:
+        return None, None
+    return bits, bits / own if own else None
 
 
 def score(
@@ -198,7 +190,9 @@ def score(
         kept, predictions, allow_missing=allow_missing, ignore_unknown=ignore_unknown, rejected=rejected_rows
     )
     items = tuple(score_item(row, predictions.predictions.get(row.id), matcher, lambda_) for row in kept)
-    overall, relations, macro = _aggregate(items, chosen, times=times, random=Random(seed))
+    overall, relations, macro = aggregate(
+        ((item.relation, item.outcome) for item in items), chosen, times=times, seed=seed
+    )
     return ScoreReport(
         system=system or predictions.name,
         metrics=chosen,
@@ -216,6 +210,11 @@ def score(
             seed=seed,
             missing=missing,
             unknown=unknown,
+            bits=sum(
+                told(row.levels, 1)[0] is not None
+                for row, item in zip(kept, items, strict=True)
+                if item.outcome is not None
+            ),
         ),
         counts={
             "rows": len(kept),
@@ -263,104 +262,5 @@ def _first(ids: Sequence[str]) -> str:
     return shown + (", ..." if len(ids) > SHOWN_IDS else "")
 
 
-def _aggregate(
-    items: Sequence[ItemScore], chosen: Sequence[Metric], *, times: int, random: Random
-) -> tuple[GroupScore, dict[str, GroupScore], dict[str, Estimate]]:
-    """(all items, by relation, the mean over relations), their intervals from one and the same resampling."""
-    cells = Counter((item.relation or NO_RELATION, outcome) for item in items if (outcome := item.outcome) is not None)
-    keys = sorted(cells, key=lambda cell: (_relation_order(cell[0]), cell[1].order))
-    names = sorted({item.relation or NO_RELATION for item in items}, key=_relation_order)
-    overall = _Group(chosen, keys, keys)
-    groups = {name: _Group(chosen, keys, [cell for cell in keys if cell[0] == name]) for name in names}
-    macro: dict[str, list[float]] = {metric.name: [] for metric in chosen}
-    for sample in resamples([cells[cell] for cell in keys], times=times, random=random):
-        overall.draw(sample)
-        for group in groups.values():
-            group.draw(sample)
-        for metric in chosen:
-            macro[metric.name].append(_mean([group.drawn[metric.name][-1] for group in groups.values()]))
-    unscored = Counter(item.relation or NO_RELATION for item in items if item.outcome is None)
-    whole = overall.score(cells, unscored.total())
-    if names == [NO_RELATION]:
-        return whole, {}, {}
-    scores = {name: group.score(cells, unscored[name]) for name, group in groups.items()}
-    return whole, scores, _macro(scores, macro, chosen)
-
-
-_Cell = tuple[str, Outcome]
-
-
-class _Group:
-    """Some of the cells of a table of counts: their scores, and the scores of every resampled table."""
-
-    def __init__(self, chosen: Sequence[Metric], keys: Sequence[_Cell], own: Sequence[_Cell]) -> None:
-        self.chosen = chosen
-        self.own = own
-        self.drawn: dict[str, list[float]] = {metric.name: [] for metric in chosen}
-        place = {cell: index for index, cell in enumerate(keys)}
-        self._adds = [
-            (metric.name, [(place[c], add) for c in own if (add := metric.adds(c[1])) is not None]) for metric in chosen
-        ]
-
-    def draw(self, sample: Sequence[int]) -> None:
-        """Score one resampled table, its counts in the order of `keys`."""
-        for name, adds in self._adds:
-            total, n = 0.0, 0
-            for index, add in adds:
-                count = sample[index]
-                total += add * count
-                n += count
-            self.drawn[name].append(total / n if n else math.nan)
-
-    def score(self, cells: Mapping[_Cell, int], unscored: int) -> GroupScore:
-        """The scores of the real table with the intervals of the resampled ones."""
-        counts: Counter[Outcome] = Counter()
-        for cell in self.own:
-            counts[cell[1]] += cells[cell]
-        estimates = {}
-        for metric in self.chosen:
-            value, n = metric.of(counts)
-            interval = percentile_interval(self.drawn[metric.name])
-            estimates[metric.name] = Estimate(value=value, interval=interval, n=n)
-        return GroupScore(
-            n=counts.total(),
-            unscored=unscored,
-            estimates=estimates,
-            distribution=_distribution(counts, unscored),
-        )
-
-
-def _distribution(counts: Mapping[Outcome, int], unscored: int) -> dict[str, int]:
-    """Items by level from 1 to the coarsest that occurs, then wrong, idk and unscored, zeros included."""
-    deepest = max((outcome.level or 1 for outcome in counts), default=1)
-    names = [*(str(level) for level in range(1, deepest + 1)), "wrong", "idk"]
-    found = dict.fromkeys(names, 0)
-    for outcome, count in counts.items():
-        found[outcome.name] += count
-    return {**found, "unscored": unscored}
-
-
-def _macro(
-    relations: Mapping[str, GroupScore], drawn: Mapping[str, Sequence[float]], chosen: Sequence[Metric]
-) -> dict[str, Estimate]:
-    """The mean over the relations that have a score; `n` is how many."""
-    found = {}
-    for metric in chosen:
-        values = [e.value for group in relations.values() if (e := group.estimates[metric.name]).n]
-        interval = percentile_interval(drawn[metric.name])
-        found[metric.name] = Estimate(value=_mean(values), interval=interval, n=len(values))
-    return found
-
-
-def _mean(values: Sequence[float]) -> float:
-    there = [value for value in values if not math.isnan(value)]
-    return sum(there) / len(there) if there else math.nan
-
-
-def _number(value: float) -> float | None:
-    return None if math.isnan(value) else value
-
-
-def _relation_order(name: str) -> tuple[bool, int, str]:
-    number = name[1:]
-    return (not number.isdigit(), int(number) if number.isdigit() else 0, name)
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None

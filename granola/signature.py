@@ -17,7 +17,8 @@ class Signature:
     """Every setting that can change a digit of a score. `str()` joins them with `|` in this order.
 
     `tiers` is the start of the tiered file's SHA-256, `snapshot` that of the id of the snapshot that the
-    ladders were made from, `n` the scored questions. `missing` and `unknown` appear only where ids did not fit.
+    ladders were made from, `n` the scored questions. `missing` and `unknown` appear only where ids did not fit,
+    `bits`, the scored questions whose answer has bits, only where there are any.
     """
 
     matcher: str
@@ -29,6 +30,7 @@ class Signature:
     seed: int
     missing: int = 0
     unknown: int = 0
+    bits: int = 0
     version: str = __version__
 
     def __str__(self) -> str:
@@ -43,6 +45,8 @@ class Signature:
             parts.append(f"missing:{self.missing}-unscored")
         if self.unknown:
             parts.append(f"unknown:{self.unknown}-ignored")
+        if self.bits:
+            parts.append(f"bits:{self.bits}")
         parts += [f"boot:{self.resamples}", f"seed:{self.seed}", f"version:{self.version}"]
         return "|".join(parts)
 

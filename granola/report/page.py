@@ -14,6 +14,7 @@ from importlib.resources import files
 from typing import Any
 
 from abstraction.rows import TieredRow
+from granola.aggregating import NO_RELATION, Estimate
 from granola.report.ladder_html import ladder, outcome_chip
 from granola.report.tables import (
     DASH,
@@ -25,7 +26,7 @@ from granola.report.tables import (
     relation_title,
     share,
 )
-from granola.scoring import NO_RELATION, Estimate, ItemScore, ScoreReport
+from granola.scoring import ItemScore, ScoreReport
 
 _SLOT = re.compile(r"\{\{(\w+)\}\}")
 

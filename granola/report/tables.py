@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from abstraction.relations import table as relation_table
-from granola.scoring import Estimate, ScoreReport
+from granola.aggregating import Estimate
+from granola.scoring import ScoreReport
 
 if TYPE_CHECKING:
     from rich.table import Table

@@ -415,6 +415,13 @@ def test_writing_leaves_nothing_when_the_rows_fail(tmp_path: Path) -> None:
         ('{"id": "1", "question": "Q?", "answer": "A", "levels": []}', "no levels"),
         ('{"id": "1", "question": "Q?", "answer": "A", "levels": [{"tiers": []}]}', "no levels"),
         ('{"id": "1", "question": "Q?", "answer": "A", "levels": [{"tiers": [{}]}]}', "malformed"),
+        (
+            '{"id": "1", "question": "Q?", "answer": "A", "levels": [{"tiers": [{"text": "A", "bits": "many"}]}]}',
+            "bits",
+        ),
+        ('{"id": "1", "question": "Q?", "answer": "A", "levels": [{"tiers": [{"text": "A", "bits": -1}]}]}', "bits"),
+        ('{"id": "1", "question": "Q?", "answer": "A", "levels": [{"tiers": [{"text": "A", "bits": true}]}]}', "bits"),
+        ('{"id": "1", "question": "Q?", "answer": "A", "levels": [{"tiers": [{"text": "A", "bits": NaN}]}]}', "bits"),
         ('{"id": "1", "question": "Q?", "answer": "A", "levels": [{"tiers": [{"text": 1}]}]}', "no levels"),
         ('{"id": "1", "question": "Q?", "answer": "A", "levels": "London"}', "no levels"),
         ('{"id": "1", "question": "Q?", "levels": ["A"]}', "no answer"),

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from granola.errors import MatcherError
+from granola.graded import Cell
 from granola.metrics import Outcome, informativeness_weight, metrics
 from granola.statistics import binomial, percentile_interval, resamples
 
@@ -22,8 +23,10 @@ def level(number: int) -> Outcome:
     return Outcome(level=number)
 
 
-# Ten items: three at level 1, two at level 2, one at level 3, two wrong, two abstained.
-TEN = {level(1): 3, level(2): 2, level(3): 1, WRONG: 2, IDK: 2}
+# Ten items: three at level 1, two at level 2, one at level 3, two wrong, two abstained. Of the six that match, one of
+# level 1 and that of level 3 have bits; half of the answer's bits are left at level 3.
+FULL, HALF = Outcome(level=1, bits=12.0, share=1.0), Outcome(level=3, bits=4.0, share=0.5)
+TEN = {FULL: 1, level(1): 2, level(2): 2, HALF: 1, WRONG: 2, IDK: 2}
 E1, E2 = math.exp(-0.5), math.exp(-1.0)
 BY_HAND = {
     "granola_accuracy": (6 / 10, 10),
@@ -31,6 +34,8 @@ BY_HAND = {
     "knowledge_evaluation_gap": (3 / 10, 10),
     "informativeness": ((3 + 2 * E1 + E2) / 6, 6),
     "informativeness_all": ((3 + 2 * E1 + E2) / 10, 10),
+    "informativeness_bits": (1.5 / 2, 2),
+    "bits": (16 / 2, 2),
     "selective_accuracy": (6 / 8, 8),
     "selective_standard_accuracy": (3 / 8, 8),
     "coverage": (8 / 10, 10),
@@ -77,7 +82,12 @@ def test_a_bad_lambda_is_told(value: float) -> None:
         metrics(value)
 
 
-OUTCOMES = st.one_of(st.integers(1, 6).map(level), st.sampled_from([WRONG, IDK]))
+SMALL = st.floats(0, 40)
+OUTCOMES = st.one_of(
+    st.integers(1, 6).map(level),
+    st.builds(lambda n, bits, part: Outcome(level=n, bits=bits, share=part), st.integers(1, 6), SMALL, st.floats(0, 1)),
+    st.sampled_from([WRONG, IDK]),
+)
 ITEMS = st.lists(OUTCOMES, min_size=1, max_size=30)
 
 
@@ -109,6 +119,36 @@ def test_a_coarser_match_never_raises_a_score_of_the_finest(items: list[Outcome]
     assert after["granola_accuracy"] == before["granola_accuracy"]
     for name in ("standard_accuracy", "informativeness", "informativeness_all"):
         assert after[name] <= before[name]
+
+
+def test_zero_bits_are_no_missing_bits() -> None:
+    found = {m.name: m for m in metrics()}
+    told_nothing = Outcome(level=2, bits=0.0, share=0.0)
+    assert found["informativeness_bits"].of({told_nothing: 2, FULL: 2}) == (0.5, 4)
+    assert found["informativeness_bits"].of({level(2): 2, FULL: 2}) == (1.0, 2)
+    nothing_known = found["informativeness_bits"].of({level(2): 2, WRONG: 1})
+    assert math.isnan(nothing_known[0])
+    assert nothing_known[1] == 0
+
+
+@pytest.mark.parametrize("k", [3, 20, 200])
+def test_drawn_sums_have_the_mean_and_variance_of_draws_one_by_one(k: int) -> None:
+    values = [0.1, 0.4, 0.4, 0.9, None]
+    known = [0.1, 0.4, 0.4, 0.9]
+    mean = sum(known) / 5
+    variance = sum(v * v for v in known) / 5 - mean**2
+    cell, random, times = Cell(values), Random(11), 20_000
+    drawn = [cell.draw(k, random) for _ in range(times)]
+    found = sum(total for total, _ in drawn) / times
+    assert abs(found - k * mean) < 5 * math.sqrt(k * variance / times)
+    spread = sum((total - found) ** 2 for total, _ in drawn) / times
+    assert spread == pytest.approx(k * variance, rel=0.06)
+    assert all(0.1 * n - 1e-9 <= total <= 0.9 * n + 1e-9 for total, n in drawn)
+
+
+def test_equal_values_are_drawn_exactly_and_none_never() -> None:
+    assert Cell([2.5, 2.5]).draw(1000, Random(0)) == (2500.0, 1000)
+    assert Cell([None, None]).draw(1000, Random(0)) == (0.0, 0)
 
 
 # The standard errors below are of the sampler itself: bounds of five of them fail once in a million seeds,

@@ -15,7 +15,7 @@ from abstraction.tiers import Level, Tier
 from granola.errors import MatcherError, PredictionError
 from granola.matching import matcher
 from granola.predictions import Prediction, PredictionFile, read_predictions
-from granola.scoring import ScoreReport, names_of, score
+from granola.scoring import ScoreReport, names_of, score, told
 
 FILES = Path(__file__).parent / "files"
 
@@ -104,7 +104,64 @@ def test_every_interval_holds_its_score() -> None:
     rows = [row(f"q{i}", "Paris", "France") for i in range(60)]
     predictions = said(**{f"q{i}": ("Paris", "France", "Rome", "IDK")[i % 4] for i in range(60)})
     for estimate in score(rows, predictions, matcher("rules")).overall.estimates.values():
-        assert estimate.interval.low <= estimate.value <= estimate.interval.high
+        assert not estimate.n or estimate.interval.low <= estimate.value <= estimate.interval.high
+
+
+def weighed(id_: str, *levels: tuple[float | None, ...], relation: str | None = "P19") -> TieredRow:
+    """A row with tiers named `1a`, `1b`, `2a` and so on, of the bits given by level."""
+    made = tuple(
+        Level(tiers=tuple(Tier(text=f"name{n}{chr(97 + i)}", bits=b) for i, b in enumerate(bits)))
+        for n, bits in enumerate(levels, 1)
+    )
+    return TieredRow(id=id_, question="Where?", answers=("name1a",), levels=made, relation=relation)
+
+
+@pytest.mark.parametrize(
+    ("levels", "number", "expected"),
+    [
+        (((16.0,), (8.0,), (4.0,)), 3, (4.0, 0.25)),
+        (((16.0,), (8.0, 12.0)), 2, (12.0, 0.75)),  # the most that one of the level's tiers tells
+        (((16.0,), (None, 8.0)), 2, (8.0, 0.5)),
+        (((16.0,), (0.0,)), 2, (0.0, 0.0)),  # zero is a figure
+        (((16.0,), (None,)), 2, (None, None)),
+        (((None,), (8.0,)), 2, (None, None)),
+        (((8.0,), (9.0,)), 2, (None, None)),  # bits that rise are no bits
+        (((0.0,), (0.0,)), 2, (0.0, None)),  # no share of nothing
+    ],
+)
+def test_bits_told_at_a_level(
+    levels: tuple[tuple[float | None, ...], ...], number: int, expected: tuple[float | None, float | None]
+) -> None:
+    assert told(weighed("a", *levels).levels, number) == expected
+
+
+def test_informativeness_by_bits_beside_the_papers_and_unscored_without_bits() -> None:
+    rows = [weighed("a", (16.0,), (4.0,)), weighed("b", (10.0,), (5.0,)), weighed("c", (None,), (None,))]
+    predictions = said(a="name2a", b="name1a", c="name2a")
+    report = score(rows, predictions, matcher("em"), times=200)
+    found = report.overall.estimates
+    assert (found["informativeness_bits"].value, found["informativeness_bits"].n) == (0.625, 2)
+    assert (found["bits"].value, found["bits"].n) == (7.0, 2)
+    assert found["informativeness"].n == 3
+    assert [(item.to_json()["bits"], item.to_json()["bits_share"]) for item in report.items] == [
+        (4.0, 0.25), (10.0, 1.0), (None, None),
+    ]  # fmt: skip
+    assert "|n:3|bits:2|boot:200|" in str(report.signature)
+    assert report.to_json()["definitions"]["bits"]["range"] == [0.0, None]
+
+
+def test_bits_move_no_other_metrics_digits() -> None:
+    texts = said(**{f"q{i}": f"name{1 + i % 3}a" for i in range(90)})
+    bare = [weighed(f"q{i}", (None,), (None,), relation=f"P{i % 2}") for i in range(90)]
+    rich = [weighed(f"q{i}", (20.0,), (i / 10,), relation=f"P{i % 2}") for i in range(90)]
+    without, with_bits = (score(rows, texts, matcher("em"), times=100).overall.estimates for rows in (bare, rich))
+    assert {k: v for k, v in without.items() if "bits" not in k} == {
+        k: v for k, v in with_bits.items() if "bits" not in k
+    }
+    assert without["informativeness_bits"].n == 0
+    found = with_bits["informativeness_bits"]
+    assert found.n == 60
+    assert found.interval.low < found.value < found.interval.high
 
 
 def test_the_signature_names_every_setting() -> None:
