@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import lru_cache
 
 from granola.matching.ranges import Claim
@@ -23,12 +24,17 @@ _UNITS = {
         "in": "inch inches",
         "kg": "kg kgs kilogram kilograms kilogramme kilogrammes",
         "g": "g gram grams gramme grammes",
+        "mg": "mg milligram milligrams milligramme milligrammes",
+        "l": "l litre litres liter liters",
+        "ml": "ml millilitre millilitres milliliter milliliters",
         "t": "t tonne tonnes ton tons",
         "lb": "lb lbs pound pounds",
         "s": "s sec second seconds",
         "min": "min mins minute minutes",
         "h": "h hr hrs hour hours",
         "d": "day days",
+        "wk": "week weeks",
+        "mo": "month months",
         "a": "year years",
         "%": "% percent",
         "km2": "km2 km²",
@@ -84,6 +90,28 @@ def _next_power(value: float) -> float:
     return 10.0 ** (math.floor(math.log10(value)) + 1) if value > 0 else math.inf
 
 
+# Units of one dimension: (dimension, size of one, offset), so that value * size + offset is in its base unit.
+_SIZES = {
+    "m": ("length", 1.0, 0.0), "km": ("length", 1e3, 0.0), "cm": ("length", 1e-2, 0.0), "mm": ("length", 1e-3, 0.0),
+    "ft": ("length", 0.3048, 0.0), "mi": ("length", 1609.344, 0.0), "in": ("length", 0.0254, 0.0),
+    "kg": ("mass", 1.0, 0.0), "g": ("mass", 1e-3, 0.0), "mg": ("mass", 1e-6, 0.0), "t": ("mass", 1e3, 0.0),
+    "lb": ("mass", 0.45359237, 0.0), "s": ("time", 1.0, 0.0), "min": ("time", 60.0, 0.0), "h": ("time", 3600.0, 0.0),
+    "d": ("time", 86400.0, 0.0), "wk": ("time", 604800.0, 0.0), "l": ("volume", 1.0, 0.0), "ml": ("volume", 1e-3, 0.0),
+    "km2": ("area", 1e6, 0.0), "mi2": ("area", 2589988.110336, 0.0), "m2": ("area", 1.0, 0.0),
+    "mo": ("months", 1.0, 0.0), "a": ("months", 12.0, 0.0),
+    "c": ("temperature", 1.0, 273.15), "f": ("temperature", 5 / 9, 459.67 * 5 / 9), "k": ("temperature", 1.0, 0.0),
+}  # fmt: skip
+
+
+def converted(claim: Claim, unit: str) -> Claim:
+    """The claim in another unit of its dimension, else as it is: 29,032 feet are 8848.8 to 8849.1 m."""
+    own, other = _SIZES.get(claim.label), _SIZES.get(unit)
+    if own is None or other is None or own[0] != other[0] or claim.label == unit:
+        return claim
+    low, high = ((value * own[1] + own[2] - other[2]) / other[1] for value in (claim.low, claim.high))
+    return replace(claim, low=low, high=high, label=unit, exact=None)
+
+
 @lru_cache(maxsize=1 << 16)
 def amounts(text: str) -> tuple[Claim, ...]:
     """Every amount in `text`, left to right, number words included; a range is one claim."""
@@ -105,7 +133,8 @@ def _scan(lower: str, text: str) -> Iterator[Claim]:
 
 
 _AROUND = re.compile(
-    r"(?:about|approximately|approx|around|roughly|some|nearly|almost|circa|ca|c|between|from"
+    r"(?:at|in|up to|over|just|the|only"
+    r"|about|approximately|approx|around|roughly|some|nearly|almost|circa|ca|c|between|from"
     r"|an estimated|[\s.~≈])*"
 )
 _UNIT_TAIL = re.compile(r"[\s-]*(?:%|°\s?[CFcf]|[a-z]+[2²]?(?:\s+[a-z]+)?)?\s*")

@@ -44,11 +44,15 @@ def _year(name: str) -> str:
     )
 
 
+_TO = r"\s*(?:-|–|—|to|and|until|through)\s*"
+
 # Tried in this order at each position: the most exact reading first.
 _PATTERNS = tuple(
     (kind, re.compile(rf"(?<![\w.,]){pattern}"))
     for kind, pattern in (
         ("iso", r"(?P<y>\d{4})-(?P<m>\d{2})-(?P<d>\d{2})(?!\d)"),
+        ("days", rf"(?P<mon>{_MONTH})\s+(?P<d>{_DAY})\b{_TO}(?P<e>{_DAY})\b\s*,?\s*{_year('y')}"),
+        ("days", rf"(?P<d>{_DAY})\b{_TO}(?P<e>{_DAY})\b\s*(?:of\s+)?(?P<mon>{_MONTH})\s*,?\s*{_year('y')}"),
         ("mdy", rf"(?P<mon>{_MONTH})\s+(?:the\s+)?(?P<d>{_DAY})\b\s*,?\s*(?:of\s+)?{_year('y')}"),
         ("mdy", rf"(?P<d>{_DAY})\b\s*(?:day\s+)?(?:of\s+)?(?P<mon>{_MONTH})\s*,?\s*(?:of\s+)?{_year('y')}"),
         ("mdy", rf"{_year('y')}\s*,?\s+(?P<mon>{_MONTH})\s+(?P<d>{_DAY})\b"),
@@ -127,6 +131,10 @@ def _interval(kind: str, found: re.Match[str]) -> tuple[int, int] | None:
             return _month(year, int(group["m"]))
         case "mdy":
             return _day(year, _NUMBER[group["mon"].rstrip(".")], int(re.sub(r"\D", "", group["d"])))
+        case "days":
+            month = _NUMBER[group["mon"].rstrip(".")]
+            one, other = (_day(year, month, int(re.sub(r"\D", "", group[name]))) for name in "de")
+            return (one[0], other[1]) if one and other and one <= other else None
         case "my":
             return _month(year, _NUMBER[group["mon"].rstrip(".")])
         case "slash":

@@ -14,26 +14,29 @@ nothing; a veto (negated, alternatives, finer-claim-conflict, ...) ends in no ma
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import partial
 from itertools import pairwise
 
 from abstraction.languages import language
-from granola.matching import tongues, vocabulary
+from granola.matching import tongues
 from granola.matching.abstention import refusal
-from granola.matching.amounts import amounts, whole_amount
+from granola.matching.amounts import amounts, converted, whole_amount
+from granola.matching.answer import Answer, Mention
 from granola.matching.dates import dates, whole_date
-from granola.matching.names import Answer
+from granola.matching.looser import LOOSER, WHOLE, Looser
+from granola.matching.mojibake import mended
+from granola.matching.names import is_denied
+from granola.matching.near import near
 from granola.matching.ranges import Claim, Placing, place
 from granola.matching.verdict import Comparison, Levels, Verdict
-from granola.matching.vetoes import VETOES
-from granola.matching.words import ARTICLES, drop_articles, key, plain, words
+from granola.matching.vetoes import PART, VETOES
+from granola.matching.words import key, plain
 
-NEAR = 0.6  # token-F1 from which words left out or added are forgiven
 EXAMINED = 20_000  # characters of a prediction
-NEAR_WORDS = 6  # in longer answers overlap of words says little about agreement
+YEAR = 12 * 31  # days, as dates count them
+CLOSE = 3  # times as wide a date may be and still be as exact as the gold answer
 
 _ASKS_AMOUNT = re.compile(
     r"\bhow (?:many|much|far|tall|high|long|big|large|old|heavy|deep|wide)\b|\bpopulation\b|\bnumber of\b"
@@ -61,7 +64,8 @@ class RulesMatcher:
 
     def match(self, prediction: str, levels: Levels, question: str | None = None) -> Verdict:
         """The verdict of the first rule that decides; repeating words of `question` claims nothing."""
-        prediction = _beginning(prediction)
+        prediction = _beginning(mended(prediction))
+        levels = [[mended(name) for name in names] for names in levels]
         if found := _exact(prediction, levels):
             return found
         code = language(self.language).code
@@ -145,10 +149,10 @@ def _valued(kind: str, claims: Sequence[Claim], ladder: Sequence[Sequence[Claim]
     if not claims:
         return Verdict(level=None, rule=f"{kind}:none-stated")
     answer = Answer(text, ())
-    affirmed = [claim for claim in claims if not answer.is_denied(claim.start)]
+    affirmed = [claim for claim in claims if not is_denied(answer, claim.start)]
     if not affirmed:
         return Verdict(level=None, rule="negated", compared=Comparison(prediction=claims[0].text, tier=_first(ladder)))
-    claims = affirmed
+    claims = [_comparable(claim, ladder) for claim in affirmed] if kind == "amount" else affirmed
     placed: list[tuple[Claim, Placing]] = []
     for claim in claims:
         placing = place(claim, ladder)
@@ -174,11 +178,35 @@ def _valued(kind: str, claims: Sequence[Claim], ladder: Sequence[Sequence[Claim]
         if placing.level is None or not any(w.inside(claim) and w.width < claim.width for w in wrong)
     ]
     claim, best = min(placed, key=lambda pair: (pair[1].level is None, pair[1].level or 0))
+    if kind == "date" and best.how == "coarser-than-all" and _is_close(claim, ladder):
+        best = Placing(0, "coarser", best.tier)
     return Verdict(
         level=None if best.level is None else best.level + 1,
         rule=f"{kind}:{best.how}",
         compared=Comparison(prediction=claim.text, tier=best.tier.text),
     )
+
+
+def _comparable(claim: Claim, ladder: Sequence[Sequence[Claim]]) -> Claim:
+    """An amount in the unit of the gold answer; where it rounds to the gold answer's own number, that number."""
+    gold = next(iter(ladder[0]), None)
+    if gold is None or not gold.label or claim.label in {"", gold.label}:
+        return claim
+    told = converted(claim, gold.label)
+    if told.label == gold.label and told.low <= gold.high and gold.low <= told.high and told.width <= 4 * gold.width:
+        return replace(told, low=gold.low, high=gold.high)
+    return told
+
+
+def _is_close(claim: Claim, ladder: Sequence[Sequence[Claim]]) -> bool:
+    """Whether a date coarser than the gold answer is as exact as people ask where there is no ladder of dates.
+
+    That is the year of a day or month, or the century of a part of it. Where coarser levels are dates too, they
+    say what a coarser date is worth.
+    """
+    if sum(map(bool, ladder)) != 1:
+        return False
+    return claim.width < YEAR or any(claim.width < CLOSE * tier.width for tier in ladder[0])
 
 
 def _is_dated(claim: Claim, text: str) -> bool:
@@ -191,95 +219,48 @@ def _first(ladder: Sequence[Sequence[Claim]]) -> str:
 
 
 def _named(answer: Answer) -> Verdict:
-    refused: Verdict | None = None
+    """The finest level that any rule finds stated; a rule is asked only for finer levels than those before it."""
+    best: Verdict | None = None
+    refused, refused_at = None, None
     for mention in answer.mentions:
-        compared = Comparison(prediction=answer.quote(mention.start, mention.end), tier=mention.name)
-        veto = next((name for name, applies in VETOES if applies(answer, mention)), None)
+        veto = _veto(answer, mention)
         if veto is None:
-            return Verdict(level=mention.level + 1, rule="span", compared=compared)
-        refused = refused or Verdict(level=None, rule=veto, compared=compared)
-    return _near(answer) or refused or Verdict(level=None, rule="no-match")
+            best = _verdict(answer, mention, "span")
+            break
+        if refused is None:
+            refused, refused_at = _verdict(answer, mention, veto, level=False), mention.level
+    limit = _above(best)
+    if found := near(answer, limit):
+        best, limit = found, _above(found)
+    if refused is not None and refused.rule != PART:  # what is taken back in plain words is not stated in others
+        limit = min(level for level in (limit, refused_at) if level is not None)
+    for rule, find in LOOSER:
+        if limit == 0 or (rule in WHOLE and refused is not None):
+            continue
+        if found := _first_unrefused(answer, rule, find, limit):
+            best, limit = found, _above(found)
+    return best or refused or Verdict(level=None, rule="no-match")
 
 
-def _near(answer: Answer) -> Verdict | None:
-    """Short answers whose words are a tier's in another order, or all but a few of them, or a few more."""
-    said = [word.text for word in answer.words if word.text not in vocabulary.FUNCTION - ARTICLES]
-    if not said or len(said) > NEAR_WORDS or any(w.text in vocabulary.NEGATIONS for w in answer.words):
-        return None
-    indefinite = _is_indefinite(answer.text)
-    for level, name, folded in answer.tiers:
-        if whole_date(name) or whole_amount(name):
-            continue  # 1961 is coarser than August 1961, not nearly it
-        claimed = [word for word in said if word in folded or word not in answer.asked]
-        forms = _short_forms(name)
-        score = (
-            1.0
-            if tuple(claimed) in forms
-            else _likeness(claimed, folded, name=name, indefinite=indefinite, of_places=answer.of_places)
-        )
-        if score >= NEAR:
-            return Verdict(
-                level=level + 1,
-                rule="near",
-                compared=Comparison(prediction=answer.text.strip(), tier=name),
-                score=score,
-            )
+def _above(best: Verdict | None) -> int | None:
+    """The level from 0 that others have to be finer than; None where nothing is found yet."""
+    return None if best is None or best.level is None else best.level - 1
+
+
+def _first_unrefused(answer: Answer, rule: str, find: Looser, limit: int | None) -> Verdict | None:
+    for tier in answer.tiers:
+        if limit is not None and tier[0] >= limit:
+            return None
+        for mention in find(answer, tier):
+            if rule in WHOLE or _veto(answer, mention) is None:
+                return _verdict(answer, mention, rule)
     return None
 
 
-@lru_cache(maxsize=1 << 16)
-def _short_forms(name: str) -> frozenset[tuple[str, ...]]:
-    """What may stand for a qualified name: Toronto for `Toronto, Ontario`, ADP for `adenosine diphosphate (ADP)`."""
-    before, _, inside = name.partition("(")
-    parts = [before.partition(",")[0], inside.partition(")")[0]] if "," in before or inside else []
-    return frozenset(form for part in parts if (form := key(part)))
+def _veto(answer: Answer, mention: Mention) -> str | None:
+    return next((name for name, applies in VETOES if applies(answer, mention)), None)
 
 
-def _likeness(said: Sequence[str], tier: Sequence[str], *, name: str, indefinite: bool, of_places: bool) -> float:
-    """Token-F1 where one has all the words of the other and the rest changes nothing; else 0.
-
-    `tier` is `name` folded. Words more than the tier's have to stand inside its name (Claude Achille Debussy):
-    outside it they make another name (Martin Luther King), and inside a kind another kind (French Sign
-    Language). Words fewer may be missing from a proper name, inside it or, as first names do, before it,
-    though not before names `of_places` (Saudi Arabia): what is left of a description is a wider one (a
-    language for French language, an American band for an American rock band), and so is what an answer calls
-    `indefinite` (a singer). None may be missing of a name that is qualified (Massachusetts for `Cambridge,
-    Massachusetts`) or that names its kind (University for Harvard University).
-    """
-    if set(said).isdisjoint(tier):
-        return 0.0
-    empty = vocabulary.FUNCTION - ARTICLES  # articles are gone; what is left of them is a letter: Vitamin A
-    ours, theirs = ([w for w in words if w not in empty] for words in (said, tier))
-    ours, theirs = ([w for w in words if w not in vocabulary.KINDS] or words for words in (ours, theirs))
-    more, fewer = Counter(ours) - Counter(theirs), Counter(theirs) - Counter(ours)
-    if not ours or not theirs or (more and fewer):
-        return 0.0
-    if more and (len(theirs) < 2 or ours[0] != theirs[0] or ours[-1] != theirs[-1]):
-        return 0.0
-    if more and not (_is_proper(name) or _is_indefinite(name)):
-        return 0.0
-    if fewer and (indefinite or not _is_proper(name) or _short_forms(name) or ours[-1] != theirs[-1]):
-        return 0.0
-    if fewer and ours[0] != theirs[0] and (of_places or not empty.isdisjoint(tier)):
-        return 0.0  # Martin Luther for Martin Luther King; Copenhagen for University of Copenhagen
-    if any(word in vocabulary.QUALIFIERS or any(c.isdigit() for c in word) for word in (*more, *fewer)):
-        return 0.0
-    return 2 * (len(ours) - more.total()) / (len(ours) + len(theirs))
-
-
-def _is_indefinite(text: str) -> bool:
-    """Whether `text` begins with "a" or "an" and so speaks of one of a kind."""
-    found = words(text)
-    return len(found) > 1 and found[0].text in vocabulary.INDEFINITE
-
-
-@lru_cache(maxsize=1 << 16)
-def _is_proper(name: str) -> bool:
-    """Whether a name is one bearer's own: capitals throughout, and no word at either end that says its kind."""
-    own = [word for word in drop_articles(words(name)) if word.text not in vocabulary.FUNCTION]
-    return (
-        bool(own)
-        and not _is_indefinite(name)
-        and all(word.capital or word.text in vocabulary.PARTICLES or not word.text.isalpha() for word in own)
-        and vocabulary.CLASSES.isdisjoint((own[0].text, own[-1].text))
-    )
+def _verdict(answer: Answer, mention: Mention, rule: str, *, level: bool = True) -> Verdict:
+    compared = Comparison(prediction=answer.quote(mention.start, mention.end), tier=mention.name)
+    return Verdict(level=mention.level + 1 if level else None, rule=rule, compared=compared)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from granola.matching import names, vocabulary
-from granola.matching.names import Answer, Mention
+from granola.matching.answer import Answer, Mention
 from granola.matching.words import words
 
 _LIST = 20  # words to either side that are searched for companions
@@ -147,13 +147,14 @@ def is_numbered(answer: Answer, mention: Mention) -> bool:
     return (word.text.isdecimal() and len(word.text) <= 2 and _ends(answer, right + 1)) or roman
 
 
+PART = "part-of-another-name"
 VETOES: tuple[tuple[str, Callable[[Answer, Mention], bool]], ...] = (
     ("negated", names.is_negated),
     ("only-nearby", names.is_only_nearby),
     ("alternatives", names.is_alternative),
     ("alternatives", is_one_of_several),
-    ("part-of-another-name", names.is_part_of_a_name),
-    ("part-of-another-name", is_numbered),
+    (PART, names.is_part_of_a_name),
+    (PART, is_numbered),
     ("relative", is_a_relative),
     ("other-kind", names.is_of_another_kind),
     ("other-container", is_in_another_container),

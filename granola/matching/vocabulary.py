@@ -72,6 +72,9 @@ TITLES = _set(
     "mr mrs ms miss dr doctor prof professor sir dame lord lady king queen prince princess emperor "
     "empress tsar pope president chancellor senator governor general colonel captain king's minister"
 )
+SUFFIXES = _set("jr sr junior senior ii iii iv")
+ROYAL = _set("king queen prince princess emperor empress tsar tsarina czar pope saint sultan duke duchess saints")
+ARTICLES_OF_NAMES = _set("los las el le les")
 # Legal forms behind a company's name.
 LEGAL_FORMS = _set("inc ltd limited llc corp corporation company co plc gmbh ag sa nv group records")
 SPECIFICALLY = _set("specifically namely precisely particularly exactly")
@@ -94,6 +97,8 @@ CLASSES = KINDS | _set(
     "engineer scientist artist painter lawyer judge director producer journalist sport sports software game "
     "family species animal plant century"
 )
+# Of those, what is a family name as well.
+FAMILY_NAMES = _set("king park hall house castle church palace singer painter street field judge person story tower")
 INDEFINITE = frozenset({"a", "an"})
 # What stands uncapitalised inside a personal name: Ludwig van Beethoven.
 PARTICLES = _set("de da do dos das di del della der den des du d el al bin ibn ben von van vom zu zur af av la le y e")
@@ -117,3 +122,15 @@ RELATIVES = _set(
 )
 # An answer may begin with these and has no subject yet.
 OPENING = _set("a an the it this that was is by answer i think believe probably perhaps maybe")
+# What a person is described as; enough of it to tell ladders of persons from others.
+OCCUPATIONS = _set(
+    "person man woman human singer actor actress author writer poet composer musician politician "
+    "footballer player engineer scientist artist painter lawyer judge director producer journalist "
+    "athlete guitarist pianist conductor novelist monarch philosopher physicist rapper songwriter "
+    "filmmaker screenwriter photographer architect "
+)
+# What may stand before a gold answer and is no part of it: "in the Gospel of Luke".
+LEADING = _set(
+    "in on at by from of to during about around with for into near since until through via as because "
+    "before after approximately roughly circa being it is was are were they he she "
+)

@@ -1,0 +1,114 @@
+"""Divisions of a country exclude each other: who says Springfield, Ohio does not mean Springfield, Illinois."""
+
+from __future__ import annotations
+
+from functools import cache, lru_cache
+
+from abstraction.demonyms import bundled_demonyms
+from granola.matching.words import key
+
+_US = {
+    "AL": "Alabama", "AK": "Alaska", "AZ": "Arizona", "AR": "Arkansas", "CA": "California", "CO": "Colorado",
+    "CT": "Connecticut", "DE": "Delaware", "FL": "Florida", "GA": "Georgia", "HI": "Hawaii", "ID": "Idaho",
+    "IL": "Illinois", "IN": "Indiana", "IA": "Iowa", "KS": "Kansas", "KY": "Kentucky", "LA": "Louisiana",
+    "ME": "Maine", "MD": "Maryland", "MA": "Massachusetts", "MI": "Michigan", "MN": "Minnesota",
+    "MS": "Mississippi", "MO": "Missouri", "MT": "Montana", "NE": "Nebraska", "NV": "Nevada",
+    "NH": "New Hampshire", "NJ": "New Jersey", "NM": "New Mexico", "NY": "New York", "NC": "North Carolina",
+    "ND": "North Dakota", "OH": "Ohio", "OK": "Oklahoma", "OR": "Oregon", "PA": "Pennsylvania",
+    "RI": "Rhode Island", "SC": "South Carolina", "SD": "South Dakota", "TN": "Tennessee", "TX": "Texas",
+    "UT": "Utah", "VT": "Vermont", "VA": "Virginia", "WA": "Washington", "WV": "West Virginia",
+    "WI": "Wisconsin", "WY": "Wyoming", "DC": "District of Columbia",
+}  # fmt: skip
+_CANADA = {
+    "ON": "Ontario", "QC": "Quebec", "BC": "British Columbia", "AB": "Alberta", "MB": "Manitoba",
+    "SK": "Saskatchewan", "NS": "Nova Scotia", "NB": "New Brunswick", "NL": "Newfoundland and Labrador",
+    "PE": "Prince Edward Island", "NT": "Northwest Territories", "YT": "Yukon", "NU": "Nunavut",
+}  # fmt: skip
+_OTHERS = (
+    "Queensland|Victoria|Tasmania|New South Wales|South Australia|Western Australia|Northern Territory",
+    "England|Scotland|Wales|Northern Ireland",
+    "Bavaria|Saxony|Hesse|Thuringia|Brandenburg|Saarland|Saxony-Anhalt|Lower Saxony|Baden-Württemberg"
+    "|Rhineland-Palatinate|Schleswig-Holstein|North Rhine-Westphalia|Mecklenburg-Vorpommern",
+    "Uttar Pradesh|Madhya Pradesh|Andhra Pradesh|Arunachal Pradesh|Himachal Pradesh|Bihar|Gujarat|Kerala"
+    "|Karnataka|Tamil Nadu|Telangana|Maharashtra|Rajasthan|Punjab|Haryana|Odisha|Assam|Jharkhand|Chhattisgarh"
+    "|West Bengal|Uttarakhand|Goa|Manipur|Meghalaya|Mizoram|Nagaland|Sikkim|Tripura",
+    "Yunnan|Sichuan|Guangdong|Guangxi|Guizhou|Hunan|Hubei|Henan|Hebei|Shanxi|Shaanxi|Shandong|Jiangsu|Jiangxi"
+    "|Zhejiang|Fujian|Anhui|Gansu|Qinghai|Hainan|Liaoning|Jilin|Heilongjiang|Xinjiang|Tibet|Inner Mongolia|Ningxia",
+    "Lombardy|Piedmont|Tuscany|Umbria|Lazio|Veneto|Liguria|Sicily|Sardinia|Calabria|Campania|Apulia|Abruzzo"
+    "|Marche|Molise|Basilicata|Emilia-Romagna|Friuli-Venezia Giulia|Aosta Valley|Trentino-Alto Adige",
+)
+
+# The countries of the sets, in their order.
+_COUNTRIES = ("United States", "Canada", "Australia", "United Kingdom", "Germany", "India", "China", "Italy")
+
+# Names that a table of adjectives has no use for.
+_ALSO = {"America": "United States", "Britain": "United Kingdom", "Great Britain": "United Kingdom"}
+
+ABBREVIATIONS = {short: key(name) for short, name in (_US | _CANADA).items()}
+"""The folded name of a state or province by its postal letters."""
+
+
+@cache
+def _divisions() -> dict[tuple[str, ...], int]:
+    """Folded name -> the number of its country; the divisions of one country exclude each other."""
+    countries = [tuple(_US.values()), tuple(_CANADA.values()), *(tuple(names.split("|")) for names in _OTHERS)]
+    return {key(name): number for number, names in enumerate(countries) for name in names}
+
+
+def exclude(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
+    """Whether two folded names are two divisions of one country."""
+    country = _divisions().get(one)
+    return country is not None and one != other and country == _divisions().get(other)
+
+
+def contradict(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
+    """Whether a place in the one cannot be in the other: two divisions, two countries, a division and a country."""
+    if one == other:
+        return False
+    first, second = _divisions().get(one), _divisions().get(other)
+    if first is not None and second is not None:
+        return True
+    countries, others = _bearers(one, first), _bearers(other, second)
+    return bool(countries and others) and countries.isdisjoint(others)
+
+
+def _bearers(folded: tuple[str, ...], country: int | None) -> frozenset[str]:
+    """The ids of the country that a name names or lies in."""
+    return _countries().get(key(_COUNTRIES[country]) if country is not None else folded, frozenset())
+
+
+@lru_cache(maxsize=1 << 12)
+def country_names(folded: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
+    """The other folded names of the country that a folded name names; () for what is none."""
+    own = _countries().get(folded)
+    if not own:
+        return ()
+    return tuple(name for name, qids in _countries().items() if name != folded and own & qids)
+
+
+@lru_cache(maxsize=1 << 12)
+def country_adjectives(folded: tuple[str, ...]) -> frozenset[tuple[str, ...]]:
+    """The folded adjectives of a country by its folded name."""
+    own, table = _countries().get(folded, frozenset()), bundled_demonyms()
+    return frozenset(key(word) for qid in own for word in (table.adjectives[qid], *table.variants.get(qid, ())))
+
+
+@cache
+def _countries() -> dict[tuple[str, ...], frozenset[str]]:
+    found: dict[tuple[str, ...], frozenset[str]] = {}
+    for name, qids in bundled_demonyms().names.items():
+        found[key(name)] = found.get(key(name), frozenset()) | frozenset(qids)
+    for name, known in _ALSO.items():
+        found[key(name)] = found.get(key(name), frozenset()) | found[key(known)]
+    return found
+
+
+def is_known(folded: tuple[str, ...]) -> bool:
+    """Whether a folded name is that of a division or a country known here."""
+    return folded in _divisions() or folded in _countries()
+
+
+def division(folded: tuple[str, ...]) -> tuple[str, ...] | None:
+    """The longest division's name that some folded words begin with, or None."""
+    known = _divisions()
+    return next((folded[:size] for size in (3, 2, 1) if len(folded) >= size and folded[:size] in known), None)

@@ -1,0 +1,98 @@
+"""Words folded further than `words` does, for rules that are asked late: number, spelling, numerals.
+
+Plural and singular, British and American spelling, `II` and `2`, `second` and `2` fold alike. The fold of a
+word is no word that anyone writes ("james" gives "jame"): it is only ever compared with another fold.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from granola.matching.words import Word, drop_articles, words
+
+_ROMAN_VALUES = {"i": 1, "v": 5, "x": 10, "l": 50}
+_ROMAN = re.compile(r"x{0,3}(?:ix|iv|v?i{0,3})")
+_ORDINAL = re.compile(r"(\d+)(?:st|nd|rd|th)")
+_KEPT = ("ss", "us", "is", "as", "os")
+_IRREGULAR = {
+    "men": "man", "women": "woman", "children": "child", "people": "person", "feet": "foot", "teeth": "tooth",
+    "mice": "mouse", "geese": "goose", "wives": "wife", "lives": "life", "wolves": "wolf", "leaves": "leaf",
+    "bacteria": "bacterium", "criteria": "criterion", "phenomena": "phenomenon", "fungi": "fungus",
+    "nuclei": "nucleus", "alumni": "alumnus", "vertebrae": "vertebra", "larvae": "larva", "alveoli": "alveolus",
+}  # fmt: skip
+_SPELLING = {
+    "colour": "color", "honour": "honor", "labour": "labor", "harbour": "harbor", "favour": "favor",
+    "favourite": "favorite", "humour": "humor", "neighbour": "neighbor", "neighbourhood": "neighborhood",
+    "behaviour": "behavior", "armour": "armor", "rumour": "rumor", "flavour": "flavor", "vapour": "vapor",
+    "tumour": "tumor", "odour": "odor", "parlour": "parlor", "saviour": "savior", "centre": "center",
+    "theatre": "theater", "metre": "meter", "litre": "liter", "fibre": "fiber", "sabre": "saber",
+    "kilometre": "kilometer", "centimetre": "centimeter", "millimetre": "millimeter", "spectre": "specter",
+    "calibre": "caliber", "grey": "gray", "tyre": "tire", "plough": "plow", "programme": "program",
+    "defence": "defense", "offence": "offense", "licence": "license", "catalogue": "catalog",
+    "dialogue": "dialog", "analogue": "analog", "aluminium": "aluminum", "oestrogen": "estrogen",
+    "oesophagus": "esophagus", "anaemia": "anemia", "haemoglobin": "hemoglobin", "leukaemia": "leukemia",
+    "encyclopaedia": "encyclopedia", "mediaeval": "medieval", "foetus": "fetus", "jewellery": "jewelry",
+    "cheque": "check", "aeroplane": "airplane", "travelling": "traveling", "mould": "mold", "sulphur": "sulfur",
+    "sulphate": "sulfate", "sulphuric": "sulfuric", "moustache": "mustache", "pyjamas": "pajamas",
+    "draught": "draft", "kerb": "curb", "storey": "story", "gaol": "jail", "artefact": "artifact",
+}  # fmt: skip
+_ISE = re.compile(r"([a-z]{3,})is(e|ed|es|er|ing|ation|ations)")
+_YSE = re.compile(r"([a-z]{2,})ys(e|ed|es|er|ing)")
+# Letters that fold away at a word's end where what it does matters and not when: protects, protecting.
+_ENDINGS = ("ations", "ation", "ings", "ing", "ers", "ies", "ied", "ed", "er", "es", "ly", "s", "y", "e")
+
+
+def _roman(text: str) -> int:
+    values = [_ROMAN_VALUES[letter] for letter in text]
+    return sum(-v if i + 1 < len(values) and v < values[i + 1] else v for i, v in enumerate(values))
+
+
+@lru_cache(maxsize=1 << 16)
+def loose(text: str) -> str:
+    """The further fold of one folded word that is no Roman numeral."""
+    if not text.isalpha():
+        found = _ORDINAL.fullmatch(text)
+        return found[1] if found else text
+    text = _IRREGULAR.get(text) or _SPELLING.get(text, text)
+    if len(text) > 3 and text.endswith("s") and not text.endswith(_KEPT):
+        if text.endswith("ies") and len(text) > 4:
+            text = text[:-3] + "y"
+        elif text.endswith(("ches", "shes", "xes", "zes", "sses")):
+            text = text[:-2]
+        else:
+            text = text[:-1]
+    text = _SPELLING.get(text, text)
+    return _YSE.sub(r"\1yz\2", _ISE.sub(r"\1iz\2", text)) if "s" in text else text
+
+
+def fold(found: tuple[Word, ...]) -> tuple[str, ...]:
+    """The further folds of words in order; a Roman numeral in capitals behind a capitalised word is a number."""
+    return tuple(
+        str(_roman(word.text))
+        if word.capital
+        and word.text
+        and word.text[0] in "ivx"
+        and index
+        and found[index - 1].capital
+        and _ROMAN.fullmatch(word.text)
+        else loose(word.text)
+        for index, word in enumerate(found)
+    )
+
+
+@lru_cache(maxsize=1 << 16)
+def loose_key(text: str) -> tuple[str, ...]:
+    """The further folds of a text's words without articles."""
+    return fold(drop_articles(words(text)))
+
+
+@lru_cache(maxsize=1 << 16)
+def stem(text: str) -> str:
+    """The beginning that forms of a word have in common, of words of five letters and more; at least four letters."""
+    if len(text) < 5 or not text.isalpha():
+        return text
+    for ending in _ENDINGS:
+        if text.endswith(ending) and len(text) - len(ending) >= 4:
+            return text[: -len(ending)]
+    return text

@@ -1,0 +1,92 @@
+"""What may stand for a name besides the whole of it, in answers of any length.
+
+`in the Gospel of Luke` -> Gospel of Luke; `Toronto, Ontario` -> Toronto, where no other container is said;
+`adenosine diphosphate (ADP)` -> either. What a bracket only tells apart (`Paris (Texas)`) is no name.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from granola.matching import vocabulary
+from granola.matching.words import Word, drop_articles, key, words
+
+_PLACE_PARTS = 3  # parts of "Springfield, Sangamon County, Illinois"
+_PART_WORDS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """Folded words that may stand for a name; `container` what the name says its bearer lies in."""
+
+    folded: tuple[str, ...]
+    container: tuple[tuple[str, ...], ...] = ()
+
+
+@lru_cache(maxsize=1 << 16)
+def forms(name: str) -> tuple[Form, ...]:
+    """The other forms of a name, none equal to its own folded words."""
+    whole = key(name)
+    found: dict[tuple[str, ...], Form] = {}
+    before, bracket, rest = name.partition("(")
+    inside = rest.partition(")")[0].strip()
+    if bracket and key(before):
+        found[key(before)] = Form(key(before))
+        if is_abbreviation(inside, before):
+            found[key(inside)] = Form(key(inside))
+    for text in (name, before) if bracket else (name,):
+        if short := _without_edges(text):
+            found.setdefault(short, Form(short))
+        first, container = place_parts(text)
+        if container:
+            found.setdefault(first, Form(first, container))
+    found.pop(whole, None)
+    return tuple(found.values())
+
+
+def place_parts(name: str) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
+    """(Springfield, (Illinois,)) of `Springfield, Illinois`, folded; ((), ()) of what is no such chain."""
+    parts = [part.strip() for part in name.split(",")]
+    if not 2 <= len(parts) <= _PLACE_PARTS:
+        return (), ()
+    folded = []
+    for part in parts:
+        own = drop_articles(words(part))
+        if not 1 <= len(own) <= _PART_WORDS or not all(_is_named(word) for word in own):
+            return (), ()
+        folded.append(tuple(word.text for word in own))
+    if vocabulary.MONTHS & set(folded[0]) or vocabulary.SUFFIXES & {part[0] for part in folded[1:]}:
+        return (), ()
+    return folded[0], tuple(folded[1:])
+
+
+def _is_named(word: Word) -> bool:
+    return (word.capital or word.text in vocabulary.PARTICLES) and word.text[0].isalpha()
+
+
+def _without_edges(text: str) -> tuple[str, ...]:
+    """The folded words without prepositions before them."""
+    own = key(text)
+    start = 0
+    while start < len(own) - 1 and own[start] in vocabulary.LEADING:
+        start += 1
+    return own[start:] if start else ()
+
+
+def is_abbreviation(short: str, long: str) -> bool:
+    """Whether `short` is made of initials of what `long` names: ADP, Fe only where it begins alike."""
+    letters = "".join(c for c in short if c.isalnum())
+    if not letters or len(letters) > 8 or " " in short.strip() or not letters[0].isupper():
+        return False
+    folded = key(long)
+    if letters.isupper() and len(letters) > 1:
+        return bool(folded) and folded[0][0] == letters[0].lower()
+    return len(letters) <= 2 and bool(folded) and folded[0].startswith(letters[0].lower()) and len(folded) == 1
+
+
+def initials_match(letters: str, folded: tuple[str, ...]) -> bool:
+    """Whether letters are the initials of the words, function words counted or not; "NASA" of four words."""
+    all_of = "".join(word[0] for word in folded)
+    own = "".join(word[0] for word in folded if word not in vocabulary.FUNCTION)
+    return letters in (all_of, own)

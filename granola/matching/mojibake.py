@@ -1,0 +1,36 @@
+"""Text that was decoded by the wrong table, set right where that is certain: `CuraÃ§ao` is Curaçao."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+# The bytes of UTF-8's longer sequences as Windows-1252 or Latin-1 shows them.
+_HIGH = bytes(range(0x80, 0xC0)).decode("cp1252", errors="ignore") + bytes(range(0x80, 0xC0)).decode("latin-1")
+_LEADS = bytes(range(0xC2, 0xF5)).decode("latin-1")
+_DAMAGED = re.compile(f"[{_LEADS}][{re.escape(_HIGH)}]+")
+_BLANKS = str.maketrans(dict.fromkeys("\xa0\u2007\u2009\u202f", " "))
+
+
+def _mend(found: re.Match[str]) -> str:
+    try:
+        return b"".join(_byte(letter) for letter in found[0]).decode("utf-8")
+    except UnicodeError:
+        return found[0]
+
+
+def _byte(letter: str) -> bytes:
+    try:
+        return letter.encode("latin-1")
+    except UnicodeEncodeError:
+        return letter.encode("cp1252")
+
+
+@lru_cache(maxsize=1 << 14)
+def _mended(text: str) -> str:
+    return _DAMAGED.sub(_mend, text).translate(_BLANKS)
+
+
+def mended(text: str) -> str:
+    """The text with mojibake undone and every kind of blank a plain one; most texts are returned as they are."""
+    return text if text.isascii() else _mended(text)

@@ -1,0 +1,138 @@
+"""Names of people: one family name, and first names that do not contradict each other.
+
+Dave Gahan is David Gahan, B. R. Ambedkar is Bhimrao Ramji Ambedkar, William Alan Friedle is Will Friedle;
+George W. Bush is not George H. W. Bush, and Cal Ripken Jr. not Cal Ripken Sr.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from importlib.resources import files
+
+from granola.matching import vocabulary
+from granola.matching.words import Word, drop_articles, words
+
+_LONGEST = 6
+
+
+@cache
+def _lines() -> tuple[tuple[str, ...], ...]:
+    """The bundled forms of given names, the full one first."""
+    text = files("granola.matching").joinpath("nicknames.txt").read_text(encoding="utf-8")
+    return tuple(tuple(line.split()) for line in text.splitlines() if line and not line.startswith("#"))
+
+
+@cache
+def _alike() -> dict[str, frozenset[str]]:
+    found: dict[str, set[str]] = {}
+    for full, *short in _lines():
+        for one in short:
+            found.setdefault(full, set()).add(one)
+            found.setdefault(one, set()).add(full)
+    return {name: frozenset(others) for name, others in found.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """A name in its parts: given names in order ("w." as "w" with `initials` telling), family name, suffix."""
+
+    given: tuple[str, ...]
+    initials: frozenset[int]
+    family: str
+    suffix: str
+
+
+def _given(found: tuple[Word, ...], text: str) -> tuple[tuple[str, ...], frozenset[int]]:
+    names: list[str] = []
+    initials: set[int] = set()
+    for word in found:
+        source = text[word.start : word.end]
+        joined = len(word.text) <= 4 and (
+            "." in source or " " in source or len(word.text) == 1 or (source.isupper() and len(word.text) <= 2)
+        )
+        for part in word.text if joined and word.text.isalpha() else (word.text,):
+            if joined:
+                initials.add(len(names))
+            names.append(part)
+    return tuple(names), frozenset(initials)
+
+
+def person(found: tuple[Word, ...], text: str) -> Person | None:
+    """The parts of a name given as words of `text`; titles dropped; None where no family name is left."""
+    while len(found) > 1 and found[0].text in vocabulary.TITLES:
+        found = found[1:]
+    suffix = ""
+    while len(found) > 1 and found[-1].text in vocabulary.SUFFIXES:
+        suffix, found = _SUFFIX.get(found[-1].text, found[-1].text), found[:-1]
+    if not found or len(found) > _LONGEST or not found[-1].text.isalpha():
+        return None
+    family = found[-1].text
+    given, initials = _given(tuple(w for w in found[:-1] if w.text not in vocabulary.PARTICLES), text)
+    return Person(given, initials, family, suffix)
+
+
+_SUFFIX = {"junior": "jr", "senior": "sr"}
+
+
+@lru_cache(maxsize=1 << 16)
+def whole_person(name: str) -> Person | None:
+    """The parts of a name that looks like a person's: capitalised words, a given and a family name, no kinds."""
+    text = name.partition("(")[0].strip()
+    _, comma, given = text.partition(",")
+    if comma and given.strip() and len(words(given)) <= 3 and words(given)[0].text not in vocabulary.SUFFIXES:
+        return None
+    found = drop_articles(words(text))
+    if len(found) < 2 or found[0].text in vocabulary.QUALIFIERS or found[0].text in vocabulary.ARTICLES_OF_NAMES:
+        return None
+    if any(not (w.capital or w.text in vocabulary.PARTICLES) or w.text in vocabulary.FUNCTION for w in found):
+        return None
+    own = {word.text for word in found}
+    if own & _NO_NAMES:
+        return None
+    parts = person(found, text)
+    return parts if parts is not None and parts.given else None
+
+
+_NO_NAMES = vocabulary.CLASSES - vocabulary.FAMILY_NAMES
+
+
+def compatible(one: Person, other: Person) -> bool:
+    """Whether two names can be one person's, both with given names; the family names are taken as equal."""
+    if one.suffix and other.suffix and one.suffix != other.suffix:
+        return False
+    if (one.suffix or other.suffix) in ("sr", "ii", "iii", "iv") and one.suffix != other.suffix:
+        return False
+    shorter, longer = sorted((one, other), key=lambda who: len(who.given))
+    if not shorter.given or not _same(shorter, 0, longer, 0):
+        return False
+    middle_s, middle_l = len(shorter.given) - 1, len(longer.given) - 1
+    if middle_s and middle_s != middle_l and _all_initials(one, 1) and _all_initials(other, 1):
+        return False  # George W. and George H. W.
+    place = 1
+    for index in range(1, len(shorter.given)):
+        while place < len(longer.given) and not _same(shorter, index, longer, place):
+            place += 1
+        if place == len(longer.given):
+            return False
+        place += 1
+    return True
+
+
+def _all_initials(who: Person, start: int) -> bool:
+    return all(index in who.initials for index in range(start, len(who.given)))
+
+
+def _same(one: Person, i: int, other: Person, j: int) -> bool:
+    a, b = one.given[i], other.given[j]
+    if a == b:
+        return True
+    if i in one.initials or j in other.initials:
+        return a[0] == b[0]
+    alike = _alike()
+    return b in alike.get(a, ()) or bool(alike.get(a, frozenset()) & alike.get(b, frozenset()) & _full())
+
+
+@cache
+def _full() -> frozenset[str]:
+    return frozenset(line[0] for line in _lines())
