@@ -20,7 +20,6 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from abstraction.datasets.describing import described
 from abstraction.models.request import Request
 from abstraction.models.result import Completion, Reply, Result, Totals
 from abstraction.phrasing.decisions import NOTE, Action
@@ -76,7 +75,7 @@ def main() -> int:
     with closing(open_store(given.snapshot)) as store:
         maker = LadderMaker(store)
         phraser = ModelPhraser(model, store)
-        for row in phraser.stream(described(one, maker.graph) for one in maker.make_all(rows)):
+        for row in phraser.stream(maker.make_all(rows)):
             for label, told in zip(labels[row.id], row.extra[NOTE]["tiers"], strict=True):
                 stands = told["action"] == Action.KEPT and not told.get("moved")
                 how = f"{told['action']} {told['finding']}{' (moved)' if told.get('moved') else ''}"

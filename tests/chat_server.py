@@ -6,7 +6,8 @@ prints its port on standard output. A request's answer tells what was asked (`an
 of calls that go wrong, each in one of the ways of `kinds`; `seed` of what goes wrong; `choices`, the most answers that
 a call is given; `ignore_n`; `refuse_n`, to answer 400 where n is above 1; `refuse`, a text in a message that is
 answered with 400; `echo_headers`, to repeat what was sent in headers; `need`, the key that must be sent; `delay`, in
-seconds; `log`, a file that gets a line for each answer that was sent whole.
+seconds; `script`, a JSON file of questions and the texts that answer them (a message's last <question> tag counts; what
+is not in it is answered as ever); `log`, a file that gets a line for each answer that was sent whole.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import asyncio
 import hashlib
 import json
 import random
+import re
 import sys
 import threading
 from collections.abc import Iterator
@@ -31,6 +33,15 @@ def answer_to(messages: list[dict[str, str]], seed: int | None) -> str:
     return f"answer {told} to {messages[-1]['content'][:60]}"
 
 
+def question_of(messages: list[dict[str, str]]) -> str:
+    """The text of the last <question> tag in a message of the user's."""
+    said = [text for one in messages if one["role"] == "user" for text in re.findall(_QUESTION, one["content"])]
+    return said[-1] if said else ""
+
+
+_QUESTION = re.compile(r"<question>(.*?)</question>")
+
+
 @dataclass
 class Settings:
     fail: float = 0.0
@@ -45,9 +56,11 @@ class Settings:
     need: str = ""
     delay: float = 0.0
     slow: float = 0.5
+    script: str = ""
     log: str = ""
     under_way: int = 0
     most: int = 0
+    scripted: dict[str, str] = field(default_factory=dict)
     random: random.Random = field(default_factory=random.Random)
 
 
@@ -56,7 +69,9 @@ def completion(body: dict[str, Any], settings: Settings) -> dict[str, Any]:
     seed = body.get("seed")
     choices = []
     for at in range(n):
-        text = answer_to(body["messages"], None if seed is None else seed + at)
+        text = settings.scripted.get(question_of(body["messages"])) or answer_to(
+            body["messages"], None if seed is None else seed + at
+        )
         choice: dict[str, Any] = {
             "index": at,
             "message": {"role": "assistant", "content": text},
@@ -161,6 +176,9 @@ class Connection(asyncio.Protocol):
 
 async def listening(settings: Settings) -> asyncio.Server:
     settings.random.seed(settings.seed)
+    if settings.script:
+        with open(settings.script, encoding="utf-8") as script:
+            settings.scripted = json.load(script)
     return await asyncio.get_running_loop().create_server(lambda: Connection(settings), "127.0.0.1", 0)
 
 

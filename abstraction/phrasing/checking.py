@@ -24,10 +24,14 @@ _FULL = "its level is full"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Checked:
-    """A ladder after checking: `levels` from the answer on, a single one where nothing was left; every decision."""
+    """A ladder after checking: `levels` from the answer on, and every decision.
+
+    Where none of the texts is `left` the levels beyond the answer are the graph's.
+    """
 
     levels: tuple[Level, ...]
     decisions: tuple[Decision, ...]
+    left: bool = True
 
 
 @dataclass(slots=True)
@@ -60,6 +64,7 @@ class LadderCheck:
 
     def __init__(self, store: Store, *, unproven: Unproven = "keep", language: str = "en") -> None:
         self._judge = Judge(store, language=language)
+        self.graph = self._judge.graph
         self._keeps_unproven = unproven == "keep"
 
     def check(self, row: TieredRow, texts: Sequence[str], *, call: str) -> Checked:
@@ -85,7 +90,8 @@ class LadderCheck:
             for rung in rungs
         ]
         decisions = [self._decision(one, rungs) for one in sorted(found, key=lambda one: one.line)]
-        return Checked(levels=tidied((first, *beyond)), decisions=tuple(decisions))
+        levels = tidied((first, *(beyond or row.levels[1:])))
+        return Checked(levels=levels, decisions=tuple(decisions), left=bool(beyond))
 
     def _settled(self, row: TieredRow, texts: Sequence[str]) -> list[_Text]:
         """The texts in an order in which as few as possible are finer than one before them, with their findings."""
@@ -165,7 +171,7 @@ class LadderCheck:
             aliases = (*own.aliases, own.text, *joined)
             return replace(own, text=one.text, aliases=aliases, evidence=(*own.evidence, written))
         qid = one.entities[0] if one.finding is Finding.ENTAILED and len(one.entities) == 1 else None
-        names = self._judge.graph.shown_names(qid) if qid else ()
+        names = self.graph.shown_names(qid) if qid else ()
         return Tier(text=one.text, qid=qid, aliases=(*names, *joined), evidence=(written,))
 
     def _decision(self, one: _Text, rungs: Sequence[_Rung]) -> Decision:

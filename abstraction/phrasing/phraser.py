@@ -9,6 +9,7 @@ from typing import Literal
 
 import orjson
 
+from abstraction.datasets.describing import described
 from abstraction.models.base import ChatModel
 from abstraction.models.prompts import Prompt
 from abstraction.models.request import Request, Sampling
@@ -62,8 +63,11 @@ class ModelPhraser:
         self._sampling = sampling
         self._unproven = unproven
         self._prompt = self._prompts[(LADDER if mode == "free" else WORDING).name]
-        self._ladders = LadderCheck(store, unproven=unproven, language=language) if mode == "free" else None
-        self._wordings = WordingCheck(store, language=language) if mode == "word" else None
+        self._check: LadderCheck | WordingCheck = (
+            LadderCheck(store, unproven=unproven, language=language)
+            if mode == "free"
+            else WordingCheck(store, language=language)
+        )
 
     @property
     def prompts_hash(self) -> str:
@@ -93,7 +97,7 @@ class ModelPhraser:
         return list(self.stream(rows))
 
     def stream(self, rows: Iterable[TieredRow]) -> Iterator[TieredRow]:
-        """Rows with the graph's ladder and descriptions of their entities in `extra` as phrased rows, in order.
+        """Rows with the graph's ladder as phrased rows, in order; what describes their entities is looked up.
 
         Each has its whole note, see `abstraction.phrasing.decisions`. Raises ModelError where asking on is no use.
         """
@@ -111,14 +115,17 @@ class ModelPhraser:
             yield self._phrased(row, outcome)
 
     def _request(self, row: TieredRow) -> Request:
-        slots: dict[str, str | Sequence[str]] = {**slots_of(row)}
+        slots: dict[str, str | Sequence[str]] = {**self._slots(row)}
         return Request(id=row.id, messages=self._prompt.fill(slots), sampling=self._sampling)
 
     def _word_request(self, row: TieredRow) -> Request | None:
         if len(row.levels) == 1:
             return None
-        slots: dict[str, str | Sequence[str]] = {**slots_of(row), "tiers": _tiers(row)}
+        slots: dict[str, str | Sequence[str]] = {**self._slots(row), "tiers": _tiers(row)}
         return Request(id=row.id, messages=self._prompt.fill(slots), sampling=self._sampling)
+
+    def _slots(self, row: TieredRow) -> dict[str, str]:
+        return slots_of(described(row, self._check.graph))
 
     def _phrased(self, row: TieredRow, outcome: Outcome[list[str]]) -> TieredRow:
         calls, texts = outcome.calls, outcome.value
@@ -127,16 +134,15 @@ class ModelPhraser:
             return with_note(row, mode=self.mode, calls=calls, fallback=fallback, why=outcome.why)
         if not texts:
             return with_note(row, mode=self.mode, calls=calls, fallback=NONE_GIVEN)
-        check = self._ladders or self._wordings
-        assert check is not None
-        checked = check.check(row, texts, call=calls[-1])
-        if len(checked.levels) == 1:
-            why = f"of {len(texts)} answers none stood the checks"
-            return with_note(
-                row, mode=self.mode, calls=calls, fallback=NOTHING_LEFT, why=why, decisions=checked.decisions
-            )
-        phrased = replace(row, levels=checked.levels, abstained=None)
-        return with_note(phrased, mode=self.mode, calls=calls, decisions=checked.decisions)
+        checked = self._check.check(row, texts, call=calls[-1])
+        if checked.left:
+            phrased = replace(row, levels=checked.levels, abstained=None)
+            return with_note(phrased, mode=self.mode, calls=calls, decisions=checked.decisions)
+        why = f"of {len(texts)} answers none stood the checks"
+        phrased = replace(row, levels=checked.levels)
+        return with_note(
+            phrased, mode=self.mode, calls=calls, fallback=NOTHING_LEFT, why=why, decisions=checked.decisions
+        )
 
 
 def _tiers(row: TieredRow) -> list[str]:

@@ -34,6 +34,7 @@ class WordingCheck:
     def __init__(self, store: Store, *, language: str = "en") -> None:
         self._checker = EntailmentChecker(store, language=language)
         self._near = Judge(store, language=language).near
+        self.graph = self._near.graph
 
     def check(self, row: TieredRow, words: Sequence[str], *, call: str) -> Checked:
         """The row's ladder with `words`, one for each tier beyond the answer in order, where they state that tier.

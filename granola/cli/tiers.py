@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import ExitStack, closing
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, TextIO
@@ -32,6 +32,25 @@ from granola.cli.output import (
     warn_of_language,
     warn_of_relation,
     warn_of_time,
+)
+from granola.cli.phrasing import (
+    ANSWERS,
+    LOG_SUFFIX,
+    MAX_TOKENS,
+    MODE,
+    PHRASE,
+    PHRASE_SEED,
+    PROMPTS,
+    TEMPERATURE,
+    TOP_P,
+    UNPROVEN,
+    PhraseMode,
+    PhraseOptions,
+    PhrasingRun,
+    Unproven,
+    check_unphrased,
+    opened,
+    plain,
 )
 from granola.coverage import Coverage
 from granola.errors import UsageError
@@ -74,9 +93,21 @@ def tiers(
     master: str | None = typer.Option(
         None, help="Spark's master, as spark://HOST:7077 or local[8]; by default as spark-submit says, or local[*]."
     ),
+    phrase: str | None = PHRASE,
+    phrase_mode: PhraseMode = MODE,
+    prompts: Path | None = PROMPTS,
+    unproven: Unproven = UNPROVEN,
+    temperature: float = TEMPERATURE,
+    top_p: float = TOP_P,
+    max_tokens: int = MAX_TOKENS,
+    phrase_seed: int = PHRASE_SEED,
+    answers: Path | None = ANSWERS,
     force: bool = typer.Option(False, "--force", help="Replace an existing output."),
 ) -> None:
     """Make a ladder for every question and print the coverage per relation.
+
+    With --phrase a model words the ladders, and each decision on its words stands in OUT.phrasing.jsonl. Killed, the
+    same command goes on and asks nothing again.
 
     Rejected rows are listed in OUT.rejects.jsonl, and the exit status is then 1.
 
@@ -89,9 +120,16 @@ def tiers(
         raise UsageError("--master is Spark's; give --engine spark with it")
     check_language(language)
     check_standard_input(qa)
+    options = PhraseOptions(
+        model=phrase, mode=phrase_mode, prompts=prompts, unproven=unproven, temperature=temperature, top_p=top_p,
+        max_tokens=max_tokens, seed=phrase_seed,
+    )  # fmt: skip
+    check_unphrased(options, answers=answers)
+    options.check()
     to_stdout = out == STANDARD
     if not to_stdout:
-        check_outputs(out, inputs=[*qa, snapshot], sides=(REJECTS_SUFFIX, RECORD_SUFFIX), force=force)
+        sides = (REJECTS_SUFFIX, RECORD_SUFFIX, *([LOG_SUFFIX] if phrase else []))
+        check_outputs(out, inputs=[*qa, snapshot], sides=sides, force=force)
     kind = None if format in (None, Format.GRANOLA_EQ) else str(format)
     if format is Format.GRANOLA_EQ:
         kind = format_of(out) or "jsonl"
@@ -100,9 +138,11 @@ def tiers(
     write = write_granola_eq if format is Format.GRANOLA_EQ else write_tiered
     coverage, reasons = Coverage(), Counter[str]()
     rejects = Path(f"{out}{REJECTS_SUFFIX}")
+    phrasing: PhrasingRun | None = None
     with (
         removed_on_error(None if to_stdout else out),
         closing(open_store(snapshot)) as store,
+        ExitStack() as stack,
         _Rejects(None if to_stdout else rejects) as rejected,
     ):
 
@@ -119,15 +159,22 @@ def tiers(
             ladders = ladders_on_spark(questions, snapshot, language=language, linker=linker, master=master)
         else:
             ladders = make_ladders(questions, store, language=language, linker=linker)
+        if phrase is not None:
+            model = stack.enter_context(opened(phrase, None if to_stdout else out, answers, [*qa, snapshot]))
+            phrasing = PhrasingRun(options.phraser(model, store, language), None if to_stdout else out)
+            ladders = phrasing.rows(ladders)
         made = coverage.watch(ladders)
         write(_some(_with_progress(made), qa, rejected), out, format=kind)
         manifest = store.manifest()
     screen = sys.stderr if to_stdout else sys.stdout
     print(*coverage.lines(), sep="\n", file=screen)
+    if phrasing is not None:
+        phrasing.report(screen)
     if not to_stdout:
         arguments: dict[str, Any] = {
             "qa": list(qa), "snapshot": snapshot, "out": out, "relation": relation, "format": format,
             "language": language, "linker": linker, "limit": limit, "engine": engine, "master": master, "force": force,
+            **(plain(options) if phrase else {}),
         }  # fmt: skip
         more = {
             "snapshot": manifest["snapshot_id"],
@@ -138,10 +185,11 @@ def tiers(
             "coverage": {name: counts.to_json() for name, counts in coverage.ordered()}
             | {"total": coverage.total.to_json()},
             "rejected": dict(sorted(reasons.items())),
-        }
+        } | ({"phrasing": phrasing.record()} if phrasing else {})
         write_run_record(out, command="tiers", arguments=arguments, inputs=[*qa, snapshot], more=more)
     if rejected.count:
         _report(rejected, reasons, None if to_stdout else rejects)
+    if rejected.count or (phrasing is not None and phrasing.unanswered):
         raise typer.Exit(1)
 
 

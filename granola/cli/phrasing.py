@@ -1,0 +1,229 @@
+"""`--phrase` and what goes with it: a model that words ladders, its answers kept, what was decided listed."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict, dataclass, replace
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import orjson
+import typer
+
+from abstraction.rows import TieredRow
+from granola.cli.output import check_outputs, count, note
+from granola.errors import UsageError
+from kg.files import atomic_path
+from kg.store.base import Store
+
+if TYPE_CHECKING:
+    from abstraction.models.base import ChatModel
+    from abstraction.phrasing.decisions import Counts
+    from abstraction.phrasing.phraser import ModelPhraser
+
+LOG_SUFFIX = ".phrasing.jsonl"
+ANSWERS_SUFFIX, CALLS_SUFFIX = ".answers.sqlite", ".calls.jsonl"
+
+
+class PhraseMode(StrEnum):
+    """What `--phrase-mode` takes."""
+
+    FREE = "free"
+    WORD = "word"
+
+
+class Unproven(StrEnum):
+    """What `--unproven` takes."""
+
+    KEEP = "keep"
+    DROP = "drop"
+
+
+PHRASE = typer.Option(
+    None,
+    "--phrase",
+    help="A model that words the ladders, each tier checked by the graph: openai:URL#NAME, local:FOLDER, replay:FILE.",
+    metavar="MODEL",
+)
+MODE = typer.Option(
+    PhraseMode.FREE, help="free: the model writes the coarser answers; word: it words those that the graph gives."
+)
+PROMPTS = typer.Option(
+    None,
+    help="A folder with prompts of your own, ladder.txt, wording.txt, again.txt, consistency.txt; not all of them.",
+)
+UNPROVEN = typer.Option(
+    Unproven.KEEP, help="What becomes of a model's tier that the graph neither states nor contradicts (with --phrase)."
+)
+TEMPERATURE = typer.Option(0.0, help="Temperature of --phrase, from 0 to 2.")
+TOP_P = typer.Option(1.0, "--top-p", help="Share of likely tokens that --phrase draws from, above 0 and up to 1.")
+MAX_TOKENS = typer.Option(512, "--max-tokens", help="The longest reply that --phrase takes.")
+PHRASE_SEED = typer.Option(0, "--phrase-seed", help="Seed of --phrase, where the temperature is above 0.")
+ANSWERS = typer.Option(
+    None,
+    help=f"Where models' answers are kept, so that nothing is asked twice (default: OUT{ANSWERS_SUFFIX}).",
+    metavar="FILE",
+)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PhraseOptions:
+    """The options as given; `model` None where nothing is to be phrased."""
+
+    model: str | None
+    mode: PhraseMode
+    prompts: Path | None
+    unproven: Unproven
+    temperature: float
+    top_p: float
+    max_tokens: int
+    seed: int
+
+    def check(self) -> None:
+        """Raise UsageError, ModelSpecError or PromptError for what cannot be, before anything is read or asked."""
+        from abstraction.models.spec import parse_model_spec
+        from abstraction.phrasing.prompting import read_prompts
+
+        if self.model is None:
+            return
+        parse_model_spec(self.model)
+        self.sampling()
+        read_prompts(self.prompts)
+
+    def sampling(self) -> Any:
+        """As the model is asked. Raises UsageError."""
+        from abstraction.models.request import Sampling
+
+        try:
+            return Sampling(temperature=self.temperature, top_p=self.top_p, max_tokens=self.max_tokens, seed=self.seed)
+        except ValueError as error:
+            raise UsageError(f"--phrase cannot sample so: {error}") from error
+
+    def phraser(self, model: ChatModel, store: Store, language: str) -> ModelPhraser:
+        """The phraser of a model that was opened for these options."""
+        from abstraction.phrasing.phraser import ModelPhraser
+        from abstraction.phrasing.prompting import read_prompts
+
+        return ModelPhraser(
+            model,
+            store,
+            mode="free" if self.mode is PhraseMode.FREE else "word",
+            prompts=read_prompts(self.prompts),
+            sampling=self.sampling(),
+            unproven="keep" if self.unproven is Unproven.KEEP else "drop",
+            language=language,
+        )
+
+
+def check_unphrased(options: PhraseOptions, *, answers: Path | None, scored: bool = False) -> None:
+    """Raise UsageError for options that do nothing without a model."""
+    given = {
+        "--phrase-mode": options.mode is not PhraseMode.FREE,
+        "--unproven": options.unproven is not Unproven.KEEP,
+        "--temperature": options.temperature != 0.0,
+        "--top-p": options.top_p != 1.0,
+        "--max-tokens": options.max_tokens != 512,
+        "--phrase-seed": options.seed != 0,
+        "--prompts": options.prompts is not None and not scored,
+        "--answers": answers is not None and not scored,
+    }
+    wrong = [name for name, said in given.items() if said]
+    if options.model is None and wrong:
+        raise UsageError(f"{wrong[0]} goes with --phrase MODEL, which is not given")
+
+
+@contextmanager
+def opened(
+    word: str, out: Path | str | None, answers: Path | None, inputs: Iterable[Path | str]
+) -> Iterator[ChatModel]:
+    """The model that a word names, its answers kept beside `out` (None: standard output) or in `answers`."""
+    from abstraction.models import open_model
+
+    cache: Path | None = None
+    log: Path | None = None
+    if not word.startswith("replay:"):
+        cache = answers or (None if out is None else Path(f"{out}{ANSWERS_SUFFIX}"))
+        log = None if cache is None else Path(f"{str(cache).removesuffix(ANSWERS_SUFFIX)}{CALLS_SUFFIX}")
+        if cache is None:
+            note("the model's answers are not kept; --answers FILE keeps them, so that a run cut short can go on")
+        for place in (cache, log):
+            if place is not None:
+                taken = [*inputs, *([] if out is None else [out])]
+                check_outputs(place, inputs=taken, force=True, asked="--answers")
+    model = open_model(word, cache=cache, log=log)
+    try:
+        yield model
+    finally:
+        model.close()
+        tell_totals(model)
+
+
+def tell_totals(model: ChatModel) -> None:
+    """On stderr, what was asked and what it cost."""
+    had = model.totals
+    if not had.calls and not had.cached:
+        return
+    failed = f" ({had.failed_calls:,} brought nothing)" if had.failed_calls else ""
+    tokens = f"; {had.prompt_tokens:,} tokens sent, {had.completion_tokens:,} received" if had.calls else ""
+    cost = f"; cost {had.cost:,.4f}" if had.cost is not None else ""
+    note(f"model: {count(had.calls, 'call')}{failed}, {count(had.cached, 'answer')} had before{tokens}{cost}")
+
+
+class PhrasingRun:
+    """Phrases rows on their way to a file and lists every decision beside it, whole or not at all."""
+
+    def __init__(self, phraser: ModelPhraser, out: Path | str | None) -> None:
+        from abstraction.phrasing.decisions import Counts
+
+        self.phraser = phraser
+        self.counts: Counts = Counts()
+        self._log = None if out is None else Path(f"{out}{LOG_SUFFIX}")
+
+    def rows(self, ladders: Iterable[TieredRow]) -> Iterator[TieredRow]:
+        """The rows phrased; the log is in place when they are used up."""
+        from abstraction.phrasing.decisions import log_lines, shortened
+
+        with ExitStack() as stack:
+            stream: BinaryIO | None = None
+            if self._log is not None:
+                stream = stack.enter_context(stack.enter_context(atomic_path(self._log)).open("wb"))
+                self._write(stream, {"schema_version": 1, "kind": "phrasing", **self.phraser.settings})
+            for row in self.phraser.stream(ladders):
+                self.counts.see(row)
+                for line in log_lines(row) if stream is not None else ():
+                    self._write(stream, line)
+                yield shortened(row)
+
+    @staticmethod
+    def _write(stream: BinaryIO | None, line: Mapping[str, Any]) -> None:
+        if stream is not None:
+            stream.write(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE))
+
+    @property
+    def unanswered(self) -> int:
+        """Rows whose call failed: another run asks for them again."""
+        from abstraction.models.result import FailureReason
+
+        failures = {str(reason) for reason in FailureReason}
+        return sum(number for name, number in self.counts.fallbacks.items() if name in failures)
+
+    def report(self, screen: Any = None) -> None:
+        """The counts, and on stderr what another run would ask again."""
+        print(*self.counts.lines(), sep="\n", file=screen or sys.stdout)
+        if self.unanswered:
+            asked = count(self.unanswered, "row")
+            where = f"; {self._log} tells why" if self._log else ""
+            note(f"{asked} without an answer of the model's keep the graph's ladder{where}; another run asks again")
+
+    def record(self) -> dict[str, Any]:
+        """What the run record has of it."""
+        return {**self.phraser.settings, "fingerprint": self.phraser.fingerprint, "counts": self.counts.to_json()}
+
+
+def plain(options: PhraseOptions) -> dict[str, Any]:
+    """The options as a run record has them."""
+    told = asdict(replace(options))
+    return {"phrase": told.pop("model")} | {("phrase_mode" if k == "mode" else k): v for k, v in told.items()}
