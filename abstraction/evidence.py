@@ -81,14 +81,14 @@ def joined(groups: Iterable[Sequence[Evidence]]) -> tuple[Evidence, ...]:
     return tuple(out)
 
 
-def completed(ladder: Ladder) -> Ladder:
+def completed(ladder: Ladder, *, more: Sequence[Evidence] = ()) -> Ladder:
     """The ladder with every tier's steps leading all the way from the answer or from the entity of a finer tier.
 
     A step that starts at what no finer tier is ("Manitoba is a province of Canada" for "a city in Canada") gets the
-    steps before it from the finer tiers' evidence.
+    steps before it from the finer tiers' evidence, or from `more`: steps of tiers that are not there any more.
     """
     known = {tier.qid for tier in ladder.levels[0].tiers if tier.qid}
-    before: list[Evidence] = []
+    before = list(more)
     levels = [ladder.levels[0]]
     for level in ladder.levels[1:]:
         tiers = tuple(_completed(tier, known, before) for tier in level.tiers) if known else level.tiers
