@@ -74,6 +74,13 @@ def put_in_place(written: Path, final: Path) -> None:
     written.replace(place)
 
 
+def why_unwritten(path: Path, error: Exception) -> str:
+    """Why `path` could not be written, without the names of temporary files that nobody asked for."""
+    if isinstance(error, FileNotFoundError):
+        return f"no file can be made in {path.absolute().parent}"
+    return (error.strerror if isinstance(error, OSError) else None) or str(error)
+
+
 def sha256_of(path: Path | str) -> str:
     """Hex SHA-256 of a file, read in blocks."""
     with Path(path).open("rb") as stream:

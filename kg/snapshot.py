@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
 import sqlite3
-import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -18,12 +16,13 @@ from kg.building.collecting import Collector, Rejects, row_of
 from kg.building.crew import Crew
 from kg.building.harvest import READ, SURVEY, Harvester, Recipe, Survey, handlers
 from kg.building.reading import Progress, Reading
-from kg.building.work import NAMES, Work, folder_of
+from kg.building.work import NAMES, Work, folder_of, tidy
 from kg.errors import SelectionError, SnapshotError, SourceError
-from kg.files import atomic_path, put_in_place
+from kg.files import atomic_path, put_in_place, why_unwritten
 from kg.picking import EdgeTable, edges_needed, numbers_of
-from kg.reading.dump import STDIN
+from kg.reading.dump import STDIN, opened
 from kg.reading.entity_json import Reject
+from kg.reading.streams import HashedReader
 from kg.scope import Scope
 from kg.store import filling
 from kg.store.rows import number_of
@@ -99,6 +98,7 @@ def build(
     """
     out = Path(out)
     scope = scope or Scope()
+    tidy(out)
     check_request(sources, out, limit=limit, force=force)
     kept_languages = None if languages is None else frozenset().union(*map(fallback_chain, languages))
     request = {
@@ -185,7 +185,8 @@ class _Job:
                 "selection": (origin.scope if origin else scope).to_json(),
                 "source_entities": len(self.collector.seen),
                 "duplicates": self.collector.duplicates,
-                "warnings": [*self.reading.warnings, *self.unheard(heard)],
+                **({"incomplete": self.reading.unclosed} if self.reading.unclosed else {}),
+                "warnings": [*self.unclosed(), *self.unheard(heard)],
                 "rejects": self.rejects.counts(),
                 **(origin.facts if origin else {}),
             }
@@ -266,6 +267,7 @@ class _Job:
             )
         for name, damage in reading.damage:
             self.rejects.add(name, row_of(None, Reject(reason=TRUNCATED, detail=damage), None))
+        collector.count_once()
         if recipe.properties:
             collector.drop_unused_properties(recipe.chosen, recipe.keys)
 
@@ -290,6 +292,11 @@ class _Job:
     def is_empty(self) -> bool:
         """Whether nothing was selected."""
         return self._work.connection.execute("SELECT 1 FROM entity LIMIT 1").fetchone() is None
+
+    def unclosed(self) -> list[str]:
+        """A warning for each source that may have been cut at a line's end, or is a piece of another."""
+        cut = "the array that it opens is never closed, though its lines are whole: a piece of a dump, or cut short"
+        return [f"{name}: {cut}" for name in self.reading.unclosed]
 
     def unheard(self, languages: Iterable[str]) -> list[str]:
         """A warning for each language that no label is in: a misspelt code, most likely."""
@@ -344,12 +351,10 @@ def check_output(out: Path, *, force: bool) -> None:
 def _writing(out: Path) -> Iterator[None]:
     try:
         yield
-    except FileNotFoundError:
-        raise
     except (OSError, sqlite3.Error) as error:  # a full disk, a folder that is not ours
         kept = folder_of(out).is_dir()
         left = "; what was read is kept, the same command goes on" if kept else "; nothing was left behind"
-        raise SnapshotError(f"cannot write snapshot: cannot build {out}: {error}{left}") from error
+        raise SnapshotError(f"cannot write snapshot: cannot build {out}: {why_unwritten(out, error)}{left}") from error
 
 
 def _fingerprint(source: Path | str) -> dict[str, Any]:
@@ -380,9 +385,9 @@ def _spooled(sources: Sequence[Path | str], scope: Scope, work: Work) -> list[tu
         name = "stdin" if piped else Path(source).name
         if scope.needs_graph and (piped or not (Path(source).is_file() or Path(source).is_dir())):
             copy = work.folder / f"source-{number}"
-            with ExitStack() as stack:
-                given = sys.stdin.buffer if piped else stack.enter_context(Path(source).open("rb"))
-                shutil.copyfileobj(given, stack.enter_context(copy.open("wb")), 1 << 20)
+            with opened(source) as given, copy.open("wb") as stream:
+                reader = HashedReader(given, name=name)
+                stream.writelines(iter(lambda: reader.read(1 << 20), b""))  # noqa: B023  # used up at once
             readable.append((copy, name))
         else:
             readable.append((source, name))

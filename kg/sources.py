@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kg.errors import SelectionError, SnapshotError
+from kg.files import why_unwritten
 from kg.reading.reaching import Fetch, reached
 from kg.scope import Scope
 from kg.snapshot import Origin, Progress, Report, build, check_output, check_request
@@ -287,12 +288,10 @@ def _work(out: Path) -> Iterator[Path]:
                 yield folder
             finally:
                 shutil.rmtree(folder, ignore_errors=True)
-    except FileNotFoundError:
-        raise
     except ConnectionError:  # of the services: ServiceError is one
         raise
     except (OSError, sqlite3.Error) as error:  # a full disk, a folder that is not ours
-        raise SnapshotError(f"cannot build {out}: {error}") from error
+        raise SnapshotError(f"cannot build {out}: {why_unwritten(out, error)}") from error
 
 
 def _tell(progress: Callable[[Progress], None] | None, phase: str, entities: int) -> None:

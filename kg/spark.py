@@ -27,8 +27,8 @@ from kg.export.columns import OF_ENTITIES, Rows, Table, rows_of
 from kg.export.parquet import TablesWriter, write_manifest
 from kg.export.streams import folder_out
 from kg.files import atomic_path
-from kg.reading.dump import Block, DamagedLine, parse
 from kg.reading.entity_json import Reject, decode
+from kg.reading.lines import Block, DamagedLine, parse
 from kg.spark_session import session, told
 from kg.terms import fallback_chain
 

@@ -18,6 +18,7 @@ from granola.cli.mirror import verify as verify_mirror
 from granola.cli.output import check_out, check_standard_input, count, note
 from granola.cli.selecting import scope_of, words
 from granola.cli.sources import SourceKind, build_from
+from granola.errors import UsageError
 
 if TYPE_CHECKING:
     from kg.scope import Scope
@@ -71,10 +72,11 @@ def build(
     ),
     hops: int = typer.Option(0, "--hops", min=0, help="Take in what so many steps from the selected reach."),
     along: list[str] = typer.Option(
-        ["ladder"],
+        [],
         "--along",
         metavar="PROPERTY,...",
         help="The properties that steps follow; 'ladder' stands for those that ladders climb.",
+        show_default="ladder",
     ),
     hub_limit: int | None = typer.Option(
         None,
@@ -123,13 +125,17 @@ def build(
 ) -> None:
     """Build a snapshot from WikiData's JSON dumps, or another source: everything, or the union of what is selected.
 
-    Exit status 1 if anything was rejected; it is listed in OUT.rejects.jsonl.
+    Exit status 1 if anything was rejected, which is listed in OUT.rejects.jsonl, or a dump's array is never closed.
     """
     from granola import __version__
 
     began = time.monotonic()
     check_standard_input(sources or [])
     check_out(out, inputs=[*ids_from, *qa, cache, *(one for one in sources or () if one != str(out))])
+    for option, given in (("--along", bool(along)), ("--hub-limit", hub_limit is not None)):
+        if given and not hops:
+            raise UsageError(f"{option} says how steps are taken and needs --hops N, how many")
+    along = along or ["ladder"]
     scope, bad_rows = scope_of(
         ids,
         ids_from,
@@ -186,7 +192,7 @@ def build(
             progress=progress,
         )
     _tell(report, time.monotonic() - began)
-    if report.rejects or bad_rows:
+    if report.rejects or bad_rows or report.manifest.get("incomplete"):
         raise typer.Exit(1)
 
 

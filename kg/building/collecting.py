@@ -74,6 +74,7 @@ class Collector:
         state = work.state.get("collected", {})
         self.seen = work.ids("seen")
         self.kept = work.ids("kept")
+        self._late = work.ids("late")  # selected by a later occurrence: the first is in the tally
         self.duplicates: int = state.get("duplicates", 0)
         self.heard: set[str] = set(state.get("heard", ()))
         self._turn: int = state.get("turn", 0)
@@ -91,7 +92,8 @@ class Collector:
             "digest": f"{self._digest:x}",
         }
         self._work.checkpoint(
-            {"phase": "reading", "reading": reading, "collected": state}, {"seen": self.seen, "kept": self.kept}
+            {"phase": "reading", "reading": reading, "collected": state},
+            {"seen": self.seen, "kept": self.kept, "late": self._late},
         )
 
     def add(self, answer: Answer, left: int | None) -> int:
@@ -125,6 +127,8 @@ class Collector:
         for place, (number, kept) in enumerate(zip(batch.numbers, batch.kept, strict=True)):
             self.duplicates += not new[place]
             if kept:
+                if not new[place] and number not in self.kept:
+                    self._late.add(number)
                 self._put(number, *next(selected))
                 continue
             keys = next(others)
@@ -175,16 +179,31 @@ class Collector:
             " AND -id NOT IN (SELECT json_extract(one.value, '$[0]') FROM statement, json_each(qualifiers) AS one"
             f" WHERE qualifiers IS NOT NULL AND {counted})"
         ).fetchall()
-        run("CREATE TEMP TABLE IF NOT EXISTS unused (id INTEGER PRIMARY KEY)")
-        run("DELETE FROM temp.unused")
-        self._connection.executemany("INSERT INTO temp.unused VALUES (?)", unused)
+        self._tally_again([number for (number,) in unused], 1)
+        self.drop(number for (number,) in unused)
+
+    def count_once(self) -> None:
+        """Take what is in the snapshot out of the tally where an earlier occurrence was not selected and counted.
+
+        Of a fact that the two do not share the count may be one off.
+        """
+        self._tally_again(self._late, -1)
+        self._connection.execute("DELETE FROM notes.tally WHERE n <= 0")
+
+    def _tally_again(self, numbers: Iterable[int], sign: int) -> None:
+        """Add what these entities in the snapshot state to the tally, or take it out."""
+        run = self._connection.execute
+        self.tally.spill()
+        run("CREATE TEMP TABLE IF NOT EXISTS again (id INTEGER PRIMARY KEY)")
+        run("DELETE FROM temp.again")
+        self._connection.executemany("INSERT INTO temp.again VALUES (?)", ((number,) for number in numbers))
         for value, where in (("value", f"type = {schema.ENTITY}"), ("0", f"type <> {schema.NOVALUE}")):
             run(
-                f"INSERT INTO notes.tally SELECT property, {value} AS target, count(DISTINCT subject) FROM statement"
-                f" WHERE subject IN (SELECT id FROM temp.unused) AND rank > 0 AND {where} GROUP BY property, target"
+                f"INSERT INTO notes.tally SELECT property, {value} AS target, {sign:d} * count(DISTINCT subject)"
+                " FROM statement JOIN temp.again ON subject = again.id"
+                f" WHERE rank > 0 AND {where} GROUP BY property, target"
                 " ON CONFLICT DO UPDATE SET n = n + excluded.n"
             )
-        self.drop(number for (number,) in unused)
 
     @property
     def digest(self) -> int:

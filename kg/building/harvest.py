@@ -16,8 +16,8 @@ from msgspec import UNSET
 
 from kg.building.typed_rows import RowMaker
 from kg.idset import IdSet
-from kg.reading.dump import Block, DamagedLine, parse
 from kg.reading.entity_json import Reject, decode, edges, entity_id, term_texts
+from kg.reading.lines import Block, DamagedLine, parse
 from kg.reading.snaks import Unreadable
 from kg.reading.typed import HEAD, Unusual, by_language, entity_decoder, sketch_decoder
 from kg.store.fingerprint import digest_of, summed

@@ -12,7 +12,8 @@ from typing import Any
 from kg.building.crew import Crew, Task
 from kg.building.harvest import UNPACK, packed
 from kg.errors import SourceError
-from kg.reading.dump import Block, DumpReader, Mark
+from kg.reading.dump import DumpReader, Mark
+from kg.reading.lines import Block
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -37,8 +38,8 @@ class Answer:
 class Reading:
     """One run over the sources. Memory is bounded by the blocks under way, whatever the sources' sizes.
 
-    `counted` is told how many entities each answer had. After the run: `damage` and `warnings`. `state` tells how
-    to go on behind the last answer taken; `resume` goes on there.
+    `counted` is told how many entities each answer had. After the run: `damage`, and `unclosed`, the sources with an
+    array that no later one closes. `state` tells how to go on behind the last answer taken; `resume` goes on there.
     """
 
     def __init__(
@@ -70,7 +71,7 @@ class Reading:
         self._finished: list[dict[str, Any]] = kept.get("finished", [])
         self.entities: int = kept.get("entities", 0)
         self.damage: list[tuple[str, str]] = [(name, what) for name, what in kept.get("damage", ())]
-        self.warnings: list[str] = list(kept.get("warnings", ()))
+        self.unclosed: list[str] = list(kept.get("unclosed", ()))
         self._last: tuple[DumpReader, Block] | None = None
         self._given: tuple[DumpReader, Block] | None = None
         self.settled = True  # whether all that was given has been taken whole: `state` may be kept
@@ -88,7 +89,7 @@ class Reading:
 
     def run(self, phase: str, kind: int) -> Iterator[Answer]:
         """Every block's answer, in order, or up to the limit."""
-        while self._at < len(self._readers):
+        while self._at < len(self._readers) and self.left != 0:
             reader = self._readers[self._at]
             for block, task in self._tasks(reader, kind):
                 result = task.result()
@@ -100,8 +101,10 @@ class Reading:
                     return
             if reader.damage is not None:
                 self.damage.append((reader.name, reader.damage))
-            if reader.warning is not None:
-                self.warnings.append(reader.warning)
+            elif reader.brackets > 0:
+                self.unclosed.append(reader.name)
+            elif reader.brackets < 0:  # a dump in pieces
+                self.unclosed = self.unclosed[:-1]
             self._finished.append(_described(reader))
             self._at += 1
             self._mark = self._last = self._given = None
@@ -142,13 +145,14 @@ class Reading:
             "finished": self._finished,
             "entities": self.entities,
             "damage": self.damage,
-            "warnings": self.warnings,
+            "unclosed": self.unclosed,
         }
 
     def describe(self) -> list[dict[str, Any]]:
-        """Name, size, time and hash of each source; no hash for one that was not read to its end."""
-        done = len(self._finished)
-        return [*self._finished, *(_described(reader) for reader in self._readers[done:])]
+        """Name, size, time and hash of each source; no hash for one that was not taken to its end."""
+        # Up to a limit it is chance how far blocks were read ahead: maybe to the end.
+        others = (_described(reader) | {"sha256": None} for reader in self._readers[len(self._finished) :])
+        return [*self._finished, *others]
 
 
 def _described(reader: DumpReader) -> dict[str, Any]:

@@ -190,6 +190,16 @@ class Work:
         self._lock.close()
 
 
+def tidy(out: Path) -> None:
+    """Remove the folder of a build that was killed when its snapshot was in place."""
+    folder = folder_of(out)
+    if not out.exists() or not folder.is_dir() or (folder / _SNAPSHOT).exists():
+        return
+    with contextlib.suppress(OSError), (folder / _LOCK).open("ab") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # a build that has just begun holds it
+        shutil.rmtree(folder)
+
+
 def folder_of(out: Path) -> Path:
     """Where the work for an output is kept."""
     return out.with_name(f".{out.name}{SUFFIX}")

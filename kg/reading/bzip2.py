@@ -2,7 +2,7 @@
 
 Each block begins with a 48-bit mark at any bit. A piece is a block's bits made into a stream of its own. The
 mark may also occur by chance inside a block (once in some 300 dumps of WikiData); then the first half does not
-unpack, and is tried again together with the second.
+unpack, and is tried again together with the second. So may the mark of a stream's end, which then ends none.
 """
 
 from __future__ import annotations
@@ -81,6 +81,14 @@ def unpack(stream: bytes | memoryview) -> bytes:
         return bz2.decompress(stream)
     except (OSError, ValueError, EOFError) as error:
         raise BrokenError(str(error)) from error
+
+
+def _unpacks(piece: Piece) -> bool:
+    try:
+        unpack(piece.stream())
+    except BrokenError:
+        return False
+    return True
 
 
 def _patterns() -> list[tuple[bytes, int]]:
@@ -180,10 +188,22 @@ class Cutter:
                 if mark != _BLOCK:
                     raise self._fail(f"damaged: no block begins where block {number} should, in {{member}}")
                 end = self._next(at)
-                yield Piece(number=number, level=level, bits=self._bits(at, end - at), length=end - at)
+                piece = Piece(number=number, level=level, bits=self._bits(at, end - at), length=end - at)
+                while self._bits(end, _MARK) == _END and not self._ends(end) and not _unpacks(piece):
+                    end = self._next(end)  # the mark was there by chance
+                    piece = Piece(number=number, level=level, bits=self._bits(at, end - at), length=end - at)
+                yield piece
                 number += 1
                 self._drop(end // 8)
                 at = end % 8
+
+    def _ends(self, at: int) -> bool:
+        """Whether what follows the mark of a stream's end is the end of the file, padding or another stream."""
+        after = -(-(at + _MARK + 32) // 8)
+        while len(self._buffer) < after + 4 and self._more():
+            pass
+        following = self._buffer[after : after + 4]
+        return following.startswith(b"BZh") or not following.strip(b"\0")
 
     def _next(self, at: int) -> int:
         """The bit of the first mark after `at`."""
@@ -205,6 +225,7 @@ def plain(
 
     Raises `BrokenError` at the first damage, after everything before it.
     """
+    ahead = max(1, ahead)  # a block may have to be joined with the next
     waiting: deque[tuple[Piece | StreamEnd, Pending | None]] = deque()
     source = cutter.pieces()
     broken: BrokenError | None = None

@@ -1,8 +1,8 @@
-"""A dump, whatever its shape and packing -> blocks of bytes -> JSON objects with their line numbers.
+"""A dump, whatever its shape and packing -> blocks of bytes, each of which can be parsed alone.
 
 Shapes: a JSON array with one entity a line (WikiData's own), NDJSON, an array on one line, pretty-printed
-objects or arrays, API answers. `DumpReader.blocks` reads; `parse` is pure: blocks may be parsed anywhere, in
-any order. Memory is bounded by the block size, or by the longest entity where that is larger.
+objects or arrays, API answers. `DumpReader.blocks` reads, `kg.reading.lines` parses. Memory is bounded by the block
+size, or by the longest entity where that is larger.
 """
 
 from __future__ import annotations
@@ -10,44 +10,26 @@ from __future__ import annotations
 import re
 import sys
 from codecs import BOM_UTF8
-from collections.abc import Generator, Iterator, Mapping
-from contextlib import ExitStack
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-import orjson
-
 from kg.errors import SourceError
-from kg.reading.entity_json import Reject
+from kg.reading.lines import BLANK, Block, is_cut
 from kg.reading.streams import DamagedError, HashedReader, Places, Start, plain_chunks
 
 STDIN = "-"
 BLOCK = 1 << 20  # plain bytes a block, rounded up to whole lines
 LONGEST = 1 << 26  # bytes of one entity; WikiData's own limit is far below
 _HEAD = 1 << 16  # plain bytes by which a dump's shape is told
-EXCERPT = 200  # characters of a damaged line that are kept
 
 _OPENS, _CLOSES = b"[]"
-_BLANK = b" \t\r\n,"
 # Strings first, so that braces inside them do not count; a lone quote is a string that has not ended yet.
 _TOKEN = re.compile(rb'"(?:[^"\\]++|\\.)*+"|[{}]|"', re.DOTALL)
 _OPENS_PRETTY = re.compile(rb"\s*(?:\[\s*)?\{\s*?\n")
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Block:
-    """Bytes that can be parsed alone: whole lines from line `line` on, or (`single`) one object.
-
-    `end`: how many plain bytes of the source end with it; `next_line`: the line of what follows.
-    """
-
-    line: int
-    data: bytes
-    single: bool = False
-    end: int = 0
-    next_line: int = 0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -69,20 +51,13 @@ class Mark:
     digest: str
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class DamagedLine:
-    """A line that holds no JSON object, with the beginning of what it does hold."""
-
-    reject: Reject
-    excerpt: str
-
-
 class DumpReader:
     """Reads one source once. `-` is standard input. `start` and `ahead`: see `plain_chunks`.
 
     After reading: `bytes_read` and `sha256` of the file as it was, `damage` where it was cut short. With
     `keep_partial` damage ends the reading quietly and stands in `damage`; else it raises `SourceError`.
-    `warning` tells of an array that is never closed but ends well. An empty source raises `SourceError`.
+    An array that ends inside a line is damage. `brackets` is 1 where lines are whole but the array is never closed,
+    as in a piece of a dump, -1 in a piece that closes one, else 0. An empty source raises `SourceError`.
     """
 
     def __init__(
@@ -98,7 +73,7 @@ class DumpReader:
         self.name = name or ("stdin" if self.path == STDIN else Path(path).name)
         self.keep_partial = keep_partial
         self.damage: str | None = None
-        self.warning: str | None = None
+        self.brackets = 0
         self._stream: HashedReader | None = None
         self._unpacking: dict[str, Any] = {} if start is None else {"start": start, "ahead": ahead}
         self._places = Places()
@@ -148,14 +123,7 @@ class DumpReader:
 
     def blocks(self, mark: Mark | None = None) -> Generator[Block]:
         """The source in blocks, in order, from the mark on. Closing the iterator closes the file."""
-        with ExitStack() as stack:
-            if self.path == STDIN:
-                raw: BinaryIO = sys.stdin.buffer
-            else:
-                path = Path(self.path)
-                if path.is_dir():
-                    raise SourceError(f"{self.path} is a folder; give the dump files in it")
-                raw = cast(BinaryIO, stack.enter_context(path.open("rb", buffering=0)))
+        with opened(self.path) as raw:
             known = (mark.packed, mark.digest) if mark else None
             self._stream = HashedReader(raw, name=self.name, known=known)
             self._places = Places(mark.place, mark.before) if mark else Places()
@@ -168,21 +136,32 @@ class DumpReader:
                 chunks = _without(chunks, mark.offset - (mark.before if mark.place else 0))
                 line, offset = mark.line, mark.offset
             try:
-                yield from _split(chunks, self.name, line or 1, offset, self._shape)
+                yield from _split(chunks, self.name, line or 1, offset, self._shape, ends)
                 if ends.first is None:
                     raise SourceError(f"{self.name} is empty: a dump has at least one entity")
-                if ends.first == _OPENS and ends.last != _CLOSES:
-                    unclosed = f"{self.name}: the array that it opens is never closed"
-                    if ends.last not in (*b"},",):
-                        raise DamagedError(f"{unclosed}, and its last line is cut short")
-                    # Pieces of a split dump look like this, and so does one cut at a line's end.
-                    self.warning = f"{unclosed}; it may be cut short"
+                self.brackets = (ends.first == _OPENS) - (ends.last == _CLOSES)
             except DamagedError as error:
                 if not self.keep_partial:
                     raise SourceError(f"{error}. What precedes the damage can be kept with --keep-partial") from error
                 while self._stream.read(BLOCK):  # the digest is of the whole file
                     pass
                 self.damage = str(error)
+
+
+@contextmanager
+def opened(path: Path | str) -> Iterator[BinaryIO]:
+    """A source's bytes, unbuffered; `-` is standard input, which stays open. Raises SourceError."""
+    if str(path) == STDIN:
+        yield sys.stdin.buffer
+        return
+    if Path(path).is_dir():
+        raise SourceError(f"{path} is a folder; give the dump files in it")
+    try:
+        stream = Path(path).open("rb", buffering=0)  # noqa: SIM115  # closed below
+    except OSError as error:
+        raise SourceError(f"{path} cannot be read: {error.strerror}") from error
+    with stream:
+        yield cast(BinaryIO, stream)
 
 
 _MANY = 500  # line ends in a chunk that are quicker counted than found
@@ -230,7 +209,7 @@ def _without(chunks: Iterator[bytes], count: int) -> Iterator[bytes]:
     yield from chunks
 
 
-def _split(chunks: Iterator[bytes], name: str, line: int, offset: int, shape: _Shape) -> Iterator[Block]:
+def _split(chunks: Iterator[bytes], name: str, line: int, offset: int, shape: _Shape, ends: _Ends) -> Iterator[Block]:
     pending = b""
     parts: list[bytes] = []
     size = 0  # of pending and parts
@@ -289,8 +268,18 @@ def _split(chunks: Iterator[bytes], name: str, line: int, offset: int, shape: _S
             shape.objects = True
             yield from _objects(pending, chunks, line, offset, name)
             return
+    tail = b""
+    if damage is not None or ends.first == _OPENS:
+        at = pending.rfind(b"\n") + 1
+        if is_cut(pending[at:]):
+            pending, tail = pending[:at], pending[at:]
+    following = line + pending.count(b"\n")
     if pending:
-        yield Block(line=line, data=pending, end=offset + len(pending), next_line=line + pending.count(b"\n"))
+        yield Block(line=line, data=pending, end=offset + len(pending), next_line=following)
+    try:  # of a line that is cut, what is whole
+        yield from _objects(tail, iter(()), following, offset + len(pending), name)
+    except DamagedError as error:
+        damage = damage or error
     if damage is not None:
         raise damage
 
@@ -348,55 +337,6 @@ def _objects(buffer: bytes, chunks: Iterator[bytes], line: int, offset: int, nam
 
 def _between(gap: bytes, line: int, end: int) -> Iterator[Block]:
     # Brackets and commas stand between objects; anything else is a damaged line, which `parse` will say.
-    if rest := gap.strip(_BLANK + b"[]"):
+    if rest := gap.strip(BLANK + b"[]"):
         first = line + gap.count(b"\n", 0, gap.find(rest))
         yield Block(line=first, data=rest, single=True, end=end, next_line=line + gap.count(b"\n"))
-
-
-def parse(block: Block) -> Iterator[tuple[int, Mapping[str, Any] | DamagedLine]]:
-    """(line number, JSON object or damaged line) for each object of a block, in order."""
-    lines = (block.data,) if block.single else block.data.split(b"\n")
-    for number, line in enumerate(lines, block.line):
-        text = line.strip(_BLANK)
-        if not text or text in (b"[", b"]"):
-            continue
-        try:
-            values = _unwrapped(_loads(text))
-        except orjson.JSONDecodeError as error:
-            yield number, _damaged("not-json", str(error), text)
-            continue
-        for value in values:
-            if isinstance(value, dict):
-                yield number, value
-            else:
-                yield (
-                    number,
-                    _damaged("not-an-object", f"expected an object, found {type(value).__name__}", text),
-                )
-
-
-def _loads(text: bytes) -> Any:
-    try:
-        return orjson.loads(text)
-    except orjson.JSONDecodeError:
-        # The array may open or close on an entity's own line, or several entities may share one.
-        inner = text.removeprefix(b"[") if not text.endswith(b"]") else text
-        inner = inner.removesuffix(b"]") if not text.startswith(b"[") else inner
-        try:
-            return orjson.loads(b"[" + inner + b"]")
-        except orjson.JSONDecodeError:
-            pass
-        raise
-
-
-def _unwrapped(value: Any) -> list[Any]:
-    if isinstance(value, list):
-        return value
-    if isinstance(value, dict) and "id" not in value and "entities" in value:  # an API answer
-        entities = value["entities"]
-        return list(entities.values()) if isinstance(entities, dict) else list(entities or ())
-    return [value]
-
-
-def _damaged(reason: str, detail: str, text: bytes) -> DamagedLine:
-    return DamagedLine(reject=Reject(reason=reason, detail=detail), excerpt=text[:EXCERPT].decode("utf-8", "replace"))

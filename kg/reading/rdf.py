@@ -14,14 +14,15 @@ from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO
 
 import orjson
 
 from kg.errors import SourceError
 from kg.rdf import NAMESPACES
-from kg.reading.dump import EXCERPT, STDIN
+from kg.reading.dump import STDIN, opened
 from kg.reading.entity_json import Reject
+from kg.reading.lines import EXCERPT
 from kg.reading.rdf_entities import ABOUT, PROPERTY_TYPE, SITELINKS, TERMS, Facts, assemble, is_read
 from kg.reading.rdf_entities import property_datatype as datatype_of
 from kg.reading.rdf_terms import DATA, ENTITY, Term, language_code, parse_line
@@ -101,7 +102,7 @@ class RDFReading:
         self.sources.append(source)
         with ExitStack() as stack:
             raw = _opened(path, source, stack)
-            stream = HashedReader(raw)
+            stream = HashedReader(raw, name=source.name)
             kind = rdf_format(source.name)
             try:
                 if kind is None:
@@ -176,7 +177,7 @@ def _opened(path: str, source: RDFSource, stack: ExitStack) -> BinaryIO:
         status = file.stat()
         source.size = status.st_size
         source.modified = datetime.fromtimestamp(status.st_mtime, UTC).isoformat(timespec="seconds")
-    return cast(BinaryIO, stack.enter_context(file.open("rb", buffering=0)))
+    return stack.enter_context(opened(path))
 
 
 def _lines(chunks: Iterable[bytes]) -> Iterator[bytes]:

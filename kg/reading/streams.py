@@ -48,7 +48,11 @@ class HashedReader:
             size = min(size, self._known[0] - self.bytes_read)
         elif self._resumed:  # fall into step again, so that damage is told at the same place
             size -= self.bytes_read % size
-        data = self._stream.read(size)
+        try:
+            data = self._stream.read(size)
+        except OSError as error:
+            where = f"{self._name} cannot be read beyond {self.bytes_read:,} bytes"
+            raise SourceError(f"{where}: {error.strerror}") from error
         if data:
             self._digest.update(data)
             self.bytes_read += len(data)

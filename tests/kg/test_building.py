@@ -33,11 +33,12 @@ from kg.errors import SelectionError, SnapshotError, SourceError, WorkerError
 from kg.idset import IdSet
 from kg.model import Entity, EntityValue, Statement
 from kg.reading import dump, streams
-from kg.reading.dump import Block
+from kg.reading.lines import Block
 from kg.reading.typed import Unusual
 from kg.scope import Scope
 from kg.snapshot import REJECTS_SUFFIX, Report, build
 from kg.store import filling, open_store
+from kg.verification import verify
 
 # Typed and tolerant
 
@@ -196,6 +197,62 @@ def test_the_size_of_blocks_makes_no_difference(tmp_path: Path, monkeypatch: pyt
         found.append(outcome(build([tmp_path / "dump"], tmp_path / "out", force=True, limit=250, workers=1)))
     assert found[0][:7] == found[1][:7]  # the hash of a file shows only where it was read to its end
     assert found[0][2] == 250 - 1  # one of them is a lexeme
+
+
+NEARLY = 380  # entities: a few blocks before the end, which may be read ahead
+
+
+@pytest.mark.parametrize("scope", sorted(SCOPES))
+def test_a_limit_hides_how_far_was_read_ahead(tmp_path: Path, scope: str) -> None:
+    (tmp_path / "dump").write_bytes(PACKED["bz2"](DUMP))
+    reports = [
+        build([tmp_path / "dump"], tmp_path / "out", scope=SCOPES[scope], limit=NEARLY, workers=workers, force=True)
+        for workers in (1, 2, 3)
+    ]
+    assert len({str(outcome(one)) for one in reports}) == 1
+    assert reports[0].manifest["sources"][0]["sha256"] is None
+
+
+@pytest.mark.parametrize("after", [60, 75, 90])
+def test_a_build_with_a_limit_goes_on_with_other_workers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, after: int
+) -> None:
+    (tmp_path / "dump").write_bytes(DUMP)
+    options: dict[str, Any] = {"scope": SCOPES["graph"], "limit": NEARLY}
+    interrupted(tmp_path, monkeypatch, after, workers=1, **options)
+    report = build([tmp_path / "dump"], tmp_path / "out", workers=3, **options)
+    assert outcome(report) == outcome(build([tmp_path / "dump"], tmp_path / "b", workers=1, **options))
+
+
+@pytest.mark.parametrize("changed", [False, True])
+def test_whoever_bears_a_wanted_name_only_later_is_counted_once(tmp_path: Path, changed: bool) -> None:
+    paris = Statement(id="Q1$a", subject="Q1", property="P31", value=EntityValue(id="Q5"))
+    other = Statement(id="Q1$b", subject="Q1", property="P17", value=EntityValue(id="Q5"))
+    nameless = Entity(id="Q1", labels={"en": "x"}, statements=(paris,))
+    named = Entity(id="Q1", labels={"en": "wanted"}, statements=(paris, other) if changed else (paris,))
+    others = [Entity(id="Q5", labels={"en": "wanted"}), padded(9)]
+    (tmp_path / "dump").write_bytes(lines(nameless, *others, nameless, named))
+    report = build([tmp_path / "dump"], tmp_path / "out", scope=Scope(names=frozenset({"wanted"})))
+    assert report.manifest["duplicates"] == 2
+    with open_store(tmp_path / "out") as store:
+        assert sorted(store.ids()) == ["Q1", "Q5"]
+        assert store.value_counts([("P31", "Q5"), ("P17", "Q5")]) == {("P31", "Q5"): 1} | (
+            {("P17", "Q5"): 1} if changed else {}
+        )
+        assert store.property_counts(["P31", "P279", "P17"]) == {"P31": 2, "P279": 1} | ({"P17": 1} if changed else {})
+    assert not verify(tmp_path / "out").problems
+
+
+def test_what_a_build_left_that_was_killed_at_the_very_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The snapshot was in place, its folder not yet away: the next build takes it away, whatever comes of it."""
+    (tmp_path / "dump").write_bytes(DUMP)
+    with monkeypatch.context() as patched:
+        patched.setattr("kg.snapshot._leave", lambda work, *_, **__: work.close())
+        build([tmp_path / "dump"], tmp_path / "out")
+    assert folder_of(tmp_path / "out").is_dir()
+    with pytest.raises(SnapshotError, match="exists already"):
+        build([tmp_path / "dump"], tmp_path / "out")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["dump", "out", "out.rejects.jsonl"]
 
 
 def test_blocks_larger_than_the_shared_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,6 +7,7 @@ import gzip
 import hashlib
 import io
 import json
+import socket
 import sys
 from collections.abc import Callable
 from itertools import pairwise
@@ -20,7 +21,8 @@ from hypothesis import strategies as st
 
 from kg.errors import SourceError
 from kg.reading import dump, streams
-from kg.reading.dump import Block, DamagedLine, DumpReader, parse
+from kg.reading.dump import DumpReader
+from kg.reading.lines import Block, DamagedLine, parse
 
 IDS = [f"Q{n}" for n in range(1, 40)]
 # Braces, brackets, quotes and escapes inside strings are what a splitter can trip over.
@@ -93,7 +95,6 @@ def test_every_shape_in_every_packing(
     ids, damaged, reader = read(path)
     assert (ids, damaged) == (IDS, [])
     assert reader.damage is None
-    assert reader.warning is None
     assert reader.bytes_read == path.stat().st_size
 
 
@@ -212,22 +213,68 @@ def test_a_flipped_byte_is_noticed(tmp_path: Path, packing: str) -> None:
         read(path)
 
 
-def test_a_plain_array_cut_inside_a_line(tmp_path: Path) -> None:
-    path = tmp_path / "dump.json"
-    path.write_bytes(SHAPES["array, one a line"][:-30])
-    with pytest.raises(SourceError, match="never closed"):
-        read(path)
-    ids, damaged, _ = read(path, keep_partial=True)
-    assert ids == IDS[:-1]
-    assert [reason for _, reason in damaged] == ["not-json"]
+LAST = b'{"id":"Q39","aliases":{"en":[{"value":"a"},{"value":"b"}],"de":[]},"claims":{"P1":[]},"lastrevid":7}'
+BEFORE = b"[\n" + b",\n".join(LINES[:-1]) + b",\n"
 
 
-def test_a_plain_array_without_its_end_is_read_with_a_warning(tmp_path: Path) -> None:
-    path = tmp_path / "dump.json"
-    path.write_bytes(b"[\n" + b",\n".join(LINES))
+@pytest.mark.parametrize("packing", PACKINGS)
+def test_an_array_that_is_cut_in_or_behind_its_last_line(tmp_path: Path, packing: str) -> None:
+    """Behind any byte of it, a brace, a comma or a bracket; at the line's end."""
+    path = tmp_path / "dump"
+    for kept in range(1, len(LAST)):
+        path.write_bytes(PACKINGS[packing](BEFORE + LAST[:kept]))
+        with pytest.raises(
+            SourceError, match=r"dump: truncated: the object at line 40 .* never closed.*--keep-partial"
+        ):
+            read(path)
+        ids, damaged, reader = read(path, keep_partial=True)
+        assert (ids, damaged) == (IDS[:-1], [])
+        assert reader.damage is not None
+    for kept in (0, len(LAST)):
+        path.write_bytes(PACKINGS[packing](BEFORE + LAST[:kept]))
+        ids, damaged, reader = read(path)
+        assert (ids, damaged, reader.brackets) == (IDS if kept else IDS[:-1], [], 1)
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, zstd])
+def test_an_array_without_its_last_packed_member(tmp_path: Path, pack: Callable[[bytes], bytes]) -> None:
+    path = tmp_path / "dump"
+    path.write_bytes(pack(b"[\n") + pack(b",\n".join(LINES)))
     ids, damaged, reader = read(path)
-    assert (ids, damaged) == (IDS, [])
-    assert reader.warning is not None
+    assert (ids, damaged, reader.brackets) == (IDS, [], 1)
+    path.write_bytes(pack(b"\n]\n"))
+    assert read(path)[2].brackets == -1
+
+
+def test_an_array_on_one_line_that_is_cut(tmp_path: Path) -> None:
+    path = tmp_path / "dump"
+    whole = b"[" + b",".join([*LINES[:3], LAST])
+    for cut in range(1, len(LAST)):
+        path.write_bytes(whole[: len(whole) - cut])
+        with pytest.raises(SourceError, match="the object at line 1 is never closed"):
+            read(path)
+        assert read(path, keep_partial=True)[:2] == (IDS[:3], [])
+    path.write_bytes(whole)
+    assert read(path)[0] == [*IDS[:3], "Q39"]
+    assert read(path)[2].brackets == 1
+
+
+def test_a_cut_line_of_ndjson_is_rejected(tmp_path: Path) -> None:
+    """Nothing says where it would have ended: what can be told is that one line is no JSON."""
+    path = tmp_path / "dump"
+    path.write_bytes(b"\n".join(LINES)[:-5])
+    ids, damaged, _ = read(path)
+    assert (ids, [reason for _, reason in damaged]) == (IDS[:-1], ["not-json"])
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc stands in for a disk with errors")
+def test_what_cannot_be_read_is_named(tmp_path: Path) -> None:
+    with pytest.raises(SourceError, match="mem cannot be read beyond 0 bytes: Input/output error"):
+        read("/proc/self/mem")
+    with socket.socket(socket.AF_UNIX) as one:
+        one.bind(str(tmp_path / "s"))
+        with pytest.raises(SourceError, match="s cannot be read: No such device"):
+            read(tmp_path / "s")
 
 
 def test_a_pretty_object_without_its_end(tmp_path: Path) -> None:

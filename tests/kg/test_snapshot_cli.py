@@ -141,11 +141,11 @@ def test_rejected_lines_give_status_1(run: Run, tmp_path: Path) -> None:
 
 
 def test_repeats_and_warnings_are_told(run: Run, tmp_path: Path) -> None:
-    (tmp_path / "d.json").write_bytes(lines(WORLD[0], WORLD[0]).removesuffix(b"]\n"))
-    code, _, err = run("build", "d.json", "--out", "w")
+    (tmp_path / "d.json").write_bytes(lines(WORLD[0], WORLD[0]))
+    code, _, err = run("build", "d.json", "--out", "w", "--languages", "en,xx")
     assert code == 0
     assert "1 entit" in err
-    assert "warning: d.json: the array that it opens is never closed" in err
+    assert "warning: no selected entity has a label in language 'xx'" in err
 
 
 def test_rejected_qa_rows_give_status_1(run: Run, tmp_path: Path) -> None:
@@ -173,6 +173,12 @@ def test_rejected_qa_rows_give_status_1(run: Run, tmp_path: Path) -> None:
         ("build . --out w", "is a folder"),
         ("build empty --out w", "empty is empty"),
         ("build cut.gz --out w", "truncated"),
+        ("build behind.json --out w", "behind.json: truncated: the object at line 14 is never closed. What precedes"),
+        ("build world.json.gz --out /proc/a", "cannot build /proc/a: no file can be made in /proc"),
+        ("build --from rdf one.nt --out /proc/a", "cannot build /proc/a: no file can be made in /proc"),
+        ("build /proc/self/mem --out w", "granola: mem cannot be read beyond 0 bytes: Input/output error"),
+        ("build world.json.gz --out w --ids Q1 --along P31", "--along says how steps are taken and needs --hops N"),
+        ("build world.json.gz --out w --ids Q1 --hub-limit 9", "--hub-limit says how steps are taken and needs --hops"),
         ("build notes.txt --out w", "no item or property"),
         ("build world.json.gz --out notes.txt", "--force"),
         ("build world.json.gz --out world.json.gz --force", "both source and output"),
@@ -200,6 +206,8 @@ def test_wrong_input_gives_status_2_and_leaves_nothing(
 ) -> None:
     (tmp_path / "empty").write_bytes(b"")
     (tmp_path / "cut.gz").write_bytes(dump.read_bytes()[:-20])
+    (tmp_path / "behind.json").write_bytes(lines(*WORLD).removesuffix(b"}\n]\n"))
+    (tmp_path / "one.nt").write_text("\n")
     (tmp_path / "notes.txt").write_text("hello world\n" * 50)
     sqlite3.connect(tmp_path / "other.sqlite").execute("CREATE TABLE x (y)").connection.commit()
     run("build", "world.json.gz", "--out", "newer")
@@ -218,8 +226,23 @@ def test_a_truncated_source_can_be_kept(run: Run, tmp_path: Path) -> None:
     (tmp_path / "cut.json").write_bytes(lines(*WORLD)[:-40])
     code, _, err = run("build", "cut.json", "--out", "w", "--keep-partial")
     assert code == 1
-    assert "1 damaged-source, 1 not-json" in err
+    assert "rejected: 1 damaged-source; listed in" in err
     assert len(ids_of(tmp_path / "w")) == 12
+
+
+def test_an_array_that_is_never_closed(run: Run, tmp_path: Path) -> None:
+    """Cut at a line's end, all is kept, but not in silence; the pieces of one dump are whole together."""
+    whole = lines(*WORLD).splitlines(keepends=True)
+    for name, part in (("a", whole[:5]), ("b", whole[5:9]), ("c", whole[9:])):
+        (tmp_path / name).write_bytes(b"".join(part))
+    code, _, err = run("build", "a", "--out", "w")
+    assert code == 1
+    assert "warning: a: the array that it opens is never closed" in err
+    assert len(ids_of(tmp_path / "w")) == 4
+    assert run("build", "a", "b", "--out", "w", "--force")[0] == 1
+    code, _, err = run("build", "a", "b", "c", "--out", "w", "--force")
+    assert (code, len(ids_of(tmp_path / "w"))) == (0, 13)
+    assert "warning" not in err
 
 
 def test_verify_finds_damage(run: Run, tmp_path: Path) -> None:
