@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from abstraction.evidence import completed
 from abstraction.phrasing.decisions import Action, Decision, Finding, finding_of
 from abstraction.rows import TieredRow
-from abstraction.tiers import MAX_LEVELS, MAX_TIERS, Evidence, Level, Tier
+from abstraction.tiers import MAX_LEVELS, MAX_TIERS, Evidence, Ladder, Level, Tier
 from abstraction.verifying.cases import DECIDED
 from abstraction.verifying.judge import Judge
 from abstraction.verifying.verdicts import TierVerdict
@@ -83,13 +84,15 @@ class LadderCheck:
             bare(name): tier for level in row.levels[1:] for tier in level.tiers for name in reversed(tier.names())
         }
         taken: set[str] = set()
-        beyond = [
+        beyond: Sequence[Level] = [
             Level(
                 tiers=tuple(self._tier(one, rung.aliases.get(one.line, ()), graph, taken, call) for one in rung.texts)
             )
             for rung in rungs
         ]
         decisions = [self._decision(one, rungs) for one in sorted(found, key=lambda one: one.line)]
+        own = [step for level in row.levels[1:] for tier in level.tiers for step in tier.evidence]
+        beyond = completed(Ladder(levels=(first, *beyond)), more=own).levels[1:]
         levels = tidied((first, *(beyond or row.levels[1:])))
         return Checked(levels=levels, decisions=tuple(decisions), left=bool(beyond))
 
