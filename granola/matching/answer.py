@@ -23,6 +23,10 @@ _ASKS_PLACE = re.compile(
 _ASKS_STUDY = re.compile(
     r"\b(?:educated|stud(?:y|ied|ies)|attend(?:ed)?|graduate[ds]?|alma mater|degree|university|college)\b"
 )
+_ASKS_TEAM = re.compile(
+    r"\b(?:teams?|clubs?|super ?bowl|world series|nfl|nba|mlb|nhl|ncaa|championships?|league|playoffs?|stanley cup"
+    r"|world cup|final four|play(?:ed|s)? for)\b"
+)
 _PROSE = frozenset({"is", "was", "were", "are", "and", "or"})
 _SHORT = 3  # letters up to which a name is as likely a word or a code
 _CHAIN_WORDS = 6  # a comma-separated part with more words is prose, not a place
@@ -132,6 +136,11 @@ class Answer:
     def asks_study(self) -> bool:
         """Whether the question asks where somebody studied."""
         return bool(self.question and _ASKS_STUDY.search(self.question.lower()))
+
+    @cached_property
+    def asks_team(self) -> bool:
+        """Whether the question asks for a team."""
+        return bool(self.question and _ASKS_TEAM.search(self.question.lower()))
 
     @cached_property
     def of_persons(self) -> bool:

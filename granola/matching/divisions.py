@@ -93,6 +93,11 @@ def country_adjectives(folded: tuple[str, ...]) -> frozenset[tuple[str, ...]]:
     return frozenset(key(word) for qid in own for word in (table.adjectives[qid], *table.variants.get(qid, ())))
 
 
+def is_adjective(folded: tuple[str, ...]) -> bool:
+    """Whether a folded text is a national adjective."""
+    return " ".join(folded) in bundled_demonyms().countries
+
+
 @cache
 def _countries() -> dict[tuple[str, ...], frozenset[str]]:
     found: dict[tuple[str, ...], frozenset[str]] = {}

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -18,10 +19,15 @@ _PART_WORDS = 4
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """Folded words that may stand for a name; `container` what the name says its bearer lies in."""
+    """Folded words that may stand for a name; `container` what the name says its bearer lies in.
+
+    A `partial` form leaves out what the name adds behind a preposition (`Lincoln Park in San Francisco`): it stands
+    for the name only where no coarser level could be meant.
+    """
 
     folded: tuple[str, ...]
     container: tuple[tuple[str, ...], ...] = ()
+    partial: bool = False
 
 
 @lru_cache(maxsize=1 << 16)
@@ -41,8 +47,25 @@ def forms(name: str) -> tuple[Form, ...]:
         first, container = place_parts(text)
         if container:
             found.setdefault(first, Form(first, container))
+    title = key(name.partition(":")[2])
+    if len(title) > 1 and not name[0].isdigit():
+        found.setdefault(title, Form(title))
+    if (cut := _ADDED.search(name)) and len(words_that_say(name[: cut.start()])) >= (1 if cut["in"] else 2):
+        head = _without_edges(name[: cut.start()]) or key(name[: cut.start()])
+        found.setdefault(head, Form(head, partial=True))
     found.pop(whole, None)
     return tuple(found.values())
+
+
+_ADDED = re.compile(r"(?<=\w),? (?:(?P<in>in|at|near) |(?:of the|from|on|by|from the|for the|to the) )")
+
+
+def words_that_say(text: str) -> list[Word]:
+    """The words of a text that are no function words; none where one of them is a kind of thing with a capital."""
+    own = [word for word in drop_articles(words(text)) if word.text not in vocabulary.FUNCTION]
+    if len(own) == 1 and (own[0].text in vocabulary.CLASSES or not own[0].capital):
+        return []
+    return own
 
 
 def place_parts(name: str) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:

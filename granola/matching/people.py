@@ -85,7 +85,7 @@ def whole_person(name: str) -> Person | None:
     found = drop_articles(words(text))
     if len(found) < 2 or found[0].text in vocabulary.QUALIFIERS or found[0].text in vocabulary.ARTICLES_OF_NAMES:
         return None
-    if any(not (w.capital or w.text in vocabulary.PARTICLES) or w.text in vocabulary.FUNCTION for w in found):
+    if any(not (w.capital or w.text in vocabulary.PARTICLES) or w.text in _LINKS for w in found):
         return None
     own = {word.text for word in found}
     if own & _NO_NAMES:
@@ -94,6 +94,7 @@ def whole_person(name: str) -> Person | None:
     return parts if parts is not None and parts.given else None
 
 
+_LINKS = frozenset(["and", "or", "the", "of", "in", "for", "with", "on", "at", "to", "a", "an", "&", "is", "are"])
 _NO_NAMES = vocabulary.CLASSES - vocabulary.FAMILY_NAMES
 
 

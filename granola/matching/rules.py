@@ -31,10 +31,11 @@ from granola.matching.names import is_denied
 from granola.matching.near import near
 from granola.matching.ranges import Claim, Placing, place
 from granola.matching.verdict import Comparison, Levels, Verdict
-from granola.matching.vetoes import PART, VETOES
+from granola.matching.vetoes import ELSEWHERE, PART, VETOES
 from granola.matching.words import key, plain
 
 EXAMINED = 20_000  # characters of a prediction
+SHORT = 40  # characters of an answer in which `3. 97` is one number and no end of a sentence
 YEAR = 12 * 31  # days, as dates count them
 CLOSE = 3  # times as wide a date may be and still be as exact as the gold answer
 
@@ -43,6 +44,7 @@ _ASKS_AMOUNT = re.compile(
 )
 _Read = Callable[[str], tuple[Claim, ...]]
 _ReadWhole = Callable[[str], Claim | None]
+_PARTED = re.compile(r"(?:(?<=\d) ?(,) (?=\d{3}(?!\d))|(?<=\d) ?([.:]) (?=\d))")
 _YEAR = re.compile(r"[12]\d{3}")
 _IN_YEAR = re.compile(r"\b(?:in|since|by|of|from|year)\s*\Z", re.IGNORECASE)
 _OR = re.compile(r"[\s,]*\bor\b(?:\s+(?:the|in|on|about))*\s*", re.IGNORECASE)
@@ -64,7 +66,7 @@ class RulesMatcher:
 
     def match(self, prediction: str, levels: Levels, question: str | None = None) -> Verdict:
         """The verdict of the first rule that decides; repeating words of `question` claims nothing."""
-        prediction = _beginning(mended(prediction))
+        prediction = _numbers_joined(_beginning(mended(prediction)))
         levels = [[mended(name) for name in names] for names in levels]
         if found := _exact(prediction, levels):
             return found
@@ -85,6 +87,13 @@ def _beginning(text: str) -> str:
     text = text.lstrip()
     space = text.rfind(" ", 0, EXAMINED + 1)
     return text[: space if space > 0 else EXAMINED]
+
+
+def _numbers_joined(text: str) -> str:
+    """Short answers of systems that part numbers at every sign: `1, 776` is 1,776 and `3. 97` is 3.97."""
+    if len(text) > SHORT or not _PARTED.search(text):
+        return text
+    return _PARTED.sub(lambda found: found[1] or found[2], text)
 
 
 def _exact(prediction: str, levels: Levels) -> Verdict | None:
@@ -229,6 +238,8 @@ def _named(answer: Answer) -> Verdict:
             break
         if refused is None:
             refused, refused_at = _verdict(answer, mention, veto, level=False), mention.level
+        if veto == ELSEWHERE:  # a wrong finer claim is not saved by a right coarser one
+            break
     limit = _above(best)
     if found := near(answer, limit):
         best, limit = found, _above(found)

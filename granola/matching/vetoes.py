@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from granola.matching import names, vocabulary
-from granola.matching.answer import Answer, Mention
+from granola.matching.answer import SENTENCE_END, Answer, Mention
+from granola.matching.divisions import ABBREVIATIONS, division, exclude
+from granola.matching.forms import place_parts
 from granola.matching.words import words
 
 _LIST = 20  # words to either side that are searched for companions
+_CHAIN = 8  # words behind a place that are searched for its state
 _RUN = 4  # capitalised words in a row, more are a headline
 
 
@@ -78,6 +81,8 @@ def is_in_another_container(answer: Answer, mention: Mention) -> bool:
     start = mention.end
     if start >= len(answer.words) or not answer.of_places:
         return False
+    if (elsewhere := _in_another_division(answer, mention)) is not None:
+        return elsewhere
     if mention.level >= max(level for level, _, _ in answer.tiers):
         return False
     gap = answer.words[start].gap
@@ -95,6 +100,32 @@ def is_in_another_container(answer: Answer, mention: Mention) -> bool:
     if end < len(answer.words) and answer.words[end].text in ("and", "is", "was", "s"):
         return False
     return not any(other.level > mention.level and other.start >= end for other in answer.mentions)
+
+
+def _in_another_division(answer: Answer, mention: Mention) -> bool | None:
+    """Whether a state or province said behind a place is another than its own; None where none is said.
+
+    `Springfield, Ohio, United States` where a coarser tier is Illinois: no tier behind it vouches for that.
+    """
+    own = [folded for level, _, folded in answer.tiers if level > mention.level]
+    own += [part for level, name, _ in answer.tiers if level == mention.level for part in place_parts(name)[1]]
+    for index in range(mention.end, min(len(answer.words), mention.end + _CHAIN)):
+        word = answer.words[index]
+        if set(word.gap) & SENTENCE_END:
+            return None
+        source = answer.quote(index, index + 1)
+        said = division(answer.texts[index : index + 3])
+        if said is None and word.gap and source.isupper():
+            said = ABBREVIATIONS.get(source)
+        if said is not None and (word.capital or not answer.cased):
+            if said in own:
+                return False
+            if any(exclude(said, other) for other in own):
+                return True
+        named = (word.capital or not answer.cased) and word.text not in vocabulary.FUNCTION
+        if not named and word.text not in vocabulary.BRIDGE and word.text not in vocabulary.CLASSES:
+            return None
+    return None
 
 
 def is_before_another_name(answer: Answer, mention: Mention) -> bool:
@@ -147,6 +178,7 @@ def is_numbered(answer: Answer, mention: Mention) -> bool:
     return (word.text.isdecimal() and len(word.text) <= 2 and _ends(answer, right + 1)) or roman
 
 
+ELSEWHERE = "other-container"
 PART = "part-of-another-name"
 VETOES: tuple[tuple[str, Callable[[Answer, Mention], bool]], ...] = (
     ("negated", names.is_negated),
@@ -157,7 +189,7 @@ VETOES: tuple[tuple[str, Callable[[Answer, Mention], bool]], ...] = (
     (PART, is_numbered),
     ("relative", is_a_relative),
     ("other-kind", names.is_of_another_kind),
-    ("other-container", is_in_another_container),
+    (ELSEWHERE, is_in_another_container),
     ("finer-claim-conflict", names.follows_a_finer_claim),
     ("finer-claim-conflict", is_before_another_name),
 )
