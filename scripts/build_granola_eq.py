@@ -3,9 +3,10 @@
     python scripts/build_granola_eq.py QUESTIONS --snapshot SNAPSHOT --out FOLDER [--relations paper|all|P19,P20]
 
 QUESTIONS is a folder of EntityQuestions, a file a relation (P19.test.json). The selection and the cleaning are the
-paper's (Yona, Aharoni and Geva 2024, appendix B) as far as they can be had without a model: its sixteen relations,
-questions with one answer, no trivial, missing or repeated coarser answers; each step can be left out. Killed, it goes
-on with the same command. Rows have GRANOLA-EQ's columns and ids, ours behind them; README.md compares the statistics.
+paper's (Yona, Aharoni and Geva 2024, appendix B): its sixteen relations, questions with one answer, no trivial, missing
+or repeated coarser answers; each step can be left out. Without a model the answers are the graph's own. With --phrase a
+model writes them and the graph checks each; with --consistency one scores the descriptions, and rows above the
+threshold go. Killed, it goes on with the same command and asks nothing again. Rows have GRANOLA-EQ's columns and ids, ours behind them; README.md compares the statistics.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from abstraction.datasets.questions import GRANOLA_EQ, GRANOLA_EQ_RELATIONS, Ent
 from abstraction.errors import AbstractionError
 from abstraction.relations import relation
 from granola.cli.dataset import make
+from granola.cli.phrasing import Models, PhraseMode, PhraseOptions, Unproven, check_unphrased
 from granola.errors import GranolaError
 from kg.errors import KGError
 
@@ -41,6 +43,20 @@ def asked() -> argparse.Namespace:
                         help="leave a step of the cleaning out; may be given again")  # fmt: skip
     parser.add_argument("--trivial", type=Path, help="a file of texts that never are a coarser answer, one a line")
     parser.add_argument("--threshold", type=float, default=MOST, help=f"the greatest error score (default: {MOST})")
+    parser.add_argument(
+        "--phrase", metavar="MODEL", help="writes the answers: openai:URL#NAME, local:FOLDER, replay:FILE"
+    )
+    parser.add_argument("--phrase-mode", choices=[str(one) for one in PhraseMode], default="free",
+                        help="free, or word: only the wording of the graph's answers is the model's (default: free)")  # fmt: skip
+    parser.add_argument("--unproven", choices=[str(one) for one in Unproven], default="keep",
+                        help="what becomes of an answer that the graph neither states nor contradicts (default: keep)")  # fmt: skip
+    parser.add_argument(
+        "--consistency", metavar="MODEL", help="scores how well descriptions fit; may be the same model"
+    )
+    parser.add_argument("--samples", type=int, default=10, help="how often it is asked about a row (default: 10)")
+    parser.add_argument("--prompts", type=Path, help="a folder with prompts of your own")
+    parser.add_argument("--temperature", type=float, default=0.0, help="of --phrase (default: 0)")
+    parser.add_argument("--answers", type=Path, help="where models' answers are kept (default: OUT.answers.sqlite)")
     parser.add_argument("--limit", type=int, help="stop after so many questions")
     parser.add_argument("--batch", type=int, default=BATCH, help=f"questions that a kill may cost (default: {BATCH})")
     parser.add_argument("--restart", action="store_true", help="throw away what a killed run left")
@@ -66,8 +82,16 @@ def build(args: argparse.Namespace) -> int:
         beside=GRANOLA_EQ,
         command="python scripts/build_granola_eq.py",
     )
-    built = make(questions, args.snapshot, args.out, settings=settings, force=args.force, restart=args.restart)
-    return 1 if built.rejected else 0
+    phrasing = PhraseOptions(
+        model=args.phrase, mode=PhraseMode(args.phrase_mode), prompts=args.prompts, unproven=Unproven(args.unproven),
+        temperature=args.temperature,
+    )  # fmt: skip
+    check_unphrased(phrasing, answers=args.answers, scored=args.consistency is not None)
+    models = Models(phrasing=phrasing, consistency=args.consistency, samples=args.samples, answers=args.answers)
+    built = make(
+        questions, args.snapshot, args.out, settings=settings, models=models, force=args.force, restart=args.restart
+    )
+    return 1 if built.rejected or built.phrasing.unanswered else 0
 
 
 def main() -> int:

@@ -28,6 +28,7 @@ from abstraction.datasets.statistics import Statistics
 from abstraction.errors import DatasetError, RowError
 from abstraction.formats.records import PARQUET_HELP, SCHEMA_VERSION
 from abstraction.link_settings import link_settings
+from abstraction.phrasing.decisions import Counts, log_lines, shortened
 from abstraction.pipeline import LadderMaker
 from abstraction.rows import QARow, TieredRow
 from kg.files import sha256_of
@@ -40,7 +41,8 @@ BATCH = 200  # questions whose work a kill may cost
 class Phraser(Protocol):
     """Words or rewords the ladders of rows: what a model does with them.
 
-    Rows come with the graph's ladder and with their entities' descriptions in `extra`.
+    Rows come with the graph's ladder and with their entities' descriptions in `extra`; what was decided stands in the
+    rows' notes, see `abstraction.phrasing.decisions`.
     """
 
     @property
@@ -101,13 +103,17 @@ class Settings:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Built:
-    """What was built: the file with the rows, its statistics, what cleaning did, and how many rows were unreadable."""
+    """What was built: the file with the rows, its statistics, what cleaning did, and how many rows were unreadable.
+
+    `phrasing` counts what was decided on a model's words, in all rows before cleaning.
+    """
 
     data: Path
     statistics: Statistics
     cleaner: Cleaner
     rejected: int
     first_reject: str
+    phrasing: Counts
 
 
 def build_dataset(
@@ -122,7 +128,8 @@ def build_dataset(
     restart: bool = False,
     progress: Callable[[int], None] = lambda done: None,
 ) -> Built:
-    """Build the folder `out`: data/<split>.parquet or .jsonl, README.md, build.json, dropped.jsonl, rejected.jsonl.
+    """Build the folder `out`: data/<split>.parquet or .jsonl, README.md, build.json; and, where there is anything to
+    say, dropped.jsonl, rejected.jsonl and phrasing.jsonl, the decisions on a model's words.
 
     Killed, it goes on with the same call. `progress` hears how many questions are done. `force` replaces a folder that
     this function has made, never another. Raises DatasetError where that is not to be done, where no question
@@ -144,14 +151,18 @@ def build_dataset(
         final = parts.folder / "final"
         shutil.rmtree(final, ignore_errors=True)
         final.mkdir()
-        with _Side(final / "rejected.jsonl") as rejected, _Side(final / "dropped.jsonl") as dropped:
+        with (
+            _Side(final / "rejected.jsonl") as rejected,
+            _Side(final / "dropped.jsonl") as dropped,
+            _Side(final / "phrasing.jsonl") as decided,
+        ):
             chosen = _selected(questions.read(lambda row: rejected.add(row.to_json())), cleaner, dropped)
             batches = _make(chosen, store, parts, settings, phraser, scorer, progress)
             if not batches:
                 why = f": {rejected.count} rejected, the first at {rejected.first}" if rejected.count else ""
                 files = ", ".join(path.name for path in questions.files)
                 raise RowError(f"no question in {files} can be used{why or ': none has one answer'}")
-            built = _assemble(parts, batches, final, settings, cleaner, dropped)
+            built = _assemble(parts, batches, final, settings, cleaner, dropped, decided)
         made = {
             "Snapshot": manifest["snapshot_id"], "Linker": f"{settings.linker} ({link_settings().fingerprint})",
             "Phraser": phraser.fingerprint if phraser else "none", "Scorer": scorer.fingerprint if scorer else "none",
@@ -161,7 +172,8 @@ def build_dataset(
         card = Card(
             name=settings.name, language=settings.language, split=settings.split, data_file=data,
             statistics=built.statistics, cleaner=cleaner, columns=built.columns, made=made,
-            phrased=phraser is not None, scored=scorer is not None, rejected=rejected.count, beside=settings.beside,
+            phrasing=built.phrasing if phraser else None, scored=scorer is not None, rejected=rejected.count,
+            beside=settings.beside,
         )  # fmt: skip
         (final / "README.md").write_text(card.text(), encoding="utf-8")
         record = {
@@ -171,6 +183,7 @@ def build_dataset(
                          "trivial": list(settings.trivial), "threshold": settings.most},
             "data": {"path": data, "sha256": sha256_of(final / data)}, "statistics": built.statistics.to_json(),
             "cleaning": {str(step): count.to_json() for step, count in cleaner.counts.items()},
+            "phrasing": built.phrasing.to_json() if phraser else None,
             "rejected": rejected.count, "version": _version(),
             "created": datetime.now(UTC).isoformat(timespec="seconds"),
         }  # fmt: skip
@@ -183,6 +196,7 @@ def build_dataset(
         cleaner=cleaner,
         rejected=rejected.count,
         first_reject=rejected.first,
+        phrasing=built.phrasing,
     )
 
 
@@ -204,6 +218,7 @@ def check_place(out: Path, inputs: Iterable[Path], *, force: bool) -> None:
 class _Assembled:
     statistics: Statistics
     columns: Columns
+    phrasing: Counts
 
 
 class _Side:
@@ -285,13 +300,17 @@ def _scored(rows: Sequence[TieredRow], scorer: Scorer) -> Sequence[TieredRow]:
 
 
 def _assemble(
-    parts: Parts, batches: int, final: Path, settings: Settings, cleaner: Cleaner, dropped: _Side
+    parts: Parts, batches: int, final: Path, settings: Settings, cleaner: Cleaner, dropped: _Side, decided: _Side
 ) -> _Assembled:
-    statistics, columns = Statistics(), Columns()
+    statistics, columns, phrasing = Statistics(), Columns(), Counts()
     kept = parts.folder / "kept.jsonl"
     with kept.open("wb") as stream:
         for number in range(batches):
-            for row in parts.rows(number):
+            for phrased in parts.rows(number):
+                phrasing.see(phrased)
+                for line in log_lines(phrased):
+                    decided.add(line)
+                row = shortened(phrased)
                 clean = cleaner.clean(row)
                 if isinstance(clean, Dropped):
                     dropped.add({**row.to_json(), "step": clean.step, "reason": clean.reason})
@@ -307,7 +326,7 @@ def _assemble(
     with kept.open("rb") as stream:
         rows = (TieredRow.from_json(orjson.loads(line)) for line in stream)
         write_data(rows, columns, data / f"{settings.split}.{settings.format}")
-    return _Assembled(statistics=statistics, columns=columns)
+    return _Assembled(statistics=statistics, columns=columns, phrasing=phrasing)
 
 
 def _put_in_place(final: Path, out: Path) -> None:

@@ -11,6 +11,7 @@ from abstraction.datasets.cleaning import SAID, SCORE, STEPS, Cleaner, Step
 from abstraction.datasets.columns import ANSWER_SITELINKS, OWN, Columns
 from abstraction.datasets.questions import Published
 from abstraction.datasets.statistics import Statistics
+from abstraction.phrasing.decisions import Counts
 
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
 _COLUMNS = (
@@ -41,7 +42,7 @@ class Card:
     cleaner: Cleaner
     columns: Columns
     made: Mapping[str, str]
-    phrased: bool
+    phrasing: Counts | None
     scored: bool
     rejected: int = 0
     beside: Published | None = None
@@ -50,6 +51,8 @@ class Card:
         """README.md."""
         parts = [self._front_matter(), f"# {self.name}", self._summary(), "## Statistics"]
         parts += ["\n".join(self.statistics.tables(self.beside)), "## Cleaning", self._cleaning()]
+        if self.phrasing is not None:
+            parts += ["## Phrasing", self._phrased(self.phrasing)]
         parts += ["## Columns", _table(("column", "what it holds"), [*_COLUMNS, *self._others()])]
         parts += ["## How it was made", _table(("", ""), [(key, f"`{value}`") for key, value in self.made.items()])]
         parts += ["## Loading", self._loading(), "## Licence", _LICENCE]
@@ -71,11 +74,12 @@ class Card:
         return "\n".join([*lines, "---"])
 
     def _summary(self) -> str:
-        how = (
-            "The coarser answers were phrased by a model from the graph's ladders."
-            if self.phrased
-            else "The coarser answers come from WikiData's statements and descriptions alone; no model took part."
-        )
+        how = "The coarser answers come from WikiData's statements and descriptions alone; no model took part."
+        if self.phrasing is not None:
+            how = (
+                "The coarser answers were phrased by a model and each was checked against WikiData, as far as that tells; "
+                "see below."
+            )
         text = (
             "Questions with answers at several granularities, finest first. Each answer follows from the finer one "
             f"before it. {how}"
@@ -100,6 +104,19 @@ class Card:
             rows.append((f"`{step}`", SAID[step], f"{count.dropped:,} of {count.rows:,}", note))
         table = _table(("step", "takes out", "rows left out", ""), rows)
         return f"In this order; rows left out stand in `dropped.jsonl` with the step and its reason.\n\n{table}"
+
+    def _phrased(self, counts: Counts) -> str:
+        found = [
+            (f"`{name}`", "; ".join(f"{n:,} {action}" for action, n in sorted(by.items())))
+            for name, by in sorted(counts.findings.items())
+        ]
+        stay = "; ".join(f"{n:,} {name}" for name, n in sorted(counts.fallbacks.items()))
+        stayed = f" {sum(counts.fallbacks.values()):,} rows keep the graph's own ladder: {stay}." if stay else ""
+        return (
+            f"{counts.asked:,} of {counts.rows:,} rows were asked for, before cleaning.{stayed} What checking found of "
+            "the model's words, and what was done with them; each decision stands in `phrasing.jsonl`:\n\n"
+            + _table(("finding", "texts"), found)
+        )
 
     def _others(self) -> list[tuple[str, str]]:
         others = [name for name in self.columns.kinds if name not in OWN]

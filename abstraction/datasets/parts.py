@@ -104,6 +104,6 @@ def rules_fingerprint() -> str:
     """A hash of this package's rules and data: finished batches of another version do not count."""
     root = Path(__file__).resolve().parents[1]
     digest = hashlib.sha256()
-    for path in sorted(p for p in root.rglob("*") if p.suffix in (".py", ".json")):
+    for path in sorted(p for p in root.rglob("*") if p.suffix in (".py", ".json", ".txt", ".tsv")):
         digest.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()[:12]

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
+from abstraction.models.result import FailureReason
 from abstraction.rows import TieredRow
 from abstraction.verifying.verdicts import TierVerdict, Verdict
 
@@ -145,6 +146,11 @@ class Counts:
             by = self.findings.setdefault(told["finding"], {})
             by[told["action"]] = by.get(told["action"], 0) + 1
             self.moved += bool(told.get("moved"))
+
+    @property
+    def unanswered(self) -> int:
+        """Rows whose call failed: another run asks for them again."""
+        return sum(self.fallbacks.get(str(reason), 0) for reason in FailureReason)
 
     def to_json(self) -> dict[str, Any]:
         """All counts as a JSON object."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
@@ -17,6 +17,24 @@ from abstraction.datasets.questions import QuestionFiles, Questions
 from abstraction.relations import relation as relation_row
 from granola.cli.linking import LINKER_HELP, LinkerName
 from granola.cli.output import check_language, count, note, warn_of_language, warn_of_relation
+from granola.cli.phrasing import (
+    ANSWERS,
+    CONSISTENCY,
+    MAX_TOKENS,
+    MODE,
+    PHRASE,
+    PHRASE_SEED,
+    PROMPTS,
+    SAMPLES,
+    TEMPERATURE,
+    TOP_P,
+    UNPROVEN,
+    Models,
+    PhraseMode,
+    PhraseOptions,
+    Unproven,
+    check_unphrased,
+)
 from granola.run_record import write_run_record
 from kg.store import is_address, open_store
 
@@ -46,12 +64,25 @@ def dataset(
     threshold: float = typer.Option(
         MOST, help="Rows whose score_for_potential_error is above it are left out; from 0 to 1."
     ),
+    phrase: str | None = PHRASE,
+    phrase_mode: PhraseMode = MODE,
+    consistency: str | None = CONSISTENCY,
+    samples: int = SAMPLES,
+    prompts: Path | None = PROMPTS,
+    unproven: Unproven = UNPROVEN,
+    temperature: float = TEMPERATURE,
+    top_p: float = TOP_P,
+    max_tokens: int = MAX_TOKENS,
+    phrase_seed: int = PHRASE_SEED,
+    answers: Path | None = ANSWERS,
     limit: int | None = typer.Option(None, min=1, help="Stop after so many questions."),
     batch: int = typer.Option(BATCH, min=1, help="Questions to a batch, what a kill may cost."),
     restart: bool = typer.Option(False, "--restart", help="Throw away what a killed run left."),
     force: bool = typer.Option(False, "--force", help="Replace a dataset that was built here before."),
 ) -> None:
     """Build a dataset of answers at several granularities: rows, a card with statistics, what was left out and why.
+
+    With --phrase a model words the ladders, with --consistency one scores whether descriptions fit their questions.
 
     Killed, it goes on with the same command. The folder is loaded with datasets.load_dataset(OUT).
     """
@@ -72,31 +103,59 @@ def dataset(
         command="granola dataset",
     )
     questions = QuestionFiles(files=tuple(qa), relation=relation, limit=limit)
-    if make(questions, snapshot, out, settings=settings, force=force, restart=restart).rejected:
+    options = PhraseOptions(
+        model=phrase, mode=phrase_mode, prompts=prompts, unproven=unproven, temperature=temperature, top_p=top_p,
+        max_tokens=max_tokens, seed=phrase_seed,
+    )  # fmt: skip
+    check_unphrased(options, answers=answers, scored=consistency is not None)
+    models = Models(phrasing=options, consistency=consistency, samples=samples, answers=answers)
+    built = make(questions, snapshot, out, settings=settings, models=models, force=force, restart=restart)
+    if built.rejected or built.phrasing.unanswered:
         raise typer.Exit(1)
 
 
 def make(
-    questions: Questions, snapshot: str, out: Path, *, settings: Settings, force: bool = False, restart: bool = False
+    questions: Questions,
+    snapshot: str,
+    out: Path,
+    *,
+    settings: Settings,
+    models: Models | None = None,
+    force: bool = False,
+    restart: bool = False,
 ) -> Built:
     """Build the dataset and tell on stdout what is in it, on stderr how far it is and what was rejected."""
     check_language(settings.language)
+    if models is not None:
+        models.check()
     for path in questions.files:
         if not path.exists():
             raise FileNotFoundError(2, "no such file", str(path))
     check_place(out, [*questions.files, *([] if is_address(snapshot) else [Path(snapshot)])], force=force)
-    with closing(open_store(snapshot)) as store, _shown() as progress:
+    inputs: list[Path | str] = [*questions.files, snapshot]
+    with closing(open_store(snapshot)) as store, ExitStack() as stack, _shown() as progress:
         warn_of_language(settings.language, store)
-        built = build_dataset(questions, store, out, settings=settings, force=force, restart=restart, progress=progress)
+        phraser, scorer = models.opened(stack, store, out, inputs, settings.language) if models else (None, None)
+        built = build_dataset(
+            questions, store, out, settings=settings, phraser=phraser, scorer=scorer, force=force, restart=restart,
+            progress=progress,
+        )  # fmt: skip
         arguments = {**asdict(settings), **questions.asked, "snapshot": snapshot, "out": out, "force": force}
+        arguments |= models.plain() if models else {}
         arguments |= {"steps": list(built.cleaner.counts), "beside": settings.beside.name if settings.beside else None}
         write_run_record(
             built.data,
             command="dataset",
             arguments=arguments,
-            inputs=[*questions.files, snapshot],
-            more={"snapshot": store.manifest()["snapshot_id"]},
+            inputs=inputs,
+            more={
+                "snapshot": store.manifest()["snapshot_id"],
+                "phraser": phraser.fingerprint if phraser else None,
+                "scorer": scorer.fingerprint if scorer else None,
+            },
         )
+    if models is not None and models.phrasing.model is not None:
+        print(*built.phrasing.lines(), "", sep="\n")
     for step, counted in built.cleaner.counts.items():
         taken = f", {count(counted.answers, 'answer')} taken out" if step is Step.TRIVIAL_ANSWERS else ""
         unjudged = f", {counted.unjudged:,} without a score" if step is Step.INCONSISTENT_DESCRIPTIONS else ""
@@ -107,6 +166,11 @@ def make(
     if built.rejected:
         listed = out / "rejected.jsonl"
         note(f"{count(built.rejected, 'row')} rejected; listed in {listed}; the first: {built.first_reject}")
+    if built.phrasing.unanswered:
+        rows = count(built.phrasing.unanswered, "row")
+        note(
+            f"{rows} without an answer of the model's keep the graph's ladder; --force builds anew and asks them again"
+        )
     return built
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
@@ -21,10 +21,12 @@ from kg.store.base import Store
 
 if TYPE_CHECKING:
     from abstraction.models.base import ChatModel
+    from abstraction.phrasing.consistency import ConsistencyScorer
     from abstraction.phrasing.decisions import Counts
     from abstraction.phrasing.phraser import ModelPhraser
 
 LOG_SUFFIX = ".phrasing.jsonl"
+LONGEST = 512  # tokens of a reply
 ANSWERS_SUFFIX, CALLS_SUFFIX = ".answers.sqlite", ".calls.jsonl"
 
 
@@ -60,8 +62,15 @@ UNPROVEN = typer.Option(
 )
 TEMPERATURE = typer.Option(0.0, help="Temperature of --phrase, from 0 to 2.")
 TOP_P = typer.Option(1.0, "--top-p", help="Share of likely tokens that --phrase draws from, above 0 and up to 1.")
-MAX_TOKENS = typer.Option(512, "--max-tokens", help="The longest reply that --phrase takes.")
+MAX_TOKENS = typer.Option(LONGEST, "--max-tokens", help="The longest reply that --phrase takes.")
 PHRASE_SEED = typer.Option(0, "--phrase-seed", help="Seed of --phrase, where the temperature is above 0.")
+CONSISTENCY = typer.Option(
+    None,
+    "--consistency",
+    help="A model that is asked whether a row's descriptions fit it, as --phrase; gives score_for_potential_error.",
+    metavar="MODEL",
+)
+SAMPLES = typer.Option(10, "--samples", min=1, help="How often --consistency asks about a row, at temperature 1.")
 ANSWERS = typer.Option(
     None,
     help=f"Where models' answers are kept, so that nothing is asked twice (default: OUT{ANSWERS_SUFFIX}).",
@@ -77,10 +86,10 @@ class PhraseOptions:
     mode: PhraseMode
     prompts: Path | None
     unproven: Unproven
-    temperature: float
-    top_p: float
-    max_tokens: int
-    seed: int
+    temperature: float = 0.0
+    top_p: float = 1.0
+    max_tokens: int = LONGEST
+    seed: int = 0
 
     def check(self) -> None:
         """Raise UsageError, ModelSpecError or PromptError for what cannot be, before anything is read or asked."""
@@ -118,6 +127,49 @@ class PhraseOptions:
         )
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Models:
+    """The models that take part in building a dataset, as their options name them."""
+
+    phrasing: PhraseOptions
+    consistency: str | None = None
+    samples: int = 10
+    answers: Path | None = None
+
+    def check(self) -> None:
+        """As `PhraseOptions.check`, of both."""
+        from abstraction.models.spec import parse_model_spec
+        from abstraction.phrasing.prompting import read_prompts
+
+        self.phrasing.check()
+        if self.consistency is not None:
+            parse_model_spec(self.consistency)
+            read_prompts(self.phrasing.prompts)
+
+    def opened(
+        self, stack: ExitStack, store: Store, out: Path, inputs: Sequence[Path | str], language: str
+    ) -> tuple[ModelPhraser | None, ConsistencyScorer | None]:
+        """The phraser and the scorer, each None where it is not asked for; one model where both name the same."""
+        from abstraction.phrasing.consistency import ConsistencyScorer
+        from abstraction.phrasing.prompting import read_prompts
+
+        word, phraser, scorer = self.phrasing.model, None, None
+        model: ChatModel | None = None
+        if word is not None:
+            model = stack.enter_context(opened(word, out, self.answers, inputs))
+            phraser = self.phrasing.phraser(model, store, language)
+        if self.consistency is not None:
+            if model is None or word != self.consistency:
+                model = stack.enter_context(opened(self.consistency, out, self.answers, inputs))
+            scorer = ConsistencyScorer(model, prompts=read_prompts(self.phrasing.prompts), samples=self.samples)
+        return phraser, scorer
+
+    def plain(self) -> dict[str, Any]:
+        """The options as a run record has them."""
+        scored = {"consistency": self.consistency, "samples": self.samples} if self.consistency else {}
+        return {**(plain(self.phrasing) if self.phrasing.model else {}), **scored}
+
+
 def check_unphrased(options: PhraseOptions, *, answers: Path | None, scored: bool = False) -> None:
     """Raise UsageError for options that do nothing without a model."""
     given = {
@@ -125,7 +177,7 @@ def check_unphrased(options: PhraseOptions, *, answers: Path | None, scored: boo
         "--unproven": options.unproven is not Unproven.KEEP,
         "--temperature": options.temperature != 0.0,
         "--top-p": options.top_p != 1.0,
-        "--max-tokens": options.max_tokens != 512,
+        "--max-tokens": options.max_tokens != LONGEST,
         "--phrase-seed": options.seed != 0,
         "--prompts": options.prompts is not None and not scored,
         "--answers": answers is not None and not scored,
@@ -202,19 +254,11 @@ class PhrasingRun:
         if stream is not None:
             stream.write(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE))
 
-    @property
-    def unanswered(self) -> int:
-        """Rows whose call failed: another run asks for them again."""
-        from abstraction.models.result import FailureReason
-
-        failures = {str(reason) for reason in FailureReason}
-        return sum(number for name, number in self.counts.fallbacks.items() if name in failures)
-
     def report(self, screen: Any = None) -> None:
         """The counts, and on stderr what another run would ask again."""
         print(*self.counts.lines(), sep="\n", file=screen or sys.stdout)
-        if self.unanswered:
-            asked = count(self.unanswered, "row")
+        if self.counts.unanswered:
+            asked = count(self.counts.unanswered, "row")
             where = f"; {self._log} tells why" if self._log else ""
             note(f"{asked} without an answer of the model's keep the graph's ladder{where}; another run asks again")
 

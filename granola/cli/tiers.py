@@ -189,7 +189,7 @@ def tiers(
         write_run_record(out, command="tiers", arguments=arguments, inputs=[*qa, snapshot], more=more)
     if rejected.count:
         _report(rejected, reasons, None if to_stdout else rejects)
-    if rejected.count or (phrasing is not None and phrasing.unanswered):
+    if rejected.count or (phrasing is not None and phrasing.counts.unanswered):
         raise typer.Exit(1)
 
 
