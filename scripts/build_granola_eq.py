@@ -6,7 +6,8 @@ QUESTIONS is a folder of EntityQuestions, a file a relation (P19.test.json). The
 paper's (Yona, Aharoni and Geva 2024, appendix B): its sixteen relations, questions with one answer, no trivial, missing
 or repeated coarser answers; each step can be left out. Without a model the answers are the graph's own. With --phrase a
 model writes them and the graph checks each; with --consistency one scores the descriptions, and rows above the
-threshold go. Killed, it goes on with the same command and asks nothing again. Rows have GRANOLA-EQ's columns and ids, ours behind them; README.md compares the statistics.
+threshold go. Killed, it goes on with the same command and asks nothing again. Rows have GRANOLA-EQ's columns and ids,
+ours behind them; README.md compares the statistics.
 """
 
 from __future__ import annotations
@@ -47,9 +48,9 @@ def asked() -> argparse.Namespace:
         "--phrase", metavar="MODEL", help="writes the answers: openai:URL#NAME, local:FOLDER, replay:FILE"
     )
     parser.add_argument("--phrase-mode", choices=[str(one) for one in PhraseMode], default="free",
-                        help="free, or word: only the wording of the graph's answers is the model's (default: free)")  # fmt: skip
+                        help="word: the model only words the graph's answers (default: free)")  # fmt: skip
     parser.add_argument("--unproven", choices=[str(one) for one in Unproven], default="keep",
-                        help="what becomes of an answer that the graph neither states nor contradicts (default: keep)")  # fmt: skip
+                        help="what becomes of answers that the graph does not know (default: keep)")  # fmt: skip
     parser.add_argument(
         "--consistency", metavar="MODEL", help="scores how well descriptions fit; may be the same model"
     )

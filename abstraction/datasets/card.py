@@ -77,8 +77,8 @@ class Card:
         how = "The coarser answers come from WikiData's statements and descriptions alone; no model took part."
         if self.phrasing is not None:
             how = (
-                "The coarser answers were phrased by a model and each was checked against WikiData, as far as that tells; "
-                "see below."
+                "The coarser answers were phrased by a model and each was checked against WikiData, as far as that "
+                "tells; see below."
             )
         text = (
             "Questions with answers at several granularities, finest first. Each answer follows from the finer one "
