@@ -59,7 +59,7 @@ def _commands() -> list[list[str]]:
     return [[], ["snapshot"], ["snapshot", "build"], ["snapshot", "info"], ["snapshot", "verify"], ["snapshot", "push"],
             ["snapshot", "export"], ["snapshot", "import"], ["snapshot", "diff"], ["snapshot", "check"],
             ["snapshot", "spark"], ["tiers"],
-            ["dataset"], ["ladder"], ["score"], ["audit"], ["demo"]]  # fmt: skip
+            ["dataset"], ["ladder"], ["score"], ["audit"], ["aggregate"], ["demo"]]  # fmt: skip
 
 
 @pytest.mark.parametrize("command", _commands(), ids=lambda c: " ".join(c) or "granola")

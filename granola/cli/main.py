@@ -16,7 +16,7 @@ import typer
 
 from abstraction.errors import AbstractionError
 from granola import __version__
-from granola.cli import audit, dataset, demo, diff, export, ladder, score, snapshot, spark, tiers
+from granola.cli import aggregate, audit, dataset, demo, diff, export, ladder, score, snapshot, spark, tiers
 from granola.cli.dashes import HintingCommand
 from granola.errors import GranolaError, UsageError
 from kg.errors import KGError
@@ -41,6 +41,7 @@ app.add_typer(snapshot.app, name="snapshot")
 app.command(name="tiers")(tiers.tiers)
 app.command(name="dataset")(dataset.dataset)
 app.command(name="ladder", cls=HintingCommand)(ladder.ladder)
+app.command(name="aggregate")(aggregate.aggregate)
 app.command(name="score")(score.score)
 app.command(name="audit")(audit.audit)
 app.command(name="demo")(demo.demo)

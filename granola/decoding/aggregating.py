@@ -1,0 +1,57 @@
+"""Rows of samples in, predictions out: one way for every method that needs no model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import Any
+
+from abstraction.pipeline import LadderMaker
+from granola.decoding.cleaning import said
+from granola.decoding.decision import Decision
+from granola.decoding.drag_graph import DragGraph
+from granola.decoding.responses import ResponseReader
+from granola.decoding.samples import SampleRow
+from granola.decoding.self_consistency import Counting, SelfConsistency
+from granola.decoding.tally import tally
+from kg.store.base import Store
+
+Method = DragGraph | SelfConsistency
+CHUNK = 100  # rows that are read together
+
+
+class Aggregator:
+    """Aggregates the responses to each question by one snapshot. Results do not depend on the responses' order."""
+
+    def __init__(self, store: Store | None, *, language: str = "en", linker: str = "question") -> None:
+        """Without a store only texts can be counted."""
+        self._language = language
+        self._maker = None if store is None else LadderMaker(store, language=language, linker=linker)
+        self._reader = None if self._maker is None else ResponseReader(self._maker)
+
+    def decide(self, rows: Iterable[SampleRow], method: Method) -> Iterator[tuple[SampleRow, Decision]]:
+        """Each row with its decision, in order."""
+        source = iter(rows)
+        while chunk := list(islice(source, CHUNK)):
+            if isinstance(method, SelfConsistency) and method.counting is Counting.TEXT:
+                for row in chunk:
+                    texts = [said(one, subject=row.subject_text, language=self._language) for one in row.samples]
+                    yield row, method.of_texts(texts)
+                continue
+            if self._reader is None:
+                raise ValueError("this method links responses and needs a store")
+            for row, readings in zip(chunk, self._reader.read(chunk), strict=True):
+                counted = tally(readings, containers=self._containers)
+                decide = method.decide if isinstance(method, DragGraph) else method.of_tally
+                yield row, decide(counted)
+
+    def _containers(self, qid: str) -> frozenset[str]:
+        assert self._maker is not None
+        return frozenset(i for i, _ in self._maker.gazetteer.containers(qid) if i is not None)
+
+
+def prediction_row(row: SampleRow, decision: Decision, *, method: str) -> dict[str, Any]:
+    """The row with its prediction: all fields that it had, those of the decision in their place."""
+    own = {"id": row.id, "question": row.question}
+    kept = {key: value for key, value in row.data.items() if key not in ("id", "question", "schema_version", "samples")}
+    return own | kept | {"method": method, **decision.to_json(), "samples": list(row.samples)}

@@ -1,0 +1,94 @@
+"""Place chains in responses: "Kunming, Yunnan, China" is that Kunming, whatever its namesakes.
+
+Among those that carry the first name, the one is meant whose own containers are the rest of the chain. Where the
+snapshot lacks it, the rest is still said: something in Yunnan, China.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from abstraction.descriptions.places import variants
+from abstraction.gazetteer import Gazetteer
+from abstraction.linking import Linker
+from abstraction.relations import Relation
+from kg.graph import Graph
+from kg.model import entity_number
+from kg.terms import normalise
+
+_PARTED = re.compile(r"\s*,\s*(?:in\s+)?|\s+in\s+(?:the\s+)?(?=[A-ZÀ-Þ])|\s*\(\s*|\s*\)\s*")
+LONGEST = 6  # parts of a chain
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What a response answers: the relation or its stand-in, the ids that the subject may have, the question."""
+
+    asked: Relation
+    subjects: tuple[str, ...]
+    question: str
+
+
+def parts_of(text: str) -> tuple[str, ...]:
+    """The names in a chain, finest first; empty for a text that is no chain."""
+    found = tuple(part for part in _PARTED.split(text) if part)
+    return found if 2 <= len(found) <= LONGEST and all(any(c.isalpha() for c in part) for part in found) else ()
+
+
+class Chains:
+    """Resolves chains in one graph. Answers depend on the snapshot and the context alone."""
+
+    def __init__(self, graph: Graph, gazetteer: Gazetteer, linker: Linker) -> None:
+        self._graph = graph
+        self._gazetteer = gazetteer
+        self._linker = linker
+
+    def is_chain(self, parts: Sequence[str]) -> bool:
+        """Whether the names behind the first end in a place that the snapshot knows."""
+        return len(parts) > 1 and bool(self._known(parts[-1]))
+
+    def resolve(self, parts: Sequence[str], context: Context) -> str | None:
+        """The entity of the first name that lies in the others; None where none is known to.
+
+        A place that is no more (the German Empire) neither speaks for a candidate nor against it.
+        """
+        around = [({normalise(v) for v in variants(part)} | {normalise(part)}, self._known(part)) for part in parts[1:]]
+        named = (m.id for v in (parts[0], *variants(parts[0])) for m in self._graph.find(v) if m.id[0] == "Q")
+        found = list(dict.fromkeys(named))
+        self._graph.fetch(found)
+        agreeing: dict[str, int] = {}
+        for qid in found:
+            above = self._gazetteer.above(qid)
+            agree = sum(not names.isdisjoint(above) for names, _ in around)
+            against = any(
+                names.isdisjoint(above) and any(not self._graph.is_historical(i) for i in ids) for names, ids in around
+            )
+            if agree and not against and self._linker.given(qid, context.asked).abstained is None:
+                agreeing[qid] = agree
+        most = max(agreeing.values(), default=0)
+        best = [qid for qid, agree in agreeing.items() if agree == most]
+        if len(best) > 1:
+            link = self._linker.link(parts[0], context.asked, subjects=context.subjects, question=context.question)
+            if link.qid in best:
+                return link.qid
+        return min(best, key=entity_number, default=None)
+
+    def rest(self, parts: Sequence[str], context: Context) -> tuple[str, str] | None:
+        """(name, id) of the finest place behind the first name that can be told; None where none can."""
+        for start in range(1, len(parts)):
+            if start < len(parts) - 1:
+                qid = self.resolve(parts[start:], context)
+            else:
+                link = self._linker.link(
+                    parts[start], context.asked, subjects=context.subjects, question=context.question
+                )
+                qid = None if link.abstained or link.confidence == "low" else link.qid
+            if qid is not None:
+                shown = self._graph.shown_label(qid)
+                return (shown[0] if shown else parts[start]), qid
+        return None
+
+    def _known(self, name: str) -> list[str]:
+        return list(dict.fromkeys(i for v in (name, *variants(name)) for i in self._gazetteer.known(v)))

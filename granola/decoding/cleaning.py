@@ -1,0 +1,195 @@
+"""Responses as models write them, down to what they state: without labels, courtesies, quotes and what runs on.
+
+Only the text is looked at. Where a response may go on after its answer ("Hamburg, where she grew up"), `readings`
+lists shorter beginnings; who knows names (`granola.decoding.responses`) decides between them.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+from granola.matching.abstention import refusal
+
+IDK = "IDK"  # the prediction of a method that abstains
+EXAMINED = 2_000  # characters of a response that are read
+
+# What models put before an answer, with a colon behind it.
+_LABELS = (
+    "answer|answers|final answer|short answer|correct answer|best answer|my answer|response|responses|final response"
+    "|aggregated response|output|result|prediction|solution|a|location|place|birthplace|place of birth|place of death"
+    "|city|town|country|state|region|capital|headquarters|date|date of birth|date of death|year|month|day|time|name"
+    "|person|author|writer|composer|director|producer|performer|artist|creator|founder|owner|actor|singer|spouse"
+    "|father|mother|child|genre|language|occupation|profession|position|religion|school|university|company"
+    "|organi[sz]ation|publisher|manufacturer|record label|label|work|title|film|book|song|number|amount|quantity"
+)
+_LABEL = re.compile(rf"(?:the )?(?:{_LABELS})(?: is)?\s*[:：]\s*", re.IGNORECASE)
+_ANY_LABEL = re.compile(
+    r"(?P<label>[^\W\d_][\w ]{0,30}):\s*(?=(?P=label):)", re.IGNORECASE
+)  # "Birthplace: Birthplace:"
+_ASKED = re.compile(r"\s*(?:^|\n|\s)(?:q|question|query|user|human)\s*\d*\s*[:：]", re.IGNORECASE)
+_ANSWERED = re.compile(r"(?:^|\n|\s)(?:a|answer|assistant)\s*\d*\s*[:：]\s*", re.IGNORECASE)
+_TAG = re.compile(r"</?[A-Za-z|][^<>\n]{0,40}>")  # <answer>, </s>, <|endoftext|>
+_MARKUP = re.compile(r"\*\*|__|`+")
+_BULLET = re.compile(r"\A(?:[-*•>#]+|\(?\d{1,2}[.)])\s+")
+_COURTESY = re.compile(
+    r"\A(?:(?:sure(?: thing)?|of course|certainly|absolutely|okay|ok|yes|great question|good question|hello|hi)"
+    r"\b\s*[,.!:-]+\s*)+(?=\S)",
+    re.IGNORECASE,
+)
+_THOUGHT = (
+    r"(?:i (?:(?:do |would |'d |strongly |really )?(?:think|believe|guess|say|suppose)|am (?:fairly |pretty |quite )?"
+    r"(?:sure|certain|confident))(?: that)?|it (?:seems|appears)(?: that)?|to (?:the best of )?my knowledge"
+    r"|as far as i know|if i (?:remember|recall) (?:correctly|right(?:ly)?)|according to [\w ]{1,30}"
+    r"|probably|perhaps|maybe|possibly|likely)"
+)
+_LEAD = re.compile(rf"\A{_THOUGHT}\s*,?\s+", re.IGNORECASE)
+_STATES = re.compile(
+    r"\A(?:it|this|that|he|she|they|(?:the|his|her|its|their|my) [\w' -]{1,60}?)"
+    r"(?:'s|\s+(?:is|was|are|were|would be|has been|must be))"
+    r"(?:\s+(?:a |an |the )?(?:originally |probably |most likely |likely |first )?(?:born|located|situated|based"
+    r"|headquartered|buried|founded|established|formed|created|written|composed|directed|produced|performed|sung|made"
+    r"|published|released|educated|died|set|held|named|called|spoken|owned|signed|played))?"
+    r"(?:\s+(?:in|on|at|by|from|to|as|with))?\s+(?=\S)",
+    re.IGNORECASE,
+)
+_DID = re.compile(
+    r"\A(?:it|he|she|they)\s+(?:died|passed away|lived|worked|studied|graduated|played|wrote|speaks|spoke"
+    r"|works|plays|began|took place|happened|lies|stands)(?:\s+(?:in|on|at|by|from|for|as))?\s+(?=\S)",
+    re.IGNORECASE,
+)
+_PARTICIPLE = re.compile(
+    r"\A(?:(?:originally )?(?:born|located|situated|based|founded|written|composed|directed|produced|performed"
+    r"|published|released|died))(?:\s+(?:in|on|at|by))\s+",
+    re.IGNORECASE,
+)
+_PREPOSITION = re.compile(r"\A(?:in|at|by|from|near)\s+(?=[^\W_]|\d)", re.IGNORECASE)
+_KIND = re.compile(
+    r"\A(?:the )?(?:city|town|village|country|state|province|year|month|county|region|island) of (?=[A-ZÀ-Þ\d])",
+    re.IGNORECASE,
+)
+_QUOTES = {'"': '"', "'": "'", "“": "”", "‘": "’", "«": "»", "„": "“", "(": ")", "[": "]"}
+_ABBREVIATED = re.compile(
+    r"(?:\b[^\W\d_]|\b(?:St|Mt|Ft|Dr|Mr|Mrs|Ms|Jr|Sr|Inc|Ltd|Co|Corp|No|vs|Prof|Gen|Bros|ca?))\.\Z"
+)
+_SENTENCE_END = re.compile(r"[.!?](?=\s+[^\W\d_])")
+_DOUBT = re.compile(
+    r",?\s*(?:but|though|although)\s+(?:i(?:'m| am)|please|this|that|you|it)\b.*\Z"
+    r"|\s*[,(]\s*(?:i (?:think|believe|guess)|probably|perhaps|maybe|i'm not sure)\)?\.?\Z",
+    re.IGNORECASE | re.DOTALL,
+)
+# Where an answer may end and a remark begin.
+_REMARK = re.compile(
+    r"\s+[-–—]\s+|[;:]\s|\s*\(|,\s+(?=(?:which|where|who|whose|when|a|an|the|on|in|at|and|with|during|as|from|near"
+    r"|then|now|today|born|located|situated)\b)"
+    r"|\s+(?=in\s+(?:the\s+)?\d)"
+    r"|\s+(?=(?:is|was|are|were|which|where|who|because|since|on|during|and|before|after|when|as well as)\s)"
+)
+_MOST_READINGS = 5
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Said:
+    """What a response states: its `text`, or `abstains`, the name of the pattern by which it declines.
+
+    `text` is what is compared. `whole` keeps a preposition before it, which may be part of a title ("In Rainbows").
+    """
+
+    text: str
+    whole: str
+    abstains: str | None = None
+
+    @property
+    def prediction(self) -> str:
+        """The response as a prediction of its own: the whole text, or IDK."""
+        return IDK if self.abstains else self.whole
+
+
+@lru_cache(maxsize=1 << 16)
+def said(response: str, *, subject: str | None = None, language: str = "en") -> Said:
+    """What a response to a question about `subject` states. Never raises, whatever the text."""
+    text = _answer_part(response[:EXAMINED])
+    declined = refusal(text, language)
+    if declined is not None:
+        if not declined.guess or not declined.offer.strip():
+            return _abstention(declined.rule)
+        text = declined.offer
+    whole = _stated(text, subject)
+    if not any(letter.isalnum() for letter in whole):
+        return _abstention("abstain:empty")
+    declined = refusal(whole, language)  # "The answer is unknown."
+    if declined is not None and not declined.guess:
+        return _abstention(declined.rule)
+    return Said(text=_KIND.sub("", _PREPOSITION.sub("", whole)), whole=whole)
+
+
+def _abstention(rule: str) -> Said:
+    return Said(text="", whole="", abstains=rule)
+
+
+@lru_cache(maxsize=1 << 15)
+def readings(text: str) -> tuple[str, ...]:
+    """The text, then ever shorter beginnings of it that may be the answer alone; at most five."""
+    cuts = sorted({found.start() for found in _REMARK.finditer(text) if found.start() > 1}, reverse=True)
+    shorter = (text[:cut].rstrip(" ,;:-–—(") for cut in cuts)
+    return tuple(dict.fromkeys((text, *(one for one in shorter if one))))[:_MOST_READINGS]
+
+
+def _answer_part(response: str) -> str:
+    """The first answer in a response: what follows "A:", before the next "Q:", its first paragraph."""
+    text = _MARKUP.sub("", _TAG.sub("\n", response)).strip()
+    if _ASKED.match(text):  # the question is repeated first
+        answered = _ANSWERED.search(text)
+        text = text[answered.end() :] if answered else text.partition("\n")[2] or text
+    following = _ASKED.search(text, 1)
+    if following:
+        text = text[: following.start()]
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    if not lines:
+        return ""
+    first = next((line for line in lines if not line.endswith((":", "："))), "")
+    return " ".join((first or lines[0]).split())
+
+
+def _stated(text: str, subject: str | None) -> str:
+    before = None
+    while text != before:
+        before = text
+        text = _unquoted(_BULLET.sub("", text))
+        text = _ANY_LABEL.sub("", _COURTESY.sub("", text), count=1)
+        text = _LABEL.sub("", text, count=1) if _LABEL.match(text) else text
+        text = _LEAD.sub("", text, count=1)
+        text = _DOUBT.sub("", text) or text
+        text = _first_sentence(text)
+        text = _without_frame(text, subject)
+    return text
+
+
+def _without_frame(text: str, subject: str | None) -> str:
+    """The text without the sentence that an answer stands in: "She was born in Hamburg" -> "Hamburg"."""
+    sentence = text
+    if subject and text[: len(subject)].casefold() == subject.casefold():
+        rest = text[len(subject) :]
+        if rest[:1].isspace() or rest.startswith("'s "):
+            sentence = f"it{rest}"
+    for pattern in (_STATES, _DID, _PARTICIPLE, _KIND):
+        if (found := pattern.match(sentence)) and (rest := sentence[found.end() :].strip(" ,")):
+            return rest
+    return text
+
+
+def _first_sentence(text: str) -> str:
+    for found in _SENTENCE_END.finditer(text):
+        head = text[: found.end()]
+        if found[0] != "." or not _ABBREVIATED.search(head):
+            text = head
+            break
+    return text if _ABBREVIATED.search(text) else text.rstrip(" .!?,;")
+
+
+def _unquoted(text: str) -> str:
+    text = text.strip()
+    while len(text) > 2 and _QUOTES.get(text[0]) == text[-1] and text[0] not in text[1:-1]:
+        text = text[1:-1].strip()
+    return text

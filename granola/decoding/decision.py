@@ -1,0 +1,81 @@
+"""What a method decides for a question: a prediction, how sure it is, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from granola.decoding.cleaning import IDK
+
+
+class Abstaining(StrEnum):
+    """What the responses count that decline to answer.
+
+    MAJORITY: nothing, but where more than half of the responses decline, so does the method. IGNORE: nothing, unless
+    all decline. AGAINST: each is a response that entails nothing.
+    """
+
+    MAJORITY = "majority"
+    IGNORE = "ignore"
+    AGAINST = "against"
+
+    def declines(self, *, responses: int, abstaining: int) -> bool:
+        """Whether so many abstaining responses alone decide that there is no answer."""
+        return abstaining == responses or (self is Abstaining.MAJORITY and 2 * abstaining > responses)
+
+    def counted(self, *, responses: int, abstaining: int) -> int:
+        """How many responses a share is taken of."""
+        return responses if self is Abstaining.AGAINST else responses - abstaining
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Decision:
+    """`text` is the prediction, "IDK" for an abstention. `support`: the share of the counted responses behind it.
+
+    `confidence` in [0, 1], None for an abstention. `qid`, `bits` of the tier, where it has them. `more` are further
+    fields of the method's own.
+    """
+
+    text: str
+    explanation: str
+    support: float | None = None
+    confidence: float | None = None
+    qid: str | None = None
+    bits: float | None = None
+    more: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def abstains(self) -> bool:
+        """Whether there is no answer."""
+        return self.support is None
+
+    def to_json(self) -> dict[str, Any]:
+        """The fields that it adds to a row, without those that are not known."""
+        out: dict[str, Any] = {"prediction": self.text}
+        for name, value in (("support", self.support), ("confidence", self.confidence), ("bits", self.bits)):
+            if value is not None:
+                out[name] = round(value, 4)
+        if self.qid is not None:
+            out["qid"] = self.qid
+        return out | {"explanation": self.explanation, **self.more}
+
+
+def abstained(explanation: str) -> Decision:
+    """The decision not to answer."""
+    return Decision(text=IDK, explanation=explanation)
+
+
+def confidence(support: int, responses: int, bits: float | None) -> float:
+    """(support + 2^-bits) / (responses + 1): the share of supporters with one guess more among the responses.
+
+    `responses` counts those that decline too. A guess entails a tier of so many bits with chance 2^-bits, so of two
+    tiers with as many supporters the coarser one is surer; `bits` None stands for a guess that never does.
+    """
+    return (support + (0.0 if bits is None else 2.0**-bits)) / (responses + 1)
+
+
+def of_responses(number: int, of: int) -> str:
+    """`4 of 4 responses`, `1 of 1 response`."""
+    return f"{number} of {of} response{'' if of == 1 else 's'}"

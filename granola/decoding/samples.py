@@ -1,0 +1,103 @@
+"""Samples: several responses of a model to each question, and the predictions that are made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from abstraction.errors import RowError
+from abstraction.formats import fields
+from abstraction.formats.records import Record, RejectedRow, excerpt, read_records
+from abstraction.wording import read_wording, subject_of
+
+EXPECTED = 'expected {"id", "question", "samples": [text, ...]} a line, with "relation" and "question_entity" if known'
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SampleRow:
+    """A question with the responses drawn for it, in their order.
+
+    `relation`, `subject_text`, `subject_qid` as in `abstraction.rows.QARow`, read from the question where the row
+    does not give them. `data` is the record as it was read; `source` is "file:line".
+    """
+
+    id: str
+    question: str
+    samples: tuple[str, ...]
+    relation: str | None = None
+    subject_text: str | None = None
+    subject_qid: str | None = None
+    data: Mapping[str, Any] = field(default_factory=dict)
+    source: str = ""
+
+
+def read_samples(
+    path: Path | str, *, on_reject: Callable[[RejectedRow], None], limit: int | None = None
+) -> Iterator[SampleRow]:
+    """The rows of a file ("-": standard input) in order; bad and repeated ones go to `on_reject` with the reason.
+
+    Raises RowError for a file that is empty or of no known kind.
+    """
+    seen: dict[str, str] = {}
+    first = ""
+
+    def reject(row: RejectedRow) -> None:
+        nonlocal first
+        first = first or f"; {row.source}: {row.reason}"
+        on_reject(row)
+
+    for record in read_records(path):
+        if limit is not None and len(seen) >= limit:
+            return
+        if isinstance(record, RejectedRow):
+            reject(record)
+            continue
+        try:
+            row = sample_row(record)
+            if row.id in seen:
+                raise fields.FieldError(f"id {row.id!r} stands already at {seen[row.id]}")
+        except fields.FieldError as error:
+            reject(RejectedRow(source=record.source, reason=str(error), excerpt=excerpt(repr(dict(record.data)))))
+            continue
+        seen[row.id] = record.source
+        yield row
+    if not seen:
+        raise RowError(f"{path}: no row with samples{first}; {EXPECTED}")
+
+
+def sample_row(record: Record) -> SampleRow:
+    """The row of a record. Raises FieldError with the reason why it is none."""
+    data = record.data
+    id_ = fields.id_of(data)
+    if not id_:
+        raise fields.FieldError("no id: expected a text or a whole number under 'id'")
+    question = fields.question_of(data)
+    samples = data.get("samples")
+    if record.flat and isinstance(samples, str):
+        samples = fields.split_cell(samples) if samples.strip() else []
+    if not isinstance(samples, list) or not samples:
+        found = "an empty list" if samples == [] else "nothing" if samples is None else type(samples).__name__
+        raise fields.FieldError(f"no samples: expected a list of texts under 'samples', found {found}")
+    for place, one in enumerate(samples):
+        if isinstance(one, bool) or not isinstance(one, str | int | float):
+            raise fields.FieldError(f"samples: the {_ordinal(place)} is {type(one).__name__}, no text")
+    relation = fields.relation_of(data) or read_wording(question).relation
+    text, qid = fields.subject_of(data)
+    if text is None and relation is not None:
+        text = subject_of(question, relation)
+    return SampleRow(
+        id=id_,
+        question=question,
+        samples=tuple(str(one) for one in samples),
+        relation=relation,
+        subject_text=text,
+        subject_qid=qid,
+        data=data,
+        source=record.source,
+    )
+
+
+def _ordinal(place: int) -> str:
+    return ("first", "second", "third")[place] if place < 3 else f"{place + 1}th"

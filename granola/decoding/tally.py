@@ -1,0 +1,268 @@
+"""Which tiers the responses to one question entail: each tier once, with who supports it, in one order of fineness.
+
+Tiers of several responses are one where they are the same entity, state the same conditions, or where one without an
+entity carries a name of the other. An order of fineness stands for all thresholds, and what is chosen under a higher
+one is chosen from fewer of the same tiers: so more support demanded never gives a finer answer.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from abstraction.tiers import Condition, Tier
+from granola.decoding.cleaning import Said
+from granola.decoding.responses import Reading
+from granola.matching.words import key as folded
+
+PlaceContains = Callable[[str], frozenset[str]]
+"""Ids of the places that contain a place."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Claim:
+    """One tier of the question.
+
+    `text`: as the responses write it most often where all supporters gave it as their answer, else the tier's own.
+    `supporters`: numbers of the responses that entail it, from 0; `said_by`: those of them whose answer it is. `bits`:
+    None where not known. `depth`: the length of the longest chain of coarser tiers below it, 0 for the coarsest.
+    `information`: its bits, or those of something coarser that has more; where no tier of the question has bits, one
+    more than its depth.
+    """
+
+    text: str
+    qid: str | None
+    bits: float | None
+    supporters: frozenset[int]
+    said_by: frozenset[int]
+    depth: int = 0
+    information: float = 0.0
+
+    @property
+    def support(self) -> int:
+        """How many responses entail it."""
+        return len(self.supporters)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Tally:
+    """All claims, the finest first. Of the `responses`, `abstaining` declined and `unlinked` are texts alone."""
+
+    claims: tuple[Claim, ...]
+    responses: int
+    abstaining: int
+    unlinked: int
+
+    @property
+    def answering(self) -> int:
+        """How many responses give an answer."""
+        return self.responses - self.abstaining
+
+
+@dataclass(slots=True)
+class _Node:
+    """A tier of one response: which one, at which level from 0."""
+
+    response: int
+    level: int
+    tier: Tier
+    names: frozenset[tuple[str, ...]]
+    key: str = ""
+
+
+def tally(readings: Sequence[Reading], *, containers: PlaceContains) -> Tally:
+    """The claims of the responses to one question. Their order does not matter but for the numbers of supporters."""
+    alike: dict[Said, list[int]] = {}  # what says the same is read the same
+    for number, reading in enumerate(readings):
+        alike.setdefault(reading.said, []).append(number)
+    different = [readings[numbers[0]] for numbers in alike.values()]
+    groups = [frozenset(numbers) for numbers in alike.values()]
+    nodes = [
+        _Node(number, level, tier, _names(tier))
+        for number, reading in enumerate(different)
+        for level, tiers in enumerate(reading.levels)
+        for tier in tiers.tiers
+    ]
+    _unify(nodes)
+    members: dict[str, list[_Node]] = {}
+    held: dict[str, set[int]] = {}
+    for node in nodes:
+        members.setdefault(node.key, []).append(node)
+        held.setdefault(node.key, set()).add(node.response)
+    for number, key in _adopted(nodes, members, different, containers):
+        held[key].add(number)
+    below = _below(nodes)
+    depths = _depths(below)
+    information = _information(members, below, depths)
+    claims = [
+        _claim(members[key], held[key], groups, different, depth=depths[key], information=information[key])
+        for key in members
+    ]
+    return Tally(
+        claims=tuple(sorted(claims, key=fineness)),
+        responses=len(readings),
+        abstaining=sum(reading.abstains for reading in readings),
+        unlinked=sum(not reading.linked and not reading.abstains for reading in readings),
+    )
+
+
+def fineness(claim: Claim) -> tuple[float, int, int, str, str]:
+    """Sort key: by information, then depth, finest first; then the better supported; then by text and id."""
+    return -claim.information, -claim.depth, -claim.support, claim.text, claim.qid or ""
+
+
+def _unify(nodes: Sequence[_Node]) -> None:
+    """Give the nodes that are one tier one key."""
+    parent: dict[str, str] = {}
+
+    def find(one: str) -> str:
+        while parent.setdefault(one, one) != one:
+            one = parent[one]
+        return one
+
+    def join(one: str, other: str) -> None:
+        first, last = sorted((find(one), find(other)))
+        parent[last] = first
+
+    by_name: dict[tuple[str, ...], set[str]] = {}
+    for node in nodes:
+        if node.tier.qid is not None:
+            node.key = f"qid:{node.tier.qid}"
+            for name in node.names:
+                by_name.setdefault(name, set()).add(node.key)
+    for node in nodes:
+        if node.tier.qid is not None:
+            continue
+        text = folded(node.tier.text)
+        node.key = f"text:{' '.join(text)}"
+        if node.tier.conditions:
+            join(node.key, f"conditions:{sorted((c.property, c.value) for c in node.tier.conditions)}")
+        entities = by_name.get(text, ())
+        if len(entities) == 1 and node.level == 0:  # of several namesakes none is meant for sure
+            join(node.key, *entities)
+    texts = {node.key for node in nodes if node.tier.qid is None}
+    for node in nodes:
+        if node.tier.qid is None:
+            for name in node.names:
+                if (other := f"text:{' '.join(name)}") in texts:
+                    join(node.key, other)
+    for node in nodes:
+        node.key = find(node.key)
+
+
+def _adopted(
+    nodes: Sequence[_Node],
+    members: Mapping[str, Sequence[_Node]],
+    readings: Sequence[Reading],
+    containers: PlaceContains,
+) -> Iterator[tuple[int, str]]:
+    """(response, key) for what follows from a response that is no more than another one's tier by name."""
+    by_response: dict[int, list[_Node]] = {}
+    for node in nodes:
+        by_response.setdefault(node.response, []).append(node)
+    for node in nodes:
+        if node.level > 0 or readings[node.response].linked:
+            continue
+        for other in members[node.key]:
+            for coarser in by_response[other.response]:
+                if coarser.level > other.level and (other.level == 0 or _entails(other, coarser, containers)):
+                    yield node.response, coarser.key
+
+
+def _entails(fine: _Node, coarse: _Node, containers: PlaceContains) -> bool:
+    """Whether one tier of a ladder follows from another alone: by what both state, or as a place from a place."""
+    if _is_place(coarse.tier.conditions) and fine.tier.qid and coarse.tier.qid:
+        return coarse.tier.qid in containers(fine.tier.qid)
+    return bool(coarse.tier.conditions) and coarse.tier.conditions <= fine.tier.conditions
+
+
+def _is_place(conditions: frozenset[Condition]) -> bool:
+    return any(condition.property == "self" for condition in conditions)
+
+
+def _below(nodes: Sequence[_Node]) -> dict[str, list[str]]:
+    """The tiers that some ladder has on a coarser level than each, sorted; none of both where ladders disagree."""
+    ladders: dict[int, list[tuple[int, str]]] = {}
+    for node in nodes:
+        ladders.setdefault(node.response, []).append((node.level, node.key))
+    pairs = {
+        (fine, coarse)
+        for ladder in ladders.values()
+        for level, fine in ladder
+        for deeper, coarse in ladder
+        if deeper > level and fine != coarse
+    }
+    below: dict[str, list[str]] = {node.key: [] for node in nodes}
+    for fine, coarse in sorted(pairs):
+        if (coarse, fine) not in pairs:
+            below[fine].append(coarse)
+    return below
+
+
+def _depths(below: Mapping[str, Sequence[str]]) -> dict[str, int]:
+    """The longest chain of coarser tiers below each; a step that closes a circle of several ladders is left out."""
+    known: dict[str, int] = {}
+
+    def depth(key: str, path: frozenset[str]) -> int:
+        if key not in known:
+            path |= {key}
+            known[key] = max((depth(one, path) + 1 for one in below[key] if one not in path), default=0)
+        return known[key]
+
+    for key in sorted(below):
+        depth(key, frozenset())
+    return known
+
+
+def _information(
+    members: Mapping[str, Sequence[_Node]], below: Mapping[str, Sequence[str]], depths: Mapping[str, int]
+) -> dict[str, float]:
+    """The bits of each tier, at least those of what is coarser; where no tier has bits, its depth and one."""
+    bits = {key: _bits(own) for key, own in members.items()}
+    if all(one is None for one in bits.values()):
+        return {key: depth + 1.0 for key, depth in depths.items()}
+    known: dict[str, float] = {}
+    for key in sorted(members, key=lambda one: (depths[one], one)):
+        known[key] = max([bits[key] or 0.0, *(known[one] for one in below[key] if one in known)])
+    return known
+
+
+def _bits(members: Sequence[_Node]) -> float | None:
+    return min((node.tier.bits for node in members if node.tier.bits is not None), default=None)
+
+
+def _claim(
+    members: Sequence[_Node],
+    held: Collection[int],
+    groups: Sequence[frozenset[int]],
+    readings: Sequence[Reading],
+    *,
+    depth: int,
+    information: float,
+) -> Claim:
+    saying = {node.response for node in members if node.level == 0}
+    texts = Counter(node.tier.text for node in members if node.level > 0)
+    if not texts or saying == held:
+        texts = Counter()
+        for number in saying:
+            texts[readings[number].said.whole] += len(groups[number])
+    return Claim(
+        text=min(texts, key=lambda text: (-texts[text], len(text), text)),
+        qid=min((node.tier.qid for node in members if node.tier.qid), default=None),
+        bits=_bits(members),
+        supporters=frozenset().union(*(groups[number] for number in held)),
+        said_by=frozenset().union(*(groups[number] for number in saying)),
+        depth=depth,
+        information=information,
+    )
+
+
+@lru_cache(maxsize=1 << 15)
+def _folded_names(names: tuple[str, ...]) -> frozenset[tuple[str, ...]]:
+    return frozenset(map(folded, names))
+
+
+def _names(tier: Tier) -> frozenset[tuple[str, ...]]:
+    return _folded_names(tier.names())

@@ -1,0 +1,99 @@
+"""Responses as models write them, and what they come down to."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from granola.decoding.cleaning import readings, said
+
+SUBJECT = "Barack Obama"
+
+
+@pytest.mark.parametrize(
+    ("response", "text"),
+    [
+        ("Hamburg", "Hamburg"),
+        ("  Hamburg.\n", "Hamburg"),
+        ("Answer: Hamburg", "Hamburg"),
+        ("Location: Location: Hamburg", "Hamburg"),
+        ("Birthplace : Hamburg", "Hamburg"),
+        ("**Hamburg**", "Hamburg"),
+        ('"Hamburg".', "Hamburg"),
+        ("“Hamburg”", "Hamburg"),
+        ("- Hamburg", "Hamburg"),
+        ("1. Hamburg", "Hamburg"),
+        ("<answer>Hamburg</answer>", "Hamburg"),
+        ("Hamburg<|endoftext|>The", "Hamburg"),
+        ("Hamburg\n\nQ: Where was she born?\nA: Paris", "Hamburg"),
+        ("Hamburg Question: Where", "Hamburg"),
+        ("Q: Where?\nA: Rome\nQ: And?", "Rome"),
+        ("Here is the answer:\nHamburg", "Hamburg"),
+        ("Sure! The answer is: Hamburg.", "Hamburg"),
+        ("I think it's Hamburg, but I'm not sure.", "Hamburg"),
+        ("I'm not sure, but I think it was Paris.", "Paris"),
+        ("Hamburg. It lies on the Elbe.", "Hamburg"),
+        ("He was born in Hamburg.", "Hamburg"),
+        ("In Hamburg.", "Hamburg"),
+        ("the city of Hamburg", "Hamburg"),
+        ("Barack Obama was born in Honolulu, Hawaii.", "Honolulu, Hawaii"),
+        ("The composer was Claude Debussy.", "Claude Debussy"),
+        ("Washington, D.C.", "Washington, D.C."),
+        ("St. Louis, Missouri", "St. Louis, Missouri"),
+        ("J. R. R. Tolkien", "J. R. R. Tolkien"),
+        ("Star Wars: A New Hope", "Star Wars: A New Hope"),
+        ("Who's Next", "Who's Next"),
+        ("The Lord of the Rings", "The Lord of the Rings"),
+        ("'N Sync", "'N Sync"),
+        ("March 22, 1958.", "March 22, 1958"),
+    ],
+)
+def test_what_a_response_states(response: str, text: str) -> None:
+    found = said(response, subject=SUBJECT)
+    assert (found.text, found.abstains) == (text, None)
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        "IDK",
+        "I don't know.",
+        "Answer: I don't know",
+        "I'm sorry, but I have no information about that.",
+        "As an AI language model, I cannot answer this question.",
+        "Unknown",
+        "The exact date is unknown.",
+        "Answer: unknown",
+        "N/A",
+        "",
+        "...",
+        "Answer:",
+        "I do not know where Barack Obama was born",
+    ],
+)
+def test_what_declines(response: str) -> None:
+    found = said(response, subject=SUBJECT)
+    assert found.abstains
+    assert found.prediction == "IDK"
+
+
+def test_a_preposition_stays_in_the_prediction_for_it_may_begin_a_title() -> None:
+    found = said("In Rainbows")
+    assert (found.whole, found.text, found.prediction) == ("In Rainbows", "Rainbows", "In Rainbows")
+
+
+def test_what_runs_on_is_tried_without_its_rest() -> None:
+    assert readings("Hamburg, where he grew up")[-1] == "Hamburg"
+    assert readings("Hamburg, Germany, on 3 May 1950")[1] == "Hamburg, Germany"
+    assert readings("Pierre Boulez in 1903")[-1] == "Pierre Boulez"
+    assert readings("Hamburg") == ("Hamburg",)
+
+
+@settings(deadline=None)
+@given(st.text(max_size=200))
+def test_any_text_comes_down_to_something_and_to_nothing_less_the_second_time(response: str) -> None:
+    found = said(response)
+    assert (found.abstains is None) == bool(found.text)
+    assert len(found.whole) <= max(len(response), 3) + 3
+    assert all(found.text.startswith(one) for one in readings(found.text))
