@@ -7,7 +7,8 @@ of calls that go wrong, each in one of the ways of `kinds`; `seed` of what goes 
 a call is given; `ignore_n`; `refuse_n`, to answer 400 where n is above 1; `refuse`, a text in a message that is
 answered with 400; `echo_headers`, to repeat what was sent in headers; `need`, the key that must be sent; `delay`, in
 seconds; `script`, a JSON file of questions and the texts that answer them (a message's last <question> tag counts; what
-is not in it is answered as ever); `log`, a file that gets a line for each answer that was sent whole.
+is not in it is answered as ever); `log`, a file that gets a line for each answer that was sent whole: the last
+message's text, seed, n, and a hash of all messages.
 """
 
 from __future__ import annotations
@@ -31,6 +32,11 @@ def answer_to(messages: list[dict[str, str]], seed: int | None) -> str:
     """What the server answers: the same for the same messages and seed."""
     told = hashlib.sha256(json.dumps([messages, seed]).encode()).hexdigest()[:8]
     return f"answer {told} to {messages[-1]['content'][:60]}"
+
+
+def hash_of(messages: list[dict[str, str]]) -> str:
+    """What tells conversations apart."""
+    return hashlib.sha256(json.dumps(messages).encode()).hexdigest()[:16]
 
 
 def question_of(messages: list[dict[str, str]]) -> str:
@@ -170,7 +176,8 @@ class Connection(asyncio.Protocol):
                 return
             if settings.log:
                 with open(settings.log, "a", encoding="utf-8") as log:
-                    log.write(json.dumps([text, body.get("seed"), body.get("n", 1)]) + "\n")
+                    told = [text, body.get("seed"), body.get("n", 1), hash_of(body["messages"])]
+                    log.write(json.dumps(told) + "\n")
             self.send(200, whole)
 
 
