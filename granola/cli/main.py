@@ -11,12 +11,15 @@ import io
 import os
 import sqlite3
 import sys
+from functools import cache
+from importlib import import_module
+from typing import Any
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
 from abstraction.errors import AbstractionError
 from granola import __version__
-from granola.cli import aggregate, audit, dataset, demo, diff, export, ladder, score, snapshot, spark, tiers
 from granola.cli.dashes import HintingCommand
 from granola.errors import GranolaError, UsageError
 from kg.errors import KGError
@@ -24,27 +27,73 @@ from kg.errors import KGError
 UNUSABLE, INTERRUPTED, CLOSED_PIPE = 2, 130, 141  # the last two as a shell tells SIGINT and SIGPIPE
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
+COMMANDS = (
+    "tiers",
+    "dataset",
+    "ladder",
+    "aggregate",
+    "score",
+    "audit",
+    "demo",
+    "snapshot",
+)  # each in a module of its name
+_CLASSES: dict[str, type[TyperCommand]] = {"ladder": HintingCommand}
+
+
+@cache
+def _command(name: str) -> Any:
+    command: Any
+    if name == "snapshot":
+        command = typer.main.get_group(_snapshot())
+    else:
+        alone = typer.Typer(add_completion=False)
+        alone.command(name=name, cls=_CLASSES.get(name))(getattr(import_module(f"granola.cli.{name}"), name))
+        command = typer.main.get_command(alone)
+    command.name = name
+    return command
+
+
+def _snapshot() -> typer.Typer:
+    from granola.cli import diff, export, snapshot, spark
+
+    snapshot.app.command(name="export")(export.export)
+    snapshot.app.command(name="import")(export.import_)
+    snapshot.app.command(name="diff")(diff.diff)
+    snapshot.app.command(name="check")(diff.check)
+    snapshot.app.command(name="spark")(spark.spark)
+    return snapshot.app
+
+
+class Commands(TyperGroup):
+    """The commands, each imported when it is asked for: all of them take longer than many a command does."""
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """The command of that name, None where there is none."""
+        return _command(cmd_name) if cmd_name in COMMANDS else None
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Their names, in the order of the help."""
+        return list(COMMANDS)
+
+    @property
+    def commands(self) -> dict[str, Any]:
+        """All of them."""
+        return {name: _command(name) for name in COMMANDS}
+
+    @commands.setter
+    def commands(self, given: object) -> None:
+        pass
+
+
 app = typer.Typer(
     name="granola",
+    cls=Commands,
     help="Answers at several granularities from WikiData: snapshots, ladders, scores.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-snapshot.app.command(name="export")(export.export)
-snapshot.app.command(name="import")(export.import_)
-snapshot.app.command(name="diff")(diff.diff)
-snapshot.app.command(name="check")(diff.check)
-snapshot.app.command(name="spark")(spark.spark)
-app.add_typer(snapshot.app, name="snapshot")
-app.command(name="tiers")(tiers.tiers)
-app.command(name="dataset")(dataset.dataset)
-app.command(name="ladder", cls=HintingCommand)(ladder.ladder)
-app.command(name="aggregate")(aggregate.aggregate)
-app.command(name="score")(score.score)
-app.command(name="audit")(audit.audit)
-app.command(name="demo")(demo.demo)
 
 
 def _version(value: bool) -> None:
