@@ -91,9 +91,9 @@ def completed(ladder: Ladder, *, more: Sequence[Evidence] = ()) -> Ladder:
     before = list(more)
     levels = [ladder.levels[0]]
     for level in ladder.levels[1:]:
+        before += [step for tier in level.tiers for step in tier.evidence if step not in before]
         tiers = tuple(_completed(tier, known, before) for tier in level.tiers) if known else level.tiers
         levels.append(Level(tiers=tiers))
-        before += [step for tier in tiers for step in tier.evidence if step not in before]
         known |= {tier.qid for tier in tiers if tier.qid}
     return Ladder(levels=tuple(levels), abstained=ladder.abstained)
 

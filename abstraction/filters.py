@@ -15,6 +15,7 @@ from kg.terms import normalise
 
 _WORDS = re.compile(r"[^\W_]+(?:['’.][^\W_]+)*")
 _ARTICLE = re.compile(r"^(?:an?|the)\s+")
+_NAME = re.compile(r"[^\W\d_]+(?:[ .'’-]+[^\W\d_]+)*")  # no brackets, no list
 _TOLD = re.compile(r"\s*[,()]\s*|\s+(?:in|near)\s+(?=[A-ZÀ-Þ]|the\b)")  # what follows tells where the subject is
 _FUNCTION_WORDS = frozenset(
     [
@@ -58,6 +59,15 @@ _FUNCTION_WORDS = frozenset(
         "this",
         "as",
         "into",
+    ]
+)
+_BELONGING = frozenset({"P749", "P127", "P361"})
+# What a place larger than a town of its name is called. A municipality is the town by another name.
+_DIVISIONS = frozenset(
+    [
+        *("state", "province", "region", "county", "department", "district", "republic", "kingdom", "duchy"),
+        *("principality", "prefecture", "canton", "governorate", "oblast", "krai", "territory", "commonwealth"),
+        *("island", "islands", "voivodeship", "emirate", "estado", "provincia"),
     ]
 )
 # Words that may stand beside an answer's whole name without making it anything else.
@@ -157,6 +167,11 @@ def leaks_name(text: str, answer_label: str) -> bool:
     return bool(inner) and any(outer[i : i + len(inner)] == inner for i in range(len(outer) - len(inner) + 1))
 
 
+def is_phrase(text: str) -> bool:
+    """Whether a tier describes ("a city in Ohio") and is no name."""
+    return _ARTICLE.match(text) is not None and text[:1].islower()
+
+
 def leaks_question(text: str, question: str) -> bool:
     """Whether every content word of the tier stands in the question already."""
     mine = content_words(text)
@@ -218,12 +233,16 @@ def clean(
             own.append(p.text)
         return same
 
+    nodes = _told_apart(nodes, answer_names[:2] if is_place else ())
     nodes = remove(nodes, is_alias)
     if not is_place:
         nodes = remove(nodes, lambda p: p.qid is None and leaks_name(p.text, label))
+    else:  # "a city in Padua", for Padua
+        inside = tuple(f" in {the}{normalise(label)}" for the in ("", "the "))
+        nodes = remove(nodes, lambda p: p.qid is None and is_phrase(p.text) and normalise(p.text).endswith(inside))
 
     def leaks(p: Proposal) -> bool:
-        if any(c.property == "self" for c in p.conditions):  # a place or an institution, by name
+        if is_named(p):
             return gives_away(question, subject_text, (p.text, *p.aliases))
         return leaks_question(p.text, question)
 
@@ -231,7 +250,44 @@ def clean(
     if subject is not None:
         nodes = remove(nodes, lambda p: p.qid == subject)
     nodes = remove(nodes, lambda p: is_trivial(p, relation) or (usual is not None and usual(p)))
-    return _collapse(nodes), own
+    nodes = _collapse(nodes)
+    return _unambiguous(nodes, answer_names[:2] if is_place else ()), own
+
+
+def _told_apart(nodes: dict[str, Proposal], answer_names: Sequence[str]) -> dict[str, Proposal]:
+    """Named entities that share their label with the answer or a finer one, under a name that tells more.
+
+    "Groningen Province" around Groningen. Where no name does, the label stays and the filters have their way.
+    """
+    taken = {normalise(n) for n in answer_names}
+    out = dict(nodes)
+    for key in sorted(nodes, key=lambda k: (len(ancestors(nodes, k)), k)):
+        node = nodes[key]
+        if node.qid is None or not (is_named(node) or any(c.property in _BELONGING for c in node.conditions)):
+            continue
+        if normalise(node.text) in taken and (text := _telling_name(node, taken)):
+            aliases = (node.text, *(a for a in node.aliases if a != text))
+            node = out[key] = replace(node, text=text, aliases=aliases)
+        taken.add(normalise(node.text))
+    return out
+
+
+def _telling_name(node: Proposal, taken: Collection[str]) -> str | None:
+    """The shortest alias that holds the label and, of a place, says what it is the name of."""
+    longer = [
+        alias
+        for alias in node.aliases
+        if _NAME.fullmatch(alias)
+        and normalise(alias) not in taken
+        and leaks_name(alias, node.text)
+        and (not is_named(node) or not _DIVISIONS.isdisjoint(words(alias)))
+    ]
+    return min(longer, key=lambda alias: (len(alias), alias), default=None)
+
+
+def is_named(proposal: Proposal) -> bool:
+    """Whether the tier is a place or an institution by its name, and no class or description."""
+    return any(c.property == "self" for c in proposal.conditions)
 
 
 def _collapse(nodes: dict[str, Proposal]) -> dict[str, Proposal]:
@@ -253,12 +309,13 @@ def _collapse(nodes: dict[str, Proposal]) -> dict[str, Proposal]:
                 if other != key and candidate.qid and name in {normalise(a) for a in candidate.aliases}:
                     nodes = merge(nodes, key, other)
                     break
-    return _unambiguous(nodes)
+    return nodes
 
 
-def _unambiguous(nodes: dict[str, Proposal]) -> dict[str, Proposal]:
-    """An alias that is another tier's own text belongs to that tier alone."""
-    texts = {normalise(node.text): key for key, node in nodes.items()}
+def _unambiguous(nodes: dict[str, Proposal], answer_names: Sequence[str]) -> dict[str, Proposal]:
+    """An alias that is another tier's own text, or the answer's name, belongs to that tier alone."""
+    texts = {normalise(name): "" for name in answer_names}
+    texts.update((normalise(node.text), key) for key, node in nodes.items())
     out = {}
     for key, node in nodes.items():
         kept = tuple(a for a in node.aliases if texts.get(normalise(a), key) == key)

@@ -56,6 +56,7 @@ _SPREAD = re.compile(
     r"desert|border|valley|empire|republic|state|country|city in)",
     re.I,
 )
+_KINDS = frozenset(filter(None, PLURAL.values()))
 _INNER = re.compile(r"\s+(?:in|of|on|within)\s+(?:the\s+)?(?=[A-ZÀ-Þa-z])")
 
 
@@ -259,8 +260,9 @@ class Gazetteer:
             if last in PLURAL:
                 right = right[: -len(last)].strip()
                 left, right = (f"{side} {PLURAL[last]}".strip() for side in (left, right))
+            alike = last in _KINDS and left.endswith(f" {last}")  # "Eaton County and Clinton County"
             # "Windsor and Maidenhead" may be one borough: only what can be in two places is said to be in both.
-            if last in PLURAL or spread or not coarser or all(WORLD.search(side) for side in (left, right)):
+            if last in PLURAL or alike or spread or not coarser or all(WORLD.search(side) for side in (left, right)):
                 both = [self._meaning(side, coarser, exclude, on=on, spread=False) for side in (left, right)]
                 if all(both):
                     return tuple(place for side in both if side for place in side)

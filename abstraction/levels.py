@@ -99,7 +99,9 @@ def _bridge(nodes: Graph, key: str) -> Graph:
 def merge(nodes: Graph, key: str, into: str) -> Graph:
     """The graph with proposal `key` said by the finer or equal proposal `into`."""
     gone, kept = nodes[key], nodes[into]
-    names = [n for n in (gone.text, *gone.aliases) if normalise(n) != normalise(kept.text)]
+    # Of a namesake nothing is taken but the name that both share.
+    shared = gone.qid is None or kept.qid is None or gone.qid == kept.qid
+    names = [n for n in (gone.text, *gone.aliases) if shared and normalise(n) != normalise(kept.text)]
     merged: Graph = {}
     for other, node in nodes.items():
         if other == key:

@@ -39,7 +39,13 @@ class Relation:
     suits: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
 
-ANY = Relation(id="", label="", asks="any", trivial=frozenset({"thing", "entity", "person", "human", "place"}))
+_SAYS_NOTHING = frozenset({"thing", "entity", "person", "human", "place", "organization", "organisation"})
+ANY = Relation(
+    id="",
+    label="",
+    asks="any",
+    trivial=_SAYS_NOTHING,
+)
 
 
 @lru_cache(maxsize=1)

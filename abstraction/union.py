@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import zip_longest
 
@@ -18,35 +18,37 @@ def _key(tier: Tier) -> str:
 def union(ladders: Sequence[Ladder]) -> Ladder:
     """One ladder that credits a prediction as the best of several would: each tier at its finest level.
 
-    The answers share level 1; a tier that two ladders hold at different levels stands at the finer one. The
+    The answers share level 1; a tier that two ladders hold at different levels stands at the finer one, but never
+    before what is finer than it in either (the United States not before the New York City of the other answer). The
     row abstains, with the first code, only where every ladder does. Evidence leads all the way from the answer.
     """
     ladders = [completed(ladder) for ladder in ladders]
     if len(ladders) == 1:
         return ladders[0]
-    height = max(len(ladder.levels) for ladder in ladders)
+    ranks = _ranks(ladders)
+    height = 1 + max(ranks.values(), default=0)
     seen: set[str] = set()
-    dropped: set[str] = set()
+    known: set[str] = set()  # entities of the levels before, from which steps may start
     paths = [_paths(ladder) for ladder in ladders]
     out: list[Level] = []
     for depth in range(height):
         tiers: list[Tier] = []
-        at_depth = [ladder.levels[depth].tiers if depth < len(ladder.levels) else () for ladder in ladders]
+        at_depth = [[t for t in _beyond(ladder) if ranks[_key(t)] == depth] for ladder in ladders]
+        at_depth = at_depth if depth else [list(ladder.levels[0].tiers) for ladder in ladders]
         for turn in zip_longest(*at_depth):
             for tier, path in zip(turn, paths, strict=True):
                 if tier is None:
                     continue
                 names = {_key(tier), normalise(tier.text)}
                 if names.isdisjoint(seen):
-                    if not dropped.isdisjoint(step.subject for step in tier.evidence if step.subject):
+                    if _starts_elsewhere(tier, known):
                         tier = replace(tier, evidence=path.get(_key(tier), tier.evidence))
                     tiers.append(tier)
                     seen |= names
-                elif tier.qid is not None and tier.qid not in seen:
-                    dropped.add(tier.qid)  # a namesake stands for it, and no step leads there any more
         if tiers:
             # The answers themselves all stay; every ladder gets its turn before the cap.
             out.append(Level(tiers=tuple(tiers if not out else tiers[:MAX_TIERS])))
+            known.update(tier.qid for tier in out[-1].tiers if tier.qid)
     texts = {normalise(tier.text): depth for depth, level in enumerate(out) for tier in level.tiers}
     out = [
         Level(
@@ -61,6 +63,42 @@ def union(ladders: Sequence[Ladder]) -> Ladder:
     return Ladder(levels=tuple(out), abstained=codes[0] if all(codes) and len(out) == 1 else None)
 
 
+def _starts_elsewhere(tier: Tier, known: set[str]) -> bool:
+    """Whether a step starts at what neither a finer tier nor another step leads to: a namesake stands for it, say."""
+    led = {step.value for step in tier.evidence if step.kind == "statement"}
+    return any(step.subject and step.subject not in known and step.subject not in led for step in tier.evidence)
+
+
+def _beyond(ladder: Ladder) -> Iterator[Tier]:
+    return (tier for level in ladder.levels[1:] for tier in level.tiers)
+
+
+def _ranks(ladders: Sequence[Ladder]) -> dict[str, int]:
+    """The level of each tier's key in the union: its finest, but none before that of a tier before it in its ladder."""
+    ranks: dict[str, int] = {}
+    before: dict[str, set[str]] = {}
+    called: dict[str, str] = {}  # text -> key: one tier may be an entity here and a name there
+    for ladder in ladders:
+        finer: list[str] = []
+        for depth, level in enumerate(ladder.levels[1:], 1):
+            keys = []
+            for tier in level.tiers:
+                key = called.setdefault(normalise(tier.text), _key(tier))
+                called.setdefault(_key(tier), key)
+                ranks[key] = min(depth, ranks.get(key, depth))
+                before.setdefault(key, set()).update(finer)
+                keys.append(key)
+            finer = keys
+    moved = True
+    while moved:  # ranks only rise, and none above the last level
+        moved = False
+        for key, keys_before in before.items():
+            least = max((ranks[b] for b in keys_before), default=0)
+            if ranks[key] < least:
+                ranks[key], moved = least, True
+    return {name: ranks[key] for name, key in called.items()}
+
+
 def shared(ladder: Ladder, rivals: Sequence[Ladder]) -> Ladder:
     """The ladder with only those tiers that every rival's ladder holds as well: what is true whoever is meant.
 
@@ -68,7 +106,7 @@ def shared(ladder: Ladder, rivals: Sequence[Ladder]) -> Ladder:
     """
     paths = [_paths(one) for one in (ladder, *rivals)]
     first = ladder.levels[0]
-    out = [Level(tiers=(Tier(text=first.tiers[0].text),))]
+    out = [Level(tiers=(Tier(text=first.tiers[0].text, bits=first.tiers[0].bits),))]
     for level in ladder.levels[1:]:
         tiers = tuple(
             replace(tier, evidence=joined(path[_key(tier)] for path in paths))

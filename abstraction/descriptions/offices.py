@@ -123,10 +123,11 @@ def read_office(words: Sequence[Word], nominal: int) -> Office | None:
     if family == "role" and tail[0].key == "from":
         return None  # "singer from the United States" tells where one comes from
     first, former, ordinal = 0, False, None
+    opening: int | None = None
     while first < at:
         word = head[first]
         if word.key in listed("former"):
-            former = True
+            former, opening = True, first if opening is None else opening
         elif is_ordinal(word):
             ordinal = word.text if word.text[:1].isdigit() else word.key
         elif word.key == "and" and ordinal:  # "1st and former President"
@@ -144,7 +145,8 @@ def read_office(words: Sequence[Word], nominal: int) -> Office | None:
     row = office_data()["families"][family]
     return Office(
         title=title, complement=text_of(complement), family=family, lift=row["lift"], unique=unique and first == at,
-        former=former, ordinal=ordinal, words=(*head[first:], *complement), complement_words=tuple(complement),
+        former=former, ordinal=ordinal, words=(*head[first if opening is None else opening :], *complement),
+        complement_words=tuple(complement),
     )  # fmt: skip
 
 

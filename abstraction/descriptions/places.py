@@ -122,6 +122,12 @@ PLURAL = {
     "boroughs": "",
     "cantons": "",
 }
+_LISTED = r"[A-ZÀ-Þ][\w.'’-]*(?: [A-ZÀ-Þ][\w.'’-]*)*"
+_IN_LIST = re.compile(r",? and |, ")
+_PLURALS = "|".join(plural for plural, one in PLURAL.items() if one)
+_KIND = "|".join(filter(None, PLURAL.values()))
+_PLURAL_LIST = re.compile(rf"(?P<list>{_LISTED}(?:, {_LISTED})+,? and {_LISTED}) (?P<plural>{_PLURALS})\b")
+_TYPED_LIST = re.compile(rf"\b{_LISTED} (?P<kind>{_KIND})(?:, {_LISTED} (?P=kind))+,? and {_LISTED} (?P=kind)\b")
 # "..., county seat of Fulton County" says what else the place is, not where it lies.
 _ROLE = re.compile(
     r"(?:the\s+)?(?:[a-z]+\s+)?(?:seat|capital|largest|second|third|most|home|birthplace|headquarters|centre"
@@ -192,7 +198,7 @@ def parse_place(description: str) -> PlacePhrase | None:
 def parse_chain(text: str, preposition: str = "in") -> tuple[Unit, ...]:
     """The comma-separated units of a chain, finest first; what is near or beside is no container."""
     units: list[Unit] = []
-    for raw in text.split(","):
+    for raw in _joined_lists(text).split(","):
         piece = raw.strip()
         led = _PREPOSITION.match(piece)
         how = preposition if not units and led is None else ("on" if led and led.group().strip() == "on" else "in")
@@ -215,6 +221,16 @@ def parse_chain(text: str, preposition: str = "in") -> tuple[Unit, ...]:
         if ended:
             break
     return tuple(units)
+
+
+def _joined_lists(text: str) -> str:
+    """The text with each list of places of one kind as one piece: "A, B and C counties", "A County, B County ..."."""
+
+    def spelled(found: re.Match[str]) -> str:
+        kind = PLURAL.get(found["plural"] or "", "")
+        return " and ".join(f"{name} {kind}".strip() for name in _IN_LIST.split(found["list"]))
+
+    return _PLURAL_LIST.sub(spelled, _TYPED_LIST.sub(lambda found: _IN_LIST.sub(" and ", found.group()), text))
 
 
 def _clip(piece: str) -> str:

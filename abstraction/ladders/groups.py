@@ -83,13 +83,15 @@ def _as_groups(lattice: Lattice, chain: KindChain, found: Sequence[Nation], orde
                 del lattice.nodes[key]
                 lattice.nodes[key | own] = node
         condition = frozenset({Condition(property="text", value=f"kind:{normalise(phrase)}")})
-        _add(lattice, phrase, own, chain.proofs[index], condition, found if index >= chain.tied else (), order)
+        proof = (*chain.proofs[index], _is_group(chain.texts[index].rsplit(" ", 1)[-1]))
+        _add(lattice, phrase, own, proof, condition, found if index >= chain.tied else (), order)
     return order
 
 
 def _of_country(lattice: Lattice, chain: KindChain, found: Sequence[Nation], order: int) -> None:
     """ "an American group": the noun alone says too little, with a nationality it does not."""
     noun = chain.texts[-1].rsplit(" ", 1)[-1] if chain.texts else ""
+    rule = (_is_group(noun),) if noun in SMALL else ()
     noun = "group" if noun in SMALL else noun
     if noun not in _NOUNS or noun in chain.texts:
         return
@@ -103,10 +105,14 @@ def _of_country(lattice: Lattice, chain: KindChain, found: Sequence[Nation], ord
             lattice.add(
                 indefinite(f"{each.text} {noun}"),
                 feature | each.features,
-                evidence=(*each.evidence, *chain.proofs[last]),
+                evidence=(*each.evidence, *chain.proofs[last], *rule),
                 conditions=each.conditions | {Condition(property="text", value=f"kind:{noun}")},
                 order=order,
             )
+
+
+def _is_group(small: str) -> Evidence:
+    return Evidence(kind="rule", text=f"{indefinite(small)} is a group")
 
 
 def _tells(text: str) -> bool:

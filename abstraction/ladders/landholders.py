@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import replace
 
 from abstraction.classes import head_of_description
@@ -14,6 +16,7 @@ from abstraction.tiers import Condition, Evidence
 
 STATE_NOUN = "country"
 _COUNTRY_CLASSES = STATE | {"Q6256"}
+_PLAIN = re.compile(r"[^\W\d_]+(?:[ .'’-]+[^\W\d_]+)*")
 # What a place is to another, or too vague: not what it is called by itself.
 _ROLES = frozenset(
     {"county seat", "seat", "capital", "place", "area", "metropolitan area", "urban area", "conurbation"}
@@ -36,7 +39,7 @@ def landholders(case: Case) -> list[Proposal]:
             text=keys[p.key],
             qid=None,
             parents=tuple(keys.get(parent, parent) for parent in p.parents),
-            aliases=tuple(indefinite(f"{noun} in {definite(name)}") for name in p.aliases),
+            aliases=tuple(indefinite(f"{noun} in {definite(name)}") for name in _spoken((p.text, *p.aliases))),
             evidence=(*evidence, *p.evidence),
             conditions=p.conditions | {condition},
         )
@@ -48,6 +51,22 @@ def landholders(case: Case) -> list[Proposal]:
         key=noun, text=indefinite(noun), parents=tops, evidence=evidence, conditions=frozenset({condition})
     )
     return [*phrased, alone]
+
+
+def _spoken(names: Sequence[str]) -> list[str]:
+    """The first name, and of the others those that stand in a sentence: words, or initials of several of them.
+
+    Codes ("CAN", "jp"), flags and names that need their brackets are none.
+    """
+    spelled = {"".join(w[0] for w in name.split() if w[0].isupper()) for name in names}
+    out = list(names[:1])
+    for name in names[1:]:
+        letters = name.replace(".", "").replace(" ", "")
+        in_words = len(name) > 3 and name[0].isupper() and any(c.islower() for c in name) and not name.endswith(".")
+        of_words = len(letters) > 1 and letters in spelled
+        if (in_words and _PLAIN.fullmatch(name)) or of_words or name.startswith("the "):
+            out.append(name)
+    return out
 
 
 def _noun(case: Case) -> tuple[str, tuple[Evidence, ...]] | None:

@@ -178,7 +178,9 @@ def _lifted(
             # The land of the title, which need not be the holder's own.
             feature = frozenset({f"title:{adjective}"}).union(*(n.features for n in nations if n.text == adjective))
             condition = Condition(property="text", value=f"land:{adjective}")
-            out.append((f"{adjective} {noun}", wider | feature, evidence, conditions | {condition}))
+            # "a Swedish monarch" says no less than "the monarch of Sweden".
+            if hidden or noun != office.title.lower() or _complement_name(office) not in bundled_demonyms().names:
+                out.append((f"{adjective} {noun}", wider | feature, evidence, conditions | {condition}))
         elif office.family == "monarch":
             pass  # a king's own nationality is not that of his throne
         elif nations:
@@ -235,16 +237,20 @@ def _nouns(office: Office) -> list[str]:
 
 def _land(case: Case, office: Office) -> str | None:
     """The adjective of the country that the complement names or ends in ("of Emperor Shirakawa of Japan")."""
-    name = normalise(office.complement)
-    for start in ("of ", "to ", "for "):
-        name = name.removeprefix(start)
-    name = name.removeprefix("the ")
+    name = _complement_name(office)
     known = bundled_demonyms().names
     # Whole, else what it ends in, else the first of several lands: the King of Denmark and Norway is a Danish one.
     for land in (name, name.rsplit(" of ", 1)[-1], name.split(" and ", 1)[0]):
         if found := known.get(land.removeprefix("the ")):
             return case.vocabulary.adjective(found[0])
     return None
+
+
+def _complement_name(office: Office) -> str:
+    name = normalise(office.complement)
+    for start in ("of ", "to ", "for "):
+        name = name.removeprefix(start)
+    return name.removeprefix("the ")
 
 
 def add_kin(case: Case, lattice: Lattice, kin: Sequence[Kin]) -> None:

@@ -67,6 +67,7 @@ class _Kinds:
         self.case = case
         self.lattice = Lattice()
         self.order = 0
+        self.states: set[str] = set()  # features of the sovereign states among the places
         text = case.graph.description(case.answer)
         self.described = parse_organisation(text, case.vocabulary, FAMILY) if text else None
 
@@ -77,7 +78,7 @@ class _Kinds:
         general = all(normalise(t) in listed("general_kinds") for chain in chains for t in chain.texts)
         found = self.nations(described)
         steps = self.steps(described)
-        for chain in (self.made() if general else []) or chains:
+        for chain in (self.made(chains) if general else []) or chains:
             self.add(chain, found, steps)
         return self.lattice.proposals(under=under)
 
@@ -135,18 +136,23 @@ class _Kinds:
     def _is_country(self, qid: str | None) -> bool:
         return qid is not None and "country" in self.case.gazetteer.classes(qid)
 
-    def made(self) -> list[KindChain]:
-        """By product or trade, where nothing better is known: "a car manufacturer", "a video game company"."""
+    def made(self, general_kinds: Sequence[KindChain]) -> list[KindChain]:
+        """By product or trade, where nothing better is known: "a car manufacturer", "a video game company".
+
+        `general_kinds` show that it is a company at all.
+        """
+        general = _called_company(general_kinds)
         found: list[tuple[str, Statement]] = []
         products = self.case.graph.current(self.case.answer, "P1056") if self.case.relation.id == "P176" else []
         for statement in products:
             label = self.case.graph.label(statement.target or "")
             if label is not None and label.islower() and len(label.split()) < 3 and not label.endswith("s"):
                 noun = "company" if label in listed("mass_products") else "manufacturer"
-                found.append((f"{label} {noun}", statement))
+                if general or noun == "manufacturer":
+                    found.append((f"{label} {noun}", statement))
         for statement in self.case.graph.current(self.case.answer, "P452"):
             label = self.case.graph.label(statement.target or "")
-            if label is not None and label.islower() and label.endswith(" industry"):
+            if general and label is not None and label.islower() and label.endswith(" industry"):
                 found.append((f"{label.removesuffix(' industry')} company", statement))
         chains: list[KindChain] = []
         for text, statement in found[:MADE]:
@@ -155,7 +161,7 @@ class _Kinds:
                 KindChain(
                     texts=(text,),
                     features=(frozenset({f"o:{text}"}),),
-                    proofs=((from_statement(self.case.graph, statement),),),
+                    proofs=((from_statement(self.case.graph, statement), *general),),
                     conditions=(frozenset({condition}),),
                 )
             )
@@ -200,11 +206,14 @@ class _Kinds:
         """All places with the whole phrase, the widest with the shortened ones as well."""
         for at, (where, own, evidence, condition) in enumerate(placed):
             if index == 0 or at + 1 == len(placed):
+                # What lies inside the nation's land is of the nation; its state as a whole need not be.
+                states = own & self.states
+                inside = not states or (states != own and not states.isdisjoint(land))
                 self.lattice.add(
                     indefinite(f"{chain.texts[index]} in {where}"),
-                    chain.features[index] | own | land,
+                    chain.features[index] | own | (land if inside else frozenset()),
                     evidence=(*chain.proofs[index], *evidence),
-                    conditions=chain.conditions[index] | condition | lands,
+                    conditions=chain.conditions[index] | condition | (lands if inside else frozenset()),
                     order=self.order,
                 )
 
@@ -235,7 +244,10 @@ class _Kinds:
     def _feature(self, place: Place) -> str:
         """A country is the same feature as its nationality."""
         adjective = self.case.vocabulary.adjective(place.qid) if place.qid and self._is_country(place.qid) else None
-        return f"n:{adjective}" if adjective else f"p:{place.key}"
+        feature = f"n:{adjective}" if adjective else f"p:{place.key}"
+        if place.qid and self.case.gazetteer.is_state(place.qid):
+            self.states.add(feature)
+        return feature
 
     def _shown(self, place: Place, finer: Sequence[Place]) -> tuple[Evidence, ...]:
         """The words that name the place; where none do, what puts a finer place of the chain there."""
@@ -261,6 +273,17 @@ class _Kinds:
                 if place.key == outer.key:
                     return from_description(graph, inner.qid, place.written or place.text)
         return None
+
+
+def _called_company(chains: Sequence[KindChain]) -> tuple[Evidence, ...]:
+    """What calls it a company, with the rule that a corporation or business is one; empty where nothing does."""
+    for chain in chains:
+        for kind, proof in zip(chain.texts, chain.proofs, strict=True):
+            if kind.endswith("company"):
+                return proof
+            if normalise(kind) in listed("companies"):
+                return (*proof, Evidence(kind="rule", text=f"{indefinite(kind)} is a company"))
+    return ()
 
 
 Placed = tuple[str, frozenset[str], tuple[Evidence, ...], frozenset[Condition]]

@@ -280,8 +280,9 @@ class Climb:
 
     def _add(self, place: Place, below: str, evidence: tuple[Evidence, ...]) -> None:
         names = self.graph.names(place.qid) if place.qid else ()
-        # "southeastern United States" tells where, it is no name of the United States.
-        written = "" if is_directed(place.written) else place.written
+        # "southeastern United States" tells where and "Indian" whose: neither is a name.
+        named = place.qid is None or any(_holds_words(place.written, name) for name in names[:1])
+        written = place.written if named and not is_directed(place.written) else ""
         if place.key not in self.nodes:
             self.nodes[place.key] = Proposal(
                 key=place.key,
@@ -334,6 +335,10 @@ class Climb:
 
     def _is_place(self, qid: str) -> bool:
         return not PLACES.isdisjoint(self.case.gazetteer.classes(qid))
+
+
+def _holds_words(text: str, name: str) -> bool:
+    return set(normalise(name).split()) <= set(normalise(text).split())
 
 
 def _as_written(place: Place) -> Place:

@@ -39,8 +39,10 @@ def range_of_words(text: str) -> Range | None:
         low_part = _ONE.match(found["low"])
         if not high_part or not low_part:
             return None
-        power = high_part["power"] if not low_part["power"] else None
-        low, high_end = _amount(low_part, power), _amount(high_part, None)
+        low, high_end = _amount(low_part, None), _amount(high_part, None)
+        shared = None if low_part["power"] else _amount(low_part, high_part["power"])
+        if shared is not None and high_end is not None and shared < high_end:
+            low = shared  # "between 10 and 100 million", unlike "between 100,000 and 1 million"
         if low is None or high_end is None:
             return None
         return Range(low=low, high=high_end, unit=_unit(high_part))

@@ -89,7 +89,8 @@ class Judge:
             return Verdict.ALIAS, "is a name of the answer", none
         if key in case.asked.trivial or key in GENERIC:
             return Verdict.UNINFORMATIVE, "says no more than the question asks for", none
-        if self._leaks(case, text):
+        within = bool(meant) and all(not PLACES.isdisjoint(self.maker.classes(i)) for i in meant)
+        if self._leaks(case, text) and not (within and key != bare(self.cases.asked_about(case.row) or "")):
             return Verdict.UNINFORMATIVE, LEAKS, none
         if meant:
             return (*self.placing.ordered(case, tier, meant), meant)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from abstraction.demonyms import bundled_demonyms
@@ -13,6 +14,7 @@ from abstraction.verifying.verdicts import Verdict
 from abstraction.verifying.wording import all_words, bare, content, proper_names
 from kg.terms import normalise
 
+_INSIDE = re.compile(r"\bin (?:the )?(?P<where>[A-ZÀ-Þ].*)")
 KINDS = frozenset({"P106", "P31", "P136", "P641", "P452"})
 
 
@@ -58,7 +60,16 @@ class Phrases:
             return Verdict.FINER_THAN_PREVIOUS, "says more than the tier before it"
         if not earlier:
             return Verdict.ENTAILED, "each word is said of the answer"
+        if _INSIDE.search(tier.text) and all(self._is_somewhere_unknown(case, t) for t in earlier):
+            return Verdict.UNKNOWN, "the snapshot does not tell where the place of the tier before it lies"
         return Verdict.SIBLING, "neither follows from the tier before it nor the reverse"
+
+    def _is_somewhere_unknown(self, case: Case, tier: Tier) -> bool:
+        """Whether a phrase tells a place ("a commune in Morbihan") of which the snapshot tells nothing above."""
+        where = _INSIDE.search(tier.text)
+        if where is None:
+            return False
+        return not any(self.cases.is_called(i, bare(where["where"])) for i in case.above.ids)
 
     def _lifted(self, tier: Tier) -> set[str]:
         """The words of the rules and classes that the tier's own evidence, if it has any, goes by."""

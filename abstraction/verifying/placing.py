@@ -48,6 +48,9 @@ class Placing:
     def ordered(self, case: Case, tier: Tier, meant: frozenset[str]) -> tuple[Verdict, str]:
         """Whether an entity above the answer also stands above the tiers accepted before it."""
         before = [ids for _, ids in case.good if ids and not any(i.startswith("text:") for i in ids)]
+        if len(case.answers) > 1:  # each answer has tiers of its own
+            over = [self._over(case, a) for a in case.answers]
+            before = [ids for ids in before if any(ids & one and meant & one for one in over)]
         if not before or any(i.startswith("text:") for i in meant):
             return Verdict.ENTAILED, "lies above the answer"
         for ids in before:
