@@ -22,6 +22,24 @@ PATIENCE_SECONDS = 20.0
 OLDEST = (5, 26)
 
 _DATABASE = re.compile(r"[A-Za-z][A-Za-z0-9.-]{2,62}\Z")
+# What a server answers, by a part of its code, and what to do.
+_ANSWERS = (
+    ("DatabaseNotFound", "no such database; name another with --database"),
+    ("DatabaseUnavailable", "the database is not online; start it, or name another with --database"),
+    ("OutOfMemory", "the server has too little memory for it; give it more, or push with a smaller --batch"),
+    ("ReadOnly", "the database takes no writing; push to one that does"),
+    ("NotALeader", "the database takes no writing; push to the server that leads"),
+    ("ConstraintValidationFailed", "something else has written to the database; push with --replace"),
+    ("DeadlockDetected", "something else writes to the database; let it finish and try again"),
+)
+# Why none answers, by a part of what the driver says.
+_SILENCES = (
+    ("looks like HTTP", "what does is a web server: the bolt port is meant, 7687 by default"),
+    ("encrypt", "what does speaks no TLS, or its certificate is not trusted: mind the scheme, bolt or bolt+s"),
+    ("refused", "is it running? The connection was refused"),
+    ("DNS", "no host of that name is known"),
+    ("timed out", "is it running? Nothing came back in time"),
+)
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 2.0
 
 
@@ -166,16 +184,18 @@ class Client:
                 given = f"user {os.environ.get(USER) or 'neo4j'!r}" if _credentials() else "no credentials"
                 return MirrorAccessError(f"{where} refused {given} ({code}); set {USER} and {PASSWORD}")
             if "TransactionTimedOut" in code or "TransactionTerminated" in code:
-                return MirrorTimeoutError(f"{where}: a query took more than {seconds:g} s and was stopped ({code})")
-            if "DatabaseNotFound" in code or "DatabaseUnavailable" in code:
-                return MirrorError(f"{where}: no such database, or it is not online ({code})")
-            first = (error.message or "").splitlines()[:1]
-            return MirrorError(f"{where}: {code}: {''.join(first)}")
+                return MirrorTimeoutError(
+                    f"{where}: a query took more than {seconds:g} s and was stopped ({code});"
+                    " try again when the server has less to do"
+                )
+            said = next((text for part, text in _ANSWERS if part in code), "the server failed; its log says why")
+            return MirrorError(f"{where}: {said} ({code})")
         if isinstance(error, ConfigurationError):
-            return MirrorError(f"{where}: {error}")
+            return MirrorError(f"{where}: the driver cannot use this address: {error}")
         if isinstance(error, DriverError | OSError):
-            why = " ".join(str(error).split())
-            return MirrorUnreachableError(f"no Neo4j server answers at {where}; is it running? ({why})")
+            text = str(error)
+            said = next((said for part, said in _SILENCES if part in text), "is it running, and is this its bolt port?")
+            return MirrorUnreachableError(f"no Neo4j server answers at {where}; {said}")
         return MirrorError(f"{where}: {error}")
 
 

@@ -156,9 +156,9 @@ def push(
 ) -> Pushed:
     """Put a snapshot file into the database at `bolt://HOST:PORT[/DATABASE]`, or go on with that.
 
-    Does nothing where the database holds it already. `replace` empties a database that holds another snapshot, or
-    remains of one; nodes of other labels than the mirror's are never touched. `batch` is how many nodes or
-    relationships go into one statement.
+    Where the database holds it already, only constraints and indexes that are missing are made. `replace` empties a
+    database that holds another snapshot, or remains of one; nodes of other labels than the mirror's are never
+    touched. `batch` is how many nodes or relationships go into one statement.
 
     Raises MirrorError where the database holds something else, was changed behind the mirror's back, or another
     push writes to it; MirrorUnreachableError where the server stays away for `patience` seconds; the errors of
@@ -200,6 +200,8 @@ class _Push:
         resumed = marker is not None
         if marker is not None and marker["complete"]:
             if not replace:
+                self._schema()
+                self._full_text()
                 self._check_counts()
                 return self._pushed({}, resumed=False)
             marker, resumed = None, False
@@ -324,16 +326,17 @@ class _Push:
 
     def _finish(self, load: str) -> None:
         self._tell("full-text index", 0, 1)
-        if fields := self._text_fields():
-            self._client.run(
-                f"CREATE FULLTEXT INDEX {FULL_TEXT} IF NOT EXISTS FOR (n:Entity) ON EACH [{', '.join(fields)}]"
-            )
-            self._client.run("CALL db.awaitIndexes(86400)", seconds=86_500)
+        self._full_text()
         self._check_counts()
         self._client.run(
             "MATCH (m:Snapshot {slot: 1}) WHERE m.load = $load SET m.complete = true REMOVE m.lock", {"load": load}
         )
         self._tell("full-text index", 1, 1)
+
+    def _full_text(self) -> None:
+        fields = ", ".join(self._text_fields())
+        self._client.run(f"CREATE FULLTEXT INDEX {FULL_TEXT} IF NOT EXISTS FOR (n:Entity) ON EACH [{fields}]")
+        self._client.run("CALL db.awaitIndexes(86400)", seconds=86_500)
 
     def _text_fields(self) -> list[str]:
         languages = self._connection.execute("SELECT DISTINCT language FROM term ORDER BY language")

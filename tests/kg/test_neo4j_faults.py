@@ -11,6 +11,8 @@ import socket
 import subprocess
 import threading
 from collections.abc import Iterator
+from contextlib import closing
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -158,6 +160,56 @@ class TestRealServer:
             open_store(server.address)
         assert push(snapshot, server.address).resumed
         assert not verify_mirror(server.address, snapshot).problems
+
+    @pytest.mark.parametrize(
+        ("query", "said"),
+        [
+            (
+                "UNWIND range(1, 300000000) AS n WITH collect(toString(n)) AS x RETURN size(x)",
+                r"too little memory for it; give it more, or push with a smaller --batch \(Neo\.",
+            ),
+            ("CREATE (:Once {key: 1}), (:Once {key: 1})", r"something else has written .*push with --replace \(Neo\."),
+            ("RETURN x", r"the server failed; its log says why \(Neo\.ClientError\.Statement\.SyntaxError\)$"),
+        ],
+    )
+    def test_what_a_server_answers_is_told_with_what_to_do(self, server: Server, query: str, said: str) -> None:
+        with closing(Client(Address.parse(server.address), patience=0)) as client:
+            client.run("CREATE CONSTRAINT once IF NOT EXISTS FOR (n:Once) REQUIRE n.key IS UNIQUE")
+            with pytest.raises(MirrorError, match=said):
+                client.run(query)
+
+    def test_a_server_without_tls(self, server: Server) -> None:
+        with pytest.raises(MirrorUnreachableError, match=r"speaks no TLS.*mind the scheme, bolt or bolt\+s$"):
+            Neo4jStore.open(server.address.replace("bolt:", "bolt+s:"), patience=0)
+
+
+@pytest.mark.parametrize(
+    ("address", "said"),
+    [
+        ("bolt://127.0.0.1:1", "The connection was refused"),
+        ("bolt://no-such-host.invalid", "no host of that name is known"),
+    ],
+)
+def test_why_none_answers(address: str, said: str) -> None:
+    with pytest.raises(MirrorUnreachableError, match=f"no Neo4j server answers at .*; .*{said}$"):
+        Neo4jStore.open(address, patience=0)
+
+
+class Web(BaseHTTPRequestHandler):
+    default_request_version = "HTTP/1.1"  # with a status line also for what is no request
+
+
+def test_a_web_server_is_no_neo4j() -> None:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Web)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        with pytest.raises(MirrorUnreachableError, match="what does is a web server: the bolt port is meant"):
+            Neo4jStore.open(f"bolt://127.0.0.1:{server.server_port}", patience=0)
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join(timeout=10)
 
 
 def test_no_server(snapshot: Path) -> None:

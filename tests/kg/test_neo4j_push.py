@@ -16,6 +16,7 @@ from granola.cli.main import main
 from kg import snapshot
 from kg.errors import MirrorError
 from kg.store import open_store
+from kg.store.neo4j import FULL_TEXT, Neo4jStore
 from kg.store.neo4j_client import Address, Client
 from kg.store.neo4j_push import PushProgress, push
 from kg.store.neo4j_verify import verify_mirror
@@ -217,6 +218,32 @@ def test_verify_tells_what_was_changed(small: Path, address: str, client: Client
     problems = "\n".join(verify_mirror(address, small).problems)
     for part in said:
         assert part in problems, problems
+
+
+@pytest.mark.parametrize("dropped", ["CONSTRAINT name_key", "INDEX entity_number", "INDEX value_list", "INDEX {text}"])
+def test_a_push_over_a_whole_mirror_makes_what_was_dropped(
+    small: Path, address: str, client: Client, dropped: str
+) -> None:
+    push(small, address, replace=True)
+    before = content(client)
+    client.run(f"DROP {dropped}".format(text=FULL_TEXT))
+    assert verify_mirror(address, small).problems
+    assert push(small, address).written == {}
+    assert verify_mirror(address, small).problems == ()
+    assert content(client) == before
+    with Neo4jStore.open(address) as mirror:
+        assert mirror.search("Paris")
+
+
+def test_a_snapshot_made_anew_is_the_same_mirror(address: str, tmp_path: Path) -> None:
+    """What identifies the content is compared, not when, how and from which copy of the dump the file was made."""
+    (tmp_path / "copy.json").write_bytes((DEMO / "wikidata.json").read_bytes())
+    paths = [tmp_path / "one", tmp_path / "two"]
+    for path, source in zip(paths, (DEMO / "wikidata.json", tmp_path / "copy.json"), strict=True):
+        snapshot.build([source], path, command=f"granola snapshot build {source}", software=str(path))
+    push(paths[0], address, replace=True)
+    assert push(paths[1], address).written == {}
+    assert verify_mirror(address, paths[1], sample=20).problems == ()
 
 
 def test_a_push_over_a_changed_mirror_says_so(small: Path, address: str, client: Client) -> None:
