@@ -12,7 +12,6 @@ import subprocess
 import threading
 from collections.abc import Iterator
 from contextlib import closing
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -195,20 +194,18 @@ def test_why_none_answers(address: str, said: str) -> None:
         Neo4jStore.open(address, patience=0)
 
 
-class Web(BaseHTTPRequestHandler):
-    default_request_version = "HTTP/1.1"  # with a status line also for what is no request
-
-
 def test_a_web_server_is_no_neo4j() -> None:
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Web)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def refuse() -> None:
+            with server.accept()[0] as client:
+                client.recv(100)
+                client.sendall(b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n")
+
+        thread = threading.Thread(target=refuse, daemon=True)
+        thread.start()
         with pytest.raises(MirrorUnreachableError, match="what does is a web server: the bolt port is meant"):
-            Neo4jStore.open(f"bolt://127.0.0.1:{server.server_port}", patience=0)
-    finally:
-        server.shutdown()
-        server.server_close()
+            Neo4jStore.open(f"bolt://127.0.0.1:{server.getsockname()[1]}", patience=0)
         thread.join(timeout=10)
 
 
