@@ -317,7 +317,8 @@ def test_dates_are_worded_as_the_same_span() -> None:
 def test_rows_without_a_ladder_are_not_asked_to_be_worded() -> None:
     model = Scripted(lambda _: block("x"))
     store = store_of(*WORLD)
-    rows = [LadderMaker(store).make(replace(row("Nowhere"), id=str(n))) for n in range(5000)]
+    ladder = LadderMaker(store).make(row("Nowhere"))
+    rows = [replace(ladder, id=str(n)) for n in range(5000)]
     done = ModelPhraser(model, store, mode="word")(rows)
     assert model.asked == []
     assert [one.id for one in done] == [one.id for one in rows]
