@@ -68,7 +68,7 @@ class LadderMaker:
         self.graph = Graph(store, language=read, shown_in=language, properties=properties)
         self._telling = Telling(language)
         self._priors = Priors(store)
-        self._start_afresh()
+        self.start_afresh()
         self._triviality = Triviality(self.graph)
         self.vocabulary = Vocabulary.from_store(store, read)
 
@@ -92,7 +92,7 @@ class LadderMaker:
             return self._make(row)
         # What is worked out about other places meanwhile may rest on the row's words: nothing of it is kept.
         kept = (self.classes, self.gazetteer, self.linker)
-        self._start_afresh()
+        self.start_afresh()
         self.graph.put(described)
         try:
             return self._make(row)
@@ -100,7 +100,8 @@ class LadderMaker:
             self.graph.forget(described.id)
             self.classes, self.gazetteer, self.linker = kept
 
-    def _start_afresh(self) -> None:
+    def start_afresh(self) -> None:
+        """Drop what was concluded so far, as after an interruption; what was read is kept."""
         self.classes = Classifier(self.graph)
         self.gazetteer = Gazetteer(self.graph, self.classes)
         self.linker = Linker(self.graph, self.gazetteer, method=self._method, priors=self._priors)

@@ -10,7 +10,7 @@ from typing import Any
 
 from abstraction.errors import RowError
 from abstraction.formats import fields
-from abstraction.formats.records import SCHEMA_VERSION, RejectedRow, excerpt, read_records
+from abstraction.formats.records import SCHEMA_VERSION, Record, RejectedRow, excerpt, read_records
 from abstraction.formats.writing import FORMATS, write_records
 from abstraction.tiers import Level, Tier
 from abstraction.wording import read_wording, subject_of
@@ -22,6 +22,7 @@ __all__ = [
     "RejectedRow",
     "TieredRow",
     "granola_columns",
+    "question_rows",
     "read_questions",
     "read_tiered",
     "write_granola_eq",
@@ -131,36 +132,46 @@ def read_questions(
     for path in paths:
         from_name = _FILE_RELATION.match(Path(path).name)
         default = relation or (from_name[1].upper() if from_name else None)
-        start = dict(bases)
-        for position, record in enumerate(read_records(path), 1):
-            if isinstance(record, RejectedRow):
-                _reject(record, on_reject)
+        for row in _rows(read_records(path), default, seen, bases):
+            if isinstance(row, RejectedRow):
+                _reject(row, on_reject)
                 continue
-            try:
-                row = _question(record.data, default, record.source, flat=record.flat)
-            except fields.FieldError as error:
-                rejected = RejectedRow(
-                    source=record.source, reason=str(error), excerpt=excerpt(repr(dict(record.data)))
-                )
-                _reject(rejected, on_reject)
-                continue
-            if not row.id:
-                prefix = row.relation or "row"
-                bases[prefix] = start.get(prefix, 0) + position
-                row = replace(row, id=f"{prefix}-{bases[prefix]}")
-            if row.id in seen:
-                rejected = RejectedRow(
-                    source=record.source,
-                    reason=f"id {row.id!r} stands already at {seen[row.id]}",
-                    excerpt=excerpt(row.question),
-                )
-                _reject(rejected, on_reject)
-                continue
-            seen[row.id] = record.source
             yield row
             given += 1
             if limit is not None and given >= limit:
                 return
+
+
+def question_rows(
+    records: Iterable[Record | RejectedRow], *, relation: str | None = None
+) -> Iterator[QARow | RejectedRow]:
+    """The questions of records, as `read_questions` of a file that holds them; rejected rows stand in their places."""
+    return _rows(records, relation, {}, {})
+
+
+def _rows(
+    records: Iterable[Record | RejectedRow], default: str | None, seen: dict[str, str], bases: dict[str, int]
+) -> Iterator[QARow | RejectedRow]:
+    start = dict(bases)
+    for position, record in enumerate(records, 1):
+        if isinstance(record, RejectedRow):
+            yield record
+            continue
+        try:
+            row = _question(record.data, default, record.source, flat=record.flat)
+        except fields.FieldError as error:
+            yield RejectedRow(source=record.source, reason=str(error), excerpt=excerpt(repr(dict(record.data))))
+            continue
+        if not row.id:
+            prefix = row.relation or "row"
+            bases[prefix] = start.get(prefix, 0) + position
+            row = replace(row, id=f"{prefix}-{bases[prefix]}")
+        if row.id in seen:
+            reason = f"id {row.id!r} stands already at {seen[row.id]}"
+            yield RejectedRow(source=record.source, reason=reason, excerpt=excerpt(row.question))
+            continue
+        seen[row.id] = record.source
+        yield row
 
 
 def read_tiered(path: Path | str, *, on_reject: Callable[[RejectedRow], None] | None = None) -> Iterator[TieredRow]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -48,13 +48,17 @@ def read_predictions(path: Path | str) -> PredictionFile:
     line stands. Raises PredictionError for a file that is empty, of no known kind, or without one good line.
     """
     name = "standard input" if str(path) == "-" else str(path)
+    try:
+        return predictions_of(list(read_records(path)), name)
+    except RowError as error:
+        raise PredictionError(f"{error}; for predictions, {EXPECTED}") from error
+
+
+def predictions_of(records: Sequence[Record | RejectedRow], name: str) -> PredictionFile:
+    """The predictions of records, as `read_predictions` of a file `name` that holds them."""
     kept: dict[str, Prediction] = {}
     rejected: list[RejectedRow] = []
     ids: set[str] = set()
-    try:
-        records = list(read_records(path))
-    except RowError as error:
-        raise PredictionError(f"{error}; for predictions, {EXPECTED}") from error
     columns = {column for record in records if isinstance(record, Record) for column in record.data}
     for record in records:
         if isinstance(record, RejectedRow):

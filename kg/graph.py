@@ -58,6 +58,11 @@ class Graph:
         for i in wanted:
             self._entities[i] = got.get(i)
 
+    @property
+    def held(self) -> int:
+        """How many entities are kept, those among them that the snapshot lacks."""
+        return len(self._entities)
+
     def put(self, entity: Entity) -> None:
         """Let an entity stand that the snapshot lacks, until `forget`."""
         self.forget(entity.id)

@@ -81,6 +81,21 @@ def read_records(path: Path | str) -> Iterator[Record | RejectedRow]:
         ) from error
 
 
+def parse_records(data: bytes, name: str) -> Iterator[Record | RejectedRow]:
+    """The records of a JSON array, or of JSON objects one a line, as `read_records` of a file `name` that holds them.
+
+    Raises RowError where there is nothing, and for a newer schema.
+    """
+    first = data.removeprefix(b"\xef\xbb\xbf").lstrip()[:1]
+    if not first:
+        raise RowError(f"{name} is empty; expected a JSON array, or one JSON object a line")
+    read = _read_array(io.BytesIO(data), name) if first == b"[" else _read_lines(io.BytesIO(data), name, lone=False)
+    for record in read:
+        if isinstance(record, Record) and "schema_version" in record.data:
+            _check_schema(record)
+        yield record
+
+
 def _read(path: Path | str, name: str) -> Iterator[Record | RejectedRow]:
     if Path(path).is_dir():
         raise RowError(f"{name} is a folder; name the files in it, as in {name}/*.json")
