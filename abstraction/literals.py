@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abstraction.evidence import from_statement
+from abstraction.information.literals import with_date_bits, with_quantity_bits
 from abstraction.ladders.dates import ParsedDate, date_ladder, parse_date
 from abstraction.tiers import Evidence, Level
 from kg.graph import Graph
@@ -18,7 +19,8 @@ def date_levels(text: str, *, graph: Graph, subject: str | None, relation: str) 
     parsed = parse_date(text, code=graph.shown_in)
     if parsed is None:
         return None
-    return tuple(date_ladder(parsed, subject_evidence=_date_evidence(parsed, graph, subject, relation)))
+    evidence = _date_evidence(parsed, graph, subject, relation)
+    return with_date_bits(parsed, date_ladder(parsed, subject_evidence=evidence), relation)
 
 
 def _date_evidence(parsed: ParsedDate, graph: Graph, subject: str | None, relation: str) -> Evidence | None:
@@ -51,4 +53,4 @@ def quantity_levels(text: str, *, graph: Graph, subject: str | None, relation: s
             if isinstance(value, QuantityValue) and value.amount == parsed.amount:
                 evidence = from_statement(graph, statement)
                 break
-    return tuple(quantity_ladder(parsed, subject_evidence=evidence))
+    return with_quantity_bits(parsed, quantity_ladder(parsed, subject_evidence=evidence), relation)

@@ -17,6 +17,7 @@ from abstraction.descriptions.places import parse_place
 from abstraction.filters import clean, is_trivial
 from abstraction.gazetteer import PLACES, Gazetteer
 from abstraction.hierarchy import entailed_classes
+from abstraction.information.weighing import Information
 from abstraction.ladders.base import Case
 from abstraction.languages import language as language_of
 from abstraction.languages import reading_language
@@ -71,6 +72,7 @@ class LadderMaker:
         self.start_afresh()
         self._triviality = Triviality(self.graph)
         self.vocabulary = Vocabulary.from_store(store, read)
+        self.information = Information(store, self.vocabulary)
 
     def make_all(self, rows: Iterable[QARow]) -> Iterator[TieredRow]:
         """Tiered rows in the order of the questions, read from the store in batches."""
@@ -225,7 +227,9 @@ class LadderMaker:
             is_person="person" in kinds or "fictional" in kinds,
             usual=None if not asked.id or asked.id in table() else partial(self._triviality.is_trivial, asked.id),
         )
-        beyond = levels(ordered(nodes, partial(entailed_classes, self.graph)))
+        nodes = ordered(nodes, partial(entailed_classes, self.graph))
+        beyond = levels(nodes)
+        weighed = partial(self.information.weighed, nodes=nodes, asked=asked, kinds=kinds)
         if own:
             tier = first.tiers[0]
             known = {normalise(n) for n in tier.names()}
@@ -235,8 +239,8 @@ class LadderMaker:
             code = Abstention.ONLY_TRIVIAL if proposals else Abstention.NOTHING_KNOWN
             if told.left_out and not proposals:
                 code = Abstention.UNSUPPORTED
-            return Ladder(levels=(first,), abstained=code)
-        return Ladder(levels=(_without(first, beyond), *beyond))
+            return Ladder(levels=weighed((first,)), abstained=code)
+        return Ladder(levels=weighed((_without(first, beyond), *beyond)))
 
     def _first_level(self, text: str, link: Link) -> Level:
         if link.qid is None or link.abstained:

@@ -1,0 +1,144 @@
+"""Whole-source counts of one store, and hierarchies of values with the counts of all that lies below each."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import cached_property
+
+from abstraction.hierarchy import stop_classes
+from kg.selection import current
+from kg.store.base import Store
+
+VALUES = 300_000  # values of one property told apart, the most frequent ones
+SEVERAL = 1.2  # values an entity, on the average: with more of them, classes of a property overlap
+_BATCH = 20_000
+
+Pair = tuple[str, str]
+
+
+class Counts:
+    """How many entities of the source carry a pair or a property, each read once; many at once in one trip."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self._pairs: dict[Pair, int] = {}
+        self._totals: dict[str, int] = {}
+
+    def read(self, pairs: Iterable[Pair]) -> None:
+        """Read pairs ahead of `of`."""
+        wanted = [pair for pair in dict.fromkeys(pairs) if pair not in self._pairs]
+        if wanted:
+            found = self.store.value_counts(wanted)
+            self._pairs.update((pair, found.get(pair, 0)) for pair in wanted)
+
+    def of(self, prop: str, value: str) -> int:
+        """Entities of the source with (property, value); 0 where there are none."""
+        self.read([(prop, value)])
+        return self._pairs[prop, value]
+
+    def total(self, prop: str) -> int:
+        """Entities of the source with the property."""
+        if prop not in self._totals:
+            self._totals[prop] = self.store.property_counts([prop]).get(prop, 0)
+        return self._totals[prop]
+
+
+class Hierarchy:
+    """Values of the properties `counted`, one above the other by current statements of `up`.
+
+    A set of values has the statements of the whole source that give any of them, each counted once, however many ways
+    lead up from it; circles are closed once. What the snapshot does not hold has no known place in the hierarchy, so
+    what lies below a value is at least what is found. Stop classes hold nothing together and are not passed.
+    """
+
+    def __init__(self, counts: Counts, counted: Sequence[str], up: Sequence[str]) -> None:
+        self._counts = counts
+        self._counted = tuple(counted)
+        self._up = tuple(up)
+        self._masses: dict[str, int] = {}
+        self._shares: dict[str, float | None] = {}
+
+    @cached_property
+    def own(self) -> Mapping[str, int]:
+        """Statements by value, those that say the value itself."""
+        found: dict[str, int] = defaultdict(int)
+        for prop in self._counted:
+            for value, count in self._counts.store.values_of(prop, limit=VALUES):
+                found[value] += count
+        return found
+
+    @cached_property
+    def statements(self) -> int:
+        """All statements of the counted properties."""
+        return sum(self.own.values())
+
+    @cached_property
+    def entities(self) -> int:
+        """Entities with a counted property; those with two of them twice."""
+        return sum(self._counts.total(prop) for prop in self._counted)
+
+    @cached_property
+    def _below(self) -> Mapping[str, tuple[str, ...]]:
+        """What lies directly below, read upwards from all values in layers."""
+        found: dict[str, list[str]] = defaultdict(list)
+        stop = stop_classes()
+        seen = set(self.own)
+        layer = sorted(seen)
+        while layer:
+            upward: dict[str, None] = {}
+            for at in range(0, len(layer), _BATCH):
+                read = self._counts.store.entities(layer[at : at + _BATCH], languages=(), properties=self._up)
+                for one, entity in read.items():
+                    for prop in self._up:
+                        for statement in current(entity.values(prop)):
+                            target = statement.target
+                            if target and target != one and target not in stop:
+                                found[target].append(one)
+                                upward[target] = None
+            layer = [one for one in upward if one not in seen]
+            seen.update(layer)
+        return {value: tuple(lower) for value, lower in found.items()}
+
+    def at_or_below(self, values: Iterable[str], *, but: Collection[str] = ()) -> set[str]:
+        """The values and all below them; `but` and what only they lead to left out."""
+        reached = set(values)
+        stack = list(reached)
+        while stack:
+            for lower in self._below.get(stack.pop(), ()):
+                if lower not in reached and lower not in but:
+                    reached.add(lower)
+                    stack.append(lower)
+        return reached
+
+    def mass(self, value: str) -> int:
+        """Statements that give the value or one below it."""
+        if value not in self._masses:
+            own = self.own
+            self._masses[value] = sum(own.get(one, 0) for one in self.at_or_below([value]))
+        return self._masses[value]
+
+    def share(self, value: str) -> float | None:
+        """The share of the entities with a counted property that carry the value or one below it; None for none.
+
+        With about one value an entity the counts add up. Where entities have several, as with occupations, one
+        would be counted again and again: the values are then taken as independent, 1 - prod(1 - n/N), which lies
+        between the largest and the sum.
+        """
+        if value not in self._shares:
+            self._shares[value] = self._share(value)
+        return self._shares[value]
+
+    def _share(self, value: str) -> float | None:
+        if not self.mass(value):
+            return None
+        if self.statements <= SEVERAL * self.entities:
+            return self.mass(value) / self.statements
+        without = 0.0
+        for one in sorted(self.at_or_below([value])):
+            count = self.own.get(one, 0)
+            if count >= self.entities:
+                return 1.0
+            without += math.log1p(-count / self.entities)
+        return -math.expm1(without)

@@ -1,0 +1,142 @@
+"""Ladders with bits, and the law that bits never rise along one.
+
+Information content after Resnik 1995, "Using information content to evaluate semantic similarity in a taxonomy":
+-log2 of the share of a population of which something is true. The population is one for a whole ladder: what a question
+may be answered with (`population_of`). The answer is one of its N members, log2(N) bits.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+
+from abstraction.filters import without_article
+from abstraction.information.counting import Counts
+from abstraction.information.facets import Facets, information
+from abstraction.ladders.base import ANSWER, Proposal
+from abstraction.relations import Relation
+from abstraction.tiers import Condition, Level, Tier
+from abstraction.vocabulary import Vocabulary
+from kg.store.base import Store
+from kg.terms import normalise
+
+_LOCATED = frozenset({"place", "school", "building", "astronomical"})
+_STATES = "country"
+# An answer of several classes is taken as the first of these.
+_ORDER = (
+    "person", "fictional", "award", "group", "label", "club", "school", "country", "company", "place", "work",
+    "genre", "occupation", "office", "language", "position", "taxon", "organisation", "building", "event",
+)  # fmt: skip
+_DECIDES = frozenset({"place", "country", "school", "genre", "occupation", "language", "position", "award", "taxon"})
+_TINY = 1e-9  # what two sums in another order may differ by
+
+
+class Information:
+    """Bits of tiers from one store. The same ladder always gets the same bits.
+
+    `lowered` counts the tiers, each once a ladder, whose own counts told more than a finer tier's.
+    """
+
+    def __init__(self, store: Store, vocabulary: Vocabulary) -> None:
+        self._facets = Facets(Counts(store), vocabulary)
+        self._bits: dict[tuple[str, frozenset[Condition], str], float | None] = {}
+        self.lowered = 0
+
+    def weighed(
+        self,
+        levels: Sequence[Level],
+        nodes: Mapping[str, Proposal],
+        *,
+        asked: Relation,
+        kinds: Collection[str],
+    ) -> tuple[Level, ...]:
+        """The levels, the answer's first, with bits; `nodes` are the proposals that the others were made of.
+
+        Of whatever a finer tier is true, every tier that follows from it is true: n of the coarser one is at least
+        that of the finer. Counts are what the source states and the snapshot places, so they may fall short of it;
+        then the finer tier's count is the better lower bound of n, and the coarser tier has its bits.
+        """
+        kind = population_of(asked, kinds)
+        size = self.size(kind) if kind else 0
+        if kind is None or size < 2:
+            return tuple(levels)
+        answer = math.log2(size)
+        keys = {normalise(node.text): key for key, node in nodes.items()}
+        own: dict[str, float | None] = {}
+        bounds: dict[str, float] = {}
+
+        def bound(key: str) -> float:
+            """Bits of a proposal, where it has any, and what no coarser one may exceed."""
+            known = bounds.get(key)
+            if known is None:
+                bounds[key] = answer  # for a circle, which bounds nothing
+                known = min((bound(parent) for parent in nodes[key].parents if parent in nodes), default=answer)
+                mine = own[key] = self._own(kind, size, nodes[key])
+                if mine is not None and mine < known:
+                    known = mine
+                elif mine is not None and mine > known + _TINY:
+                    self.lowered += 1
+                bounds[key] = known
+            return known
+
+        def told(tier: Tier) -> Tier:
+            key = keys.get(normalise(tier.text), ANSWER)
+            if key == ANSWER:
+                return tier
+            bits = bound(key)
+            return tier if own[key] is None else replace(tier, bits=bits)
+
+        first = Level(tiers=tuple(replace(tier, bits=answer) for tier in levels[0].tiers))
+        return (first, *(Level(tiers=tuple(map(told, level.tiers))) for level in levels[1:]))
+
+    def size(self, kind: str) -> int:
+        """N: how many members the population has in the whole source."""
+        if kind in _LOCATED:
+            return self._facets.world.located
+        if kind == _STATES:
+            return len(self._facets.world.states)
+        return self._facets.taxa.statements if kind == "taxon" else self._facets.size(kind)
+
+    def _own(self, kind: str, size: int, node: Proposal) -> float | None:
+        phrase = without_article(node.text) if any(c.property == "text" for c in node.conditions) else ""
+        key = (kind, node.conditions, phrase)
+        if key not in self._bits:
+            told = self._of_states if kind == _STATES else self._facets.told
+            self._bits[key] = told(node.conditions, kind, size, phrase)
+        return self._bits[key]
+
+    def _of_states(self, conditions: Collection[Condition], kind: str, size: float, phrase: str) -> float | None:
+        """Where countries are asked for each counts once; nothing but a part of the world is told of them."""
+        held = [self._facets.world.states_in(c.value) for c in conditions if c.property == "self"]
+        known = [count for count in held if count]
+        return information(min(known) / size) if known else None
+
+
+def population_of(asked: Relation, kinds: Collection[str]) -> str | None:
+    """What the answers of a question are drawn from, as an answer class; None where nothing tells.
+
+    For places, schools and buildings everything that lies somewhere; for questions after a country the
+    sovereign states; else the answer's class: persons, record labels, works, genres.
+    """
+    if asked.asks in _DECIDES:
+        return asked.asks
+    return next((kind for kind in _ORDER if kind in kinds), None)
+
+
+def rises(levels: Sequence[Level]) -> list[tuple[int, Tier]]:
+    """The tiers that break the law, with their levels from 1: more bits than any tier that they may follow from.
+
+    That is a tier of the level before; of a finer level where the level before has a tier without bits, or
+    where the row has several answers, whose ladders are joined in it.
+    """
+    found = []
+    most = math.inf
+    several = len(levels[0].tiers) > 1
+    for number, level in enumerate(levels, 1):
+        bits = [tier.bits for tier in level.tiers if tier.bits is not None]
+        found += [(number, tier) for tier in level.tiers if tier.bits is not None and tier.bits > most]
+        here = max(bits, default=most)
+        unsure = number > 1 and (several or len(bits) < len(level.tiers))
+        most = max(here, most) if unsure and most < math.inf else here
+    return found
