@@ -33,6 +33,13 @@ _BY_ASKS: Mapping[str, Builder] = {
     "position": positions,
     "award": awards,
     "taxon": taxa,
+    "office": posts,
+    "religion": concepts,
+    "sport": concepts,
+    "instrument": concepts,
+    "color": concepts,
+    "people": concepts,
+    "movement": concepts,
 }
 _ACTING = frozenset({"agent", "owner", "company", "performer"})
 # For a question without a relation, or one that asks for any agent: the answer's own class, first match.

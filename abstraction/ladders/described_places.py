@@ -172,6 +172,9 @@ class _Words:
         """The one state of today that has the name, or whose label begins with it (United States)."""
         known = self._gazetteer.known(name)
         states = [q for q in known if self.is_country(q) and (self._graph.label(q) or "").startswith(name)]
+        others = [q for q in known if q not in states and self._graph.label(q) == name]
+        if any(self._graph.is_instance(q, FIRST_DIVISION) for q in others):
+            return None  # Georgia may be the one or the other
         return states[0] if len(states) == 1 and not self._graph.is_historical(states[0]) else None
 
     def _holder(self, name: str) -> str | None:
