@@ -9,6 +9,7 @@ relation, written in the ways that models write them. Wall and processor time; t
 from __future__ import annotations
 
 import argparse
+import gc
 import random
 import resource
 import tempfile
@@ -69,6 +70,7 @@ def main() -> None:
     from kg import snapshot
     from kg.store import open_store
 
+    gc.set_threshold(100_000, 20, 100)  # as the command does
     rows = sampled(given.data, given.questions, given.responses)
     with tempfile.TemporaryDirectory(prefix="granola-bench-") as folder:
         path = given.snapshot or Path(folder) / "sample.sqlite"

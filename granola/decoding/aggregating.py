@@ -17,7 +17,7 @@ from granola.decoding.tally import tally
 from kg.store.base import Store
 
 Method = DragGraph | SelfConsistency
-CHUNK = 100  # rows that are read together
+CHUNK = 200  # rows that are read together
 
 
 class Aggregator:

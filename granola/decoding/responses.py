@@ -6,7 +6,7 @@ chain whose first name is not known, what lies behind it is still entailed.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -15,11 +15,11 @@ from abstraction.ladders.dates import parse_date
 from abstraction.ladders.quantities import parse_quantity
 from abstraction.pipeline import LadderMaker
 from abstraction.relations import ANY, Relation, relation
-from abstraction.rows import QARow, TieredRow
 from abstraction.tiers import Level, Tier
 from abstraction.wording import read_wording
 from granola.decoding.chains import Chains, Context, parts_of
 from granola.decoding.cleaning import Said, readings, said
+from granola.decoding.ladders import Ladders, is_linked
 from granola.decoding.samples import SampleRow
 from granola.matching.amounts import amounts
 from granola.matching.dates import dates
@@ -44,6 +44,10 @@ class Reading:
         return self.said.abstains is not None
 
 
+# What linking and ladders look at next of the entities that are named.
+_AHEAD = frozenset({"P17", "P19", "P20", "P27", "P31", "P106", "P131", "P159", "P276", "P279", "P361", "P495", "P749"})
+
+
 @dataclass(frozen=True, slots=True)
 class _Plan:
     """How a text is to be read: as `text`, an entity's id where that is known, and what lies behind a chain's head."""
@@ -58,6 +62,8 @@ class ResponseReader:
 
     def __init__(self, maker: LadderMaker) -> None:
         self._maker = maker
+        self._ladders = Ladders(maker)
+        self._chains = Chains(maker.graph, maker.gazetteer, maker.linker)
         self._language = maker.graph.shown_in
 
     def read(self, rows: Sequence[SampleRow]) -> list[tuple[Reading, ...]]:
@@ -65,33 +71,52 @@ class ResponseReader:
         cleaned = [
             [said(one, subject=row.subject_text, language=self._language) for one in row.samples] for row in rows
         ]
-        self._prefetch(one for row in cleaned for one in row)
-        plans: list[dict[Said, _Plan]] = []
-        asked: list[QARow] = []
+        self._prefetch(rows, cleaned)
+        out = []
         for row, texts in zip(rows, cleaned, strict=True):
             context = self._context(row)
             answering = (one for one in dict.fromkeys(texts) if one.abstains is None)
-            planned = {one: self._plan(one, context) for one in answering}
-            plans.append(planned)
-            for plan in planned.values():
-                asked.append(_question(row, plan.text, plan.qid))
-                if plan.behind is not None:
-                    asked.append(_question(row, *plan.behind))
-        made = self._maker.make_all(asked)
-        out = []
-        for row, texts, planned in zip(rows, cleaned, plans, strict=True):
-            known: dict[Said, Reading] = {}
-            for one, plan in planned.items():
-                ladder = next(made)
-                behind = next(made) if plan.behind is not None else None
-                known[one] = _reading(one, ladder, behind, row)
+            known = {one: self._reading(one, row, context) for one in answering}
             out.append(tuple(known[one] if one in known else Reading(said=one) for one in texts))
         return out
 
-    def _prefetch(self, texts: Iterable[Said]) -> None:
-        names = [name for one in texts if one.abstains is None for name in _names(one)]
-        self._maker.graph.find_all(names)
-        self._maker.graph.fetch(m.id for name in names for m in self._maker.graph.find(name))
+    def _reading(self, one: Said, row: SampleRow, context: Context) -> Reading:
+        plan = self._plan(one, context)
+        levels = self._ladders.levels(row, context, plan.text, plan.qid)
+        linked = is_linked(levels)
+        if plan.behind is not None:
+            head, *coarser = self._ladders.levels(row, context, *plan.behind)
+            if head.tiers[0].qid is not None and not _says_nothing_new(head.tiers[0], row):
+                coarser.insert(0, head)
+            levels = (levels[0], *coarser)
+        return Reading(said=one, levels=levels, linked=linked)
+
+    def _prefetch(self, rows: Sequence[SampleRow], cleaned: Sequence[Sequence[Said]]) -> None:
+        """Read in few batches what linking will ask of the store; readings do not depend on it."""
+        graph, linker = self._maker.graph, self._maker.linker
+        by_relation: dict[str | None, list[str]] = {}
+        for row, texts in zip(rows, cleaned, strict=True):
+            names = by_relation.setdefault(row.relation, [])
+            names += (name for one in texts if one.abstains is None for name in _names(one))
+        subjects = [row.subject_text for row in rows if row.subject_text]
+        every = [*subjects, *(name for names in by_relation.values() for name in names)]
+        graph.find_all(every)
+        graph.fetch(
+            [*(m.id for name in every for m in graph.find(name)), *(row.subject_qid for row in rows if row.subject_qid)]
+        )
+        ids = [m.id for name in every for m in graph.find(name)]
+        for _ in range(2):
+            ids = [
+                s.target
+                for one in dict.fromkeys(ids)
+                if (entity := graph.entity(one))
+                for s in entity.statements
+                if s.target and s.property in _AHEAD
+            ]
+            graph.fetch(ids)
+        for prop, names in by_relation.items():
+            if prop is not None:
+                linker.prepare(dict.fromkeys(names), relation(prop))
 
     def _context(self, row: SampleRow) -> Context:
         asked = relation(row.relation) if row.relation else read_wording(row.question).kind or ANY
@@ -102,40 +127,16 @@ class ResponseReader:
         asks = context.asked.asks
         if asks in ("date", "quantity"):
             return _Plan(_value(one, asks, self._language) or one.text)
-        chains = Chains(self._maker.graph, self._maker.gazetteer, self._maker.linker)
         for text in dict.fromkeys((one.whole, *readings(one.text))):
             if _is_known(self._maker.graph, text):
                 return _Plan(text)
             parts = parts_of(text)
-            if chains.is_chain(parts):
-                qid = chains.resolve(parts, context)
-                return _Plan(text, qid, chains.rest(parts, context) if qid is None else None)
+            if self._chains.is_chain(parts):
+                qid = self._chains.resolve(parts, context)
+                return _Plan(text, qid, self._chains.rest(parts, context) if qid is None else None)
         if asks == "any" and (value := _value(one, "date", self._language)):
             return _Plan(value)
         return _Plan(one.text)
-
-
-def _question(row: SampleRow, text: str, qid: str | None) -> QARow:
-    return QARow(
-        id=row.id,
-        question=row.question,
-        answers=(text,),
-        answer_qids=(qid,),
-        relation=row.relation,
-        subject_text=row.subject_text,
-        subject_qid=row.subject_qid,
-    )
-
-
-def _reading(one: Said, ladder: TieredRow, behind: TieredRow | None, row: SampleRow) -> Reading:
-    levels = ladder.levels
-    linked = levels[0].tiers[0].qid is not None or len(levels) > 1
-    if behind is not None and behind.levels[0].tiers[0].qid is not None:
-        head, *coarser = behind.levels
-        if not _says_nothing_new(head.tiers[0], row):
-            coarser.insert(0, head)
-        levels = (levels[0], *coarser)
-    return Reading(said=one, levels=levels, linked=linked)
 
 
 def _says_nothing_new(tier: Tier, row: SampleRow) -> bool:

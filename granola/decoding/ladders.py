@@ -1,0 +1,111 @@
+"""The ladders of responses, kept between questions: what an entity entails, whoever asks, less what a question tells.
+
+Most responses to the questions of one relation are few entities. Their ladders are made once, without a question, and
+the tiers that a question gives away are left out of them afterwards, by the filters that ladders are made with.
+"""
+
+from __future__ import annotations
+
+from abstraction.filters import gives_away, leaks_question
+from abstraction.languages import language as language_of
+from abstraction.pipeline import LadderMaker
+from abstraction.rows import QARow
+from abstraction.tiers import Level, Tier
+from granola.decoding.chains import Context
+from granola.decoding.samples import SampleRow
+from kg.model import TimeValue
+
+# What is asked for by these is told by the answer and the question's date; the others' ladders name the subject too.
+_TOLD_BY_THE_ANSWER = frozenset(
+    {"place", "country", "person", "performer", "school", "language", "genre", "occupation"}
+)
+KEPT = 200_000
+
+
+class Ladders:
+    """Ladders of one maker. What is asked does not depend on what was asked before."""
+
+    def __init__(self, maker: LadderMaker) -> None:
+        self._maker = maker
+        self._language = language_of(maker.graph.shown_in)
+        self._known: dict[tuple[str | None, str, str | None], tuple[Level, ...]] = {}
+
+    def levels(self, row: SampleRow, context: Context, text: str, qid: str | None) -> tuple[Level, ...]:
+        """The levels of a response of this text, the response first; alone where it is not linked.
+
+        `qid` is the entity that is meant, None to find it.
+        """
+        if row.relation is None or context.asked.asks in ("date", "quantity"):
+            return self._maker.make(_question(row, text, qid)).levels  # what is asked for may have to be guessed
+        linker = self._maker.linker
+        link = (
+            linker.given(qid, context.asked)
+            if qid is not None
+            else linker.link(text, context.asked, subjects=context.subjects, question=row.question)
+        )
+        if link.qid is None or link.abstained:
+            return (Level(tiers=(Tier(text=text),)),)
+        if link.confidence == "low":
+            return self._maker.make(_question(row, text, qid)).levels
+        first, *coarser = self._of(link.qid, row, context)
+        left = (tuple(tier for tier in level.tiers if not self._is_told(tier, row, context)) for level in coarser)
+        return (first, *(Level(tiers=tiers) for tiers in left if tiers))
+
+    def _of(self, qid: str, row: SampleRow, context: Context) -> tuple[Level, ...]:
+        subject = _subject(context)
+        matters = context.asked.asks not in _TOLD_BY_THE_ANSWER or self._is_dated(subject, context)
+        key = (row.relation, qid, subject if matters else None)
+        known = self._known.get(key)
+        if known is None:
+            if len(self._known) >= KEPT:
+                self._known.clear()
+            label = self._maker.graph.shown_label(qid)
+            made = self._maker.make(
+                QARow(
+                    id=row.id,
+                    question="",
+                    answers=(label[0] if label else qid,),
+                    answer_qids=(qid,),
+                    relation=row.relation,
+                    subject_qid=subject if matters else None,
+                )
+            )
+            known = self._known[key] = made.levels
+        return known
+
+    def _is_dated(self, subject: str | None, context: Context) -> bool:
+        return subject is not None and any(
+            isinstance(statement.value, TimeValue)
+            for prop in context.asked.dated_by
+            for statement in self._maker.graph.current(subject, prop)
+        )
+
+    def _is_told(self, tier: Tier, row: SampleRow, context: Context) -> bool:
+        """Whether the question says as much as the tier."""
+        if tier.qid is not None and tier.qid == _subject(context):
+            return True
+        question = self._language.with_bare_names(row.question)
+        if any(condition.property == "self" for condition in tier.conditions):
+            return gives_away(question, row.subject_text, tier.names())
+        return leaks_question(tier.text, question)
+
+
+def _subject(context: Context) -> str | None:
+    return context.subjects[0] if len(context.subjects) == 1 else None
+
+
+def _question(row: SampleRow, text: str, qid: str | None) -> QARow:
+    return QARow(
+        id=row.id,
+        question=row.question,
+        answers=(text,),
+        answer_qids=(qid,),
+        relation=row.relation,
+        subject_text=row.subject_text,
+        subject_qid=row.subject_qid,
+    )
+
+
+def is_linked(levels: tuple[Level, ...]) -> bool:
+    """Whether level 1 is an entity, a date or an amount rather than a text."""
+    return levels[0].tiers[0].qid is not None or len(levels) > 1
