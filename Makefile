@@ -3,6 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 DEMO_OUT ?= demo-output
+INSTALL ?= -e '.[dev]'
 
 .PHONY: demo test venv bench lint clean
 
@@ -11,7 +12,7 @@ venv: $(STAMP)
 $(STAMP): pyproject.toml scripts/constraints.txt
 	@command -v $(PYTHON) >/dev/null || { echo "make: $(PYTHON) not found; set PYTHON=..., 3.11 or later" >&2; exit 1; }
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c scripts/constraints.txt -e '.[dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c scripts/constraints.txt $(INSTALL)
 	@touch $(STAMP)
 
 demo: $(STAMP)
@@ -26,6 +27,7 @@ lint: $(STAMP)
 
 bench: $(STAMP)
 	$(BIN)/python scripts/bench.py
+	$(BIN)/python scripts/bench_matching.py
 	$(BIN)/python scripts/bench_dump.py
 	$(BIN)/python scripts/bench_exports.py
 	$(BIN)/python scripts/bench_neo4j.py

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import pairwise
 
-from granola.matching import vocabulary
+from granola.matching import gold, vocabulary
 from granola.matching.folding import fold, loose_key, stem
-from granola.matching.verdict import Levels
+from granola.matching.lazy import lazy
 from granola.matching.words import Word, drop_articles, key, words
 
 SENTENCE_END = frozenset(".!?;:")
@@ -60,50 +59,50 @@ class Answer:
     """An answer as words without articles, with the words of its question and every mention of a tier."""
 
     text: str
-    levels: Levels
+    levels: gold.Names
     question: str | None = None
 
-    @cached_property
+    @lazy
     def words(self) -> tuple[Word, ...]:
         """The answer's words in order."""
         return drop_articles(words(self.text))
 
-    @cached_property
+    @lazy
     def texts(self) -> tuple[str, ...]:
         """The folded words' texts in order."""
         return tuple(word.text for word in self.words)
 
-    @cached_property
+    @lazy
     def present(self) -> frozenset[str]:
         """The texts without order."""
         return frozenset(self.texts)
 
-    @cached_property
+    @lazy
     def loose(self) -> tuple[str, ...]:
         """The words folded further, in order (granola.matching.folding)."""
         return fold(self.words)
 
-    @cached_property
+    @lazy
     def loose_present(self) -> frozenset[str]:
         """The further folds without order."""
         return frozenset(self.loose)
 
-    @cached_property
+    @lazy
     def loose_asked(self) -> frozenset[str]:
         """The further folds of the question's words."""
         return frozenset(loose_key(self.question)) if self.question else frozenset()
 
-    @cached_property
+    @lazy
     def joined(self) -> str:
         """The further folds without a break."""
         return "".join(self.loose)
 
-    @cached_property
+    @lazy
     def stems(self) -> frozenset[str]:
         """What forms of the words have in common."""
         return frozenset(map(stem, self.loose))
 
-    @cached_property
+    @lazy
     def claimed(self) -> tuple[str, ...]:
         """The further folds that say something which the question has not said."""
         return tuple(
@@ -112,37 +111,50 @@ class Answer:
             if word not in vocabulary.FUNCTION and folded not in self.loose_asked
         )
 
-    @cached_property
+    @lazy
     def own(self) -> tuple[str, ...]:
         """The folded words that are no function words."""
         return tuple(word for word in self.texts if word not in vocabulary.FUNCTION)
 
-    @cached_property
+    @lazy
+    def shared(self) -> tuple[gold.Tier, ...]:
+        """Those of the tiers that have a word in common with the answer, in whatever number or spelling."""
+        return tuple(tier for tier in self.tiers if not self.loose_present.isdisjoint(loose_key(tier[1])))
+
+    @lazy
+    def has_acronym(self) -> bool:
+        """Whether a word may be an acronym: capitals throughout, or the only word."""
+        return len(self.words) == 1 or any(
+            word.capital and 2 < len(word.text) < 9 and self.text[word.start : word.end].isupper()
+            for word in self.words
+        )
+
+    @lazy
     def denies(self) -> bool:
         """Whether any word negates."""
         return not vocabulary.NEGATIONS.isdisjoint(self.present)
 
-    @cached_property
+    @lazy
     def asks_person(self) -> bool:
         """Whether the question asks who."""
         return bool(self.question and _ASKS_PERSON.search(self.question.lower()))
 
-    @cached_property
+    @lazy
     def asks_place(self) -> bool:
         """Whether the question asks where."""
         return bool(self.question and _ASKS_PLACE.search(self.question.lower()))
 
-    @cached_property
+    @lazy
     def asks_study(self) -> bool:
         """Whether the question asks where somebody studied."""
         return bool(self.question and _ASKS_STUDY.search(self.question.lower()))
 
-    @cached_property
+    @lazy
     def asks_team(self) -> bool:
         """Whether the question asks for a team."""
         return bool(self.question and _ASKS_TEAM.search(self.question.lower()))
 
-    @cached_property
+    @lazy
     def of_persons(self) -> bool:
         """Whether coarser levels describe a person: "a French composer"."""
         return any(
@@ -150,31 +162,27 @@ class Answer:
             for level, name, folded in self.tiers
         )
 
-    @cached_property
+    @lazy
     def asked(self) -> frozenset[str]:
         """The words of the question: repeating them claims nothing."""
         return frozenset(key(self.question)) if self.question else frozenset()
 
-    @cached_property
+    @lazy
     def cased(self) -> bool:
         """Whether capitals tell names here: there are some, and the answer is not all in capitals."""
         return self.text != self.text.lower() and self.text != self.text.upper()
 
-    @cached_property
-    def tiers(self) -> tuple[tuple[int, str, tuple[str, ...]], ...]:
+    @lazy
+    def tiers(self) -> tuple[gold.Tier, ...]:
         """(level from 0, name, its folded words) of every name that has any word."""
-        return tuple(
-            (level, name, folded) for level, names in enumerate(self.levels) for name in names if (folded := key(name))
-        )
+        return gold.tiers(self.levels)
 
-    @cached_property
+    @lazy
     def of_places(self) -> bool:
         """Whether coarser levels bear names and not only descriptions ("a composer"), as those of places do."""
-        return any(
-            level > 0 and name[:1].isupper() and not name.startswith(("A ", "An ")) for level, name, _ in self.tiers
-        )
+        return gold.of_places(self.levels)
 
-    @cached_property
+    @lazy
     def mentions(self) -> tuple[Mention, ...]:
         """Every mention that no longer mention contains, finest level first, then from left to right."""
         texts = self.texts
@@ -199,7 +207,7 @@ class Answer:
             reached = max(reached, mention.end)
         return tuple(sorted(longest, key=lambda mention: (mention.level, mention.start)))
 
-    @cached_property
+    @lazy
     def mentioned(self) -> bytearray:
         """For each word 1 where it belongs to a mention of a tier."""
         marks = bytearray(len(self.words))
@@ -207,7 +215,7 @@ class Answer:
             marks[mention.start : mention.end] = b"\1" * (mention.end - mention.start)
         return marks
 
-    @cached_property
+    @lazy
     def mentions_by_end(self) -> dict[int, list[Mention]]:
         """The mentions that end before a word, in their order."""
         ends: dict[int, list[Mention]] = {}
@@ -215,7 +223,7 @@ class Answer:
             ends.setdefault(mention.end, []).append(mention)
         return ends
 
-    @cached_property
+    @lazy
     def unknown_first(self) -> int | None:
         """Where the answer is short parts between commas and the first, the finest, is unknown: where that ends."""
         words = self.words

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 
 from granola.matching import vocabulary
 from granola.matching.answer import Answer, Mention
 from granola.matching.divisions import country_adjectives, country_names
 from granola.matching.forms import initials_match
+from granola.matching.gold import Tier
 from granola.matching.people import Person, compatible, person, whole_person
 
 Found = Iterator[Mention]
-Tier = tuple[int, str, tuple[str, ...]]
-"""Level from 0, name, its folded words."""
 DELICATE = 3  # letters up to which a name is as likely a word or a code
 
 
@@ -132,10 +132,10 @@ def by_country(answer: Answer, tier: Tier) -> Found:
 def by_acronym(answer: Answer, tier: Tier) -> Found:
     """`DMV` for Department of Motor Vehicles and the other way round."""
     _, name, folded = tier
-    letters = "".join(c for c in name if c.isalnum())
-    if len(folded) == 1 and 2 <= len(letters) <= 8 and letters.isupper() and letters.isalpha():
-        yield from _spelt_out(answer, tier, folded[0])
-    elif len(folded) > 2:
+    if len(folded) == 1:
+        if len(folded[0]) <= 8 and is_acronym(name):
+            yield from _spelt_out(answer, tier, folded[0])
+    elif len(folded) > 2 and answer.has_acronym:
         if answer.text == answer.text.upper() and len(answer.words) > 1:
             return  # capitals tell nothing
         for index, word in enumerate(answer.words):
@@ -143,6 +143,13 @@ def by_acronym(answer: Answer, tier: Tier) -> Found:
             alone = len(answer.words) == 1
             if 3 <= len(word.text) <= 8 and (source.isupper() or alone) and initials_match(word.text, folded):
                 yield Mention(tier[0], name, index, index + 1)
+
+
+@lru_cache(maxsize=1 << 16)
+def is_acronym(name: str) -> bool:
+    """Whether a name is two to eight capital letters."""
+    letters = "".join(c for c in name if c.isalnum())
+    return 2 <= len(letters) <= 8 and letters.isupper() and letters.isalpha()
 
 
 def _spelt_out(answer: Answer, tier: Tier, letters: str) -> Found:

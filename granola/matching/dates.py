@@ -66,6 +66,15 @@ _PATTERNS = tuple(
     )
 )  # fmt: skip
 
+# Without these in a text a pattern need not be tried.
+_NEEDED = {
+    **dict.fromkeys(("days", "mdy", "my"), re.compile("|".join(name[:3] for name in _MONTHS))),
+    **dict.fromkeys(("iso", "iso-month"), re.compile(r"\d-\d")),
+    "slash": re.compile(r"\d[/.-]\d"),
+    "century": re.compile("cent|mill"),
+    "decade": re.compile("0'?s"),
+}
+
 # A number that one of these follows or precedes is an amount, not a year.
 _AMOUNT_AFTER = re.compile(
     r"\s*(?:%|percent|hundred|thousand|million|billion|people|inhabitants|residents|members|students|copies|pages"
@@ -214,7 +223,10 @@ def _with_digits(lower: str) -> tuple[str, dict[int, int]]:
 
 def _scan(lower: str, text: str) -> Iterator[Claim]:
     hits: list[tuple[int, int, int, int, int]] = []
+    absent = {kind for kind, needed in _NEEDED.items() if not needed.search(lower)}
     for rank, (kind, pattern) in enumerate(_PATTERNS):
+        if kind in absent:
+            continue
         for found in pattern.finditer(lower):
             interval = _interval(kind, found)
             if interval is None:

@@ -36,7 +36,7 @@ class F1Matcher:
         best = 0.0
         for number, names in enumerate(levels, start=1):
             for name in names:
-                score = squad.f1(said, squad.tokens(name)) if said else 0.0
+                score = squad.token_f1(prediction, name) if said else 0.0
                 if score > best:
                     best, closest = score, Comparison(prediction=prediction, tier=name)
             if best >= self.tau:

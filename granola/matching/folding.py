@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from granola.matching.words import Word, drop_articles, words
+from granola.matching.words import Word, drop_articles, simple, words
 
 _ROMAN_VALUES = {"i": 1, "v": 5, "x": 10, "l": 50}
 _ROMAN = re.compile(r"x{0,3}(?:ix|iv|v?i{0,3})")
@@ -84,6 +84,9 @@ def fold(found: tuple[Word, ...]) -> tuple[str, ...]:
 @lru_cache(maxsize=1 << 16)
 def loose_key(text: str) -> tuple[str, ...]:
     """The further folds of a text's words without articles."""
+    quick = simple(text)
+    if quick is not None and not any(word[0] in "ivx" and _ROMAN.fullmatch(word) for word in quick):
+        return tuple(map(loose, quick))
     return fold(drop_articles(words(text)))
 
 

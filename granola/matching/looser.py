@@ -23,7 +23,7 @@ from functools import lru_cache
 
 from granola.matching import vocabulary
 from granola.matching.answer import Answer, Mention
-from granola.matching.bearers import DELICATE, Found, Tier, by_acronym, by_country, by_person, by_team, spans
+from granola.matching.bearers import DELICATE, Found, by_acronym, by_country, by_person, by_team, spans
 from granola.matching.divisions import (
     ABBREVIATIONS,
     contradict,
@@ -32,6 +32,7 @@ from granola.matching.divisions import (
 )
 from granola.matching.folding import loose, loose_key, stem
 from granola.matching.forms import Form, forms
+from granola.matching.gold import Tier
 from granola.matching.words import key
 
 JOINED = 6  # letters from which the parting into words does not matter
@@ -94,9 +95,14 @@ def by_fold(answer: Answer, tier: Tier) -> Found:
             yield from spans(answer, tier, folded, answer.loose)
 
 
+@lru_cache(maxsize=1 << 16)
+def _without_breaks(name: str) -> str:
+    return "".join(loose_key(name))
+
+
 def by_joining(answer: Answer, tier: Tier) -> Found:
     """The letters of the name, parted into words in another way."""
-    wanted = "".join(loose_key(tier[1]))
+    wanted = _without_breaks(tier[1])
     if len(wanted) < JOINED or wanted not in answer.joined:
         return
     texts = answer.loose
@@ -175,13 +181,15 @@ def _without_kind(name: str, answer: Answer) -> tuple[str, ...] | None:
 def by_spelling(answer: Answer, tier: Tier) -> Found:
     """One long capitalised word of the name is one letter off."""
     _, name, folded = tier
-    if not name[:1].isupper():
-        return
     size = len(folded)
     least = SPELLED if size > 1 else SPELLED + 2
-    if not any(len(word) >= least for word in folded):
+    if max(map(len, folded)) < least or not name[:1].isupper():
         return
     texts = answer.texts
+    if size == 1 and not any(word[0] == folded[0][0] and -2 < len(word) - len(folded[0]) < 2 for word in texts):
+        return
+    if size > 1 and answer.present.isdisjoint(folded):
+        return
     for start in range(len(texts) - size + 1):
         other = [(i, texts[start + i], word) for i, word in enumerate(folded) if texts[start + i] != word]
         if len(other) != 1:
@@ -255,3 +263,6 @@ LOOSER: tuple[tuple[str, Looser], ...] = (
 
 WHOLE = frozenset({"words", "coverage", "polarity"})
 """Rules that read the answer as a whole and so need no veto on what stands before or behind a mention."""
+
+UNSHARED = frozenset({"joined", "country", "acronym", "spelling"})
+"""Rules that may find a tier with which the answer has no word in common."""

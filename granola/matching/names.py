@@ -16,7 +16,8 @@ from granola.matching.answer import SENTENCE_END, Answer, Mention
 def _clause(answer: Answer, start: int) -> Iterator[str]:
     """The words before word `start`, nearest first, back to the beginning of its clause; at most six."""
     for index in range(start - 1, max(-1, start - 7), -1):
-        if answer.words[index + 1].gap.strip("'\"’“”()-") or answer.words[index].text in vocabulary.CLAUSE_WORDS:
+        gap = answer.words[index + 1].gap if index + 1 < len(answer.words) else ""
+        if gap.strip("'\"’“”()-") or answer.words[index].text in vocabulary.CLAUSE_WORDS:
             return
         yield answer.words[index].text
 

@@ -24,7 +24,7 @@ def near(answer: Answer, limit: int | None = None) -> Verdict | None:
     if not said or len(said) > NEAR_WORDS or any(w.text in vocabulary.NEGATIONS for w in answer.words):
         return None
     indefinite = _is_indefinite(answer.text)
-    for level, name, folded in answer.tiers:
+    for level, name, folded in answer.shared:
         if limit is not None and level >= limit:
             return None
         if whole_date(name) or whole_amount(name):

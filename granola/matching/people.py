@@ -80,7 +80,7 @@ def whole_person(name: str) -> Person | None:
     """The parts of a name that looks like a person's: capitalised words, a given and a family name, no kinds."""
     text = name.partition("(")[0].strip()
     _, comma, given = text.partition(",")
-    if comma and given.strip() and len(words(given)) <= 3 and words(given)[0].text not in vocabulary.SUFFIXES:
+    if comma and not (vocabulary.SUFFIXES & {word.text for word in words(given)[:1]}):
         return None
     found = drop_articles(words(text))
     if len(found) < 2 or found[0].text in vocabulary.QUALIFIERS or found[0].text in vocabulary.ARTICLES_OF_NAMES:

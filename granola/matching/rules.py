@@ -16,16 +16,16 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import lru_cache, partial
 from itertools import pairwise
 
 from abstraction.languages import language
-from granola.matching import tongues
+from granola.matching import gold, tongues
 from granola.matching.abstention import refusal
-from granola.matching.amounts import amounts, converted, whole_amount
+from granola.matching.amounts import amounts, converted
 from granola.matching.answer import Answer, Mention
-from granola.matching.dates import dates, whole_date
-from granola.matching.looser import LOOSER, WHOLE, Looser
+from granola.matching.dates import dates
+from granola.matching.looser import LOOSER, UNSHARED, WHOLE, Looser
 from granola.matching.mojibake import mended
 from granola.matching.names import is_denied
 from granola.matching.near import near
@@ -43,7 +43,6 @@ _ASKS_AMOUNT = re.compile(
     r"\bhow (?:many|much|far|tall|high|long|big|large|old|heavy|deep|wide)\b|\bpopulation\b|\bnumber of\b"
 )
 _Read = Callable[[str], tuple[Claim, ...]]
-_ReadWhole = Callable[[str], Claim | None]
 _PARTED = re.compile(r"(?:(?<=\d) ?(,) (?=\d{3}(?!\d))|(?<=\d) ?([.:]) (?=\d))")
 _YEAR = re.compile(r"[12]\d{3}")
 _IN_YEAR = re.compile(r"\b(?:in|since|by|of|from|year)\s*\Z", re.IGNORECASE)
@@ -67,14 +66,14 @@ class RulesMatcher:
     def match(self, prediction: str, levels: Levels, question: str | None = None) -> Verdict:
         """The verdict of the first rule that decides; repeating words of `question` claims nothing."""
         prediction = _numbers_joined(_beginning(mended(prediction)))
-        levels = [[mended(name) for name in names] for names in levels]
-        if found := _exact(prediction, levels):
+        names = gold.mended_names(tuple(map(tuple, levels)))
+        if found := _exact(prediction, names):
             return found
         code = language(self.language).code
         declined = refusal(prediction, code)
         if declined is None:
-            return _judge(prediction, levels, question, code)
-        verdict = _judge(declined.offer, levels, question, code) if declined.offer else None
+            return _judge(prediction, names, question, code)
+        verdict = _judge(declined.offer, names, question, code) if declined.offer else None
         if verdict is not None and (verdict.level is not None or declined.guess):
             return verdict
         return Verdict(level=None, rule=declined.rule, abstained=True)
@@ -96,26 +95,23 @@ def _numbers_joined(text: str) -> str:
     return _PARTED.sub(lambda found: found[1] or found[2], text)
 
 
-def _exact(prediction: str, levels: Levels) -> Verdict | None:
-    said = key(prediction)
-    for number, names in enumerate(levels, start=1):
-        for name in names:
-            if said and said == key(name):
-                return Verdict(
-                    level=number, rule="exact", compared=Comparison(prediction=prediction.strip(), tier=name)
-                )
-    return None
+def _exact(prediction: str, levels: gold.Names) -> Verdict | None:
+    found = gold.by_key(levels).get(key(prediction))
+    if found is None:
+        return None
+    compared = Comparison(prediction=prediction.strip(), tier=found[1])
+    return Verdict(level=found[0] + 1, rule="exact", compared=compared)
 
 
-def _judge(prediction: str, levels: Levels, question: str | None, code: str) -> Verdict:
+def _judge(prediction: str, levels: gold.Names, question: str | None, code: str) -> Verdict:
     if found := _exact(prediction, levels):
         return found
-    for kind, read, read_whole in _readings(question, code):
-        ladder = [[replace(claim, text=name) for name in names if (claim := read_whole(name))] for names in levels]
-        if not ladder or not ladder[0]:
+    for kind, read in _readings(question, code):
+        ladder = gold.values(levels, kind, code)
+        if not ladder:
             continue
         verdict = _valued(kind, _stated(read, prediction, question), ladder, prediction)
-        words = [[name for name in names if not read_whole(name)] for names in levels]
+        words = gold.others(levels, kind, code)
         if verdict.level is None and any(words):  # gold answers of two kinds: a date, or the name of an event
             named = _named(Answer(_around_names(prediction, code), words, question))
             return named if named.level is not None else verdict
@@ -127,20 +123,19 @@ def _around_names(prediction: str, code: str) -> str:
     return language(code).with_english_around(prediction)
 
 
-def _readings(question: str | None, code: str) -> tuple[tuple[str, _Read, _ReadWhole], ...]:
+def _readings(question: str | None, code: str) -> tuple[tuple[str, _Read], ...]:
     """Dates before amounts, but where a question asks how many, 1500 is no year."""
-    readings: tuple[tuple[str, _Read, _ReadWhole], ...] = (
-        ("date", dates, whole_date),
-        ("amount", amounts, whole_amount),
-    )
+    readings: tuple[tuple[str, _Read], ...] = (("date", dates), ("amount", amounts))
     asks = _ASKS_AMOUNT
     if code != "en":
         asks = language(code).matching["asks_amount"]
-        readings = (
-            ("date", partial(tongues.dates, code=code), partial(tongues.whole_date, code=code)),
-            ("amount", partial(tongues.amounts, code=code), partial(tongues.whole_amount, code=code)),
-        )
-    return readings[::-1] if question and asks.search(plain(question)) else readings
+        readings = (("date", partial(tongues.dates, code=code)), ("amount", partial(tongues.amounts, code=code)))
+    return readings[::-1] if question and _asks(asks, question) else readings
+
+
+@lru_cache(maxsize=1 << 14)
+def _asks(pattern: re.Pattern[str], question: str) -> bool:
+    return bool(pattern.search(plain(question)))
 
 
 def _stated(read: _Read, prediction: str, question: str | None) -> tuple[Claim, ...]:
@@ -198,12 +193,17 @@ def _valued(kind: str, claims: Sequence[Claim], ladder: Sequence[Sequence[Claim]
 
 def _comparable(claim: Claim, ladder: Sequence[Sequence[Claim]]) -> Claim:
     """An amount in the unit of the gold answer; where it rounds to the gold answer's own number, that number."""
-    gold = next(iter(ladder[0]), None)
-    if gold is None or not gold.label or claim.label in {"", gold.label}:
+    finest = next(iter(ladder[0]), None)
+    if finest is None or not finest.label or claim.label in {"", finest.label}:
         return claim
-    told = converted(claim, gold.label)
-    if told.label == gold.label and told.low <= gold.high and gold.low <= told.high and told.width <= 4 * gold.width:
-        return replace(told, low=gold.low, high=gold.high)
+    told = converted(claim, finest.label)
+    if (
+        told.label == finest.label
+        and told.low <= finest.high
+        and finest.low <= told.high
+        and told.width <= 4 * finest.width
+    ):
+        return replace(told, low=finest.low, high=finest.high)
     return told
 
 
@@ -259,7 +259,7 @@ def _above(best: Verdict | None) -> int | None:
 
 
 def _first_unrefused(answer: Answer, rule: str, find: Looser, limit: int | None) -> Verdict | None:
-    for tier in answer.tiers:
+    for tier in answer.tiers if rule in UNSHARED else answer.shared:
         if limit is not None and tier[0] >= limit:
             return None
         for mention in find(answer, tier):

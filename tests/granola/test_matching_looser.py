@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from pathlib import Path
 from typing import Any
 
@@ -104,3 +105,14 @@ def test_mojibake_is_undone_where_that_is_certain(text: str, expected: str) -> N
 )
 def test_one_letter_off(one: str, other: str, off: bool) -> None:
     assert one_letter_off(one, other) == one_letter_off(other, one) == off
+
+
+def test_random_byte_strings_are_no_error() -> None:
+    """The benchmark does the same with a million."""
+    drawing = random.Random(7)
+    for index in range(3_000):
+        texts = [drawing.randbytes(drawing.randrange(1, 24)) for _ in range(4)]
+        encoding = ("latin-1", "utf-8", "utf-16-le")[index % 3]
+        said, one, other, question = (text.decode(encoding, errors="replace") for text in texts)
+        verdict = RULES.match(said, [[one], [other]], question)
+        assert verdict.level in (None, 1, 2)

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 
 from granola.errors import MatcherError
 from granola.matching import EmMatcher, F1Matcher, RulesMatcher, matcher, squad
+from granola.matching.folding import fold, loose_key
+from granola.matching.words import drop_articles, simple, words
 
 # The paper's running example: "When was Barack Obama born?" (Yona et al. 2024, introduction).
 OBAMA = [["August 4, 1961"], ["August 1961"], ["1961"]]
@@ -106,3 +110,34 @@ def test_matchers_are_values_with_a_name_and_a_signature() -> None:
 def test_an_unknown_name_or_a_bad_setting_is_told(name: str, tau: float | None, told: str) -> None:
     with pytest.raises(MatcherError, match=told):
         matcher(name, tau=tau)
+
+
+@settings(max_examples=500, deadline=None)
+@given(st.text(alphabet=st.sampled_from("aAnthe é'-_.,!“–\t\n\x1c\x01  \u0301ǅ1ß"), max_size=30))
+@example("the–a “an” a_b a\x01 the")
+def test_the_quick_way_to_tokens_is_the_defined_one(text: str) -> None:
+    assert list(squad.tokens(text)) == squad.normalise(text).split()
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.lists(st.sampled_from(["the", "cat", "sat", "on", "a", "mat", "to", "be", "or", "not"]), max_size=8).map(
+        " ".join
+    ),
+    st.lists(st.lists(st.sampled_from(["a", "cat", "mat", "to", "be", "the"]), max_size=5).map(" ".join), max_size=4),
+)
+def test_the_best_f1_of_a_level_is_the_greatest_of_its_names(said: str, names: list[str]) -> None:
+    expected = max((squad.f1(squad.tokens(said), squad.tokens(name)) for name in names), default=0.0)
+    assert squad.best_f1(said, names) == pytest.approx(expected, abs=1e-12)
+    assert all(squad.token_f1(said, n) == pytest.approx(squad.f1(squad.tokens(said), squad.tokens(n))) for n in names)
+
+
+@settings(max_examples=500, deadline=None)
+@given(st.text(alphabet=st.sampled_from("aAnThe1 ,-é.'oneI&St"), max_size=20))
+@example("Smith-Jones, the Third")
+@example("1,000 x")
+@example("one-two")
+def test_the_quick_way_to_a_key_is_the_defined_one(text: str) -> None:
+    if (quick := simple(text)) is not None:
+        assert quick == tuple(word.text for word in drop_articles(words(text)))
+        assert loose_key(text) == fold(drop_articles(words(text)))

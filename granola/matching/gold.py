@@ -1,0 +1,75 @@
+"""What the rules need of acceptable names alone, computed once for all predictions about them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import lru_cache, partial
+
+from granola.matching import tongues
+from granola.matching.amounts import whole_amount
+from granola.matching.dates import whole_date
+from granola.matching.mojibake import mended
+from granola.matching.ranges import Claim
+from granola.matching.words import key
+
+Names = tuple[tuple[str, ...], ...]
+"""Acceptable names by level, finest first."""
+Tier = tuple[int, str, tuple[str, ...]]
+"""Level from 0, a name of it, its folded words."""
+_KEPT = 1 << 14
+
+
+@lru_cache(maxsize=_KEPT)
+def mended_names(levels: Names) -> Names:
+    """The names with mojibake undone."""
+    if all(name.isascii() for names in levels for name in names):
+        return levels
+    return tuple(tuple(mended(name) for name in names) for names in levels)
+
+
+@lru_cache(maxsize=_KEPT)
+def tiers(levels: Names) -> tuple[Tier, ...]:
+    """Every name that has any word, in the order of the levels."""
+    return tuple((level, name, folded) for level, names in enumerate(levels) for name in names if (folded := key(name)))
+
+
+@lru_cache(maxsize=_KEPT)
+def by_key(levels: Names) -> dict[tuple[str, ...], Tier]:
+    """The finest tier of each folded name."""
+    found: dict[tuple[str, ...], Tier] = {}
+    for tier in tiers(levels):
+        found.setdefault(tier[2], tier)
+    return found
+
+
+@lru_cache(maxsize=_KEPT)
+def of_places(levels: Names) -> bool:
+    """Whether coarser levels bear names and not only descriptions ("a composer"), as those of places do."""
+    return any(
+        level > 0 and name[:1].isupper() and not name.startswith(("A ", "An ")) for level, name, _ in tiers(levels)
+    )
+
+
+@lru_cache(maxsize=_KEPT)
+def values(levels: Names, kind: str, code: str) -> tuple[tuple[Claim, ...], ...]:
+    """The names of each level that are dates, or amounts, as such; () where none of the finest level is."""
+    read: Callable[[str], Claim | None] = whole_date if kind == "date" else whole_amount
+    if code != "en":
+        read = partial(tongues.whole_date if kind == "date" else tongues.whole_amount, code=code)
+    found = tuple(tuple(replace(claim, text=name) for name in names if (claim := read(name))) for names in levels[:1])
+    if not found or not found[0]:
+        return ()
+    return found + tuple(
+        tuple(replace(claim, text=name) for name in names if (claim := read(name))) for names in levels[1:]
+    )
+
+
+@lru_cache(maxsize=_KEPT)
+def others(levels: Names, kind: str, code: str) -> Names:
+    """The names of each level that are no such values."""
+    told = values(levels, kind, code)
+    return tuple(
+        tuple(name for name in names if all(claim.text != name for claim in claims))
+        for names, claims in zip(levels, told, strict=True)
+    )
