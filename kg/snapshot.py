@@ -22,6 +22,7 @@ from kg.files import atomic_path, put_in_place, why_unwritten
 from kg.picking import EdgeTable, edges_needed, numbers_of
 from kg.reading.dump import STDIN, opened
 from kg.reading.entity_json import Reject
+from kg.reading.lines import unclosed
 from kg.reading.streams import HashedReader
 from kg.scope import Scope
 from kg.store import filling
@@ -295,8 +296,7 @@ class _Job:
 
     def unclosed(self) -> list[str]:
         """A warning for each source that may have been cut at a line's end, or is a piece of another."""
-        cut = "the array that it opens is never closed, though its lines are whole: a piece of a dump, or cut short"
-        return [f"{name}: {cut}" for name in self.reading.unclosed]
+        return [unclosed(name) for name in self.reading.unclosed]
 
     def unheard(self, languages: Iterable[str]) -> list[str]:
         """A warning for each language that no label is in: a misspelt code, most likely."""

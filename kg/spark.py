@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import pickle
 import shutil
+from codecs import BOM_UTF8
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -28,12 +29,12 @@ from kg.export.parquet import TablesWriter, write_manifest
 from kg.export.streams import folder_out
 from kg.files import atomic_path
 from kg.reading.entity_json import Reject, decode
-from kg.reading.lines import Block, DamagedLine, parse
+from kg.reading.lines import Block, DamagedLine, brackets, parse, unclosed
 from kg.spark_session import session, told
 from kg.terms import fallback_chain
 
 REJECTS_SUFFIX = ".rejects.jsonl"
-_ITEM, _PROPERTY, _REJECT = 0, 1, 2  # sides, in the order of the tables
+_ITEM, _PROPERTY, _REJECT, _BRACKET = 0, 1, 2, 3  # sides, in the order of the tables
 _LONG = 100_000  # entities a partition
 _MOST = 4_096  # partitions
 _DECODED = "side tinyint, number long, source int, block long, place long, payload binary"
@@ -42,12 +43,16 @@ _WRITTEN = "what string, payload binary"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SparkReport:
-    """What was written: rows by table, rejects by reason and the file that lists them, entities that came again."""
+    """What was written: rows by table, rejects by reason and the file that lists them, entities that came again.
+
+    `incomplete`: the sources with an array that is never closed, also by no later one.
+    """
 
     rows: Mapping[str, int]
     duplicates: int = 0
     rejects: Mapping[str, int] = field(default_factory=dict)
     rejects_path: Path | None = None
+    incomplete: Sequence[str] = ()
 
 
 def decode_dump(
@@ -86,13 +91,16 @@ def decode_dump(
     ):
         decoded = _decoded(spark, paths, kept)
         try:
-            total = decoded.filter(f"side <> {_REJECT}").count()
+            total = decoded.filter(f"side < {_REJECT}").count()
             if not total:
                 raise SourceError(f"{', '.join(map(str, paths))}: no item or property in it")
             files = partitions or max(spark.sparkContext.defaultParallelism, min(_MOST, -(-total // _LONG)))
             found = _Found(folder)
-            ordered = decoded.repartitionByRange(files, "side", "number").sortWithinPartitions(
-                "side", "number", "source", "block", "place"
+            incomplete = _unclosed(decoded, paths)
+            ordered = (
+                decoded.filter(f"side <> {_BRACKET}")
+                .repartitionByRange(files, "side", "number")
+                .sortWithinPartitions("side", "number", "source", "block", "place")
             )
             for row in ordered.mapInArrow(_TableWriting(str(folder)), _WRITTEN).toLocalIterator():
                 found.take(row["what"], bytes(row["payload"]))
@@ -112,7 +120,8 @@ def decode_dump(
                 "limit": None,
                 "source_entities": rows["entities"],
                 "duplicates": found.duplicates,
-                "warnings": [],
+                **({"incomplete": incomplete} if incomplete else {}),
+                "warnings": [unclosed(name) for name in incomplete],
                 "rejects": dict(sorted(found.rejects.items())),
             },
         )
@@ -127,7 +136,20 @@ def decode_dump(
         duplicates=found.duplicates,
         rejects=dict(sorted(found.rejects.items())),
         rejects_path=rejects_path if found.rejects else None,
+        incomplete=incomplete,
     )
+
+
+def _unclosed(decoded: Any, paths: Sequence[Path]) -> list[str]:
+    """The names of sources whose array is closed neither in them nor in a later one."""
+    rows = decoded.filter(f"side = {_BRACKET}").groupBy("source").sum("number").collect()
+    found: list[str] = []
+    for source, opened in sorted(map(tuple, rows)):
+        if opened > 0:
+            found.append(paths[source].name)
+        elif opened < 0:
+            found = found[:-1]
+    return found
 
 
 def _described(path: Path) -> dict[str, Any]:
@@ -137,7 +159,7 @@ def _described(path: Path) -> dict[str, Any]:
 
 
 def _decoded(spark: Any, paths: Sequence[Path], languages: frozenset[str] | None) -> Any:
-    """A row for each entity and reject; decoded once, kept on the executors' disks."""
+    """A row for each entity, reject and bracket; decoded once, kept on the executors' disks."""
     from pyspark import StorageLevel  # type: ignore[import-not-found,unused-ignore]
     from pyspark.sql import functions  # type: ignore[import-not-found,unused-ignore]  # an extra
 
@@ -183,6 +205,10 @@ class _Decoding:
                 yield pyarrow.RecordBatch.from_arrays([pyarrow.array(c, type=of) for c, of in columns], schema=schema)
 
     def _line(self, line: bytes, source: int, block: int) -> Iterator[tuple[int, int, bytes]]:
+        if block == 0:
+            line = line.removeprefix(BOM_UTF8)
+        if opened := brackets(line):
+            yield _BRACKET, opened, b""
         for _, found in parse(Block(line=0, data=line, single=True)):
             if isinstance(found, DamagedLine):
                 yield _REJECT, 0, self._reject(source, block, found.reject, found.excerpt)

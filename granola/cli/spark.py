@@ -30,9 +30,10 @@ def spark(
     """Decode dumps on a Spark cluster into Parquet tables; 'granola snapshot import' makes a snapshot of them.
 
     It has the id of the one that 'granola snapshot build' makes of the same dumps. Exit status 1 if anything was
-    rejected; it is listed in OUT.rejects.jsonl.
+    rejected, which is listed in OUT.rejects.jsonl, or a dump's array is never closed.
     """
     from granola import __version__
+    from kg.reading.lines import unclosed
     from kg.spark import REJECTS_SUFFIX, decode_dump
 
     began = time.monotonic()
@@ -55,7 +56,10 @@ def spark(
     typer.echo(f"{out}: {tables}, in {time.monotonic() - began:.1f} s", err=True)
     if done.duplicates:
         typer.echo(f"{done.duplicates:,} entities occurred again; the last of each was kept", err=True)
+    for name in done.incomplete:
+        typer.echo(f"warning: {unclosed(name)}", err=True)
     if done.rejects:
         reasons = ", ".join(f"{count:,} {reason}" for reason, count in done.rejects.items())
         typer.echo(f"rejected: {reasons}; listed in {done.rejects_path}", err=True)
+    if done.rejects or done.incomplete:
         raise typer.Exit(1)

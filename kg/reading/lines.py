@@ -65,6 +65,19 @@ def is_cut(line: bytes) -> bool:
     return any(isinstance(one, DamagedLine) and one.reject.reason == NOT_JSON for one in found)
 
 
+def brackets(line: bytes) -> int:
+    """1 for a line that opens an array of several lines, -1 for one that closes it, else 0; a cut line does neither."""
+    text = line.strip(BLANK)
+    return 0 if is_cut(text) else (text[:1] == b"[") - (text[-1:] == b"]")
+
+
+def unclosed(name: str) -> str:
+    """What is said of a source whose array is never closed."""
+    return (
+        f"{name}: the array that it opens is never closed, though its lines are whole: a piece of a dump, or cut short"
+    )
+
+
 def _loads(text: bytes) -> Any:
     try:
         return orjson.loads(text)

@@ -13,12 +13,14 @@ import orjson
 import pytest
 from dump_json import entity_json
 from store_contract import ALL, PARIS
+from test_building import DUMP, SAMPLE
 
 from kg.errors import EngineError, SourceError
 from kg.export.parquet import import_parquet
 from kg.snapshot import build
 from kg.spark import decode_dump
 from kg.spark_session import session
+from kg.store import open_store
 
 ROOT = Path(__file__).resolve().parents[2]
 DEMO = ROOT / "granola" / "demo"
@@ -55,23 +57,66 @@ def dumps(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     return [folder / "one.json", folder / "two.json.bz2"]
 
 
+@pytest.fixture(scope="module")
+def real(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """All kinds of values and ranks, redirects, repeats, several pieces of several files: the demo's entities,
+    hundreds of others, and WikiData's own lines where they are beside the checkout."""
+    folder = tmp_path_factory.mktemp("real")
+    (folder / "many.json").write_bytes(b"\xef\xbb\xbf" + DUMP)
+    piece = DUMP.index(b"\n", len(DUMP) // 2) + 1
+    (folder / "one.json").write_bytes(DUMP[:piece])
+    (folder / "two.json.bz2").write_bytes(
+        b"".join(bz2.compress(DUMP[piece:][at:][:9000], 1) for at in range(0, len(DUMP) - piece, 9000))
+    )
+    samples = [SAMPLE] if SAMPLE.is_file() else []
+    return [folder / "many.json", DEMO / "wikidata.json", *samples, folder / "one.json", folder / "two.json.bz2"]
+
+
 @needs_spark
-def test_a_dump_decoded_on_a_cluster_is_the_same_snapshot(cluster: None, dumps: list[Path], tmp_path: Path) -> None:
-    languages = ["de"]
+@pytest.mark.parametrize(("given", "languages"), [("dumps", ["de"]), ("real", None), ("real", ["en", "zh-hant"])])
+def test_a_dump_decoded_on_a_cluster_is_the_same_snapshot(
+    cluster: None, request: pytest.FixtureRequest, tmp_path: Path, given: str, languages: list[str] | None
+) -> None:
+    """The id is a hash of every statement, term, redirect and count."""
+    dumps: list[Path] = request.getfixturevalue(given)
     here = build(dumps, tmp_path / "here.sqlite", languages=languages)
     report = decode_dump(dumps, tmp_path / "tables", languages=languages, partitions=3)
     there = import_parquet(tmp_path / "tables", tmp_path / "there.sqlite")
     assert there["snapshot_id"] == here.manifest["snapshot_id"]
     for key in ("counts", "rejects", "duplicates", "languages", "source_entities"):
         assert there[key] == here.manifest[key], key
-    assert report.duplicates == 1
+    assert there.get("incomplete", []) == here.manifest.get("incomplete", []) == list(report.incomplete)
+    assert report.duplicates == here.manifest["duplicates"] > 0
     assert report.rejects == here.rejects
     assert report.rejects_path is not None
     listed = [orjson.loads(text) for text in report.rejects_path.read_bytes().splitlines()]
     assert Counter(one["reason"] for one in listed) == here.rejects
-    assert {one["source"] for one in listed} == {"one.json", "two.json.bz2"}
+    assert {one["source"] for one in listed} <= {path.name for path in dumps}
+    with open_store(tmp_path / "here.sqlite") as one, open_store(tmp_path / "there.sqlite") as other:
+        ids = list(one.ids())
+        assert list(other.ids()) == ids
+        assert one.entities(ids) == other.entities(ids)
+        for prop in ("P31", "P279", "P131", "P17"):
+            assert one.values_of(prop) == other.values_of(prop)
     assert len(list((tmp_path / "tables" / "entities").iterdir())) <= 3
     assert not list((tmp_path / "tables").glob(".*"))
+
+
+@needs_spark
+def test_an_array_that_is_never_closed_is_told(cluster: None, dumps: list[Path], tmp_path: Path) -> None:
+    """Cut at a line's end, and inside a line behind a bracket; not the pieces of one dump."""
+    whole = dumps[0].read_bytes()
+    (tmp_path / "cut.json").write_bytes(whole[: whole.rindex(b"]")])
+    report = decode_dump([tmp_path / "cut.json"], tmp_path / "a", partitions=1)
+    assert report.incomplete == ["cut.json"]
+    text = b'{"id":"Q7","aliases":{"en":[]'
+    (tmp_path / "inside.json").write_bytes(b"[\n" + line(entity_json(PARIS)) + text)
+    (tmp_path / "closing.json").write_bytes(line(entity_json(PARIS)) + b"]\n")
+    paths = [tmp_path / "inside.json", tmp_path / "cut.json", tmp_path / "closing.json"]
+    report = decode_dump(paths, tmp_path / "b", partitions=1)
+    assert report.incomplete == ["inside.json"]
+    assert report.rejects["not-json"] == 2
+    assert "inside.json: the array that it opens is never closed" in (tmp_path / "b" / "manifest.json").read_text()
 
 
 @needs_spark
