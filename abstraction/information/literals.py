@@ -148,7 +148,7 @@ def _width(low: Decimal, high: Decimal, decades: float) -> float:
     if high < 0:
         low, high = -high, -low
     middle = (low + high) / 2
-    return math.log10(high) - math.log10(max(low, middle / 2)) if middle > 0 else decades
+    return math.log10(high) - math.log10(low if low > 0 else middle / 2) if middle > 0 else decades
 
 
 def _small_width(low: Decimal, high: Decimal) -> float:
@@ -161,6 +161,7 @@ def _width_stated(states: Iterable[Condition], decades: float) -> float | None:
 
 
 def _width_of(state: str, decades: float) -> float | None:
+    state = state.replace(",", "")
     if found := _ROUNDED.fullmatch(state):
         amount = Decimal(found["amount"])
         unit = Decimal(1).scaleb(amount.adjusted() - int(found["digits"]) + 1)

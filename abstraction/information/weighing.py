@@ -124,8 +124,8 @@ def population_of(asked: Relation, kinds: Collection[str]) -> str | None:
     return next((kind for kind in _ORDER if kind in kinds), None)
 
 
-def rises(levels: Sequence[Level]) -> list[tuple[int, Tier]]:
-    """The tiers that break the law, with their levels from 1: more bits than any tier that they may follow from.
+def rises(levels: Sequence[Level]) -> list[tuple[int, int]]:
+    """(level, position), both from 1, of the tiers that have more bits than any tier that they may follow from.
 
     That is a tier of the level before; of a finer level where the level before has a tier without bits, or
     where the row has several answers, whose ladders are joined in it.
@@ -134,9 +134,10 @@ def rises(levels: Sequence[Level]) -> list[tuple[int, Tier]]:
     most = math.inf
     several = len(levels[0].tiers) > 1
     for number, level in enumerate(levels, 1):
-        bits = [tier.bits for tier in level.tiers if tier.bits is not None]
-        found += [(number, tier) for tier in level.tiers if tier.bits is not None and tier.bits > most]
-        here = max(bits, default=most)
-        unsure = number > 1 and (several or len(bits) < len(level.tiers))
+        bits = [tier.bits for tier in level.tiers]
+        known = [one for one in bits if one is not None]
+        found += [(number, at) for at, one in enumerate(bits, 1) if one is not None and one > most]
+        here = max(known, default=most)
+        unsure = number > 1 and (several or len(known) < len(bits))
         most = max(here, most) if unsure and most < math.inf else here
     return found

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from abstraction.demonyms import bundled_demonyms
+from abstraction.information.weighing import rises
 from abstraction.languages import language as language_of
 from abstraction.languages import reading_language
 from abstraction.relations import relation
@@ -75,6 +76,7 @@ class EntailmentChecker:
         answers = answers_of(row)
         dates = self._dates(row)
         asked = relation(row.relation).asks if row.relation else "any"
+        rising = set(rises(row.levels))
         out: list[TierCheck] = []
         finer: set[str] = set()
         status: Status
@@ -90,6 +92,9 @@ class EntailmentChecker:
                 else:
                     findings = self._tier(row, tier, answers, finer, dates)
                     status = "flawed" if findings else "entailed"
+                if (number, position) in rising:
+                    status = "flawed"
+                    findings = [*findings, Finding(flaw=Flaw.BITS_RISE, detail=f"{tier.bits:.3f} bits")]
                 check = TierCheck(
                     row=row.id, level=number, position=position, text=tier.text, status=status,
                     findings=tuple(dict.fromkeys(findings)),

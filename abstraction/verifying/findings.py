@@ -30,6 +30,7 @@ class Flaw(StrEnum):
     FOREIGN_NAME = "foreign-name"  # text or alias that is no name of the tier's entity
     WORDS_UNSUPPORTED = "words-unsupported"  # words of the tier that no step says
     RULE_WRONG = "rule-wrong"  # recomputed, the rule does not hold
+    BITS_RISE = "bits-rise"  # it tells more than anything that it may follow from
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

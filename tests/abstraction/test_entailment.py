@@ -182,3 +182,10 @@ def test_a_wrong_century_is_a_flaw_of_the_row() -> None:
     wrong = rule("the 18th century is the years 1701–1800")("the 18th century")
     tampered = replace(made, levels=(made.levels[0], Level(tiers=(wrong,))))
     assert [f.flaw for c in checker.check(tampered) for f in c.findings] == [Flaw.RULE_WRONG]
+
+
+def test_bits_that_rise_are_told_beside_what_else_is_found() -> None:
+    rising = ladder("Oakville", "Q101", replace(COUNTY, bits=3.0), said("the Moon"))
+    rising = replace(rising, levels=(Level(tiers=(Tier(text="Oakville", qid="Q101", bits=2.0),)), *rising.levels[1:]))
+    assert check(rising)[0] == [Flaw.BITS_RISE]
+    assert check(rising)[1] == [Flaw.NO_EVIDENCE]

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from abstraction.builders import builder_for
 from abstraction.hierarchy import entailed_classes
+from abstraction.information.weighing import rises
 from abstraction.ladders.base import ANSWER
 from abstraction.levels import ancestors, as_graph, depths, levels, ordered
 from abstraction.pipeline import LadderMaker
@@ -103,6 +104,8 @@ def questions(drawn: list[tuple[str, list[str], str, list[tuple[str, str, Rank, 
 
 def check_row(row: TieredRow) -> None:
     assert row.levels
+    assert not rises(row.levels), row.id
+    assert all(tier.bits is None or tier.bits >= 0 for level in row.levels for tier in level.tiers)
     assert row.levels[0].tiers
     assert (row.abstained is not None) == (len(row.levels) == 1)
     assert len(row.levels) <= MAX_LEVELS + 1
