@@ -6,7 +6,8 @@ The rows are GRANOLA-EQ's with a label by hand for each coarser answer (`referen
 `granola tiers --phrase`: ladders from the snapshot, prompts, replies, checking. Printed is, label by label, what was
 decided; then two shares. `kept`: of the answers labelled good, those that stand in the ladder on a level of their own.
 `caught`: of those labelled wrong, alias, duplicate, sibling, finer_than_previous or not_coarser_than_answer, those that
-are dropped, merged into a sibling's level, joined to another's names, or moved to where they belong.
+are dropped, merged into a sibling's level, joined to another's names, or moved to where they belong; the last is told
+apart, for such an answer still stands in the ladder.
 """
 
 from __future__ import annotations
@@ -72,6 +73,7 @@ def main() -> int:
     table: dict[str, Counter[str]] = {}
     kept: Counter[bool] = Counter()
     caught: Counter[bool] = Counter()
+    moved = 0
     with closing(open_store(given.snapshot)) as store:
         maker = LadderMaker(store)
         phraser = ModelPhraser(model, store)
@@ -84,13 +86,14 @@ def main() -> int:
                     kept[told["action"] == Action.KEPT] += 1
                 elif label in BAD:
                     caught[not stands] += 1
+                    moved += told["action"] == Action.KEPT and not stands
                 if given.verbose and ((label == "good") != stands):
                     show(row, label, told)
     for label, found in sorted(table.items()):
         print(f"{label} {found.total()}: {', '.join(f'{n} {how}' for how, n in found.most_common())}")
     shares = (kept[True] / kept.total(), caught[True] / caught.total())
     print(f"kept {kept[True]}/{kept.total()} = {shares[0]:.3f} (bar {GOOD_BAR})")
-    print(f"caught {caught[True]}/{caught.total()} = {shares[1]:.3f} (bar {BAD_BAR})")
+    print(f"caught {caught[True]}/{caught.total()} = {shares[1]:.3f} (bar {BAD_BAR}), {moved} of them by moving")
     return 0 if shares[0] >= GOOD_BAR and shares[1] >= BAD_BAR else 1
 
 

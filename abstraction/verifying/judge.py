@@ -7,7 +7,6 @@ is read in the neighbourhood of the answer and of the tiers before it. Where the
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 from abstraction.gazetteer import PLACES
 from abstraction.pipeline import LadderMaker
@@ -15,10 +14,11 @@ from abstraction.rows import TieredRow
 from abstraction.tiers import Level, Tier
 from abstraction.verifying.cases import Case, CaseReader
 from abstraction.verifying.naming import Naming, naming
+from abstraction.verifying.peers import ANOTHER, Peers
 from abstraction.verifying.phrases import Phrases
 from abstraction.verifying.placing import Placing
 from abstraction.verifying.rules import value_tier_holds
-from abstraction.verifying.verdicts import ANOTHER_ANSWER, GENERIC, LEAKS, MEMBER, RowVerdict, TierVerdict, Verdict
+from abstraction.verifying.verdicts import GENERIC, LEAKS, RowVerdict, TierVerdict, Verdict
 from abstraction.verifying.wording import all_words, bare, content, stands_in
 from kg.store.base import Store
 
@@ -33,6 +33,7 @@ class Judge:
         self.near = self.cases.near
         self.placing = Placing(self.cases)
         self.phrases = Phrases(self.cases)
+        self.peers = Peers(self.cases)
 
     def judge(self, row: TieredRow) -> RowVerdict:
         """The verdicts on every tier beyond level 1, in the order of the row."""
@@ -63,6 +64,8 @@ class Judge:
                     entities=tuple(sorted(i for i in meant if not i.startswith("text:"))),
                 )  # fmt: skip
                 out.append(told)
+                case.named = told.entities or case.named
+                case.astray = told.beside_answer or why == ANOTHER or (case.astray and verdict is Verdict.CONTRADICTED)
             case.good = accepted or case.good
             case.earlier += [tier for tier, _ in accepted]
             case.true += held
@@ -104,7 +107,7 @@ class Judge:
         self.graph.fetch(linked)
         if case.place:  # the region Lazio, not the club
             linked = [i for i in linked if not PLACES.isdisjoint(self.maker.classes(i))]
-        if beside := self._beside(case, linked):
+        if beside := self.peers.beside(case, linked):
             return Verdict.SIBLING, beside, none
         if any(a in self.near.above(i).ids for i in linked for a in case.answers):
             return Verdict.NOT_COARSER_THAN_ANSWER, "lies within the answer", none
@@ -119,10 +122,13 @@ class Judge:
                 return Verdict.CONTRADICTED, wrong, none
             case.doubtful.append(key)
             return Verdict.UNKNOWN, f"{wrong}, if {case.answers[0]} is meant", none
-        if how is Naming.OTHER or self._is_another(case, linked):
-            return Verdict.CONTRADICTED, "the name of another", none
+        if how is Naming.OTHER or self.peers.is_another(case, linked):
+            return Verdict.CONTRADICTED, ANOTHER, none
         if how is Naming.ALIAS:
             return Verdict.ALIAS, "another way to write the answer's name", none
+        if not tier.evidence and (wrong := self.peers.astray(case, text, linked)):
+            return Verdict.CONTRADICTED, wrong, none
+        case.named = tuple(linked)
         return Verdict.UNKNOWN, "the snapshot does not tell", none
 
     def _leaks(self, case: Case, text: str) -> bool:
@@ -135,28 +141,12 @@ class Judge:
 
     def _attested(self, case: Case, text: str) -> set[str]:
         """Words that may follow the answer's name: of its description, what holds it, and places after commas."""
-        places = [part.strip() for part in text.split(",")[1:] if self.maker.gazetteer.known(part.strip())]
+        parts = [part.strip() for part in text.split(",")[1:]]
+        places = [part for part in parts if self.maker.gazetteer.known(part)]
+        if not case.place and places and places[-1] == parts[-1]:
+            places = parts  # an address: what stands before its last place is a place as well
         said = (case.description, *case.above.names, *places)
         return {word for one in said for word in all_words(one)}
-
-    def _beside(self, case: Case, linked: Sequence[str]) -> str | None:
-        """Another answer to the question, or a member of a group that is the answer."""
-        others = {
-            t for s in ([case.subject] if case.subject else []) for t in self.graph.targets(s, case.asked.id or "P0")
-        }
-        if others & set(linked) - set(case.answers):
-            return ANOTHER_ANSWER
-        members = {t for a in case.answers for p in ("P527", "P463") for t in self.graph.targets(a, p)}
-        members |= {i for i in linked if set(self.graph.targets(i, "P463")) & set(case.answers)}
-        return MEMBER if members & set(linked) else None
-
-    def _is_another(self, case: Case, linked: Sequence[str]) -> bool:
-        """Whether the text names an entity of the answer's own kind, unrelated to it."""
-        if case.place or not case.kinds:
-            return False
-        kinds = set().union(*(self.maker.classes(i) for i in linked)) if linked else set()
-        own = case.kinds - {"organisation"} or case.kinds
-        return bool(kinds & own) and not kinds & PLACES
 
     def _value(self, case: Case, tier: Tier) -> tuple[Verdict, str]:
         ruling = value_tier_holds(case.told, tier)

@@ -15,6 +15,7 @@ from abstraction.verifying.wording import all_words, bare, content, proper_names
 from kg.terms import normalise
 
 _INSIDE = re.compile(r"\bin (?:the )?(?P<where>[A-ZÀ-Þ].*)")
+_BEHIND = re.compile(r"\s(?:in|of|from|by|who|that|which)\s")
 KINDS = frozenset({"P106", "P31", "P136", "P641", "P452"})
 
 
@@ -55,6 +56,8 @@ class Phrases:
         earlier = [t for t in case.earlier if t in true]
         lifted = self._lifted(tier)
         if any(words <= self._widened(case, t) | lifted for t in case.earlier if t in earlier or t.qid):
+            if not tier.evidence and earlier and self._told_apart(case, tier, earlier[-1]):
+                return Verdict.SIBLING, "the description tells it beside the tier before it"
             return Verdict.ENTAILED, "follows from a tier before it"
         if true and content(true[-1].text) <= self._widened(case, tier):
             return Verdict.FINER_THAN_PREVIOUS, "says more than the tier before it"
@@ -63,6 +66,19 @@ class Phrases:
         if _INSIDE.search(tier.text) and all(self._is_somewhere_unknown(case, t) for t in earlier):
             return Verdict.UNKNOWN, "the snapshot does not tell where the place of the tier before it lies"
         return Verdict.SIBLING, "neither follows from the tier before it nor the reverse"
+
+    def _told_apart(self, case: Case, tier: Tier, before: Tier) -> bool:
+        """Whether the description lists the two as different things: "comedian, actor and composer"."""
+        items = [content(part) for part in re.split(r"[,;]|\band\b", case.description)]
+
+        def among(text: str) -> set[int]:
+            head = all_words(_BEHIND.split(text)[0])[-1:]
+            return {at for at, words in enumerate(items) if head and head[0] in words}
+
+        if any(re.search(r",|\band\b", text) for text in (tier.text, before.text)):
+            return False
+        one, other = among(tier.text), among(before.text)
+        return bool(one and other) and not one & other
 
     def _is_somewhere_unknown(self, case: Case, tier: Tier) -> bool:
         """Whether a phrase tells a place ("a commune in Morbihan") of which the snapshot tells nothing above."""

@@ -32,6 +32,7 @@ AXES = {
 # Reasons that readers of verdicts tell apart.
 LEAKS = "tells of the answer by the question's own entity"
 ANOTHER_ANSWER, MEMBER = "another answer to the question", "a member of the answer"
+A_PERSON = "a person, who stands beside the answer and never above it"
 # Say nothing of any answer.
 _GENERIC = """
     person|people|human|man|woman|someone|something|thing|entity|place|location|group|group of people|organization|
@@ -63,7 +64,7 @@ class TierVerdict:
     @property
     def beside_answer(self) -> bool:
         """Whether it is a sibling of the answer itself, not of a tier before it."""
-        return self.why in (ANOTHER_ANSWER, MEMBER)
+        return self.why in (ANOTHER_ANSWER, MEMBER, A_PERSON)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

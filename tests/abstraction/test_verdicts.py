@@ -112,6 +112,64 @@ def test_the_chain_of_a_namesake_is_told_with_its_owner() -> None:
     assert found.namesake == "Q285"
 
 
+SCHOOLS_AND_LABELS = (
+    *WORLD,
+    entity("Q90", "Harvard University", "private university in Cambridge, Massachusetts", P31="Q3918", P131="Q771"),
+    entity("Q91", "University of Leeds", "university in England", P31="Q3918", P17="Q145"),
+    entity("Q92", "Blue Note", "record label", P31="Q18127", P127="Q93"),
+    entity("Q93", "Big Records", "record label", P31="Q18127", P127="Q95"),
+    entity("Q94", "Other Records", "record label", P31="Q18127", P127="Q96"),
+    entity("Q95", "Huge Group", "company", P31="Q4830453"),
+    entity("Q96", "Vast Group", "company", P31="Q4830453"),
+    entity("Q18127", "record label"),
+    entity("Q4830453", "business"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("answer", "relation", "tiers", "verdicts"),
+    [
+        ("Q90", "P69", ["University of Leeds"], ["contradicted"]),
+        ("Q90", "P69", ["University of Leeds", "Ruritanian Academy", "Wittenberg"], ["contradicted"] * 3),
+        ("Q90", "P69", ["University of Atlantis"], ["contradicted"]),
+        ("Q90", "P69", ["Massachusetts School System"], ["unknown"]),
+        ("Q90", "P69", ["Ivy League"], ["unknown"]),
+        ("Q92", "P264", ["Big Records", "Huge Group"], ["entailed", "entailed"]),
+        ("Q92", "P264", ["Big Records", "Other Records"], ["entailed", "contradicted"]),
+        ("Q92", "P264", ["Nobody Knows Records", "Huge Group"], ["unknown", "entailed"]),
+        ("Q80", "P175", ["Edwina Lee", "Someone Else"], ["sibling", "contradicted"]),
+        ("Q92", "P264", ["Blue Note, Kensington, United Kingdom"], ["alias"]),
+    ],
+)
+def test_names_of_others_stand_beside(answer: str, relation: str, tiers: list[str], verdicts: list[str]) -> None:
+    label = {one.id: one.labels["en"] for one in SCHOOLS_AND_LABELS}[answer]
+    levels = (Level(tiers=(Tier(text=label, qid=answer),)), *(Level(tiers=(Tier(text=t),)) for t in tiers))
+    asked = TieredRow(id="r", question="What was it?", answers=(label,), levels=levels, relation=relation)
+    found = Judge(store_of(*SCHOOLS_AND_LABELS)).judge(asked)
+    assert [str(tier.verdict) for tier in found.tiers] == verdicts
+    assert found.tiers[0].beside_answer == (answer == "Q80")
+
+
+@pytest.mark.parametrize(
+    ("description", "tiers", "last"),
+    [
+        ("British comedian, actor and producer", ["a British comedian", "a British actor"], "sibling"),
+        ("British comedian", ["a British comedian", "a British actor"], "entailed"),
+        ("British comedian and actor", ["a British comedian and actor", "a British actor"], "entailed"),
+    ],
+)
+def test_what_a_description_lists_stands_side_by_side(description: str, tiers: list[str], last: str) -> None:
+    store = store_of(
+        entity("Q145", "United Kingdom", P31="Q3624078", P1549=["British"]),
+        entity("Q33999", "actor"),
+        entity("Q245068", "comedian", P279="Q33999"),
+        entity("Q77", "Edwina Lee", description, P31="Q5", P27="Q145", P106=["Q245068", "Q33999"]),
+    )
+    levels = (Level(tiers=(Tier(text="Edwina Lee", qid="Q77"),)), *(Level(tiers=(Tier(text=t),)) for t in tiers))
+    asked = TieredRow(id="r", question="Who was it?", answers=("Edwina Lee",), levels=levels, relation="P26")
+    assert str(Judge(store).judge(asked).tiers[-1].verdict) == last
+
+
 def test_where_nobody_is_meant_for_sure_nothing_is_called_wrong() -> None:
     found = judged("Springfield", None, ["Illinois"], "P159", "Where is the headquarter of Some Firm?")
     assert [str(tier.verdict) for tier in found.tiers] in (["unknown"], ["entailed"])

@@ -1,0 +1,75 @@
+"""Names of other things of the answer's kind: another school, another label, a member of the group."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from abstraction.gazetteer import PLACES
+from abstraction.pipeline import LadderMaker
+from abstraction.verifying.cases import Case, CaseReader
+from abstraction.verifying.verdicts import A_PERSON, ANOTHER_ANSWER, MEMBER
+from abstraction.verifying.wording import content
+
+ANOTHER = "the name of another"
+_SCHOOLS = "university college school academy institute polytechnic conservatory lyceum gymnasium seminary"
+SCHOOLS = frozenset(_SCHOOLS.split())
+_BROAD = frozenset({"organisation", "company"})  # a parent is of these kinds, too
+
+
+class Peers:
+    """Tells what stands beside the answer from what may stand above it."""
+
+    def __init__(self, cases: CaseReader) -> None:
+        self.maker: LadderMaker = cases.maker
+        self.graph = cases.graph
+        self.near = cases.near
+
+    def beside(self, case: Case, linked: Sequence[str]) -> str | None:
+        """Another answer to the question, a member of a group that is the answer, or a person for what is none."""
+        others = {
+            t for s in ([case.subject] if case.subject else []) for t in self.graph.targets(s, case.asked.id or "P0")
+        }
+        if others & set(linked) - set(case.answers):
+            return ANOTHER_ANSWER
+        members = {t for a in case.answers for p in ("P527", "P463") for t in self.graph.targets(a, p)}
+        members |= {i for i in linked if set(self.graph.targets(i, "P463")) & set(case.answers)}
+        if members & set(linked):
+            return MEMBER
+        persons = bool(linked) and all("person" in self.maker.classes(i) for i in linked)
+        return A_PERSON if persons and case.kinds and not case.person and not case.place else None
+
+    def is_another(self, case: Case, linked: Sequence[str]) -> bool:
+        """Whether the text names an entity of the answer's own kind, unrelated to it."""
+        if case.place or not case.kinds:
+            return False
+        kinds = set().union(*(self.maker.classes(i) for i in linked)) if linked else set()
+        own = case.kinds - {"organisation"} or case.kinds
+        return bool(kinds & own) and not kinds & PLACES
+
+    def astray(self, case: Case, text: str, linked: Sequence[str]) -> str | None:
+        """Why a name that the snapshot does not put anywhere can hardly be above the answer."""
+        if case.place:
+            return None
+        if case.astray:
+            return "stands in line with the name of another"
+        if self._is_another_school(case, text):
+            return "another school: nothing of its name is said of the answer"
+        if case.named and linked and all(self._has_other_owners(i, linked) for i in case.named):
+            return "the tier before it belongs to others"
+        return None
+
+    def _is_another_school(self, case: Case, text: str) -> bool:
+        words = content(text)
+        if case.asked.asks != "school" or SCHOOLS.isdisjoint(words):
+            return False
+        said = case.words | {word for name in case.names for word in content(name)}
+        return bool(words - SCHOOLS) and not (words - SCHOOLS) & said
+
+    def _has_other_owners(self, before: str, linked: Sequence[str]) -> bool:
+        """Whether the owners of one entity are known, and none of some others of its own narrow kind is among them."""
+        kinds = set(self.maker.classes(before)) - _BROAD
+        owners = [i for p in ("P749", "P127") for i in self.graph.targets(before, p)]
+        above = self.near.above(before).ids
+        return bool(owners) and all(
+            i != before and i not in above and not kinds.isdisjoint(self.maker.classes(i)) for i in linked
+        )
