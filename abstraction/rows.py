@@ -264,9 +264,10 @@ def _question(data: Mapping[str, Any], default: str | None, source: str, *, flat
 def _tiered(data: Mapping[str, Any], *, flat: bool) -> TieredRow:
     answers = fields.answers_of(data, flat=flat)
     text, qid = fields.subject_of(data)
-    entity = fields.other_fields(data.get("question_entity")) | {
-        key: value for key, value in (("qid", qid), ("text", text)) if value
-    }
+    given = data.get("question_entity")
+    known = fields.other_fields(given) | {key: value for key, value in (("text", text), ("qid", qid)) if value}
+    order = dict.fromkeys((*given, *known)) if isinstance(given, Mapping) else known  # as it stood, to the byte
+    entity = {key: known[key] for key in order if key in known}
     levels = data.get("levels")
     if isinstance(levels, str):
         levels = fields.parsed(levels)
@@ -286,11 +287,11 @@ def _tiered(data: Mapping[str, Any], *, flat: bool) -> TieredRow:
     abstained = data.get("abstained")
     if abstained is not None and not isinstance(abstained, str):
         raise fields.FieldError(f"abstained {abstained!r} is no text")
-    given = fields.id_of(data)
-    if given is None:
+    own_id = fields.id_of(data)
+    if own_id is None:
         raise fields.FieldError("no id")
     return TieredRow(
-        id=given,
+        id=own_id,
         question=fields.question_of(data),
         answers=answers,
         levels=made,

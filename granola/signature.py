@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from dataclasses import dataclass
 from pathlib import Path
@@ -49,6 +50,11 @@ class Signature:
             parts.append(f"bits:{self.bits}")
         parts += [f"boot:{self.resamples}", f"seed:{self.seed}", f"version:{self.version}"]
         return "|".join(parts)
+
+
+def hash_of(data: bytes) -> str:
+    """The first characters of the SHA-256 of a file with these bytes."""
+    return hashlib.sha256(data).hexdigest()[:SHORT]
 
 
 def short_hash(path: Path | str) -> str:

@@ -24,6 +24,10 @@ HEAVY = (
     "pydantic",
     "pyspark",
     "pandas",
+    "fastapi",
+    "uvicorn",
+    "prometheus_client",
+    "jinja2",
 )
 MODULES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
 
@@ -59,7 +63,7 @@ def _commands() -> list[list[str]]:
     return [[], ["snapshot"], ["snapshot", "build"], ["snapshot", "info"], ["snapshot", "verify"], ["snapshot", "push"],
             ["snapshot", "export"], ["snapshot", "import"], ["snapshot", "diff"], ["snapshot", "check"],
             ["snapshot", "spark"], ["tiers"],
-            ["dataset"], ["ladder"], ["score"], ["audit"], ["aggregate"], ["demo"]]  # fmt: skip
+            ["dataset"], ["ladder"], ["score"], ["match"], ["audit"], ["aggregate"], ["answer"], ["serve"], ["demo"]]  # fmt: skip
 
 
 @pytest.mark.parametrize("command", _commands(), ids=lambda c: " ".join(c) or "granola")

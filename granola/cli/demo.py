@@ -43,8 +43,8 @@ def demo(
 
     if not str(out) or out == Path():
         raise UsageError("--out is empty; name a folder, as in --out demo-output")
-    source = _bundled("wikidata")
-    questions = _bundled("questions")
+    source = bundled("wikidata")
+    questions = bundled("questions")
     if out.exists() and not out.is_dir():
         raise GranolaError(f"--out {out} is a file; name a folder, as in --out demo-output")
     if not force:
@@ -71,7 +71,7 @@ def demo(
     rows = list(read_tiered(tiers))
     reports = []
     for system in SYSTEMS:
-        predictions = _bundled(f"predictions-{system}")
+        predictions = bundled(f"predictions-{system}")
         items = out / f"items-{system}.jsonl"
         _say(f"scores    {predictions.name} -> {items}")
         report = score(
@@ -114,7 +114,7 @@ def _check_folder(out: Path) -> None:
         raise UsageError(f"{foreign[0]} is not an earlier demo's; name another folder, or give --force to replace it")
 
 
-def _bundled(name: str) -> Path:
+def bundled(name: str) -> Path:
     """A file of the bundled sample, whatever its suffix."""
     from granola.errors import GranolaError
 

@@ -31,9 +31,12 @@ COMMANDS = (
     "tiers",
     "dataset",
     "ladder",
+    "answer",
     "aggregate",
     "score",
+    "match",
     "audit",
+    "serve",
     "demo",
     "snapshot",
 )  # each in a module of its name

@@ -506,3 +506,10 @@ def test_granola_eq_data(name: str, count: int) -> None:
     assert (len(rows), rejected) == (count, [])
     assert all(row.subject_text and len(row.extra["reference_levels"]) > 1 for row in rows)
     assert len(list(read_tiered(file))) == count
+
+
+@pytest.mark.parametrize("entity", [{"text": "Obama", "qid": "Q76"}, {"qid": "Q76", "text": "Obama", "note": 1}])
+def test_a_tiered_row_reads_back_to_the_byte(entity: dict[str, object]) -> None:
+    data = {"id": "1", "question": "?", "question_entity": entity, "answer": ["a"],
+            "levels": [{"tiers": [{"text": "a", "aliases": [], "evidence": []}]}]}  # fmt: skip
+    assert json.dumps(TieredRow.from_json(data).to_json()) == json.dumps(data)

@@ -1,0 +1,248 @@
+"""Where requests meet the snapshot: threads that each hold it open and do one piece of work after another.
+
+A snapshot file is read by one thread: its work is computing, and Python computes in one thread at a time. More
+processes make more of it. Whoever would have to wait too long is refused at once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+import time
+from collections.abc import AsyncIterator, Callable
+from concurrent.futures import Future
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from queue import SimpleQueue
+from typing import Any, Generic, TypeVar
+
+from granola.service.holding import Holding, OverTimeError
+from granola.service.problems import overloaded, too_slow
+from granola.service.settings import Settings
+
+T = TypeVar("T")
+log = logging.getLogger("granola.service")
+
+
+@dataclass(slots=True, eq=False)
+class _Ticket:
+    work: Callable[[Holding], Any]
+    until: float
+    answer: asyncio.Future[Any]
+
+
+class Reader(threading.Thread):
+    """A thread with an open snapshot. `opened` tells when it is ready, or why it cannot be."""
+
+    def __init__(self, settings: Settings, settled: Callable[[], None]) -> None:
+        super().__init__(name="reader", daemon=True)
+        self.opened: Future[Holding] = Future()
+        self.waiting = 0
+        self.leases = 0
+        self._settings = settings
+        self._settled = settled
+        self._loop = asyncio.get_running_loop()
+        self._queue: SimpleQueue[_Ticket | None] = SimpleQueue()
+        self._retired = False
+
+    @property
+    def snapshot_id(self) -> str:
+        """The snapshot that it reads."""
+        return self.opened.result().snapshot_id
+
+    def put(self, work: Callable[[Holding], T], seconds: float) -> asyncio.Future[T]:
+        """Queue a piece of work; on the loop's thread."""
+        ticket = _Ticket(work, time.monotonic() + seconds, self._loop.create_future())
+        self.waiting += 1
+        self._queue.put(ticket)
+        return ticket.answer
+
+    def retire(self) -> None:
+        """End when all that was queued, and every lease, is done."""
+        self._retired = True
+        if not self.leases:
+            self._queue.put(None)
+
+    def release(self) -> None:
+        """Give a lease back."""
+        self.leases -= 1
+        if self._retired and not self.leases:
+            self._queue.put(None)
+
+    def run(self) -> None:
+        """The thread's own part: open the snapshot, then work."""
+        try:
+            holding = Holding(self._settings.snapshot, language=self._settings.language, seconds=self._settings.seconds)
+            holding.maker()
+        except BaseException as error:
+            self.opened.set_exception(error)
+            return
+        self.opened.set_result(holding)
+        while (ticket := self._queue.get()) is not None:
+            result: Any = None
+            failed: BaseException | None = None
+            if not ticket.answer.done():
+                holding.store.until = ticket.until
+                try:
+                    if time.monotonic() > ticket.until:
+                        raise OverTimeError
+                    result = ticket.work(holding)
+                except Exception as error:
+                    failed = error
+                    holding.store.until = float("inf")
+                    holding.interrupted()
+            try:
+                self._loop.call_soon_threadsafe(self._settle, ticket.answer, result, failed)
+            except RuntimeError:  # the loop was closed meanwhile
+                break
+        holding.close()
+
+    def _settle(self, answer: asyncio.Future[Any], result: Any, failed: BaseException | None) -> None:
+        self.waiting -= 1
+        self._settled()
+        if answer.done():
+            return
+        if failed is None:
+            answer.set_result(result)
+        else:
+            answer.set_exception(failed)
+
+
+@dataclass(frozen=True, slots=True)
+class Done(Generic[T]):
+    """A result, and the snapshot that it is from."""
+
+    value: T
+    snapshot_id: str
+
+
+class Lease:
+    """The same reader for several pieces of work, so that all of them see one snapshot."""
+
+    def __init__(self, desk: Desk, reader: Reader) -> None:
+        self._desk = desk
+        self._reader = reader
+        self.snapshot_id = reader.snapshot_id
+
+    async def run(self, work: Callable[[Holding], T], *, seconds: float) -> T:
+        """The result of the work, when those that wait have had their turn."""
+        return await self._desk._answer(self._reader, work, seconds)
+
+
+class Desk:
+    """The readers of one process. Everything but the readers' work happens on the loop's thread."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.busy: Callable[[int], None] = lambda waiting: None
+        self._readers: list[Reader] = []
+        self._batches = 0
+        self._reloading = False
+
+    async def open(self) -> None:
+        """Open the snapshot. Raises what opening it raises."""
+        self._readers = await self._started()
+
+    async def reload(self) -> bool:
+        """Take up the snapshot anew, as it is now; requests are answered from the old one until it is ready.
+
+        The old one stays, with a line in the log, where the new one cannot be opened.
+        """
+        if self._reloading:
+            return False
+        self._reloading = True
+        try:
+            fresh = await self._started()
+        except Exception as error:
+            log.error("the snapshot is not replaced: %s", error)
+            return False
+        finally:
+            self._reloading = False
+        old, self._readers = self._readers, fresh
+        for reader in old:
+            reader.retire()
+        log.warning("now serving snapshot %s", self.snapshot_id)
+        return True
+
+    async def close(self) -> None:
+        """End the threads when they have done what they were given."""
+        readers, self._readers = self._readers, []
+        for reader in readers:
+            reader.retire()
+        for reader in readers:
+            await asyncio.to_thread(reader.join, 5.0)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether requests can be answered."""
+        return bool(self._readers) and all(reader.is_alive() for reader in self._readers)
+
+    @property
+    def snapshot_id(self) -> str:
+        """The snapshot that is served at the moment."""
+        return self._readers[0].snapshot_id
+
+    @property
+    def manifest(self) -> Any:
+        """Its manifest."""
+        return self._readers[0].opened.result().manifest
+
+    @property
+    def waiting(self) -> int:
+        """Pieces of work that wait or are being done."""
+        return sum(reader.waiting for reader in self._readers)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether the next request would be refused."""
+        return self.waiting >= self.settings.waiting
+
+    async def run(self, work: Callable[[Holding], T]) -> Done[T]:
+        """The result of a piece of work. Raises what it raises, and Problem where it is refused or over time."""
+        if self.is_full:
+            raise overloaded("too many requests are waiting")
+        reader = min(self._readers, key=lambda one: one.waiting)
+        value = await self._answer(reader, work, self.settings.seconds)
+        return Done(value, reader.snapshot_id)
+
+    @asynccontextmanager
+    async def lease(self) -> AsyncIterator[Lease]:
+        """A reader for a batch. Raises Problem where too many batches are at work."""
+        if self._batches >= self.settings.batches:
+            raise overloaded(
+                f"{self._batches} batches are being answered, which is as many as at a time", retry_after=5
+            )
+        reader = min(self._readers, key=lambda one: (one.leases, one.waiting))
+        self._batches += 1
+        reader.leases += 1
+        try:
+            yield Lease(self, reader)
+        finally:
+            self._batches -= 1
+            reader.release()
+
+    async def _answer(self, reader: Reader, work: Callable[[Holding], T], seconds: float) -> T:
+        answer = reader.put(work, seconds)
+        self._count()
+        try:
+            async with asyncio.timeout(seconds + 0.5):
+                return await answer
+        except (TimeoutError, OverTimeError):
+            raise too_slow(seconds) from None
+
+    def _count(self) -> None:
+        self.busy(self.waiting)
+
+    async def _started(self) -> list[Reader]:
+        readers = [Reader(self.settings, self._count) for _ in range(self.settings.threads)]
+        for reader in readers:
+            reader.start()
+        try:
+            for reader in readers:
+                await asyncio.wrap_future(reader.opened)
+        except BaseException:
+            for reader in readers:
+                reader.retire()
+            raise
+        return readers

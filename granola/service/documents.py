@@ -1,0 +1,70 @@
+"""How the OpenAPI document tells what the routes answer besides their results."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from granola.service.problems import MEDIA_TYPE
+
+_PROBLEM = {"content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/ProblemDocument"}}}}
+_SAID = {
+    400: "The body is no JSON.",
+    401: "The token is missing or wrong.",
+    404: "The snapshot has no such entity.",
+    408: "The body took too long to arrive.",
+    413: "The body, or the number of rows, is over the limit.",
+    422: "What was sent is not as it must be; `detail` says where.",
+    500: "The service has failed.",
+    503: "Overloaded, over time, or the snapshot is away: ask again after `Retry-After` seconds.",
+}
+_RETRY = {"Retry-After": {"schema": {"type": "integer"}, "description": "Seconds."}}
+SNAPSHOT_HEADERS = {
+    "Granola-Snapshot": {"schema": {"type": "string"}, "description": "Id of the snapshot that the answer is from."},
+    "Granola-Version": {"schema": {"type": "string"}, "description": "Version of the program."},
+}
+ETAG = {"ETag": {"schema": {"type": "string"}, "description": "Changes with the snapshot and the program."}}
+
+
+def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """The documentation of these statuses, and of those that every route has."""
+    out: dict[int | str, dict[str, Any]] = {}
+    for status in sorted({401, 500, 503, *statuses}):
+        out[status] = {"description": _SAID[status], **_PROBLEM} | ({"headers": _RETRY} if status == 503 else {})
+    return out
+
+
+def posted() -> dict[int | str, dict[str, Any]]:
+    """The documentation of a route that is sent a body."""
+    return {200: {"headers": SNAPSHOT_HEADERS}} | problems(400, 408, 413, 422)
+
+
+def gotten(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """The documentation of a route that is asked for what a snapshot holds."""
+    own: dict[int | str, dict[str, Any]] = {
+        200: {"headers": SNAPSHOT_HEADERS | ETAG},
+        304: {"description": "Not modified since the ETag that was sent."},
+    }
+    return own | problems(422, *statuses)
+
+
+BATCH: dict[str, Any] = {
+    "requestBody": {
+        "required": True,
+        "description": "Rows as in a file of questions: one JSON object a line, or a JSON array.",
+        "content": {
+            "application/x-ndjson": {"schema": {"type": "string"}},
+            "application/json": {"schema": {"type": "array", "items": {"$ref": "#/components/schemas/Question"}}},
+        },
+    }
+}
+LINES: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": (
+            'One line a row, in order: a tiered row, or {"rejected": {source, reason, excerpt}}. '
+            "A connection that is cut before the end of the answer leaves the remaining rows unanswered."
+        ),
+        "headers": SNAPSHOT_HEADERS,
+        "content": {"application/x-ndjson": {"schema": {"type": "string"}}},
+    },
+    **problems(400, 408, 413, 422),
+}

@@ -1,0 +1,205 @@
+"""What every request passes first: who asks, how much is sent and how fast, what comes back with every answer.
+
+Bodies are received here, whole, before anything looks at them: nothing is parsed of what is refused.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import binascii
+import hmac
+import logging
+import time
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any
+
+from granola import __version__
+from granola.service.desk import Desk
+from granola.service.metrics import Metrics
+from granola.service.problems import MEDIA_TYPE, Problem, overloaded, problem_of
+from granola.service.settings import Settings
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+OPEN = frozenset({"/v1/health/live", "/v1/health/ready"})  # asked by whoever watches the process, without a token
+LINGER_SECONDS = 2.0
+WORKING = frozenset({"/v1/ladder", "/v1/link"})
+SNAPSHOT_HEADER, VERSION_HEADER = "granola-snapshot", "granola-version"
+_ALWAYS = (
+    (b"granola-version", __version__.encode()),
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+)
+log = logging.getLogger("granola.service")
+
+
+class _GoneError(Exception):
+    """The client has left."""
+
+
+class Gate:
+    """ASGI middleware around the whole application."""
+
+    def __init__(self, app: App, *, settings: Settings, desk: Desk, metrics: Metrics) -> None:
+        self._app = app
+        self._settings = settings
+        self._desk = desk
+        self._metrics = metrics
+        self._buffered = 0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request, or hand on what is none."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        began = time.perf_counter()
+        answer = _Answer(send)
+        self._metrics.in_flight.inc()
+        try:
+            await self._serve(scope, receive, answer)
+        except _GoneError:
+            answer.status = answer.status or 499
+        except Exception as error:
+            problem = problem_of(error)
+            if problem.status == 500:
+                log.exception("%s %s failed", _method(scope), _route(scope))
+            if answer.status:
+                return  # too late for another answer: the server cuts the connection, so that nobody takes it for whole
+            await self._refuse(problem, receive, answer)
+        finally:
+            self._metrics.in_flight.dec()
+            route = _route(scope)
+            self._metrics.requests.labels(route, _method(scope), str(answer.status or 499)).inc()
+            self._metrics.seconds.labels(route).observe(time.perf_counter() - began)
+
+    async def _serve(self, scope: Scope, receive: Receive, answer: _Answer) -> None:
+        headers = dict(scope["headers"])
+        path = scope["path"]
+        if self._settings.token is not None and path not in OPEN and not _is_known(headers, self._settings.token):
+            raise Problem(401, "token", "this service wants its token: Authorization: Bearer TOKEN")
+        if path in WORKING and self._desk.is_full:
+            raise overloaded("too many requests are waiting")
+        if scope["method"] not in ("POST", "PUT", "PATCH"):
+            await self._app(scope, receive, answer)
+            return
+        held = self._length(headers)
+        body = bytearray()
+        try:
+            async with asyncio.timeout(self._settings.body_seconds):
+                await self._receive(receive, body, held)
+        except TimeoutError:
+            problem = Problem(408, "body-time", f"the body took more than {self._settings.body_seconds:g} s to arrive")
+            raise problem from None
+        finally:
+            self._buffered -= len(body)
+        await self._app(scope, _replay(bytes(body), receive), answer)
+
+    def _length(self, headers: dict[bytes, bytes]) -> int:
+        said = headers.get(b"content-length", b"")
+        length = int(said) if said.isdigit() else 0
+        if length > self._settings.body:
+            raise self._too_large()
+        return length
+
+    def _too_large(self) -> Problem:
+        most = self._settings.body
+        return Problem(
+            413, "body-size", f"the body has more than {most:,} bytes; send less at a time", more={"most": most}
+        )
+
+    async def _receive(self, receive: Receive, body: bytearray, length: int) -> None:
+        if self._buffered + length > self._settings.buffered:
+            raise overloaded("too much is being received at the moment", retry_after=2)
+        more = True
+        while more:
+            message = await receive()
+            if message["type"] != "http.request":
+                raise _GoneError
+            part = message.get("body", b"")
+            body += part
+            self._buffered += len(part)
+            if len(body) > self._settings.body:
+                raise self._too_large()
+            if self._buffered > self._settings.buffered:
+                raise overloaded("too much is being received at the moment", retry_after=2)
+            more = message.get("more_body", False)
+
+    async def _refuse(self, problem: Problem, receive: Receive, answer: _Answer) -> None:
+        """Answer a problem; where a body is still coming, read it away for a moment, so that the answer is seen."""
+        self._metrics.refused.labels(problem.code).inc()
+        body = problem.body()
+        unread = problem.code in ("body-size", "body-time", "overloaded", "token")
+        headers = {
+            "content-type": MEDIA_TYPE,
+            "content-length": str(len(body)),
+            **{key.lower(): value for key, value in problem.headers().items()},
+            **({"connection": "close"} if problem.status in (408, 413) else {}),
+        }
+        encoded = [(key.encode(), value.encode()) for key, value in headers.items()]
+        await answer({"type": "http.response.start", "status": problem.status, "headers": encoded})
+        await answer({"type": "http.response.body", "body": body, "more_body": unread and problem.status in (408, 413)})
+        if unread and problem.status in (408, 413):
+            try:
+                async with asyncio.timeout(LINGER_SECONDS):
+                    more = True
+                    while more:
+                        message = await receive()
+                        more = message["type"] == "http.request" and message.get("more_body", False)
+            except TimeoutError:
+                pass
+            await answer({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+class _Answer:
+    """`send`, with the headers of every answer; keeps the status."""
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self.status = 0
+
+    async def __call__(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+            message = {**message, "headers": [*message["headers"], *_ALWAYS]}
+        await self._send(message)
+
+
+def _replay(body: bytes, receive: Receive) -> Receive:
+    """`receive` for what has been received; afterwards it waits for the client to leave."""
+    told = False
+
+    async def replayed() -> Message:
+        nonlocal told
+        if told:
+            return await receive()
+        told = True
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return replayed
+
+
+def _route(scope: Scope) -> str:
+    return getattr(scope.get("route"), "path", None) or "other"
+
+
+def _method(scope: Scope) -> str:
+    method = str(scope["method"])
+    return method if method in ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS") else "other"
+
+
+def _is_known(headers: dict[bytes, bytes], token: str) -> bool:
+    """Whether the token comes along: as a bearer's, or as the password of a browser's own question."""
+    kind, _, given = headers.get(b"authorization", b"").partition(b" ")
+    if kind.lower() == b"basic":
+        try:
+            given = base64.b64decode(given.strip(), validate=True).partition(b":")[2]
+        except binascii.Error:
+            return False
+    elif kind.lower() != b"bearer":
+        return False
+    return hmac.compare_digest(given.strip(), token.encode())

@@ -1,0 +1,118 @@
+"""One thread's view of the snapshot, with what is worth keeping between requests."""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any
+
+from abstraction.pipeline import LadderMaker
+from kg.model import Entity
+from kg.store import is_address, open_store
+from kg.store.base import NameMatch, Store
+
+LANGUAGES_KEPT = 4
+ENTITIES_KEPT = 200_000
+MIRROR_PATIENCE = 2.0  # seconds that a request waits for a Neo4j server that is away
+
+
+class OverTimeError(Exception):
+    """The time of a request is used up."""
+
+
+class TimedStore:
+    """A store that gives up a piece of work at the next read after `until`, a time of `time.monotonic`."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self.until = float("inf")
+
+    def _read(self) -> Store:
+        if time.monotonic() > self.until:
+            raise OverTimeError
+        return self._store
+
+    def entities(
+        self,
+        ids: Collection[str],
+        *,
+        languages: Collection[str] | None = None,
+        properties: Collection[str] | None = None,
+    ) -> dict[str, Entity]:
+        """See `Store.entities`."""
+        return self._read().entities(ids, languages=languages, properties=properties)
+
+    def find(self, names: Collection[str], *, languages: Collection[str] | None = None) -> dict[str, list[NameMatch]]:
+        """See `Store.find`."""
+        return self._read().find(names, languages=languages)
+
+    def referrers(
+        self, pairs: Collection[tuple[str, str]], *, limit: int | None = None
+    ) -> dict[tuple[str, str], list[str]]:
+        """See `Store.referrers`."""
+        return self._read().referrers(pairs, limit=limit)
+
+    def value_counts(self, pairs: Collection[tuple[str, str]]) -> dict[tuple[str, str], int]:
+        """See `Store.value_counts`."""
+        return self._read().value_counts(pairs)
+
+    def property_counts(self, properties: Collection[str]) -> dict[str, int]:
+        """See `Store.property_counts`."""
+        return self._read().property_counts(properties)
+
+    def values_of(self, prop: str, *, limit: int | None = None) -> list[tuple[str, int]]:
+        """See `Store.values_of`."""
+        return self._read().values_of(prop, limit=limit)
+
+    def ids(self, *, after: str | None = None) -> Iterator[str]:
+        """See `Store.ids`."""
+        return self._read().ids(after=after)
+
+    def manifest(self) -> Mapping[str, Any]:
+        """See `Store.manifest`."""
+        return self._store.manifest()
+
+    def close(self) -> None:
+        """See `Store.close`."""
+        self._store.close()
+
+
+class Holding:
+    """An open snapshot and the makers of ladders that read it. Of one thread alone."""
+
+    def __init__(self, where: str, *, language: str, seconds: float) -> None:
+        self.store = TimedStore(_opened(where, seconds))
+        self.manifest = self.store.manifest()
+        self.snapshot_id = str(self.manifest["snapshot_id"])
+        self.language = language
+        self._makers: OrderedDict[tuple[str, str], LadderMaker] = OrderedDict()
+
+    def maker(self, language: str | None = None, linker: str = "question") -> LadderMaker:
+        """The maker for a language and a linker. Those asked for last are kept, and none that has grown too large."""
+        key = (language or self.language, linker)
+        maker = self._makers.pop(key, None)
+        if maker is None or maker.graph.held > ENTITIES_KEPT:
+            maker = LadderMaker(self.store, language=key[0], linker=linker)
+        self._makers[key] = maker
+        while len(self._makers) > LANGUAGES_KEPT:
+            self._makers.popitem(last=False)
+        return maker
+
+    def interrupted(self) -> None:
+        """Work has ended in the middle: what makers were about to conclude is dropped, what was read stays."""
+        for maker in self._makers.values():
+            maker.start_afresh()
+
+    def close(self) -> None:
+        """Close the snapshot."""
+        self._makers.clear()
+        self.store.close()
+
+
+def _opened(where: str, seconds: float) -> Store:
+    if not is_address(where):
+        return open_store(where)
+    from kg.store.neo4j import Neo4jStore
+
+    return Neo4jStore.open(where, query_seconds=max(seconds, 30.0), patience=MIRROR_PATIENCE)

@@ -1,0 +1,94 @@
+"""What goes wrong, as RFC 9457 has it: `application/problem+json` with a code that programs can rely on.
+
+The codes of errors that the command line knows, too, are the names of their classes: `UnknownRelationError` is
+"unknown-relation" in both. Messages name no file and no address of the server's.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Any
+
+import orjson
+
+from abstraction.errors import AbstractionError
+from granola.errors import GranolaError
+from kg.errors import KGError, MirrorError, SelectionError, SnapshotError
+
+MEDIA_TYPE = "application/problem+json"
+_UNREADABLE = "the snapshot cannot be read at the moment; ask again, and tell whoever runs this service if it stays so"
+
+
+class Problem(Exception):  # noqa: N818  # what RFC 9457 calls it
+    """An answer that is an error. `detail` says what was given, what is allowed, and what to do."""
+
+    def __init__(
+        self,
+        status: int,
+        code: str,
+        detail: str,
+        *,
+        retry_after: int | None = None,
+        more: Mapping[str, Any] | None = None,
+    ) -> None:
+        super().__init__(detail)
+        self.status = status
+        self.code = code
+        self.detail = detail
+        self.retry_after = retry_after
+        self.more = dict(more or {})
+
+    def to_json(self) -> dict[str, Any]:
+        """The problem document."""
+        return {
+            "type": f"urn:granola:problem:{self.code}",
+            "title": HTTPStatus(self.status).phrase,
+            "status": self.status,
+            "code": self.code,
+            "detail": self.detail,
+            **self.more,
+        }
+
+    def body(self) -> bytes:
+        """The document's bytes."""
+        return orjson.dumps(self.to_json())
+
+    def headers(self) -> dict[str, str]:
+        """The headers that belong to it, besides type and length."""
+        headers = {"Cache-Control": "no-store"}
+        if self.retry_after is not None:
+            headers["Retry-After"] = str(self.retry_after)
+        if self.status == 401:
+            headers["WWW-Authenticate"] = 'Bearer realm="granola", Basic realm="granola", charset="UTF-8"'
+        return headers
+
+
+def code_of(error: BaseException) -> str:
+    """The code of an error of ours: `RowError` is "row", `UnknownRelationError` "unknown-relation"."""
+    name = type(error).__name__.removesuffix("Error")
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "-", name).lower()
+
+
+def problem_of(error: Exception) -> Problem:
+    """What to answer where a request has raised `error`."""
+    if isinstance(error, Problem):
+        return error
+    if isinstance(error, MirrorError | SnapshotError | OSError):
+        return Problem(503, code_of(error) if isinstance(error, KGError) else "snapshot", _UNREADABLE, retry_after=5)
+    if isinstance(error, GranolaError | AbstractionError | SelectionError):
+        return Problem(422, code_of(error), str(error))
+    return Problem(500, "internal", "the service has failed at this request; its log says where")
+
+
+def overloaded(what: str, *, retry_after: int = 1) -> Problem:
+    """The refusal of a request that would have to wait too long."""
+    return Problem(503, "overloaded", f"{what}; ask again in a moment", retry_after=retry_after)
+
+
+def too_slow(seconds: float) -> Problem:
+    """The answer where a request has used up its time."""
+    return Problem(
+        503, "time-limit", f"no answer within {seconds:g} s, which is what one request may take", retry_after=5
+    )

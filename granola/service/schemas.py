@@ -1,0 +1,248 @@
+"""What is sent to the service and what it answers, as pydantic types; the OpenAPI document is made of them.
+
+Questions, tiers and predictions are those of the files: further fields are kept and handed on.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+
+LONGEST = 4_000  # characters of a question, an answer, a prediction
+MOST_ANSWERS = 100
+
+Text = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST, pattern=r"\S")]
+Language = Annotated[str, StringConstraints(pattern=r"^[a-z]{2,3}(-[A-Za-z0-9]{1,8}){0,3}$")]
+Linker = Literal["question", "smallest"]
+MatcherName = Literal["rules", "f1", "em"]
+ItemId = Annotated[str, StringConstraints(max_length=200)]
+
+
+class _Open(BaseModel):
+    model_config = ConfigDict(extra="allow")
+
+
+class _Closed(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class EntityName(_Open):
+    """An entity by its name, its id, or both."""
+
+    text: str | None = Field(None, max_length=LONGEST)
+    qid: str | None = Field(None, max_length=100, examples=["Q76"])
+
+
+class Question(_Open):
+    """A question with its gold answer, as a row of a file of questions has them. Other fields are handed on."""
+
+    question: Text = Field(examples=["Where was Barack Obama born?"])
+    answer: Text | Annotated[list[Text], Field(min_length=1, max_length=MOST_ANSWERS)] = Field(examples=["Honolulu"])
+    relation: str | None = Field(None, max_length=100, description="Property id; told by the wording if it can be.")
+    answer_qid: str | Annotated[list[str | None], Field(max_length=MOST_ANSWERS)] | None = Field(
+        None, description="The answer's item, as Q18094; linked by name if left out."
+    )
+    question_entity: EntityName | str | None = Field(None, description="The entity asked about.")
+    question_entity_qid: str | None = Field(None, max_length=100)
+    id: ItemId | int | None = None
+
+
+class LadderRequest(Question):
+    """A question, the language of names and tiers, and how the answer finds its entity."""
+
+    language: Language = "en"
+    linker: Linker = "question"
+
+
+class Evidence(_Open):
+    """One step of the reasoning that makes a tier true."""
+
+    kind: Literal["statement", "description", "rule", "model"]
+    subject: str | None = None
+    property: str | None = None
+    value: str | None = None
+    statement: str | None = None
+    language: str | None = None
+    text: str | None = None
+    span: list[int] | None = None
+    call: str | None = None
+    check: str | None = None
+    labels: dict[str, str] = Field(default_factory=dict)
+
+
+class Tier(_Open):
+    """One acceptable answer: its text and other names, its information content in bits, what entails it."""
+
+    text: str
+    qid: str | None = None
+    aliases: list[str] = Field(default_factory=list)
+    bits: float | None = Field(None, ge=0)
+    evidence: list[Evidence] = Field(default_factory=list)
+
+
+class Level(_Open):
+    """Equally fine tiers."""
+
+    tiers: list[Tier] = Field(min_length=1)
+
+
+class LinkNote(_Open):
+    """How an answer found its entity; `share` is the part of the belief, `rivals` who else it may be."""
+
+    qid: str | None = None
+    confidence: Literal["given", "high", "medium", "low"] | None = None
+    rule: str | None = None
+    share: float | None = None
+    rivals: list[str] | None = None
+    abstained: str | None = None
+
+
+class TieredRow(_Open):
+    """A question with its ladder, as `granola tiers` writes it. Levels are finest first, the first the answer."""
+
+    schema_version: int | None = None
+    id: str
+    question: str
+    relation: str | None = None
+    question_entity: EntityName | None = None
+    answer: list[str]
+    levels: list[Level] = Field(min_length=1)
+    abstained: str | None = Field(None, description="Why there is no coarser answer.")
+    links: list[LinkNote] | None = None
+
+
+class Named(BaseModel):
+    """An entity of the snapshot, briefly."""
+
+    id: str
+    label: str | None
+    description: str | None
+
+
+class LinkAnswer(BaseModel):
+    """The answers' links, in their order, and the entities that they name."""
+
+    links: list[LinkNote]
+    abstained: str | None
+    entities: dict[str, Named]
+
+
+class Found(Named):
+    """An entity that carries a name: as its label or as an alias, in which language, as it is written there."""
+
+    kind: Literal["label", "alias"]
+    language: str
+    text: str
+
+
+class SearchAnswer(BaseModel):
+    """Entities that carry the name: by label first, then by number."""
+
+    name: str
+    found: list[Found]
+    more: int = Field(description="How many carriers are left out.")
+
+
+class MatchSettings(_Closed):
+    """What decides a match, and how levels weigh."""
+
+    matcher: MatcherName = "rules"
+    tau: float | None = Field(None, ge=0, le=1, description="Threshold of f1.")
+    lambda_: float = Field(0.5, ge=0, le=1_000, alias="lambda")
+
+
+Prediction = Annotated[str, StringConstraints(max_length=LONGEST)]
+Names = Annotated[list[Annotated[str, StringConstraints(max_length=LONGEST)]], Field(min_length=1, max_length=1_000)]
+
+
+class MatchRequest(MatchSettings):
+    """Predictions held against levels: those of a tiered row, or names alone, finest level first."""
+
+    predictions: list[Prediction] = Field(min_length=1, max_length=1_000)
+    row: TieredRow | None = None
+    levels: Annotated[list[Names], Field(min_length=1, max_length=20)] | None = Field(
+        None, examples=[[["Honolulu"], ["Hawaii"]]]
+    )
+    question: str | None = Field(None, max_length=LONGEST)
+    language: Language = "en"
+
+
+class Comparison(BaseModel):
+    """The part of the prediction that decided, and the name that it was held against."""
+
+    prediction: str
+    tier: str
+
+
+class Item(BaseModel):
+    """What became of one prediction. `level` counts from 1, the finest; `rule` names what decided."""
+
+    id: str
+    relation: str | None
+    prediction: str | None
+    status: Literal["matched", "wrong", "abstained", "unscored"]
+    level: int | None
+    rule: str | None
+    compared: Comparison | None
+    score: float | None
+    abstained: bool | None
+    weight: float | None
+    bits: float | None
+    bits_share: float | None
+
+
+class MatchAnswer(BaseModel):
+    """One item a prediction, in their order; `matcher` with every setting that can change a verdict."""
+
+    matcher: str
+    items: list[Item]
+
+
+class ScoreRequest(MatchSettings):
+    """Tiered rows and predictions, each as a file of them holds them, and the settings of `granola score`."""
+
+    rows: list[Any] = Field(min_length=1, description="Tiered rows, as `granola tiers` writes them.")
+    predictions: list[Any] = Field(min_length=1, description='{"id", "prediction"} each.')
+    system: Annotated[str, StringConstraints(min_length=1, max_length=200)] = "predictions"
+    resamples: int = Field(1_000, ge=1, le=10_000)
+    seed: int = Field(0, ge=0, le=(1 << 31) - 1)
+    allow_missing: bool = False
+    ignore_unknown: bool = False
+    snapshot: str | None = Field(
+        None, max_length=100, description="Id of the snapshot that the rows were made from, for the signature."
+    )
+
+
+class Rejected(BaseModel):
+    """A row that was left out: where it stood, and why."""
+
+    source: str
+    reason: str
+    excerpt: str
+
+
+class ScoreAnswer(_Open):
+    """What `granola score --json` prints, the items of `--out` and the rejected rows."""
+
+    schema_version: int
+    system: str
+    signature: str
+    items: list[Item]
+    rejected: list[Rejected]
+
+
+class ProblemDocument(_Open):
+    """RFC 9457. `code` stays the same for the same problem; `detail` says what to do."""
+
+    type: str
+    title: str
+    status: int
+    code: str
+    detail: str
+
+
+class Health(BaseModel):
+    """Whether the process runs, and whether it can answer."""
+
+    status: Literal["ok", "starting"]

@@ -1,0 +1,58 @@
+"""What a service is started with: its snapshot, who may ask, and how much at a time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from ipaddress import ip_address
+
+from granola.errors import UsageError
+from kg.store import is_address
+
+MIB = 1 << 20
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Settings:
+    """All limits are for one worker process; sizes in bytes, times in seconds.
+
+    `token` None serves everyone who can connect. `rows` bounds a batch and a file to score, `waiting` the requests
+    that wait for the snapshot, `batches` those that are answered row by row at the same time, `buffered` all bodies
+    that are being received. `seconds` is for one request, `batch_seconds` for a batch or a file to score.
+    """
+
+    snapshot: str
+    language: str = "en"
+    token: str | None = None
+    readers: int | None = None
+    body: int = 16 * MIB
+    buffered: int = 64 * MIB
+    rows: int = 10_000
+    seconds: float = 10.0
+    batch_seconds: float = 600.0
+    waiting: int = 32
+    batches: int = 4
+    connections: int = 512
+    head_bytes: int = 32 * 1024
+    head_seconds: float = 10.0
+    body_seconds: float = 30.0
+    write_seconds: float = 20.0
+    idle_seconds: float = 30.0
+    stop_seconds: float = 30.0
+
+    def __post_init__(self) -> None:
+        for name in ("body", "rows", "seconds", "waiting", "connections"):
+            if getattr(self, name) <= 0:
+                raise UsageError(f"{name} is {getattr(self, name)}; allowed: more than 0")
+
+    @property
+    def threads(self) -> int:
+        """Threads that read the snapshot: one for a file, whose reading is computing; several for a server's."""
+        return self.readers or (4 if is_address(self.snapshot) else 1)
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine reaches a server that listens there."""
+    try:
+        return ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return host == "localhost"

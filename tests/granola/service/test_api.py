@@ -1,0 +1,201 @@
+"""The interface: the same as the library and the command line, typed, with problems for errors."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+import requests
+
+from abstraction.pipeline import make_ladders
+from abstraction.rows import read_questions, read_tiered, write_tiered
+from granola.matching import matcher
+from granola.predictions import read_predictions
+from granola.scoring import score
+from granola.signature import short_hash
+from kg.store import open_store
+from tests.granola.service.conftest import DEMO, ROOT, Running
+
+OBAMA = {"question": "Where was Barack Obama born?", "answer": "Honolulu"}
+HOSTILE = "<script>alert(1)</script>\x00\x1b[31m‮&\"'{{7*7}}"
+
+
+@pytest.fixture(scope="module")
+def tiers(demo_snapshot: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The bundled questions' ladders as the library makes them."""
+    path = tmp_path_factory.mktemp("tiers") / "tiers.jsonl"
+    with closing(open_store(demo_snapshot)) as store:
+        write_tiered(make_ladders(read_questions([DEMO / "questions.jsonl"]), store), path)
+    return path
+
+
+def test_a_batch_gives_the_bytes_of_the_command_line(service: Running, tiers: Path, tmp_path: Path) -> None:
+    out = tmp_path / "cli.jsonl"
+    subprocess.run(
+        [sys.executable, "-c", "from granola.cli.main import main; main()", "tiers", str(DEMO / "questions.jsonl"),
+         "--snapshot", str(service.snapshot), "--out", str(out)],
+        check=True, capture_output=True, cwd=ROOT,
+    )  # fmt: skip
+    body = (DEMO / "questions.jsonl").read_bytes()
+    got = requests.post(f"{service.address}/v1/ladders", data=body, timeout=30)
+    assert got.content == out.read_bytes() == tiers.read_bytes()
+    array = json.dumps([json.loads(line) for line in body.splitlines()])
+    assert requests.post(f"{service.address}/v1/ladders", data=array.encode(), timeout=30).content == got.content
+
+
+def test_a_single_ladder_is_the_row_of_the_batch(service: Running, tiers: Path) -> None:
+    questions = [json.loads(line) for line in (DEMO / "questions.jsonl").read_text("utf-8").splitlines()]
+    made = [json.loads(line) for line in tiers.read_text("utf-8").splitlines()]
+    for question, row in zip(questions[:20], made, strict=False):
+        got = requests.post(f"{service.address}/v1/ladder", json=question, timeout=10)
+        assert {**got.json(), "id": row["id"]} == {**row, "schema_version": 1}
+
+
+def test_answers_name_snapshot_and_version(service: Running) -> None:
+    with closing(open_store(service.snapshot)) as store:
+        expected = store.manifest()["snapshot_id"]
+    for path in ("/v1/health/ready", "/v1/entity/Q76", "/v1/search?name=Honolulu", "/v1/snapshot"):
+        assert requests.get(service.address + path, timeout=10).headers["Granola-Snapshot"] == expected
+    got = requests.post(f"{service.address}/v1/ladder", json=OBAMA, timeout=10)
+    assert got.headers["Granola-Snapshot"] == expected
+    assert got.headers["Granola-Version"]
+
+
+def test_bad_rows_are_rejected_in_their_places(service: Running) -> None:
+    good = json.dumps(OBAMA)
+    body = "\n".join(
+        [good, "{no json", '{"question": "Who?"}', '{"question": "?", "answer": "x", "relation": "born"}', good]
+    )
+    got = requests.post(f"{service.address}/v1/ladders", data=body.encode(), timeout=10)
+    lines = [json.loads(line) for line in got.text.splitlines()]
+    assert [next(iter(line)) for line in lines] == ["schema_version", "rejected", "rejected", "rejected", "id"]
+    assert lines[1]["rejected"]["source"] == "request:2"
+    assert "no answer" in lines[2]["rejected"]["reason"]
+    assert "no property id" in lines[3]["rejected"]["reason"]
+
+
+def test_links_say_what_was_taken_and_how_surely(service: Running) -> None:
+    got = requests.post(f"{service.address}/v1/link", json=OBAMA, timeout=10).json()
+    (link,) = got["links"]
+    assert link["qid"] == "Q18094"
+    assert got["entities"]["Q18094"]["label"] == "Honolulu"
+    nothing = requests.post(f"{service.address}/v1/link", json={**OBAMA, "answer": "Xyzzyville"}, timeout=10).json()
+    assert nothing["abstained"] == "no-link"
+
+
+def test_matches_are_those_of_the_library(service: Running) -> None:
+    ladder = requests.post(f"{service.address}/v1/ladder", json=OBAMA, timeout=10).json()
+    said = ["Honolulu", "in Hawaii", "He was born in the USA.", "Kenya", "I don't know", ""]
+    got = requests.post(f"{service.address}/v1/match", json={"row": ladder, "predictions": said}, timeout=10).json()
+    rules = matcher("rules")
+    names = [[n for t in level["tiers"] for n in (t["text"], *t["aliases"])] for level in ladder["levels"]]
+    expected = [rules.match(one, names, OBAMA["question"]).level for one in said]
+    assert [item["level"] for item in got["items"]] == expected
+    assert expected[0] == 1
+    assert expected[3] is None
+    assert [item["status"] for item in got["items"]][-2:] == ["abstained", "abstained"]
+    alone = {"levels": [["Honolulu"], ["Hawaii"]], "predictions": ["Hawaii"], "matcher": "em", "lambda": 1}
+    (item,) = requests.post(f"{service.address}/v1/match", json=alone, timeout=10).json()["items"]
+    assert (item["level"], round(item["weight"], 6)) == (2, 0.367879)
+
+
+def test_scores_and_signature_are_those_of_the_library(service: Running, tiers: Path) -> None:
+    predictions = DEMO / "predictions-cautious.jsonl"
+    report = score(
+        list(read_tiered(tiers)), read_predictions(predictions), matcher("rules"), system="cautious",
+        tiers_hash=short_hash(tiers),
+    )  # fmt: skip
+    asked = {
+        "rows": [json.loads(line) for line in tiers.read_text("utf-8").splitlines()],
+        "predictions": [json.loads(line) for line in predictions.read_text("utf-8").splitlines()],
+        "system": "cautious",
+    }
+    got = requests.post(f"{service.address}/v1/score", json=asked, timeout=30).json()
+    assert got["signature"] == str(report.signature)
+    assert got["items"] == [item.to_json() for item in report.items]
+    assert {key: got[key] for key in report.to_json()} == json.loads(json.dumps(report.to_json()))
+    asked["predictions"] = asked["predictions"][:3]
+    refused = requests.post(f"{service.address}/v1/score", json=asked, timeout=30)
+    assert (refused.status_code, refused.json()["code"]) == (422, "prediction")
+    assert "have no prediction" in refused.json()["detail"]
+
+
+def test_entities_tell_what_holds_today(service: Running) -> None:
+    got = requests.get(f"{service.address}/v1/entity/Q76?language=de", timeout=10).json()
+    assert got["id"] == "Q76"
+    assert got["labels"]["en"] == "Barack Obama"
+    born = next(s for s in got["statements"] if s["property"] == "P569")
+    assert (born["text"], born["current"], born["rank"]) == ("1961-08-04", True, "normal")
+    ended = [s for s in got["statements"] if s.get("end")]
+    assert not any(s["current"] for s in ended)
+    missing = requests.get(f"{service.address}/v1/entity/Q999999999", timeout=10)
+    assert (missing.status_code, missing.json()["code"]) == (404, "unknown-entity")
+
+
+def test_search_finds_names_and_aliases(service: Running) -> None:
+    got = requests.get(f"{service.address}/v1/search", params={"name": "honolulu"}, timeout=10).json()
+    assert [one["id"] for one in got["found"]][:1] == ["Q18094"]
+    assert requests.get(f"{service.address}/v1/search?name=Xyzzyville", timeout=10).json()["found"] == []
+
+
+def test_what_has_not_changed_is_not_sent_again(service: Running) -> None:
+    for path in ("/v1/entity/Q76", "/v1/search?name=Honolulu", "/v1/snapshot"):
+        first = requests.get(service.address + path, timeout=10)
+        again = requests.get(service.address + path, headers={"If-None-Match": first.headers["ETag"]}, timeout=10)
+        assert (again.status_code, again.content) == (304, b"")
+    other = requests.get(f"{service.address}/v1/entity/Q76?language=de", timeout=10).headers["ETag"]
+    assert other != requests.get(f"{service.address}/v1/entity/Q76", timeout=10).headers["ETag"]
+
+
+def test_no_answer_tells_where_files_are(service: Running) -> None:
+    folder = str(service.snapshot.parent)
+    for path in ("/v1/snapshot", "/v1/metrics", "/v1/openapi.json", "/v1/nowhere", "/v1/entity/x"):
+        assert folder not in requests.get(service.address + path, timeout=10).text
+
+
+BAD = [
+    (b"", 422, "request"),
+    (b"{", 400, "json"),
+    (b'{"question": "\xff\xfe", "answer": "x"}', 400, "json"),
+    (b"[" * 100_000 + b"]" * 100_000, 400, "json"),
+    (b'{"question": ' + b'{"a":' * 50_000 + b"1" + b"}" * 50_000 + b"}", 400, "json"),
+    (b'["a"]', 422, "request"),
+    (b'{"question": "Who?", "answer": 7}', 422, "request"),
+    (b'{"question": "Who?", "answer": []}', 422, "request"),
+    (b'{"question": "Who?", "answer": "x", "relation": "born"}', 422, "row"),
+    (b'{"question": "Who?", "answer": "x", "answer_qid": "Obama"}', 422, "row"),
+    (b'{"question": "Who?", "answer": "x", "language": "../../etc"}', 422, "request"),
+    (b'{"question": "Who?", "answer": "x", "linker": "best"}', 422, "request"),
+    (b'{"question": "' + b"a" * 5_000 + b'", "answer": "x"}', 422, "request"),
+    (b'{"question": "\\ud800", "answer": "x"}', 422, "request"),
+]
+
+
+@pytest.mark.parametrize(("body", "status", "code"), BAD, ids=lambda one: repr(one)[:30])
+def test_what_is_wrong_is_a_problem_with_a_code(service: Running, body: bytes, status: int, code: str) -> None:
+    for path in ("/v1/ladder", "/v1/link"):
+        headers = {"Content-Type": "application/json"}
+        got = requests.post(service.address + path, data=body, headers=headers, timeout=10)
+        assert (got.status_code, got.json()["code"]) == (status, code), got.text
+        assert got.headers["Content-Type"] == "application/problem+json"
+        assert got.json()["detail"]
+    assert requests.get(f"{service.address}/v1/health/ready", timeout=10).status_code == 200
+
+
+@pytest.mark.parametrize("field", ["question", "answer", "question_entity", "id"])
+def test_hostile_text_is_text(service: Running, field: str) -> None:
+    got = requests.post(f"{service.address}/v1/ladder", json={**OBAMA, field: HOSTILE}, timeout=10)
+    assert got.status_code == 200
+    assert got.headers["Content-Type"] == "application/json"
+    assert got.headers["X-Content-Type-Options"] == "nosniff"
+
+
+def test_unknown_paths_and_methods(service: Running) -> None:
+    for method, path, status in (("GET", "/v1/x", 404), ("GET", "/v1/ladder", 405), ("DELETE", "/v1/snapshot", 405)):
+        got = requests.request(method, service.address + path, timeout=10)
+        assert (got.status_code, got.headers["Content-Type"]) == (status, "application/problem+json")
+        assert got.json()["status"] == status
