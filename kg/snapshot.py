@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -14,7 +15,7 @@ import msgspec
 
 from kg.building.collecting import Collector, Rejects, row_of
 from kg.building.crew import Crew
-from kg.building.harvest import READ, SURVEY, Harvester, Recipe, Survey, handlers
+from kg.building.harvest import COUNT, READ, SURVEY, Harvester, Recipe, Survey, handlers
 from kg.building.reading import Progress, Reading
 from kg.building.work import NAMES, Work, folder_of, tidy
 from kg.errors import SelectionError, SnapshotError, SourceError
@@ -177,8 +178,10 @@ class _Job:
         for merged, target in (origin.redirects if origin else {}).items():
             self.redirect(merged, target)
         _check_result(self, sources)
+        counted = self.counted()
         self._work.mark_sealed()
-        self.seal(
+        filling.seal(
+            self._work.connection,
             {
                 "created": datetime.now(UTC).isoformat(timespec="seconds"),
                 **asked,
@@ -190,7 +193,12 @@ class _Job:
                 "warnings": [*self.unclosed(), *self.unheard(heard)],
                 "rejects": self.rejects.counts(),
                 **(origin.facts if origin else {}),
-            }
+            },
+            self.collector.tally.values(),
+            self.collector.tally.properties(),
+            names=NAMES,
+            digest=self.collector.digest,
+            counted=counted,
         )
 
     def survey(self, sources: Sequence[tuple[Path | str, str]]) -> None:
@@ -266,6 +274,8 @@ class _Job:
             raise SourceError(
                 "a source changed while it was read twice; build again, with --restart, when it is complete"
             )
+        if work.state.get("phase") == "sealing":
+            return
         for name, damage in reading.damage:
             self.rejects.add(name, row_of(None, Reject(reason=TRUNCATED, detail=damage), None))
         collector.count_once()
@@ -279,16 +289,13 @@ class _Job:
             raise SnapshotError(f"{merged!r} or {target!r} is no item or property id")
         self._work.connection.execute("INSERT OR IGNORE INTO redirect VALUES (?, ?)", numbers)
 
-    def seal(self, manifest: Mapping[str, Any]) -> None:
-        """Finish the snapshot."""
-        filling.seal(
-            self._work.connection,
-            manifest,
-            self.collector.tally.values(),
-            self.collector.tally.properties(),
-            names=NAMES,
-            digest=self.collector.digest,
-        )
+    def counted(self) -> Callable[[], filling.Counted] | None:
+        """Have a worker count what was read, if there is one, while we seal it; nothing is read again."""
+        if not self._crew.started:
+            return None
+        self.collector.keep(self.reading.state(), "sealing")
+        task = self._crew.submit(COUNT, os.fsencode(self._work.snapshot))
+        return lambda: msgspec.msgpack.decode(task.result(), type=filling.Counted)
 
     def is_empty(self) -> bool:
         """Whether nothing was selected."""

@@ -82,7 +82,7 @@ class Collector:
         self.rejects = rejects
         self.tally = Tally(self._connection, "notes.tally")
 
-    def keep(self, reading: dict[str, Any]) -> None:
+    def keep(self, reading: dict[str, Any], phase: str = "reading") -> None:
         """Make a checkpoint behind what was added."""
         self.tally.spill()
         state = {
@@ -92,7 +92,7 @@ class Collector:
             "digest": f"{self._digest:x}",
         }
         self._work.checkpoint(
-            {"phase": "reading", "reading": reading, "collected": state},
+            {"phase": phase, "reading": reading, "collected": state},
             {"seen": self.seen, "kept": self.kept, "late": self._late},
         )
 

@@ -164,6 +164,11 @@ class Crew:
         """How many tasks of a kind to have under way."""
         return 8 * self.workers if self.workers > 1 else 1
 
+    @property
+    def started(self) -> bool:
+        """Whether there are processes."""
+        return bool(self._crew)
+
     def setup(self, factory: Callable[..., dict[int, Handler]], *arguments: Any) -> None:
         """Say what the kinds of task mean from now on. No task may be under way."""
         self._made = (factory, arguments)
@@ -221,6 +226,7 @@ class Crew:
 
     def _dispatch(self) -> None:
         while self._waiting:
+            self._collect(0)  # who has done something has room, though nobody asked for it yet
             task = self._waiting[0]
             free = [worker for worker in self._crew if worker.takes(task)]
             if not free:
@@ -229,7 +235,6 @@ class Crew:
             worker = min(free, key=lambda one: len(one.tasks))
             with self._hearing(worker):
                 worker.give(task)
-            self._collect(0)
 
     def _collect(self, timeout: float | None = None) -> None:
         """Take in what the workers have done; wait for the first of it unless `timeout` is 0."""

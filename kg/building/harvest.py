@@ -6,9 +6,11 @@ outcome for what both can read.
 
 from __future__ import annotations
 
+import os
 import struct
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -25,7 +27,7 @@ from kg.store.rows import name_rows, number_of, record_of
 from kg.tally import key_of
 from kg.terms import normalise
 
-READ, SURVEY, UNPACK = 1, 2, 3
+READ, SURVEY, UNPACK, COUNT = 1, 2, 3, 4
 _HEADER = struct.Struct("<Q?q")
 _BLANK = b" \t\r\n,"
 _NO_LIMIT = -1
@@ -79,6 +81,7 @@ class Survey(msgspec.Struct, array_like=True, gc=False):
 def handlers(recipe: Recipe) -> dict[int, Callable[[memoryview], bytes]]:
     """What workers do, by the kind of task."""
     from kg.reading.bzip2 import unpack
+    from kg.store.filling import counted_in
 
     harvester = Harvester(recipe)
     encode = msgspec.msgpack.Encoder().encode
@@ -86,6 +89,7 @@ def handlers(recipe: Recipe) -> dict[int, Callable[[memoryview], bytes]]:
         READ: lambda data: encode(harvester.read(*unpacked(data))),
         SURVEY: lambda data: encode(harvester.survey(*unpacked(data))),
         UNPACK: unpack,
+        COUNT: lambda data: encode(counted_in(Path(os.fsdecode(bytes(data))))),
     }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import lru_cache
 from itertools import chain
+from operator import itemgetter
 from typing import Any
 
 import orjson
@@ -30,6 +31,7 @@ from kg.reading.typed import (
 from kg.store import schema
 from kg.store.rows import (
     DATATYPE_CODES,
+    UUID,
     NameRow,
     Record,
     TermRow,
@@ -41,6 +43,8 @@ from kg.store.rows import (
 
 _RANKS = {"preferred": schema.PREFERRED, "normal": schema.NORMAL, "deprecated": schema.DEPRECATED}
 _UNKNOWN = {"somevalue": schema.SOMEVALUE, "novalue": schema.NOVALUE}
+_first = itemgetter(0)
+_is_uuid, _from_hex = UUID.match, bytes.fromhex
 _REMEMBERED = 1 << 17  # entity references
 
 
@@ -85,23 +89,32 @@ class RowMaker:
             raise Unusual
         columns: list[Any] = []
         add = columns.extend
-        value_of = self._value
+        value_of, targets, ranks, codes = self._value, self._targets, _RANKS, DATATYPE_CODES
+        prefix = subject + "$"
+        start = len(prefix)
+        length = start + 36
         groups = [(self._property(prop), prop, group) for prop, group in claims.items()]
-        groups.sort(key=lambda one: one[0])
+        groups.sort(key=_first)
         for prop_number, prop, group in groups:
             for ordinal, statement in enumerate(group):
                 snak = statement.mainsnak
-                rank = _RANKS.get(statement.rank)
+                rank = ranks.get(statement.rank)
                 if rank is None or snak.property != prop:
                     raise Unusual
                 if snak.snaktype == "value":
-                    kind, value = value_of(snak.datavalue)
+                    data = snak.datavalue
+                    found = targets.get(data.value.id) if type(data) is EntityData else None
+                    kind, value = found or value_of(data)
                     if type(value) is list:
                         value = orjson.dumps(value).decode()
                 else:
                     kind, value = _unknown(snak.snaktype), None
                 name = statement.id
-                if not name:
+                if len(name) == length and name.startswith(prefix) and _is_uuid(name, start):
+                    name = _from_hex(name[start:].replace("-", ""))  # as `stored_name`, which takes a while
+                elif name:
+                    name = stored_name(name, subject)
+                else:
                     raise Unusual
                 datatype = snak.datatype
                 qualifiers = statement.qualifiers
@@ -114,8 +127,8 @@ class RowMaker:
                         kind,
                         value,
                         self._qualifiers(qualifiers, statement.order) if qualifiers else None,
-                        stored_name(name, subject),
-                        DATATYPE_CODES.get(datatype, datatype) if datatype is not None else None,
+                        name,
+                        None if datatype is None else codes.get(datatype, datatype),
                     )
                 )
         return columns

@@ -43,7 +43,7 @@ _RANK_CODES = {
 }
 _RANKS = (Rank.DEPRECATED, Rank.NORMAL, Rank.PREFERRED)
 DATATYPE_CODES = {name: code for code, name in enumerate(schema.DATATYPES)}
-_UUID = re.compile(r"[0-9A-F]{8}-[0-9A-F]{4}-[0-9A-F]{4}-[0-9A-F]{4}-[0-9A-F]{12}\Z")
+UUID = re.compile(r"[0-9A-F]{8}-[0-9A-F]{4}-[0-9A-F]{4}-[0-9A-F]{4}-[0-9A-F]{12}\Z")
 
 
 @lru_cache(maxsize=1 << 16)
@@ -102,7 +102,7 @@ def stored_name(name: str, subject: str) -> str | bytes:
     """A statement's id as it is stored; see `kg.store.schema`."""
     prefix = len(subject) + 1
     if name[:prefix] == subject + "$":
-        if len(name) == prefix + 36 and _UUID.match(name, prefix):
+        if len(name) == prefix + 36 and UUID.match(name, prefix):
             return bytes.fromhex(name[prefix:].replace("-", ""))
         return name[prefix - 1 :]
     return "=" + name if name[:1] in ("$", "=") else name

@@ -327,17 +327,20 @@ def test_killed_at_any_moment_it_ends_the_same(tmp_path: Path, packing: str, sco
     assert outcome(again) == outcome(whole)
 
 
-def test_killed_when_all_is_done_but_the_renaming(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("place", ["kg.snapshot.put_in_place", "kg.store.filling.seal"])
+@pytest.mark.parametrize("workers", [1, 2])
+def test_killed_when_all_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str, workers: int) -> None:
     """What was committed behind the last checkpoint is neither read again nor counted twice."""
     (tmp_path / "dump").write_bytes(PACKED["gz"](DUMP))
+    monkeypatch.setattr(dump, "BLOCK", 8000)
     for name, scope in SCOPES.items():
         whole = build([tmp_path / "dump"], tmp_path / f"whole {name}", scope=scope, workers=1)
         with monkeypatch.context() as patched:
-            patched.setattr("kg.snapshot.put_in_place", lambda *_: sys.exit("killed"))
+            patched.setattr(place, lambda *_, **__: sys.exit("killed"))
             patched.setattr("kg.snapshot._leave", lambda work, *_, **__: work.close())
             with pytest.raises(SystemExit):
-                build([tmp_path / "dump"], tmp_path / f"killed {name}", scope=scope, workers=1)
-        again = build([tmp_path / "dump"], tmp_path / f"killed {name}", scope=scope, workers=1)
+                build([tmp_path / "dump"], tmp_path / f"killed {name}", scope=scope, workers=workers)
+        again = build([tmp_path / "dump"], tmp_path / f"killed {name}", scope=scope, workers=workers)
         assert outcome(again) == outcome(whole)
 
 
