@@ -71,23 +71,17 @@ def aggregate(
         report_rejects,
     )
     from granola.cli.progress import with_progress
-    from granola.decoding import Aggregator, DragGraph, SelfConsistency, prediction_row, read_samples
+    from granola.decoding import Aggregator, prediction_row, read_samples
+    from granola.decoding.rules import needs_snapshot, rule_of
     from granola.errors import UsageError
     from granola.run_record import SUFFIX as RECORD_SUFFIX
     from granola.run_record import write_run_record
     from kg.store import open_store
 
     check_language(language)
-    chosen: DragGraph | SelfConsistency
-    if method is AggregateMethod.DRAG_GRAPH:
-        chosen = DragGraph(support=support, weigh=weigh, abstaining=abstaining)
-        if counting is not Counting.TEXT:
-            raise UsageError(f"--counting {counting} is self-consistency's; give --method self-consistency with it")
-    else:
-        chosen = SelfConsistency(counting=counting, abstaining=abstaining)
-        if support != 1.0 or weigh is not None:
-            raise UsageError("--support and --weigh are drag-graph's; give --method drag-graph with them")
-    if snapshot is None and not (method is AggregateMethod.SELF_CONSISTENCY and counting is Counting.TEXT):
+    chosen = rule_of(method, support=support, weigh=weigh, counting=counting, abstaining=abstaining)
+    assert chosen is not None  # both methods have a rule
+    if snapshot is None and needs_snapshot(chosen):
         raise UsageError("responses are linked to a snapshot: give --snapshot, or --method self-consistency alone")
     to_stdout = out == STANDARD
     inputs = [samples, *([] if snapshot is None else [snapshot])]

@@ -50,6 +50,16 @@ class Aggregator:
         return frozenset(i for i, _ in self._maker.gazetteer.containers(qid) if i is not None)
 
 
+def answer_row(row: SampleRow, decision: Decision, *, method: str) -> dict[str, Any]:
+    """A prediction with the question that it answers, but without gold answers and ladders that came with it."""
+    out: dict[str, Any] = {"id": row.id, "question": row.question}
+    if row.relation is not None:
+        out["relation"] = row.relation
+    if subject := {k: v for k, v in (("qid", row.subject_qid), ("text", row.subject_text)) if v}:
+        out["question_entity"] = subject
+    return out | {"method": method, **decision.to_json(), "samples": list(row.samples)}
+
+
 def prediction_row(row: SampleRow, decision: Decision, *, method: str) -> dict[str, Any]:
     """The row with its prediction: all fields that it had, those of the decision in their place."""
     own = {"id": row.id, "question": row.question}

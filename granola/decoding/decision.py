@@ -49,7 +49,7 @@ class Decision:
     @property
     def abstains(self) -> bool:
         """Whether there is no answer."""
-        return self.support is None
+        return self.text == IDK
 
     def to_json(self) -> dict[str, Any]:
         """The fields that it adds to a row, without those that are not known."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from abstraction.formats import fields
 from abstraction.formats.records import Record, RejectedRow, excerpt, read_records
 from abstraction.wording import read_wording, subject_of
 
+_FILE_RELATION = re.compile(r"\A(P[1-9][0-9]*)\b", re.IGNORECASE)  # P19.test.json
 EXPECTED = 'expected {"id", "question", "samples": [text, ...]} a line, with "relation" and "question_entity" if known'
 
 
@@ -67,13 +69,52 @@ def read_samples(
         raise RowError(f"{path}: no row with samples{first}; {EXPECTED}")
 
 
+def read_asked(
+    paths: Iterable[Path | str],
+    *,
+    on_reject: Callable[[RejectedRow], None],
+    relation: str | None = None,
+    limit: int | None = None,
+) -> Iterator[SampleRow]:
+    """The questions of files in order, without samples; gold answers and ladders in them are not looked at.
+
+    Relations and ids are given to rows as `abstraction.rows.read_questions` gives them, so that predictions fit the
+    tiered rows of the same files. Raises RowError for a file that cannot be used at all.
+    """
+    seen: dict[str, str] = {}
+    counted: dict[str, int] = {}
+    for path in paths:
+        from_name = _FILE_RELATION.match(Path(path).name)
+        default = relation or (from_name[1].upper() if from_name else None)
+        before = dict(counted)
+        for position, record in enumerate(read_records(path), 1):
+            if limit is not None and len(seen) >= limit:
+                return
+            if isinstance(record, RejectedRow):
+                on_reject(record)
+                continue
+            try:
+                row = _row(record, (), default)
+                if not row.id:
+                    prefix = row.relation or "row"
+                    counted[prefix] = before.get(prefix, 0) + position
+                    row = replace(row, id=f"{prefix}-{counted[prefix]}")
+                if row.id in seen:
+                    raise fields.FieldError(f"id {row.id!r} stands already at {seen[row.id]}")
+            except fields.FieldError as error:
+                reason = RejectedRow(source=record.source, reason=str(error), excerpt=excerpt(repr(dict(record.data))))
+                on_reject(reason)
+                continue
+            seen[row.id] = record.source
+            yield row
+
+
 def sample_row(record: Record) -> SampleRow:
-    """The row of a record. Raises FieldError with the reason why it is none."""
+    """The row of a record with samples. Raises FieldError with the reason why it is none."""
     data = record.data
-    id_ = fields.id_of(data)
-    if not id_:
+    if not fields.id_of(data):
         raise fields.FieldError("no id: expected a text or a whole number under 'id'")
-    question = fields.question_of(data)
+    fields.question_of(data)
     samples = data.get("samples")
     if record.flat and isinstance(samples, str):
         samples = fields.split_cell(samples) if samples.strip() else []
@@ -83,14 +124,20 @@ def sample_row(record: Record) -> SampleRow:
     for place, one in enumerate(samples):
         if isinstance(one, bool) or not isinstance(one, str | int | float):
             raise fields.FieldError(f"samples: the {_ordinal(place)} is {type(one).__name__}, no text")
-    relation = fields.relation_of(data) or read_wording(question).relation
+    return _row(record, tuple(str(one) for one in samples), None)
+
+
+def _row(record: Record, samples: tuple[str, ...], default: str | None) -> SampleRow:
+    data = record.data
+    question = fields.question_of(data)
+    relation = fields.relation_of(data) or default or read_wording(question).relation
     text, qid = fields.subject_of(data)
     if text is None and relation is not None:
         text = subject_of(question, relation)
     return SampleRow(
-        id=id_,
+        id=fields.id_of(data) or "",
         question=question,
-        samples=tuple(str(one) for one in samples),
+        samples=samples,
         relation=relation,
         subject_text=text,
         subject_qid=qid,

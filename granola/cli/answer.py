@@ -1,0 +1,157 @@
+"""`granola answer`: questions put to a model, answered by one of several methods."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import ExitStack, closing
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from granola.cli.aggregate import ABSTAINING_HELP, COUNTING_HELP, SUPPORT_HELP, WEIGH_HELP
+from granola.cli.linking import LINKER_HELP, LinkerName
+from granola.decoding.decision import Abstaining
+from granola.decoding.methods import SAMPLES, TEMPERATURE, Answering
+from granola.decoding.self_consistency import Counting
+
+ANSWERS_SUFFIX = ".answers.sqlite"
+
+
+def answer(
+    questions: list[str] = typer.Argument(
+        help="Questions, with or without answers: JSON, JSONL, CSV, Parquet, tiered rows; - is standard input.",
+        metavar="QUESTIONS...",
+    ),
+    model: str = typer.Option(help="The model: openai:URL#NAME, local:FOLDER or replay:FILE.", metavar="MODEL"),
+    out: str = typer.Option(help="Where to write the predictions; - is standard output."),
+    method: Answering = typer.Option(Answering.GREEDY, help="How questions are answered."),
+    relation: str | None = typer.Option(None, help="Property id, as P19, of rows that name none."),
+    samples: int = typer.Option(SAMPLES, min=1, help="Responses to a question, for the methods that draw several."),
+    temperature: float = typer.Option(TEMPERATURE, help="Temperature of what is drawn, above 0 and up to 2."),
+    top_p: float = typer.Option(1.0, "--top-p", help="Share of likely tokens that is drawn from."),
+    max_tokens: int = typer.Option(64, "--max-tokens", min=1, help="The longest response."),
+    seed: int = typer.Option(0, help="Seed of the first response; the next one's is one more."),
+    prompts: Path | None = typer.Option(
+        None,
+        help="A folder with prompts of your own: answer, idk, idk_if_uncertain, agg, drag, each .txt; not all of them.",
+    ),
+    answers: Path | None = typer.Option(
+        None,
+        help=f"Where the model's responses are kept, so that nothing is asked twice (default: OUT{ANSWERS_SUFFIX}).",
+        metavar="FILE",
+    ),
+    snapshot: str | None = typer.Option(None, help="What responses are linked to, where ladders or names count."),
+    support: float = typer.Option(1.0, help=SUPPORT_HELP),
+    weigh: float | None = typer.Option(None, help=WEIGH_HELP),
+    counting: Counting = typer.Option(Counting.TEXT, help=COUNTING_HELP),
+    abstaining: Abstaining = typer.Option(Abstaining.MAJORITY, help=ABSTAINING_HELP),
+    language: str = typer.Option("en", help="Language of the responses and of the predictions."),
+    linker: LinkerName = typer.Option(LinkerName.QUESTION, help=LINKER_HELP),
+    limit: int | None = typer.Option(None, min=1, help="Stop after so many questions."),
+    force: bool = typer.Option(False, "--force", help="Replace an existing output."),
+) -> None:
+    """Ask a model the questions and write its predictions, with the responses that they were made of.
+
+    Killed, it goes on with the same command: no response is asked for twice. Methods that draw share their responses
+    where --answers names one file. Questions without a response are listed in OUT.rejects.jsonl; the exit status is 1.
+    """
+    from abstraction.formats.writing import check_format, write_records
+    from abstraction.models.spec import parse_model_spec
+    from abstraction.relations import relation as relation_row
+    from abstraction.rows import RejectedRow
+    from granola.cli.output import (
+        REJECTS_SUFFIX,
+        STANDARD,
+        check_language,
+        check_outputs,
+        check_standard_input,
+        count,
+        exit_status,
+        removed_on_error,
+        report_rejects,
+    )
+    from granola.cli.phrasing import opened
+    from granola.cli.progress import with_progress
+    from granola.decoding.aggregating import Aggregator, answer_row
+    from granola.decoding.asking import Answered, Answerer, Asking
+    from granola.decoding.prompting import read_prompts
+    from granola.decoding.rules import needs_snapshot, rule_of
+    from granola.decoding.samples import read_asked
+    from granola.errors import PredictionError, UsageError
+    from granola.run_record import SUFFIX as RECORD_SUFFIX
+    from granola.run_record import write_run_record
+    from kg.store import open_store
+
+    check_language(language)
+    check_standard_input(questions)
+    parse_model_spec(model)
+    if relation is not None:
+        relation = relation_row(relation.upper() if relation[:1] == "p" else relation).id
+    asking = Asking(
+        method=method,
+        samples=samples,
+        temperature=temperature,
+        top_p=top_p,
+        max_tokens=max_tokens,
+        seed=seed,
+        abstaining=abstaining,
+    )
+    rule = rule_of(method, support=support, weigh=weigh, counting=counting, abstaining=abstaining)
+    if needs_snapshot(rule) and snapshot is None:
+        raise UsageError(f"--method {method} links responses to a snapshot: give --snapshot")
+    texts = read_prompts(prompts)
+    to_stdout = out == STANDARD
+    inputs: list[str | Path] = [*questions, *([] if snapshot is None else [snapshot])]
+    sides = (REJECTS_SUFFIX, RECORD_SUFFIX)
+    if not to_stdout:
+        check_outputs(out, inputs=inputs, sides=sides, force=force)
+    check_format(out)
+    rejected: list[RejectedRow] = []
+    outcomes: Counter[str] = Counter()
+    rejects = Path(f"{out}{REJECTS_SUFFIX}")
+    more: dict[str, Any] = {}
+    with ExitStack() as stack:
+        stack.enter_context(removed_on_error(None if to_stdout else out))
+        store = None if snapshot is None else stack.enter_context(closing(open_store(snapshot)))
+        asked = stack.enter_context(opened(model, None if to_stdout else out, answers, inputs))
+        aggregator = None if rule is None else Aggregator(store, language=language, linker=linker)
+        answerer = Answerer(asked, asking, texts, aggregator=aggregator, rule=rule, language=language)
+
+        def predictions() -> Iterator[dict[str, Any]]:
+            rows = read_asked(questions, relation=relation, limit=limit, on_reject=rejected.append)
+            for found in answerer.answer(rows):
+                if isinstance(found, Answered):
+                    outcomes["IDK" if found.decision.abstains else "answered"] += 1
+                    yield answer_row(found.row, found.decision, method=method)
+                else:
+                    reason = f"{found.reason}: {found.message}"
+                    rejected.append(RejectedRow(source=found.row.source, reason=reason, excerpt=found.row.question))
+            if not outcomes:
+                why = f": {rejected[0].source}: {rejected[0].reason}" if rejected else ""
+                raise PredictionError(f"no question in {', '.join(questions)} has an answer{why}")
+
+        write_records(with_progress(predictions()), out)
+        more |= answerer.settings
+        if store is not None:
+            more["snapshot"] = store.manifest()["snapshot_id"]
+        if not to_stdout and rejected:
+            write_records((row.to_json() for row in rejected), rejects, format="jsonl")
+        elif not to_stdout:
+            rejects.unlink(missing_ok=True)  # of an earlier run
+    screen = sys.stderr if to_stdout else sys.stdout
+    total = count(outcomes.total(), "question")
+    print(f"{total}: {outcomes['answered']:,} answered, {outcomes['IDK']:,} IDK", file=screen)
+    if not to_stdout:
+        arguments = {
+            "questions": list(questions), "model": model, "method": method, "relation": relation, "samples": samples,
+            "temperature": temperature, "top_p": top_p, "max_tokens": max_tokens, "seed": seed, "prompts": prompts,
+            "snapshot": snapshot, "support": support, "weigh": weigh, "counting": counting, "abstaining": abstaining,
+            "language": language, "linker": linker, "limit": limit,
+        }  # fmt: skip
+        more |= {"outcomes": dict(outcomes), "rejected": len(rejected)}
+        write_run_record(out, command="answer", arguments=arguments, inputs=inputs, more=more)
+    report_rejects(", ".join(questions), rejected, listed=None if to_stdout else rejects)
+    exit_status(rejected)

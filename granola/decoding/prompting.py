@@ -1,0 +1,28 @@
+"""The prompts that questions are asked with: which there are, with which slots, and where their texts stand."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib.resources import as_file, files
+from pathlib import Path
+
+from abstraction.models.prompts import Prompt, PromptKind, load_prompts, prompts_hash
+
+_QUESTION = frozenset({"question"})
+ANSWER = PromptKind(name="answer", required=_QUESTION)
+IDK = PromptKind(name="idk", required=_QUESTION)
+IDK_IF_UNCERTAIN = PromptKind(name="idk_if_uncertain", required=_QUESTION)
+AGG = PromptKind(name="agg", required=_QUESTION)
+DRAG = PromptKind(name="drag", required=frozenset({"responses"}), optional=_QUESTION)
+KINDS = (ANSWER, IDK, IDK_IF_UNCERTAIN, AGG, DRAG)
+
+
+def read_prompts(replacing: Path | str | None = None) -> dict[str, Prompt]:
+    """All prompts by name, those of the folder `replacing` before the bundled ones. Raises PromptError."""
+    with as_file(files("granola") / "decoding" / "prompts") as bundled:
+        return load_prompts(KINDS, bundled, replacing)
+
+
+def hash_of(prompts: Mapping[str, Prompt], *kinds: PromptKind) -> str:
+    """The first eight letters of the hash over some of the prompts: what a signature says of them."""
+    return prompts_hash({kind.name: prompts[kind.name] for kind in kinds})[:8]
