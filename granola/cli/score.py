@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from granola.cli.judging import ANSWERS, JUDGE, MATCHER, TAU, check_matcher, judge_ahead, opened_matcher
+
 if TYPE_CHECKING:
     from abstraction.rows import RejectedRow
     from granola.scoring import ScoreReport
@@ -30,10 +32,10 @@ def score(
         help="Write one JSON row an item here, FILE.run.json beside it, and FILE.rejects.jsonl for rejected rows.",
     ),
     force: bool = typer.Option(False, "--force", help="Replace an existing --out."),
-    matcher: str = typer.Option("rules", "--matcher", help="What decides a match: rules, f1 or em."),
-    tau: float | None = typer.Option(
-        None, "--tau", help="Threshold of --matcher f1: a token-F1 of tau or more matches. Default 0.5."
-    ),
+    matcher: str = MATCHER,
+    tau: float | None = TAU,
+    judge: str | None = JUDGE,
+    answers: Path | None = ANSWERS,
     lambda_: float = typer.Option(
         0.5, "--lambda", help="Informativeness of level k is exp(-lambda (k - 1)); 0 or more."
     ),
@@ -49,7 +51,7 @@ def score(
     """Score predictions: GRANOLA accuracy, informativeness and more, with intervals and a signature."""
     from abstraction.formats.writing import check_format
     from abstraction.rows import read_tiered
-    from granola import matching, scoring
+    from granola import scoring
     from granola.cli.output import (
         REJECTS_SUFFIX,
         STANDARD,
@@ -67,7 +69,7 @@ def score(
     from granola.run_record import SUFFIX as RECORD_SUFFIX
     from granola.signature import short_hash, snapshot_of
 
-    chosen = matching.matcher(matcher, tau=tau)
+    check_matcher(matcher, tau=tau, judge=judge, answers=answers)
     check_standard_input([tiered, predictions])
     if out is not None:
         if str(out) in (STANDARD, "."):
@@ -82,20 +84,23 @@ def score(
         reason = f"; {rejected[0].source}: {rejected[0].reason}" if rejected else ""
         raise PredictionError(f"{tiered} has no tiered row{reason}; make one with granola tiers")
     given = read_predictions(predictions)
-    report = scoring.score(
-        rows,
-        given,
-        chosen,
-        lambda_=lambda_,
-        times=resamples,
-        seed=seed,
-        system=Path(predictions).stem if predictions != "-" else "stdin",
-        allow_missing=allow_missing,
-        ignore_unknown=ignore_unknown,
-        rejected_rows=len(rejected),
-        tiers_hash=tiers_hash,
-        snapshot=snapshot_of(tiered),
-    )
+    inputs = [tiered, predictions]
+    with opened_matcher(matcher, tau=tau, judge=judge, answers=answers, out=out, inputs=inputs) as chosen:
+        judge_ahead(chosen, rows, given)
+        report = scoring.score(
+            rows,
+            given,
+            chosen,
+            lambda_=lambda_,
+            times=resamples,
+            seed=seed,
+            system=Path(predictions).stem if predictions != "-" else "stdin",
+            allow_missing=allow_missing,
+            ignore_unknown=ignore_unknown,
+            rejected_rows=len(rejected),
+            tiers_hash=tiers_hash,
+            snapshot=snapshot_of(tiered),
+        )
     if out is not None:
         _write_items(
             report,

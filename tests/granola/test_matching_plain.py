@@ -100,11 +100,12 @@ def test_matchers_are_values_with_a_name_and_a_signature() -> None:
     [
         ("rule", None, "did you mean 'rules'"),
         ("F1", None, "did you mean 'f1'"),
-        ("bertscore", None, "there are em, f1, rules"),
+        ("bertscore", None, "there are em, f1, judge, rules"),
         ("f1", 0.0, "allowed: above 0 and at most 1"),
         ("f1", 1.5, "allowed: above 0 and at most 1"),
         ("f1", float("nan"), "allowed: above 0 and at most 1"),
         ("rules", 0.5, "has no threshold"),
+        ("judge", None, "name one with --judge"),
     ],
 )
 def test_an_unknown_name_or_a_bad_setting_is_told(name: str, tau: float | None, told: str) -> None:

@@ -1,0 +1,93 @@
+"""`--judge MODEL`: the matcher that options name, with its model open while it is needed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+if TYPE_CHECKING:
+    from abstraction.rows import TieredRow
+    from granola.matching import Matcher
+    from granola.predictions import PredictionFile
+
+MATCHER = typer.Option("rules", "--matcher", help="What decides a match: rules, f1, em or judge.")
+TAU = typer.Option(None, "--tau", help="Threshold of --matcher f1: a token-F1 of tau or more matches. Default 0.5.")
+JUDGE = typer.Option(
+    None,
+    "--judge",
+    metavar="MODEL",
+    help="The model that --matcher judge asks: openai:URL#NAME, local:FOLDER or replay:FILE.",
+)
+ANSWERS = typer.Option(
+    None,
+    "--answers",
+    metavar="FILE",
+    help="Where the judge's answers are kept, so that nothing is asked twice (default: OUT.answers.sqlite).",
+)
+
+
+@contextmanager
+def opened_matcher(
+    name: str,
+    *,
+    tau: float | None,
+    judge: str | None,
+    answers: Path | None,
+    out: Path | str | None,
+    inputs: list[str],
+    language: str | None = None,
+) -> Iterator[Matcher]:
+    """The matcher, wrong settings told before a model is opened."""
+    from granola import matching
+    from granola.cli.phrasing import opened
+
+    check_matcher(name, tau=tau, judge=judge, answers=answers)
+    if judge is None:
+        yield matching.matcher(name, tau=tau, language=language)
+        return
+    with opened(judge, out, answers, inputs) as model:
+        yield matching.matcher("judge", model=model)
+
+
+def check_matcher(name: str, *, tau: float | None, judge: str | None, answers: Path | None) -> None:
+    """Raise MatcherError, UsageError or ModelSpecError for settings that do not go together."""
+    from abstraction.models.spec import parse_model_spec
+    from granola import matching
+    from granola.errors import UsageError
+
+    if answers is not None and judge is None:
+        raise UsageError("--answers goes with --matcher judge --judge MODEL")
+    if judge is None or name != "judge":
+        matching.matcher(name, tau=tau)
+        if judge is not None:
+            raise UsageError(f"--judge goes with --matcher judge, not with {name}")
+        return
+    if tau is not None:
+        raise UsageError("--tau goes with --matcher f1, not with judge")
+    parse_model_spec(judge)
+
+
+def judge_ahead(matcher: Matcher, rows: Sequence[TieredRow], given: PredictionFile) -> None:
+    """Ask a judge about all predictions at once, not one by one. Raises PredictionError where it gives no verdict."""
+    from granola.matching.judge import Item, JudgeMatcher
+    from granola.scoring import names_of
+
+    if not isinstance(matcher, JudgeMatcher):
+        return
+    from granola.errors import PredictionError
+
+    failed = matcher.prepare(
+        Item(prediction=said.text, levels=tuple(map(tuple, names_of(row))), question=row.question)
+        for row in rows
+        if (said := given.predictions.get(row.id)) is not None
+    )
+    if failed:
+        why = ", ".join(f"{number} {reason}" for reason, number in sorted(failed.items()))
+        raise PredictionError(
+            f"the judge gave no verdict on {sum(failed.values())} predictions ({why}); its other answers are kept: "
+            "run again, or leave those predictions out with --allow-missing"
+        )

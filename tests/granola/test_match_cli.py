@@ -1,0 +1,141 @@
+"""`granola match`: rows with their own answers, from file to file."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from granola.cli.match import read_row
+from tests.granola.test_judge import ITEM, LEVELS, recorded
+
+GRANOLA = [sys.executable, "-c", "from granola.cli.main import main; main()"]
+
+
+def run(*arguments: str | Path, stdin: str = "") -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*GRANOLA, "match", *map(str, arguments)], input=stdin, capture_output=True, text=True, check=False
+    )
+
+
+def written(path: Path, rows: list[Any]) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def read(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def test_rows_get_level_rule_and_abstained_and_keep_their_fields(tmp_path: Path) -> None:
+    rows = [
+        {"id": 7, "prediction": "Hawaii", "levels": [["Honolulu"], ["Hawaii", "HI"]], "mine": {"deep": [1]}},
+        {"prediction": "I don't know.", "answers": ["Paris"], "question": "Where?"},
+        {"prediction": "Dave Gahan", "answers": "David Gahan", "question": "who is the singer"},
+        {"prediction": "Berlin", "answers": ["Paris"]},
+        {"prediction": "Ich weiß es nicht.", "answers": ["Paris"], "language": "de"},
+    ]
+    out = tmp_path / "out.jsonl"
+    done = run(written(tmp_path / "in.jsonl", rows), "--out", out)
+    assert done.returncode == 0, done.stderr
+    found = read(out)
+    assert [(row["level"], row["rule"], row["abstained"]) for row in found] == [
+        (2, "exact", False),
+        (None, "abstain:idk", True),
+        (1, "person", False),
+        (None, "no-match", False),
+        (None, "abstain:idk", True),
+    ]
+    assert (found[0]["mine"], found[0]["id"]) == ({"deep": [1]}, 7)
+    assert json.loads((tmp_path / "out.jsonl.run.json").read_text())["signature"] == "rules"
+
+
+def test_a_threshold_and_standard_streams() -> None:
+    row = json.dumps({"prediction": "August 1961", "levels": [["August 4, 1961"], ["1961"]]})
+    levels = [
+        json.loads(run("-", "--matcher", "f1", "--tau", tau, stdin=row).stdout)["level"]
+        for tau in ("0.5", "0.8", "0.9")
+    ]
+    assert levels == [1, 1, None]
+
+
+def test_bad_rows_are_rejected_with_a_reason_and_the_rest_goes_on(tmp_path: Path) -> None:
+    rows: list[Any] = [
+        {"prediction": 3, "answers": ["3"]},
+        {"answers": ["3"]},
+        {"prediction": "x"},
+        {"prediction": "x", "answers": ["x"], "levels": [["x"]]},
+        {"prediction": "x", "levels": ["x"]},
+        {"prediction": "x", "levels": [["x"], []]},
+        {"prediction": "x", "answers": []},
+        {"prediction": "x", "answers": ["x"], "question": 1},
+        {"prediction": "x", "answers": ["x"]},
+    ]
+    out = tmp_path / "out.jsonl"
+    done = run(written(tmp_path / "in.jsonl", rows), "--out", out)
+    assert done.returncode == 1
+    assert [row["level"] for row in read(out)] == [1]
+    reasons = [row["reason"] for row in read(tmp_path / "out.jsonl.rejects.jsonl")]
+    assert len(reasons) == 8
+    assert [reason.split(":")[0] for reason in reasons[:3]] == [
+        "no prediction",
+        "no prediction",
+        "neither 'answers' (a list of texts) nor 'levels' (lists of texts, finest first)",
+    ]
+    assert read(tmp_path / "out.jsonl.rejects.jsonl")[0]["source"].endswith("in.jsonl:1")
+
+
+def test_csv_has_lists_as_json(tmp_path: Path) -> None:
+    path = tmp_path / "in.csv"
+    path.write_text('question,prediction,levels,answers\nWhere?,Hawaii,"[[""Honolulu""],[""Hawaii""]]",\nWhere?,b,,b\n')
+    done = run(path)
+    assert done.returncode == 0, done.stderr
+    assert [json.loads(line)["level"] for line in done.stdout.splitlines()] == [2, 1]
+
+
+def test_a_judge_from_recorded_answers(tmp_path: Path) -> None:
+    answers = recorded(tmp_path, {ITEM: ["2"]})
+    rows = [
+        {"prediction": ITEM.prediction, "levels": [list(names) for names in LEVELS], "question": ITEM.question},
+        {"prediction": "never asked", "levels": [["x"]]},
+    ]
+    out = tmp_path / "out.jsonl"
+    done = run(written(tmp_path / "in.jsonl", rows), "--matcher", "judge", "--judge", f"replay:{answers}", "--out", out)
+    assert done.returncode == 1
+    assert [(row["level"], row["rule"]) for row in read(out)] == [(2, "judge")]
+    assert "not-recorded" in read(tmp_path / "out.jsonl.rejects.jsonl")[0]["reason"]
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--matcher", "rule"], "did you mean 'rules'"),
+        (["--tau", "0.5"], "has no threshold"),
+        (["--matcher", "judge"], "name one with --judge"),
+        (["--judge", "replay:x"], "--judge goes with --matcher judge"),
+        (["--answers", "x"], "--answers goes with"),
+        (["--matcher", "judge", "--judge", "gpt"], "names no kind of model"),
+        (["--language", " "], "--language is empty"),
+    ],
+)
+def test_wrong_settings_are_told(options: list[str], told: str) -> None:
+    done = run("-", *options, stdin="{}")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert told in done.stderr
+
+
+def test_nothing_is_overwritten_unasked(tmp_path: Path) -> None:
+    path = written(tmp_path / "in.jsonl", [{"prediction": "x", "answers": ["x"]}])
+    assert "is also an input" in run(path, "--out", path).stderr
+    out = tmp_path / "out.jsonl"
+    assert run(path, "--out", out).returncode == 0
+    assert "give --force" in run(path, "--out", out).stderr
+    assert run(path, "--out", out, "--force").returncode == 0
+
+
+def test_a_row_of_one_text() -> None:
+    assert read_row({"prediction": "a", "answers": "b"}, flat=False) == ("a", (("b",),), None)
