@@ -19,6 +19,7 @@ from kg.terms import normalise
 
 CODE_LENGTH = 3  # "no" is the code of a language
 PROVEN = 3  # uses as a value from which the source itself says that an entity can be the relation's value
+ENDINGS = {"label": ("Records", "Recordings")}  # by what is asked for
 UNCOUNTED = 1000.0  # inhabitants of a place that nobody counted
 UNRELATED_TO_SIZE = frozenset({"P36"})
 MOST = 60  # candidates that are weighed; the least used of a longer list are left out
@@ -44,10 +45,12 @@ class Candidates:
         self._priors = priors
 
     def named(self, text: str, relation: Relation) -> tuple[NameMatch, ...]:
-        """Items by the text as it stands, else without brackets, without or with an article."""
+        """Items by the text as it stands, else without brackets, without or with an article, else with what names of
+        such things end in: a label is spoken of as Stax, and called Stax Records.
+        """
         # Where nothing says what is asked for, "yes" is no band and "no" no country.
         bare_word = relation.asks == "any" and text.islower()
-        for variant in _variants(text):
+        for variant in (*_variants(text), *(f"{text} {end}" for end in ENDINGS.get(relation.asks, ()))):
             found = tuple(m for m in self._graph.find(variant) if m.id.startswith("Q"))
             if bare_word:
                 found = tuple(m for m in found if m.text.islower() and len(m.text) > CODE_LENGTH)

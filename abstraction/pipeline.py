@@ -7,6 +7,7 @@ chains); `make_ladders` streams rows through one.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from itertools import islice
@@ -18,7 +19,7 @@ from abstraction.filters import clean, is_trivial
 from abstraction.gazetteer import PLACES, Gazetteer
 from abstraction.hierarchy import entailed_classes
 from abstraction.information.weighing import Information
-from abstraction.ladders.base import Case
+from abstraction.ladders.base import Builder, Case, Proposal
 from abstraction.languages import language as language_of
 from abstraction.languages import reading_language
 from abstraction.levels import as_graph, levels, ordered
@@ -92,12 +93,18 @@ class LadderMaker:
         described = self._described(row)
         if described is None:
             return self._make(row)
+        with self._instead(described):
+            return self._make(row)
+
+    @contextmanager
+    def _instead(self, described: Entity) -> Iterator[None]:
+        """The entity as given in place of the snapshot's, for a while."""
         # What is worked out about other places meanwhile may rest on the row's words: nothing of it is kept.
         kept = (self.classes, self.gazetteer, self.linker)
         self.start_afresh()
         self.graph.put(described)
         try:
-            return self._make(row)
+            yield
         finally:
             self.graph.forget(described.id)
             self.classes, self.gazetteer, self.linker = kept
@@ -119,7 +126,7 @@ class LadderMaker:
         if self.graph.shown_in != self.graph.language:
             return None
         own = self.graph.description(qid)
-        where = row.relation is not None and relation(row.relation).asks in ("place", "country", "school")
+        where = row.relation is not None and relation(row.relation).asks in _WHERE
         fuller = normalise(said) not in normalise(own or "") and not where
         if own is None or fuller or _steps(said) > _steps(own):
             return replace(known, descriptions={self.graph.language: said})
@@ -212,7 +219,7 @@ class LadderMaker:
             subject_text=row.subject_text,
             at=self._date(subject, asked),
         )
-        found = build(case)
+        found = [*build(case), *self._told_by_row(build, case, row)]
         told = localised(found, self.graph, trivial=lambda p: is_trivial(p, asked))
         proposals = told.proposals
         self._telling.add(told)
@@ -241,6 +248,18 @@ class LadderMaker:
                 code = Abstention.UNSUPPORTED
             return Ladder(levels=weighed((first,)), abstained=code)
         return Ladder(levels=weighed((_without(first, beyond), *beyond)))
+
+    def _told_by_row(self, build: Builder, case: Case, row: QARow) -> list[Proposal]:
+        """What the row's own words say of where the answer is, beside the description that the snapshot has."""
+        said, own = row.answer_description, self.graph.description(case.answer)
+        known = self.graph.entity(case.answer)
+        phrase = parse_place(said) if said and case.relation.asks in _WHERE else None
+        if phrase is None or own is None or known is None or said is None or case.answer != row.answer_qids[0]:
+            return []
+        if self.graph.shown_in != self.graph.language or all(normalise(u.text) in normalise(own) for u in phrase.units):
+            return []
+        with self._instead(replace(known, descriptions={self.graph.language: said})):
+            return build(replace(case, gazetteer=self.gazetteer))
 
     def _first_level(self, text: str, link: Link) -> Level:
         if link.qid is None or link.abstained:
@@ -283,6 +302,7 @@ class LadderMaker:
             graph.fetch(ids)
 
 
+_WHERE = frozenset({"place", "country", "school"})
 _NEXT = frozenset({"P31", "P279", "P131", "P17", "P27", "P106", "P361", "P749", "P276", "P159"})
 
 

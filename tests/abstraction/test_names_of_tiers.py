@@ -195,3 +195,23 @@ def test_the_power_of_the_higher_end_is_shared_where_it_can_be(text: str, amount
     assert outer is not None
     assert inner is not None
     assert holds(outer, inner) is right
+
+
+def test_the_row_s_own_words_stand_beside_the_snapshot_s() -> None:
+    uk = entity("Q145", "United Kingdom", "country in Western Europe", aliases=["UK"], P31="Q3624078")
+    london = entity("Q84", "London", "capital of the United Kingdom", P31="Q515", P17="Q145")
+    school = entity("Q1264867", "Dulwich College", "school in Dulwich, London", P31="Q3918", P17="Q145")
+    extra = {"answer_entity_description": "school in Southwark, UK"}
+    make = maker(uk, london, school)
+    made = make.make(row("Dulwich College", "P69", qid="Q1264867", extra=extra))
+    assert texts(made) == [["Dulwich", "Southwark"], ["London"], ["United Kingdom"]]
+    assert flaws(made, uk, london, school) == []
+    alone = make.make(row("Dulwich College", "P69", qid="Q1264867"))
+    assert texts(alone) == [["Dulwich"], ["London"], ["United Kingdom"]]
+
+
+def test_a_label_is_spoken_of_without_records() -> None:
+    label = entity("Q1546001", "Stax Records", "record label", P31="Q18127", P17="Q30")
+    make = maker(USA, entity("Q18127", "record label"), label)
+    assert texts(make.make(row("Stax", "P264"))) == [["an American record label"]]
+    assert make.make(row("Stax", "P175")).abstained is not None
