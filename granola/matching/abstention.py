@@ -44,7 +44,12 @@ _PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
     for name, alternatives in (
         (
             "idk",
-            (r"(?:idk|dunno)\b", rf"{_I} {_SO}{_NOT} {_SO}(?:know|recall|remember)\b", rf"{_NOT} know\b"),
+            (
+                r"(?:idk|dunno)\b",
+                rf"{_I} {_SO}{_NOT} {_SO}(?:know|recall|remember)\b",
+                rf"{_NOT} know\b",
+                r"(?:no ?one|nobody) knows\b",
+            ),
         ),
         ("no-idea", (rf"(?:(?:{_I} )?(?:have|'ve) )?(?:absolutely )?(?:no (?:idea|clue)|not a clue)\b",)),
         (
@@ -60,6 +65,7 @@ _PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
                 rf"(?:{_I} )?{_SO}{_CANNOT}\b",
                 rf"(?:it|this|that|which|(?:the|this|your) (?:question|answer|information)) {_CANNOT} be\b",
                 r"unable to\b",
+                r"(?:that|this|it)(?:'s| is) (?:beyond|outside) my knowledge\b",
                 rf"{_I} {_SO}(?:have not|haven'?t) been able to\b",
             ),
         ),
@@ -98,6 +104,8 @@ _PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
                 rf"(?:{_I} )?(?:would |'d |will |'ll )?need (?:more|additional|further) (?:\w+ )?{_NEWS}\b",
                 r"(?:(?:could|can|would) you )?(?:please )?(?:provide|clarify|specify) ",
                 r"as an (?:ai|artificial intelligence)\b",
+                rf"(?:{_I} ?)?(?:would |'d )?(?:rather not|prefer not to) (?:say|answer|tell|guess)\b",
+                rf"{_I} (?:will not|won'?t) (?:answer|say|tell|guess)\b",
             ),
         ),
     )
@@ -106,7 +114,7 @@ _HEDGES = frozenset({"abstain:idk", "abstain:no-idea", "abstain:not-sure"})  # b
 
 _FILLER = re.compile(
     r"(?:(?:i am|i'm|we are)? ?(?:so |very |really |terribly )?sorry|(?:i |my )?apolog(?:ise|ize|ies)"
-    r"|unfortunately|regrettably|hmm+|well|honestly|to be honest|sadly|but|answer|a"
+    r"|i am afraid|i'm afraid|unfortunately|regrettably|hmm+|well|honestly|to be honest|sadly|but|answer|a"
     r"|as of my (?:last|latest) [\w ]+"
     r"|as an (?:ai|artificial intelligence)(?: language)?(?: model| assistant)?)\b[\s,;:.!-]*(?:but\b[\s,]*)?"
 )
@@ -124,6 +132,9 @@ _HELP = re.compile(
 )
 
 
+SHORT = 12  # characters of a text that is read as one sentence, whatever its full stops
+
+
 @lru_cache(maxsize=1 << 14)
 def refusal(text: str, code: str = "en") -> Refusal | None:
     """How `text` declines to answer, or None where it does not. An empty text declines.
@@ -133,6 +144,9 @@ def refusal(text: str, code: str = "en") -> Refusal | None:
     if not any(character.isalnum() for character in text):
         return Refusal("abstain:empty", "", False)
     rule, guess = "", False
+    whole = plain(text.strip())
+    if len(whole) <= SHORT and (found := _begins_in(whole, code)) == "abstain:no-answer":
+        return Refusal(found, "", False)  # "k. A." is one sentence
     offers: list[str] = []
     for sentence in (part for part in _SENTENCE.split(text.strip()) if part):
         lower = plain(sentence)
@@ -143,7 +157,7 @@ def refusal(text: str, code: str = "en") -> Refusal | None:
             offers.append(source)
             continue
         rule = rule or name
-        marker = _guess(lower, 1, code)
+        marker = _guess(lower, max(1, _courtesies(lower, code)), code)
         while marker and _FILLER.fullmatch(lower[: marker.end()].strip()):
             marker = _guess(lower, marker.end(), code)  # the "but" of "sorry, but"
         if marker and not _HELP.match(lower, marker.start()):
@@ -169,14 +183,21 @@ def _is_guess(text: str, code: str) -> bool:
 
 def _begins_in(sentence: str, code: str) -> str | None:
     """The rule by which a sentence declines in the language of `code`."""
-    reading = sentence.lstrip(" \"'([*-¿¡")
     patterns = language(code).matching
-    while courtesy := patterns["opening"].match(reading):
-        reading = reading[courtesy.end() :]
+    reading = sentence[_courtesies(sentence, code) :]
     for name, pattern in patterns.items():
         if name.startswith("abstain:") and pattern.match(reading):
             return name
     return None
+
+
+def _courtesies(sentence: str, code: str) -> int:
+    """Where a folded sentence goes on behind the opening courtesies of the language of `code`."""
+    opening = language(code).matching["opening"]
+    start = len(sentence) - len(sentence.lstrip(" \"'([*-¿¡"))
+    while (courtesy := opening.match(sentence, start)) and courtesy.end() > start:
+        start = courtesy.end()
+    return start
 
 
 def _begins(sentence: str) -> str | None:
