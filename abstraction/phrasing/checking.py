@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Literal
 
 from abstraction.evidence import completed
@@ -14,11 +15,12 @@ from abstraction.verifying.cases import DECIDED
 from abstraction.verifying.judge import Judge
 from abstraction.verifying.verdicts import TierVerdict
 from abstraction.verifying.wording import bare, content
+from kg.graph import Graph
 from kg.store.base import Store
 from kg.terms import normalise
 
 Unproven = Literal["keep", "drop"]
-_STAYS = (Finding.ENTAILED, Finding.UNPROVEN)
+HELD = 40_000  # entities kept in memory, some 3 kB each, before reading begins afresh
 _OVER_CAP = "the ladder has as many levels as it may"
 _FULL = "its level is full"
 
@@ -64,15 +66,22 @@ class LadderCheck:
     """
 
     def __init__(self, store: Store, *, unproven: Unproven = "keep", language: str = "en") -> None:
-        self._judge = Judge(store, language=language)
-        self.graph = self._judge.graph
+        self._fresh = partial(Judge, store, language=language)
+        self._judge = self._fresh()
         self._keeps_unproven = unproven == "keep"
+
+    @property
+    def graph(self) -> Graph:
+        """What rows are checked by."""
+        return self._judge.graph
 
     def check(self, row: TieredRow, texts: Sequence[str], *, call: str) -> Checked:
         """The ladder that `texts`, finest first, make for a row that has the graph's own ladder.
 
         A tier that the graph's ladder has too takes its entity, aliases, bits and evidence over.
         """
+        if self._judge.graph.held > HELD:
+            self._judge = self._fresh()
         found = self._settled(row, texts)
         rungs = self._rungs(row, found)
         first = row.levels[0]

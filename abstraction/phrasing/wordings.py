@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from abstraction.demonyms import bundled_demonyms
-from abstraction.phrasing.checking import Checked, tidied
+from abstraction.phrasing.checking import HELD, Checked, tidied
 from abstraction.phrasing.decisions import Action, Decision, Finding
 from abstraction.relations import relation
 from abstraction.rows import TieredRow
@@ -15,6 +15,7 @@ from abstraction.verifying.entailment import EntailmentChecker
 from abstraction.verifying.judge import Judge
 from abstraction.verifying.rules import value_tier_holds
 from abstraction.verifying.wording import all_words, bare, content, stands_in
+from kg.graph import Graph
 from kg.store.base import Store
 from kg.terms import normalise
 
@@ -32,15 +33,26 @@ class WordingCheck:
     """Checks wordings of the graph's tiers against one snapshot."""
 
     def __init__(self, store: Store, *, language: str = "en") -> None:
-        self._checker = EntailmentChecker(store, language=language)
-        self._near = Judge(store, language=language).near
-        self.graph = self._near.graph
+        self._store = store
+        self._language = language
+        self._begin()
+
+    def _begin(self) -> None:
+        self._checker = EntailmentChecker(self._store, language=self._language)
+        self._near = Judge(self._store, language=self._language).near
+
+    @property
+    def graph(self) -> Graph:
+        """What rows are checked by."""
+        return self._near.graph
 
     def check(self, row: TieredRow, words: Sequence[str], *, call: str) -> Checked:
         """The row's ladder with `words`, one for each tier beyond the answer in order, where they state that tier.
 
         What the graph itself calls the tier stays among its aliases.
         """
+        if self._near.graph.held + self._checker.graph.held > HELD:
+            self._begin()
         tiers = [tier for level in row.levels[1:] for tier in level.tiers]
         told = [*zip(tiers, words, strict=True)]
         replaced = iter(self._checker.check(_worded(row, words)))
