@@ -88,17 +88,18 @@ def completed(ladder: Ladder, *, more: Sequence[Evidence] = ()) -> Ladder:
     steps before it from the finer tiers' evidence, or from `more`: steps of tiers that are not there any more.
     """
     known = {tier.qid for tier in ladder.levels[0].tiers if tier.qid}
+    meant = bool(known)  # of an ambiguous answer every candidate's way is needed
     before = list(more)
     levels = [ladder.levels[0]]
     for level in ladder.levels[1:]:
         before += [step for tier in level.tiers for step in tier.evidence if step not in before]
-        tiers = tuple(_completed(tier, known, before) for tier in level.tiers) if known else level.tiers
+        tiers = tuple(_completed(tier, known, before, meant=meant) for tier in level.tiers) if known else level.tiers
         levels.append(Level(tiers=tiers))
         known |= {tier.qid for tier in tiers if tier.qid}
     return Ladder(levels=tuple(levels), abstained=ladder.abstained)
 
 
-def _completed(tier: Tier, known: Collection[str], before: Sequence[Evidence]) -> Tier:
+def _completed(tier: Tier, known: Collection[str], before: Sequence[Evidence], *, meant: bool) -> Tier:
     evidence = tier.evidence
     for _ in range(len(before)):
         led = {step.value for step in evidence if step.kind == "statement"}
@@ -106,9 +107,13 @@ def _completed(tier: Tier, known: Collection[str], before: Sequence[Evidence]) -
         if opening is None:
             break
         leading = next((s for s in before if s not in evidence and leads_to(s, opening)), None)
-        if leading is None:
+        rest = tuple(s for s in evidence if s is not opening)
+        if leading is not None:
+            evidence = (leading, *evidence)
+        elif meant and tier.qid and any(s.value == tier.qid for s in rest):
+            evidence = rest  # one of several ways, through what is no tier any more
+        else:
             break
-        evidence = (leading, *evidence)
     return tier if evidence is tier.evidence else replace(tier, evidence=evidence)
 
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from abstraction.demonyms import bundled_demonyms
 from abstraction.descriptions.places import is_directed
-from abstraction.evidence import from_description, from_statement
+from abstraction.evidence import from_description, from_statement, joined
 from abstraction.gazetteer import DEPTH, FIRST_DIVISION, PLACES, SETTLEMENTS, WORLD, Place
 from abstraction.ladders.base import ANSWER, Case, Proposal
 from abstraction.ladders.containers import WORLDS, Containers
@@ -310,12 +310,23 @@ class Climb:
         for below, ups in self.up.items():
             for above in ups:
                 parents.setdefault(above, []).append(below)
-        nodes = as_graph(replace(node, parents=tuple(parents.get(key, [ANSWER]))) for key, node in self.nodes.items())
+        nodes = as_graph(
+            replace(
+                node,
+                parents=tuple(parents.get(key, [ANSWER])),
+                evidence=joined((node.evidence, *(self._stated(below, key) for below in parents.get(key, ())))),
+            )
+            for key, node in self.nodes.items()
+        )
         nodes = remove(nodes, self._passed_through)
         nodes = remove(nodes, lambda p: all((below, p.key) in self.divided for below in parents.get(p.key, [ANSWER])))
         deep = {key for key, depth in depths(nodes).items() if depth > MAX_LEVELS}
         # A continent takes no finer place's level.
         return list(remove(nodes, lambda p: p.key in deep and self._is_continent(p.key)).values())
+
+    def _stated(self, below: str, above: str) -> tuple[Evidence, ...]:
+        """The statements that lead from one node to the other: each way to a tier is quoted, not the first alone."""
+        return tuple(step for step in self.up[below][above] if step.kind == "statement")
 
     def _passed_through(self, proposal: Proposal) -> bool:
         if proposal.qid is None:

@@ -215,3 +215,15 @@ def test_a_label_is_spoken_of_without_records() -> None:
     make = maker(USA, entity("Q18127", "record label"), label)
     assert texts(make.make(row("Stax", "P264"))) == [["an American record label"]]
     assert make.make(row("Stax", "P175")).abstained is not None
+
+
+def test_a_tier_that_two_finer_ones_lead_to_quotes_both() -> None:
+    georgia = entity("Q1428", "Georgia", "state of the United States", P31="Q35657", P131="Q30")
+    counties = [
+        entity(q, f"{name} County", P31="Q47168", P131="Q1428") for q, name in (("Q81", "DeKalb"), ("Q82", "Fulton"))
+    ]
+    atlanta = entity("Q23556", "Atlanta", P31="Q515", P131=["Q81", "Q82"])
+    world = (USA, georgia, *counties, atlanta)
+    made = maker(*world).make(row("Atlanta"))
+    assert {(e.subject, e.value) for e in tier(made, "Georgia").evidence} == {("Q81", "Q1428"), ("Q82", "Q1428")}
+    assert flaws(made, *world) == []
