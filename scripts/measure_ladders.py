@@ -2,7 +2,8 @@
 
     python scripts/measure_ladders.py SNAPSHOT [--data ../shared/data] [--parts a,b,c] [--verbose]
 
-a  EntityQuestions test, 24 relations: first answers linked, with tiers; questions a second on one core.
+a  EntityQuestions test, 24 relations: first answers linked, with tiers; questions a second on one core; tiers with
+   bits, ladders whose bits rise (none should), and tiers whose own count fell short of a finer one's.
 b  GRANOLA-EQ rows with gold ids: hand-labelled reference tiers matched (token-F1 >= 0.5), and their order.
 c  Ordinary GRANOLA-EQ place rows: rows with a coarser tier, reference coarser tiers stated.
 
@@ -20,6 +21,7 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations
 from pathlib import Path
 
+from abstraction.information.weighing import rises
 from abstraction.pipeline import LadderMaker
 from abstraction.rows import TieredRow, read_questions
 from granola.coverage import Coverage
@@ -56,15 +58,38 @@ def entity_questions(store: SQLiteStore, data: Path) -> None:
     rows = [replace(row, answers=row.answers[:1], answer_qids=row.answer_qids[:1]) for row in read_questions(files)]
     maker = LadderMaker(store)
     coverage = Coverage()
+    weight = Weight()
     for label in ("first pass", "second pass, everything cached"):
         begin = time.perf_counter()
         made = maker.make_all(rows)
-        for _ in coverage.watch(made) if label == "first pass" else made:
-            pass
+        for row in coverage.watch(made) if label == "first pass" else made:
+            if label == "first pass":
+                weight.add(row)
         spent = time.perf_counter() - begin
         print(f"{label}: {len(rows)} questions, {spent:.1f} s, {len(rows) / spent:.0f} a second on one core")
     print(*coverage.lines(), sep="\n")
     print(PROTOTYPE)
+    print(f"{weight.line()}, {maker.information.lowered} told by a finer tier's count (both passes)")
+
+
+@dataclass(kw_only=True)
+class Weight:
+    """How many tiers have bits, and whether they rise."""
+
+    tiers: int = 0
+    told: int = 0
+    rising: int = 0
+
+    def add(self, row: TieredRow) -> None:
+        """Count one row."""
+        found = [tier.bits is not None for level in row.levels[1:] for tier in level.tiers]
+        self.tiers += len(found)
+        self.told += sum(found)
+        self.rising += bool(rises(row.levels))
+
+    def line(self) -> str:
+        """The counts in words."""
+        return f"bits: {self.told} of {self.tiers} tiers ({percent(self.told, self.tiers)}), {self.rising} ladders rise"
 
 
 @dataclass(kw_only=True)
