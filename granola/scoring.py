@@ -174,6 +174,7 @@ def score(
     rejected_rows: int = 0,
     tiers_hash: str = "unknown",
     snapshot: str = "unknown",
+    prompts: str = "",
 ) -> ScoreReport:
     """Score one prediction file against tiered rows.
 
@@ -205,6 +206,7 @@ def score(
             lambda_=lambda_,
             tiers=tiers_hash,
             snapshot=snapshot,
+            prompts=prompts,
             n=overall.n,
             resamples=times,
             seed=seed,

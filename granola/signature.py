@@ -6,6 +6,7 @@ import hashlib
 import json
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from granola import __version__
 from kg.files import sha256_of
@@ -19,7 +20,8 @@ class Signature:
 
     `tiers` is the start of the tiered file's SHA-256, `snapshot` that of the id of the snapshot that the
     ladders were made from, `n` the scored questions. `missing` and `unknown` appear only where ids did not fit,
-    `bits`, the scored questions whose answer has bits, only where there are any.
+    `bits`, the scored questions whose answer has bits, only where there are any; `prompts`, the hash of those that a
+    model phrased the tiers with, only where one did.
     """
 
     matcher: str
@@ -32,6 +34,7 @@ class Signature:
     missing: int = 0
     unknown: int = 0
     bits: int = 0
+    prompts: str = ""
     version: str = __version__
 
     def __str__(self) -> str:
@@ -40,6 +43,7 @@ class Signature:
             f"lambda:{self.lambda_:g}",
             f"tiers:{self.tiers}",
             f"snapshot:{self.snapshot}",
+            *([f"prompts:{self.prompts}"] if self.prompts else []),
             f"n:{self.n}",
         ]
         if self.missing:
@@ -64,10 +68,20 @@ def short_hash(path: Path | str) -> str:
 
 def snapshot_of(tiers: Path | str) -> str:
     """The start of the id of the snapshot that a tiered file came from, by FILE.run.json; else "unknown"."""
-    record = Path(f"{tiers}.run.json")
-    try:
-        data = json.loads(record.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return "unknown"
-    found = data.get("snapshot") if isinstance(data, dict) else None
+    found = _record(tiers).get("snapshot")
     return found[:SHORT] if isinstance(found, str) and found else "unknown"
+
+
+def prompts_of(tiers: Path | str) -> str:
+    """The hash of the prompts that a model phrased a tiered file with, by FILE.run.json; else ""."""
+    phrasing = _record(tiers).get("phrasing")
+    found = phrasing.get("prompts") if isinstance(phrasing, dict) else None
+    return found[:SHORT] if isinstance(found, str) else ""
+
+
+def _record(tiers: Path | str) -> dict[str, Any]:
+    try:
+        data = json.loads(Path(f"{tiers}.run.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return data if isinstance(data, dict) else {}

@@ -150,8 +150,8 @@ def make(
             inputs=inputs,
             more={
                 "snapshot": store.manifest()["snapshot_id"],
-                "phraser": phraser.fingerprint if phraser else None,
-                "scorer": scorer.fingerprint if scorer else None,
+                **({"phrasing": {**phraser.settings, "fingerprint": phraser.fingerprint}} if phraser else {}),
+                **({"scorer": scorer.fingerprint} if scorer else {}),
             },
         )
     if models is not None and models.phrasing.model is not None:

@@ -67,7 +67,7 @@ def score(
     from granola.errors import PredictionError, UsageError
     from granola.predictions import read_predictions
     from granola.run_record import SUFFIX as RECORD_SUFFIX
-    from granola.signature import short_hash, snapshot_of
+    from granola.signature import prompts_of, short_hash, snapshot_of
 
     check_matcher(matcher, tau=tau, judge=judge, answers=answers)
     check_standard_input([tiered, predictions])
@@ -100,6 +100,7 @@ def score(
             rejected_rows=len(rejected),
             tiers_hash=tiers_hash,
             snapshot=snapshot_of(tiered),
+            prompts=prompts_of(tiered),
         )
     if out is not None:
         _write_items(

@@ -106,6 +106,10 @@ def test_phrased_listed_kept_and_replayed(run: Run, world: list[object], tmp_pat
         assert record["prompts"] == head["prompts"]
         assert record["fingerprint"].startswith("openai:m free")
         assert record["counts"]["asked_again"] == 1
+        predictions = tmp_path / "predictions.jsonl"
+        predictions.write_text("".join(json.dumps({"id": row["id"], "prediction": "Ulm"}) + "\n" for row in QUESTIONS))
+        _, stdout, _ = run("score", out, predictions)
+        assert f"|prompts:{head['prompts']}|" in stdout
         first = out.read_bytes()
         code, _, stderr = run(*words)
         assert (code, "exists; give --force" in stderr) == (2, True)
