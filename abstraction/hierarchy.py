@@ -13,9 +13,9 @@ from functools import lru_cache
 from importlib.resources import files
 from weakref import WeakKeyDictionary
 
-from abstraction.evidence import from_statement
+from abstraction.evidence import from_statement, joined
 from abstraction.ladders.base import ANSWER, Proposal
-from abstraction.tiers import Condition
+from abstraction.tiers import Condition, Evidence
 from kg.graph import Graph
 
 # "Used as an occupation by at least 20 persons" was measured on a source with 11 000 persons that have one.
@@ -107,12 +107,12 @@ def climb(graph: Graph, start: str, how: Climbing, *, condition: str) -> dict[st
     """
     kept: dict[str, Proposal] = {}
     seen = {start}
-    layer: list[tuple[str, str, tuple[object, ...]]] = [(start, ANSWER, ())]
+    layer: list[tuple[str, str, tuple[Evidence, ...]]] = [(start, ANSWER, ())]
     stop = stop_classes()
     denied = denied_lifts(of_persons=False) if how.doubting else frozenset()
     for depth in range(how.depth):
         graph.fetch(qid for qid, _, _ in layer)
-        upward: list[tuple[str, str, tuple[object, ...]]] = []
+        upward: list[tuple[str, str, tuple[Evidence, ...]]] = []
         for qid, below, trail in layer:
             for prop in (*how.properties, *(how.first if depth == 0 else ())):
                 for statement in graph.current(qid, prop):
@@ -123,7 +123,8 @@ def climb(graph: Graph, start: str, how: Climbing, *, condition: str) -> dict[st
                     if target in kept:
                         if below != target:
                             node = kept[target]
-                            kept[target] = replace(node, parents=tuple(dict.fromkeys((*node.parents, below))))
+                            parents = tuple(dict.fromkeys((*node.parents, below)))
+                            kept[target] = replace(node, parents=parents, evidence=joined((node.evidence, path)))
                         continue
                     if target in seen:
                         continue
@@ -139,7 +140,7 @@ def climb(graph: Graph, start: str, how: Climbing, *, condition: str) -> dict[st
                             qid=target,
                             parents=(below,),
                             aliases=tuple(n for n in names if n != label),
-                            evidence=path,  # type: ignore[arg-type]
+                            evidence=path,
                             conditions=frozenset({Condition(property=condition, value=target)}),
                         )
                         upward.append((target, target, ()))
