@@ -54,6 +54,7 @@ def serve(
     except ImportError as error:
         raise GranolaError(f"{SERVICE_HELP} ({error.name} is missing)") from error
     logging.basicConfig(level=logging.WARNING, stream=sys.stderr, format="granola: %(message)s")
+    logging.getLogger("uvicorn").setLevel(logging.ERROR)  # it warns of everything that is no HTTP
     with _snapshot(snapshot) as where:
         settings = Settings(
             snapshot=where,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import shlex
+import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import PurePath
@@ -45,6 +46,7 @@ from granola.service.settings import Settings
 from kg.errors import KGError
 
 JSON, NDJSON = "application/json", "application/x-ndjson"
+TELL_SECONDS = 10.0
 log = logging.getLogger("granola.service")
 
 
@@ -56,6 +58,7 @@ class Service:
         self.desk = Desk(settings)
         self.bench = Bench(settings.batches)
         self.metrics = Metrics()
+        self._told: dict[str, float] = {}
 
     async def open(self) -> None:
         """Open the snapshot. Raises what that raises."""
@@ -67,6 +70,13 @@ class Service:
         """Take up the snapshot anew."""
         if await self.desk.reload():
             self.metrics.serves(self.desk.snapshot_id)
+
+    def tell(self, problem: Problem, error: Exception) -> None:
+        """Log a failure; one of each sort in a while, for there may be thousands a second."""
+        now = time.monotonic()
+        if now - self._told.get(problem.code, -TELL_SECONDS) >= TELL_SECONDS:
+            self._told[problem.code] = now
+            log.error("answered %d %s: %s", problem.status, problem.code, error)
 
     async def close(self) -> None:
         """End what was begun and close the snapshot."""
@@ -94,7 +104,7 @@ def create_app(settings: Settings) -> tuple[App, Service]:
         lifespan=lifespan,
         separate_input_output_schemas=False,
     )
-    _handle_errors(app)
+    _handle_errors(app, service)
     _add_health(app, service)
     _add_reading(app, service)
     _add_ladders(app, service)
@@ -102,8 +112,9 @@ def create_app(settings: Settings) -> tuple[App, Service]:
     return Gate(app, settings=settings, desk=service.desk, metrics=service.metrics), service
 
 
-def _handle_errors(app: FastAPI) -> None:
+def _handle_errors(app: FastAPI, service: Service) -> None:
     def told(problem: Problem) -> Response:
+        service.metrics.refused.labels(problem.code).inc()
         return Response(problem.body(), problem.status, problem.headers(), media_type=MEDIA_TYPE)
 
     async def invalid(_: Request, error: Exception) -> Response:
@@ -125,8 +136,8 @@ def _handle_errors(app: FastAPI) -> None:
 
     async def ours(_: Request, error: Exception) -> Response:
         problem = problem_of(error)
-        if problem.status >= 500:
-            log.warning("answered %d %s: %s", problem.status, problem.code, error)
+        if problem.status >= 500 and not isinstance(error, Problem):
+            service.tell(problem, error)
         return told(problem)
 
     app.add_exception_handler(RequestValidationError, invalid)

@@ -31,7 +31,7 @@ class Metrics:
             buckets=_SECONDS, registry=own,
         )  # fmt: skip
         self.refused = Counter(
-            "granola_refused", "Requests and connections refused, by the code of the problem.", ["code"], registry=own
+            "granola_refused", "Requests and connections answered with a problem, by its code.", ["code"], registry=own
         )
         self.ladders = Counter(
             "granola_ladders", "Ladders made: whole, or by the code of the abstention.", ["outcome"], registry=own

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import signal
 import subprocess
 import sys
+import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -26,11 +29,12 @@ DEMO = ROOT / "granola" / "demo"
 
 @dataclass(frozen=True)
 class Running:
-    """A service: its process, where it listens, the snapshot that it serves."""
+    """A service: its process, where it listens, the snapshot that it serves, what it has said."""
 
-    process: subprocess.Popen[str]
+    process: subprocess.Popen[bytes]
     address: str
     snapshot: Path
+    log: Path
 
     @property
     def place(self) -> tuple[str, int]:
@@ -39,35 +43,55 @@ class Running:
         return parts.hostname or "", parts.port or 0
 
 
+_COMMAND = "from granola.cli.main import main; main()"
+_LIMITED = """
+import json, sys
+from granola.service.server import bind, run
+from granola.service.settings import Settings
+settings = json.loads(sys.argv[1])
+sock = bind("127.0.0.1", 0)
+told = f"serving snapshot x at http://127.0.0.1:{sock.getsockname()[1]}"
+run(Settings(**settings), sock, workers=1, ready=lambda: print(told, file=sys.stderr, flush=True))
+"""
+
+
 @contextmanager
 def serving(snapshot: Path, *options: str, token: str | None = None) -> Iterator[Running]:
-    """A service of a snapshot, until the block ends."""
-    command = [sys.executable, "-c", "from granola.cli.main import main; main()", "serve"]
+    """`granola serve` on a snapshot, until the block ends."""
+    arguments = ["serve", "--snapshot", str(snapshot), "--port", "0", *options]
+    with _started([_COMMAND, *arguments], snapshot, token) as running:
+        yield running
+
+
+@contextmanager
+def limited(snapshot: Path, **limits: float) -> Iterator[Running]:
+    """A service with limits that the command line has no options for."""
+    with _started([_LIMITED, json.dumps({"snapshot": str(snapshot), **limits})], snapshot, None) as running:
+        yield running
+
+
+@contextmanager
+def _started(arguments: list[str], snapshot: Path, token: str | None) -> Iterator[Running]:
     environment = {key: value for key, value in os.environ.items() if key != "GRANOLA_TOKEN"}
     if token is not None:
         environment["GRANOLA_TOKEN"] = token
-    process = subprocess.Popen(
-        [*command, "--snapshot", str(snapshot), "--port", "0", *options],
-        stderr=subprocess.PIPE, text=True, cwd=ROOT, env=environment,
-    )  # fmt: skip
-    try:
-        told = ""
-        assert process.stderr is not None
-        for line in process.stderr:
-            told += line
-            if found := re.search(r"serving snapshot \w+ at (http://\S+)", line):
-                break
-        else:
-            raise AssertionError(f"the service did not start: {told}")
-        yield Running(process=process, address=found[1], snapshot=snapshot)
-    finally:
-        if process.poll() is None:
-            process.send_signal(signal.SIGTERM)
+    with tempfile.NamedTemporaryFile("r+", prefix="granola-serve-", encoding="utf-8") as told:
+        process = subprocess.Popen([sys.executable, "-c", *arguments], stderr=told, cwd=ROOT, env=environment)
         try:
-            process.communicate(timeout=40)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.communicate()
+            until = time.monotonic() + 60
+            while not (found := re.search(r"serving snapshot \w+ at (http://\S+)\n", Path(told.name).read_text())):
+                assert process.poll() is None, told.read()
+                assert time.monotonic() < until, told.read()
+                time.sleep(0.01)
+            yield Running(process=process, address=found[1], snapshot=snapshot, log=Path(told.name))
+        finally:
+            if process.poll() is None:
+                process.send_signal(signal.SIGTERM)
+            try:
+                process.wait(timeout=40)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
 
 
 @pytest.fixture(scope="session")
