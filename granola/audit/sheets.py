@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from abstraction.relations import relation
 from abstraction.rows import TieredRow
 from abstraction.tiers import Tier
 from granola.errors import SheetError
@@ -45,8 +46,8 @@ class Item:
 def draw(rows: Iterable[TieredRow], n: int, *, seed: int, equally: bool = False) -> list[Item]:
     """`n` tiers beyond the answers in random order, without repeats; all of them where there are fewer.
 
-    `equally` draws as many from each relation as it has, in turn, instead of from all tiers alike. The same rows and
-    seed give the same items.
+    Each kind of answer (what its relation asks for) is drawn from in proportion to its tiers; `equally` draws as many
+    from each relation, in turn, instead. The same rows and seed give the same items.
     """
     items = [
         Item(row=row, level=number, position=position)
@@ -56,17 +57,31 @@ def draw(rows: Iterable[TieredRow], n: int, *, seed: int, equally: bool = False)
     ]
     source = random.Random(seed)
     source.shuffle(items)
-    if not equally:
-        return items[:n]
     strata: dict[str, list[Item]] = {}
     for item in items:
-        strata.setdefault(item.row.relation or "", []).append(item)
+        prop = item.row.relation or ""
+        strata.setdefault(prop if equally or not prop else relation(prop).asks, []).append(item)
     chosen: list[Item] = []
-    for turn in range(max(map(len, strata.values()), default=0)):
-        chosen += [strata[name][turn] for name in sorted(strata) if turn < len(strata[name])]
-    chosen = chosen[:n]
+    if equally:
+        for turn in range(max(map(len, strata.values()), default=0)):
+            chosen += [strata[name][turn] for name in sorted(strata) if turn < len(strata[name])]
+        chosen = chosen[:n]
+    else:
+        for name, share in _shares({name: len(of) for name, of in strata.items()}, n).items():
+            chosen += strata[name][:share]
     source.shuffle(chosen)
     return chosen
+
+
+def _shares(sizes: Mapping[str, int], n: int) -> dict[str, int]:
+    """How many of `n` each stratum gives, in proportion to its size; what is left goes to the largest remainders."""
+    whole = sum(sizes.values())
+    if n >= whole:
+        return dict(sizes)
+    shares = {name: n * size // whole for name, size in sizes.items()}
+    for name in sorted(sizes, key=lambda name: (-(n * sizes[name] % whole), name))[: n - sum(shares.values())]:
+        shares[name] += 1
+    return shares
 
 
 def write_sheet(items: Sequence[Item], path: Path | str, *, source: str, seed: int) -> Path:

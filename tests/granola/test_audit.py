@@ -5,11 +5,13 @@ from __future__ import annotations
 import csv
 import json
 import math
+from collections import Counter
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
+from abstraction.relations import relation
 from abstraction.rows import read_questions, read_tiered
 from abstraction.rows import write_tiered as write_rows
 from granola.audit.agreement import cohen_kappa, fleiss_kappa, wilson
@@ -129,6 +131,16 @@ def test_an_equal_draw_takes_each_relation_in_turn(tiered: Path) -> None:
     items = draw(rows, len(relations), seed=3, equally=True)
     assert {item.row.relation for item in items} == relations
     assert len(draw(rows, 10**6, seed=3)) == sum(len(level.tiers) for row in rows for level in row.levels[1:])
+
+
+def test_a_draw_gives_each_kind_of_answer_its_share(tiered: Path) -> None:
+    rows = [row for row in read_tiered(tiered) if row.relation and len(row.levels) > 1]
+    whole = Counter(relation(r.relation or "").asks for r in rows for level in r.levels[1:] for _ in level.tiers)
+    for n in (1, 17, 60):
+        items = draw(rows, n, seed=5)
+        assert len(items) == len({(item.row.id, item.level, item.position) for item in items}) == n
+        drawn = Counter(relation(item.row.relation or "").asks for item in items)
+        assert all(abs(drawn[kind] - n * size / whole.total()) < 1 for kind, size in whole.items())
 
 
 def filled(path: Path, name: str, marks: list[str]) -> Path:
