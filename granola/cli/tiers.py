@@ -56,6 +56,7 @@ from granola.coverage import Coverage
 from granola.errors import UsageError
 from granola.run_record import SUFFIX as RECORD_SUFFIX
 from granola.run_record import write_run_record
+from granola.service.settings import is_service
 from kg.files import atomic_path
 from kg.store import open_store
 
@@ -80,7 +81,9 @@ def tiers(
     qa: list[str] = typer.Argument(
         help="Questions: JSON, JSONL, CSV, Parquet or GRANOLA-EQ; - is standard input.", metavar="QA..."
     ),
-    snapshot: str = typer.Option(help="The snapshot to link to and climb in: a file, or bolt://HOST:PORT."),
+    snapshot: str = typer.Option(
+        help="The snapshot to link to and climb in: a file, bolt://HOST:PORT, or a service as http://HOST:PORT."
+    ),
     out: str = typer.Option(help="Where to write the tiered rows; - is standard output."),
     relation: str | None = typer.Option(None, help="Property id, as P19, of rows that name none."),
     format: Format | None = typer.Option(None, help="Output format; by default the suffix of --out decides."),
@@ -141,7 +144,7 @@ def tiers(
     phrasing: PhrasingRun | None = None
     with (
         removed_on_error(None if to_stdout else out),
-        closing(open_store(snapshot)) as store,
+        closing(_opened(snapshot, alone=phrase is None and engine is Engine.LOCAL)) as store,
         ExitStack() as stack,
         _Rejects(None if to_stdout else rejects) as rejected,
     ):
@@ -157,6 +160,8 @@ def tiers(
             from granola.spark_tiers import ladders_on_spark
 
             ladders = ladders_on_spark(questions, snapshot, language=language, linker=linker, master=master)
+        elif is_service(snapshot):
+            ladders = store.make_ladders(questions, language=language, linker=linker)
         else:
             ladders = make_ladders(questions, store, language=language, linker=linker)
         if phrase is not None:
@@ -191,6 +196,17 @@ def tiers(
         _report(rejected, reasons, None if to_stdout else rejects)
     if rejected.count or (phrasing is not None and phrasing.counts.unanswered):
         raise typer.Exit(1)
+
+
+def _opened(snapshot: str, *, alone: bool) -> Any:
+    """The snapshot's store, or the client of the service that has it."""
+    if not is_service(snapshot):
+        return open_store(snapshot)
+    if not alone:
+        raise UsageError("--phrase and --engine spark read a snapshot themselves; give a file or bolt://HOST:PORT")
+    from granola.service.client import Client
+
+    return Client(snapshot)
 
 
 def _report(rejected: _Rejects, reasons: Counter[str], path: Path | None) -> None:
