@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from abstraction.errors import RowError
@@ -15,12 +16,18 @@ EXPECTED = 'expected {"id": ..., "prediction": "..."} a line, or CSV with the co
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Prediction:
-    """One system's answer to one question; `samples` in the order drawn. `source` is "file:line"."""
+    """One system's answer to one question; `samples` in the order drawn. `source` is "file:line".
+
+    `confidence`, the higher the surer, on any scale; None where none is given. `scores` are the other fields that
+    are finite numbers, such as another metric's score of the item.
+    """
 
     id: str
     text: str
     samples: tuple[str, ...] = ()
     source: str = ""
+    confidence: float | None = None
+    scores: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -99,7 +106,26 @@ def _prediction(record: Record, *, empty_is_text: bool) -> Prediction | str:
         samples = []
     if not isinstance(samples, list) or not all(isinstance(sample, str) for sample in samples):
         return "samples: expected a list of texts"
-    return Prediction(id=known, text=text, samples=tuple(samples), source=record.source)
+    confidence = record.data.get("confidence")
+    if (sure := _finite(confidence)) is None and confidence not in (None, ""):
+        return f"confidence: expected a finite number, found {excerpt(repr(confidence))[:40]}"
+    told = {name: number for name, value in record.data.items() if (number := _finite(value)) is not None}
+    scores = {name: number for name, number in told.items() if name not in _OWN}
+    return Prediction(id=known, text=text, samples=tuple(samples), source=record.source, confidence=sure, scores=scores)
+
+
+_OWN = ("id", "prediction", "samples", "confidence", "schema_version")
+
+
+def _finite(value: object) -> float | None:
+    """The finite number that a value is, or in a CSV says."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    try:
+        number = float(value)
+    except (ValueError, OverflowError):
+        return None
+    return number if math.isfinite(number) else None
 
 
 def _id(value: object) -> str | None:

@@ -102,3 +102,14 @@ def _quantile(ordered: Sequence[float], share: float) -> float:
     below = math.floor(place)
     above = min(below + 1, len(ordered) - 1)
     return ordered[below] + (place - below) * (ordered[above] - ordered[below])
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """p-values adjusted for there being several tests, in the order given (Holm 1979); NaN stays and counts as none."""
+    there = sorted((p, index) for index, p in enumerate(p_values) if not math.isnan(p))
+    adjusted = [math.nan] * len(p_values)
+    least = 0.0
+    for rank, (p, index) in enumerate(there):
+        least = max(least, min(1.0, p * (len(there) - rank)))
+        adjusted[index] = least
+    return adjusted

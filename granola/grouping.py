@@ -1,0 +1,92 @@
+"""Questions in groups: by any field of their rows, or by a number in bins of equal size."""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from abstraction.rows import TieredRow
+from granola.aggregating import GroupScore, aggregate
+from granola.errors import MatcherError
+from granola.scoring import ScoreReport
+
+NONE = "none"
+BINS = 5
+
+
+def column_of(rows: Sequence[TieredRow], name: str) -> list[Any]:
+    """A field of every row, None where a row has it not: "relation", or one that the tiered file carries along.
+
+    A dot leads into an object: "question_entity.qid". Raises MatcherError for a field that no row has.
+    """
+    found = [_value(row, name) for row in rows]
+    if all(value is None for value in found):
+        known = sorted({key for row in rows for key in row.extra} | {"relation"})
+        near = difflib.get_close_matches(name, known, n=1)
+        hint = f"; did you mean {near[0]!r}?" if near else f"; they have {', '.join(known)}"
+        raise MatcherError(f"no row has a field {name!r}{hint}")
+    return found
+
+
+def _value(row: TieredRow, name: str) -> Any:
+    if name == "relation":
+        return row.relation
+    value: Any = row.extra
+    for part in name.split("."):
+        value = value.get(part) if isinstance(value, Mapping) else None
+    return value
+
+
+def by_column(rows: Sequence[TieredRow], name: str) -> dict[str, str]:
+    """The group of each row by its id: the field's value as text, "none" where there is none."""
+    values = column_of(rows, name)
+    return {row.id: NONE if value is None else str(value) for row, value in zip(rows, values, strict=True)}
+
+
+def by_bins(rows: Sequence[TieredRow], name: str, bins: int = BINS) -> dict[str, str]:
+    """The group of each row by its id: bins of equal size (to one row) by a number, the least first.
+
+    A label is "1: 0-35", the bin's number and the least and greatest value in it. Equal values stay in the order of the
+    rows and may fall on both sides of an edge. Rows without the number are in "none". Raises MatcherError for a field
+    that has no number, or fewer numbers than bins.
+    """
+    if bins < 1:
+        raise MatcherError(f"bins is {bins}; allowed: 1 or more, as in --bins 5")
+    numbers = [_number(value) for value in column_of(rows, name)]
+    there = sorted((number, index) for index, number in enumerate(numbers) if number is not None)
+    if len(there) < bins:
+        raise MatcherError(f"field {name!r} has {len(there)} numbers, too few for {bins} bins; give fewer with --bins")
+    found = {row.id: NONE for row in rows}
+    for bin_ in range(bins):
+        part = there[bin_ * len(there) // bins : (bin_ + 1) * len(there) // bins]
+        label = f"{bin_ + 1}: {part[0][0]:g}–{part[-1][0]:g}"
+        for _, index in part:
+            found[rows[index].id] = label
+    return found
+
+
+def _number(value: Any) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    try:
+        number = float(value)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def grouped(report: ScoreReport, groups: Mapping[str, str], *, times: int, seed: int) -> dict[str, GroupScore]:
+    """The scores of each group, ordered by name, numbers in front of a name by their size."""
+    _, found, _ = aggregate(
+        ((groups.get(item.id, NONE), item.outcome) for item in report.items), report.metrics, times=times, seed=seed
+    )
+    if not found:  # all in one group that is called "none"
+        found = {NONE: report.overall}
+    return {name: found[name] for name in sorted(found, key=_order)}
+
+
+def _order(name: str) -> tuple[bool, int, str]:
+    head = name.partition(":")[0]
+    return (not head.isdecimal(), int(head) if head.isdecimal() else 0, name)

@@ -1,0 +1,56 @@
+"""Other metrics beside GRANOLA's: their mean where an answer is right by the standard, by GRANOLA alone, or by neither.
+
+A metric that calls coarse but true answers wrong shows it here (Yona et al. 2024, section 5: the mean of a metric in
+each cell of standard and GRANOLA correctness).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from granola.predictions import Prediction
+from granola.scoring import ItemScore, ScoreReport
+from granola.sweeps import ItemF1
+
+CELLS = ("standard and GRANOLA", "GRANOLA alone", "neither", "IDK")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MetaCell:
+    """The mean of a score over the `n` items of a cell that have it; NaN where none has."""
+
+    mean: float
+    n: int
+
+
+def cell_of(item: ItemScore) -> str | None:
+    """The cell of an item, one of CELLS; None where it is unscored."""
+    if item.verdict is None:
+        return None
+    if item.verdict.abstained:
+        return CELLS[3]
+    return CELLS[2] if item.verdict.level is None else CELLS[0] if item.verdict.level == 1 else CELLS[1]
+
+
+def meta_table(
+    report: ScoreReport, predictions: Mapping[str, Prediction], f1: Sequence[ItemF1] = ()
+) -> dict[str, dict[str, MetaCell]]:
+    """By the name of a score, its mean in every cell: the scores that predictions carry, then token-F1."""
+    cells = {item.id: cell for item in report.items if (cell := cell_of(item)) is not None}
+    values: dict[str, dict[str, float]] = {}
+    for id_ in cells:
+        for name, value in predictions[id_].scores.items():
+            values.setdefault(name, {})[id_] = value
+    if f1:
+        values["token-F1, standard"] = {item.id: item.standard for item in f1 if item.id in cells}
+        values["token-F1, GRANOLA"] = {item.id: item.granola for item in f1 if item.id in cells}
+    return {
+        name: {cell: _cell([value for id_, value in told.items() if cells[id_] == cell]) for cell in CELLS}
+        for name, told in values.items()
+    }
+
+
+def _cell(values: Sequence[float]) -> MetaCell:
+    return MetaCell(mean=math.fsum(values) / len(values) if values else math.nan, n=len(values))

@@ -1,0 +1,130 @@
+"""How scores depend on what one sets: the threshold of token-F1, lambda, and how sure a system has to be."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from abstraction.rows import TieredRow
+from granola.matching import squad
+from granola.matching.abstention import abstention
+from granola.metrics import LAMBDA, informativeness_weight
+from granola.predictions import Prediction
+from granola.scoring import ScoreReport, names_of
+
+TAUS = tuple(number / 20 for number in range(2, 21))
+LAMBDAS = tuple(number / 10 for number in range(21))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TauPoint:
+    """Token-F1 matching at one threshold: both accuracies over n predictions, and informativeness of the matched."""
+
+    tau: float
+    standard: float
+    granola: float
+    informativeness: float
+    n: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ItemF1:
+    """The best token-F1 of one prediction with each level, finest first; `abstained` as `f1` would see it."""
+
+    id: str
+    levels: tuple[float, ...]
+    abstained: bool
+
+    @property
+    def standard(self) -> float:
+        """F1 with the gold answer."""
+        return self.levels[0]
+
+    @property
+    def granola(self) -> float:
+        """The best F1 with any level."""
+        return max(self.levels)
+
+
+def item_f1(rows: Sequence[TieredRow], predictions: Mapping[str, Prediction]) -> list[ItemF1]:
+    """The token-F1 of every row that has a prediction, in the order of the rows."""
+    return [
+        ItemF1(
+            id=row.id,
+            levels=tuple(squad.best_f1(said.text, names) for names in names_of(row)),
+            abstained=abstention(said.text) is not None,
+        )
+        for row in rows
+        if (said := predictions.get(row.id)) is not None
+    ]
+
+
+def tau_sweep(items: Sequence[ItemF1], taus: Sequence[float] = TAUS, lambda_: float = LAMBDA) -> list[TauPoint]:
+    """What `f1` says at each threshold (>=, the finest level that reaches it); NaN without items."""
+    found = []
+    for tau in taus:
+        levels = [next((k for k, f1 in enumerate(item.levels, start=1) if f1 >= tau), None) for item in items]
+        weights = [informativeness_weight(level, lambda_) for level in levels if level is not None]
+        found.append(
+            TauPoint(
+                tau=tau,
+                standard=_mean([float(level == 1) for level in levels]),
+                granola=_mean([float(level is not None) for level in levels]),
+                informativeness=_mean(weights),
+                n=len(items),
+            )
+        )
+    return found
+
+
+def lambda_sweep(report: ScoreReport, lambdas: Sequence[float] = LAMBDAS) -> list[tuple[float, float]]:
+    """(lambda, informativeness over the matched items) for each lambda; NaN where nothing matched."""
+    levels = [item.verdict.level for item in report.items if item.verdict is not None and item.verdict.level]
+    return [(value, _mean([informativeness_weight(level, value) for level in levels])) for value in lambdas]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RiskCoverage:
+    """Selective answering by confidence (El-Yaniv and Wiener 2010; Geifman and El-Yaniv 2017).
+
+    `points` are (coverage, risk) from the surest answers on: the share of the `n` scored questions that is answered,
+    and the share of those answers that match no level. Answers of equal confidence enter together. Abstentions and answers
+    without a confidence (`unsure` of them) are never covered. `area` is that under the curve over its own coverage,
+    divided by it: the mean risk, lower is better; NaN without points.
+    """
+
+    points: tuple[tuple[float, float], ...]
+    area: float
+    n: int
+    unsure: int
+
+
+def risk_coverage(report: ScoreReport, predictions: Mapping[str, Prediction]) -> RiskCoverage | None:
+    """The curve of a system; None where no prediction has a confidence."""
+    scored = [item for item in report.items if item.verdict is not None]
+    sure: dict[float, list[bool]] = {}
+    unsure = 0
+    for item in scored:
+        if item.verdict is None or item.verdict.abstained:
+            continue
+        said = predictions.get(item.id)
+        if said is None or said.confidence is None:
+            unsure += 1
+        else:
+            sure.setdefault(said.confidence, []).append(item.verdict.level is None)
+    if not sure:
+        return None
+    points: list[tuple[float, float]] = []
+    answered = wrong = 0
+    area = 0.0
+    for confidence in sorted(sure, reverse=True):
+        answered += len(sure[confidence])
+        wrong += sum(sure[confidence])
+        points.append((answered / len(scored), wrong / answered))
+        area += len(sure[confidence]) * wrong / answered
+    return RiskCoverage(points=tuple(points), area=area / answered, n=len(scored), unsure=unsure)
+
+
+def _mean(values: Sequence[float]) -> float:
+    return math.fsum(values) / len(values) if values else math.nan

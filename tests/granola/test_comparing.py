@@ -1,0 +1,211 @@
+"""Comparing systems: paired tests, groups, sweeps, risk and coverage, and other metrics beside ours."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import pairwise
+from pathlib import Path
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from abstraction.rows import TieredRow
+from abstraction.tiers import Level, Tier
+from granola.comparing import compare
+from granola.errors import MatcherError
+from granola.grouping import by_bins, by_column, grouped
+from granola.matching import matcher
+from granola.meta_evaluation import CELLS, meta_table
+from granola.predictions import Prediction, PredictionFile, read_predictions
+from granola.scoring import ScoreReport, score
+from granola.statistics import holm
+from granola.sweeps import item_f1, lambda_sweep, risk_coverage, tau_sweep
+
+SAYING = {"1": "Kunming", "2": "Yunnan", "3": "China", "w": "Berlin", "-": "IDK"}
+
+
+def rows(n: int) -> list[TieredRow]:
+    levels = tuple(Level(tiers=(Tier(text=text),)) for text in ("Kunming", "Yunnan", "China"))
+    return [
+        TieredRow(
+            id=str(i),
+            question="Where?",
+            answers=("Kunming",),
+            levels=levels,
+            relation=f"P{i % 2 + 1}",
+            extra={"popularity": (i * 7) % n, "deep": {"kind": "ab"[i % 2]}},
+        )
+        for i in range(n)
+    ]
+
+
+def predictions(
+    said: str, confidences: Sequence[float | None] = (), **scores: Sequence[float]
+) -> dict[str, Prediction]:
+    return {
+        str(i): Prediction(
+            id=str(i),
+            text=SAYING[letter],
+            confidence=confidences[i] if confidences else None,
+            scores={name: values[i] for name, values in scores.items()},
+        )
+        for i, letter in enumerate(said)
+    }
+
+
+def scored(said: str, name: str = "a") -> ScoreReport:
+    given_ = PredictionFile(name=name, predictions=predictions(said))
+    return score(rows(len(said)), given_, matcher("rules"), times=50, system=name)
+
+
+# Holm 1979 by hand: 0.01 * 4, 0.02 * 3, 0.03 * 2, 0.04 * 1, each at least the one before.
+def test_holms_correction_by_hand() -> None:
+    assert holm([0.04, 0.01, 0.03, 0.02]) == pytest.approx([0.06, 0.04, 0.06, 0.06])
+    assert holm([0.9, 0.8]) == [1.0, 1.0]
+    assert holm([]) == []
+    kept = holm([math.nan, 0.5])
+    assert math.isnan(kept[0])
+    assert kept[1] == 0.5
+
+
+def test_a_system_does_not_differ_from_itself() -> None:
+    said = "1123w-" * 20
+    for found in compare([scored(said), scored(said, "b")], times=200):
+        assert found.difference == 0
+        assert found.p == 1.0
+        assert (found.interval.low <= 0 <= found.interval.high) or math.isnan(found.interval.low)
+
+
+def test_a_clear_difference_is_one_and_the_test_is_two_sided() -> None:
+    better, worse = scored("1" * 60 + "w" * 40, "x"), scored("1" * 20 + "w" * 80, "y")
+    one, *_ = compare([better, worse], metrics=["granola_accuracy"], times=999)
+    other, *_ = compare([worse, better], metrics=["granola_accuracy"], times=999)
+    assert one.difference == pytest.approx(0.4)
+    assert one.p == 0.001  # 1 / (999 + 1): as small as it can be
+    assert one.interval.low > 0.2
+    assert other.difference == pytest.approx(-0.4)
+    assert other.p == 0.001
+    assert 0 < one.detectable < 0.4
+
+
+def test_the_permutation_test_agrees_with_the_sign_test() -> None:
+    # 10 questions differ, 8 to 2: exact two-sided p = 2 * (45 + 10 + 1) / 1024 = 0.109375.
+    found, *_ = compare(
+        [scored("1" * 8 + "w" * 2 + "1" * 40, "x"), scored("w" * 8 + "1" * 2 + "1" * 40, "y")],
+        metrics=["granola_accuracy"],
+        times=20_000,
+    )
+    assert found.p == pytest.approx(0.109375, abs=0.01)
+
+
+def test_digits_depend_on_the_pair_alone() -> None:
+    a, b, c = scored("123w-1" * 9, "a"), scored("1w23-1" * 9, "b"), scored("wwww11" * 9, "c")
+    both = compare([a, b], times=100)
+    three = compare([a, b, c], times=100)
+    for found in both:
+        same = next(d for d in three if (d.metric, d.first, d.second) == (found.metric, "a", "b"))
+        assert (same.p, same.interval, same.difference) == (found.p, found.interval, found.difference)
+        assert same.adjusted >= found.adjusted or math.isnan(found.adjusted)
+    assert len(three) == 3 * len(both)
+
+
+def test_unscored_questions_are_left_out_of_a_pair() -> None:
+    few = PredictionFile(name="few", predictions=dict(list(predictions("1" * 10).items())[:4]))
+    one = score(rows(10), few, matcher("rules"), times=10, allow_missing=True)
+    found, *_ = compare([one, scored("w" * 10)], metrics=["granola_accuracy"], times=10)
+    assert (found.n, found.difference) == (4, 1.0)
+
+
+def test_an_unknown_metric_is_told() -> None:
+    with pytest.raises(MatcherError, match="no metric 'f1'; there are granola_accuracy"):
+        compare([scored("1"), scored("1", "b")], metrics=["f1"])
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.integers(1, 60), st.integers(1, 9))
+def test_bins_have_equal_size_and_grow(n: int, bins: int) -> None:
+    if n < bins:
+        with pytest.raises(MatcherError, match="too few"):
+            by_bins(rows(n), "popularity", bins)
+        return
+    found = by_bins(rows(n), "popularity", bins)
+    sizes = {label: list(found.values()).count(label) for label in found.values()}
+    assert len(sizes) == bins
+    assert max(sizes.values()) - min(sizes.values()) <= 1
+    edges = [tuple(map(float, label.partition(": ")[2].split("–"))) for label in sorted(sizes)]
+    assert all(one[1] <= other[0] for one, other in pairwise(edges))
+
+
+def test_groups_by_any_field() -> None:
+    report = scored("1w" * 10)
+    by_kind = grouped(report, by_column(rows(20), "deep.kind"), times=10, seed=0)
+    assert {name: group.estimates["granola_accuracy"].value for name, group in by_kind.items()} == {"a": 1.0, "b": 0.0}
+    assert list(by_column(rows(2), "relation").values()) == ["P1", "P2"]
+    with pytest.raises(MatcherError, match="did you mean 'popularity'"):
+        by_column(rows(2), "popularty")
+    with pytest.raises(MatcherError, match="has 0 numbers"):
+        by_bins(rows(2), "deep", 1)
+
+
+def test_a_sweep_of_thresholds_is_what_f1_says() -> None:
+    said = predictions("123w-1")
+    items = item_f1(rows(6), said)
+    for point in tau_sweep(items, (0.3, 0.5, 1.0)):
+        report = score(rows(6), PredictionFile(name="x", predictions=said), matcher("f1", tau=point.tau), times=1)
+        values = {name: e.value for name, e in report.overall.estimates.items()}
+        assert point.standard == pytest.approx(values["standard_accuracy"])
+        assert point.granola == pytest.approx(values["granola_accuracy"])
+        assert point.informativeness == pytest.approx(values["informativeness"])
+
+
+def test_a_sweep_of_lambda_falls_from_one() -> None:
+    values = [value for _, value in lambda_sweep(scored("123w-"))]
+    assert values[0] == 1.0
+    assert values == sorted(values, reverse=True)
+    assert dict(lambda_sweep(scored("12")))[0.5] == pytest.approx((1 + math.exp(-0.5)) / 2)
+
+
+def test_risk_and_coverage_by_hand() -> None:
+    # Surest first: right, (right and wrong together), wrong; one abstains, one has no confidence.
+    said = "11ww-1"
+    told = predictions(said, [0.9, 0.5, 0.5, 0.1, 0.95, None])
+    report = score(rows(6), PredictionFile(name="x", predictions=told), matcher("rules"), times=1)
+    curve = risk_coverage(report, told)
+    assert curve is not None
+    assert curve.points == pytest.approx([(1 / 6, 0.0), (3 / 6, 1 / 3), (4 / 6, 2 / 4)])
+    assert curve.area == pytest.approx((1 * 0 + 2 * (1 / 3) + 1 * 0.5) / 4)
+    assert (curve.n, curve.unsure) == (6, 1)
+    assert risk_coverage(report, predictions(said)) is None
+
+
+def test_another_metrics_mean_in_every_cell() -> None:
+    told = predictions("112w-", bleurt=[1.0, 0.5, 0.25, 0.125, 0.0])
+    report = score(rows(5), PredictionFile(name="x", predictions=told), matcher("rules"), times=1)
+    table = meta_table(report, told, item_f1(rows(5), told))
+    assert [table["bleurt"][cell].mean for cell in CELLS] == [0.75, 0.25, 0.125, 0.0]
+    assert [table["bleurt"][cell].n for cell in CELLS] == [2, 1, 1, 1]
+    assert table["token-F1, GRANOLA"]["GRANOLA alone"].mean == 1.0
+    assert table["token-F1, standard"]["GRANOLA alone"].mean == 0.0
+
+
+def test_predictions_carry_confidence_and_scores(tmp_path: Path) -> None:
+    path = tmp_path / "p.jsonl"
+    path.write_text(
+        '{"id": 1, "prediction": "x", "confidence": 0.5, "bleurt": 0.25, "note": "n", "flag": true}\n'
+        '{"id": 2, "prediction": "x", "confidence": "high"}\n{"id": 3, "prediction": "x", "confidence": null}\n'
+    )
+    found = read_predictions(path)
+    assert (found.predictions["1"].confidence, dict(found.predictions["1"].scores)) == (0.5, {"bleurt": 0.25})
+    assert found.predictions["3"].confidence is None
+    assert [row.reason for row in found.rejected] == ["confidence: expected a finite number, found 'high'"]
+
+
+def test_the_detectable_difference_shrinks_with_the_questions() -> None:
+    drawing = Random(1)
+    one, other = ("".join(drawing.choices("123w", k=400)) for _ in range(2))
+    many = compare([scored(one), scored(other, "b")], metrics=["granola_accuracy"], times=300)[0].detectable
+    few = compare([scored(one[:100]), scored(other[:100], "b")], metrics=["granola_accuracy"], times=300)[0].detectable
+    assert many == pytest.approx(few / 2, rel=0.25)  # by the square root of four times as many
