@@ -7,6 +7,7 @@ import re
 from abstraction.gazetteer import FIRST_DIVISION
 from abstraction.ladders.base import Case
 from kg.model import Statement
+from kg.terms import normalise
 
 # Where the thing is, most direct first; the first property with a value is used.
 OWN_PLACE = ("P131", "P276", "P159", "P706", "P361")
@@ -15,7 +16,7 @@ _PAST = re.compile(
     r"^(?:a\s+|the\s+)?(?:former|historical|historic|defunct|ancient|dissolved|medieval)\b"
     r"|\b\d{3,4}\s*[–—-]\s*\d{2,4}\b"
     r"|\b(?:between|from)\s+\d{3,4}\b|\buntil\s+\d{3,4}\b|\b1\d{3} (?:and|to) 1\d{3}\b|\boccupied\b"
-    r"|\bpredecessor\b|\bSoviet (?:republic|socialist)\b",
+    r"|^(?:[\w-]+ ){0,2}(?:empire|caliphate|khanate)\b|\bpredecessor\b|\bSoviet (?:republic|socialist)\b",
     re.I,
 )
 WORLDS = frozenset({"Q2", "Q525", "Q544", "Q39731", "Q48227", "Q5107"})  # Earth, Sun, Solar System, hemispheres...
@@ -47,10 +48,13 @@ class Containers:
     def _agreeing(self, entity_id: str, found: list[Statement]) -> list[Statement]:
         """Without a state that is not its state today, and, for what lies directly in its state, nothing between."""
         divisions = [s for s in found if self._is_division(s.target or "")]
-        if len(divisions) > 1:  # Alberta, and what it was part of before: the description tells which holds today
-            told = {p.qid for step in self.case.gazetteer.chain(entity_id) for p in step}
+        if divisions:  # Alberta, and what it was part of before: the description tells which holds today
+            told = [p.qid for step in self.case.gazetteer.chain(entity_id) for p in step if p.qid]
             named = [s for s in divisions if s.target in told]
-            found = [s for s in found if s not in divisions or s in named] if named else found
+            if named:
+                found = [s for s in found if s not in divisions or s in named]
+            elif others := [q for q in told if self._is_division(q) and not self.graph.is_historical(q)]:
+                found = [s for s in found if s not in divisions or not self._exclude(s.target or "", others[0])]
         states = [s for s in found if self.case.gazetteer.is_state(s.target or "")]
         if not states:
             return found
@@ -61,6 +65,14 @@ class Containers:
         if states and self._is_division(entity_id):
             return states
         return found
+
+    def _exclude(self, one: str, other: str) -> bool:
+        """Whether a place in one of the two cannot lie in the other: of the same kind, and neither within the other."""
+        above, names = self.case.gazetteer.above, self.graph.names
+        nested = any(normalise(n) in above(one) for n in names(other)) or any(
+            normalise(n) in above(other) for n in names(one)
+        )
+        return not nested and not set(self.graph.classes(one)).isdisjoint(self.graph.classes(other))
 
     def values(self, entity_id: str, prop: str) -> list[Statement]:
         """Today's values, what is gone only where nothing else is left; beside them those of the question's date."""

@@ -7,6 +7,7 @@ other's gaps, and where they contradict each other the graph's order stands.
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from dataclasses import replace
 
 from abstraction.demonyms import bundled_demonyms
@@ -69,7 +70,13 @@ class Climb:
         for qid, (below, evidence) in parents.items():
             self._add(Place(text=self.graph.label(qid) or qid, qid=qid), below, (evidence,))
             self._climb(qid, qid, DEPTH)
-        return self.proposals()
+        made = self.proposals()
+        # A university system is at home in one town, its colleges are not: where the answer's own places are known,
+        # the parent's stand only if they are among them.
+        own = self._ups(ANSWER, without=parents)
+        if not own:
+            return made
+        return list(remove({p.key: p for p in made}, lambda p: p.key not in own and p.key not in parents).values())
 
     def _climb(self, key: str, entity_id: str, depth: int) -> None:
         """Adds what contains `entity_id`, node by node, until a sovereign state or the depth limit."""
@@ -295,12 +302,13 @@ class Climb:
             )
         self.up.setdefault(below, {}).setdefault(place.key, evidence)
 
-    def _ups(self, key: str) -> set[str]:
+    def _ups(self, key: str, without: Collection[str] = ()) -> set[str]:
+        """The keys above a node, reached without going through some."""
         seen: set[str] = set()
         stack = [key]
         while stack:
             for above in self.up.get(stack.pop(), {}):
-                if above not in seen:
+                if above not in seen and above not in without:
                     seen.add(above)
                     stack.append(above)
         return seen

@@ -227,3 +227,33 @@ def test_a_tier_that_two_finer_ones_lead_to_quotes_both() -> None:
     made = maker(*world).make(row("Atlanta"))
     assert {(e.subject, e.value) for e in tier(made, "Georgia").evidence} == {("Q81", "Q1428"), ("Q82", "Q1428")}
     assert flaws(made, *world) == []
+
+
+def test_where_one_statement_contradicts_the_description_the_description_tells_today_s_division() -> None:
+    canada = entity("Q16", "Canada", "country in North America", P31="Q3624078")
+    kind = entity("Q3750285", "division of Canada", P279="Q10864048")
+    alberta, territory = (
+        entity(qid, name, f"{sort} of Canada", P31="Q3750285", P131="Q16")
+        for qid, name, sort in (("Q1951", "Alberta", "province"), ("Q2007", "Northwest Territories", "territory"))
+    )
+    calgary = entity("Q36312", "Calgary", "city in Alberta, Canada", P31="Q515", P131="Q2007")
+    empire = entity("Q9", "Northern Empire", "empire that held Canada", P31="Q6256")
+    fort = entity("Q7", "Fort Lee", "town in Alberta, Canada", P31="Q3957", P131=["Q1951", "Q9"])
+    make = maker(canada, kind, alberta, territory, calgary, empire, fort)
+    assert texts(make.make(row("Calgary"))) == [["Alberta"], ["Canada"]]
+    assert texts(make.make(row("Fort Lee"))) == [["Alberta"], ["Canada"]]
+
+
+def test_a_university_system_s_own_town_is_not_its_college_s() -> None:
+    california = entity("Q99", "California", "state of the United States", P31="Q35657", P131="Q30")
+    towns = [entity(q, name, P31="Q515", P131="Q99") for q, name in (("Q71", "San Diego"), ("Q72", "Long Beach"))]
+    system = entity("Q73", "State University System", "university system", P31="Q3918", P131="Q72")
+    college = entity("Q74", "San Diego State", "university", P31="Q3918", P361="Q73", P131="Q71")
+    annex = entity("Q75", "Law Annex", "law school", P31="Q3918", P361="Q73")
+    make = maker(USA, california, *towns, system, college, annex)
+    assert texts(make.make(row("San Diego State", "P69"))) == [
+        ["San Diego", "State University System"],
+        ["California"],
+        ["United States of America"],
+    ]
+    assert texts(make.make(row("Law Annex", "P69")))[:2] == [["State University System"], ["Long Beach"]]
