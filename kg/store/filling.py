@@ -63,7 +63,7 @@ def layout() -> str:
 
 
 def hasten(connection: sqlite3.Connection, *, journal: str, database: str = "main") -> None:
-    """Settings for writing much at a time. No wait for the disk: a killed process loses nothing by that.
+    """Settings for writing much at a time; without a journal also without waits for the disk.
 
     Names and indexes are sorted beside the file, not in /var/tmp, which may be small. (This setting is of the whole
     process; SQLite passes over a folder that is gone.)
@@ -71,7 +71,9 @@ def hasten(connection: sqlite3.Connection, *, journal: str, database: str = "mai
     _sort_beside(connection, database)
     if journal == "OFF":
         connection.execute(f"PRAGMA {database}.locking_mode = EXCLUSIVE")
-    for setting in (f"journal_mode = {journal}", "synchronous = OFF", "cache_size = -131072"):
+    # Not OFF where databases change together: SQLite then commits one after the other, and a kill comes between.
+    synchronous = "OFF" if journal == "OFF" else "NORMAL"
+    for setting in (f"journal_mode = {journal}", f"synchronous = {synchronous}", "cache_size = -131072"):
         connection.execute(f"PRAGMA {database}.{setting}")
 
 

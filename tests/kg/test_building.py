@@ -344,6 +344,14 @@ def test_killed_when_all_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         assert outcome(again) == outcome(whole)
 
 
+def test_both_databases_of_a_build_are_committed_in_one(tmp_path: Path) -> None:
+    """SQLite does so only where neither is set to wait for nothing: else a kill may come between the two."""
+    one = work.Work(tmp_path / "out", {})
+    found = {name: one.connection.execute(f"PRAGMA {name}.synchronous").fetchone()[0] for name in ("main", "notes")}
+    one.discard()
+    assert min(found.values()) > 0, found
+
+
 def interrupted(folder: Path, monkeypatch: pytest.MonkeyPatch, after: int, **options: Any) -> None:
     """A build that stops after some blocks and keeps what it has."""
     monkeypatch.setattr(work, "EVERY", 0.0)
