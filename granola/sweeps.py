@@ -89,9 +89,9 @@ class RiskCoverage:
     """Selective answering by confidence (El-Yaniv and Wiener 2010; Geifman and El-Yaniv 2017).
 
     `points` are (coverage, risk) from the surest answers on: the share of the `n` scored questions that is answered,
-    and the share of those answers that match no level. Answers of equal confidence enter together. Abstentions and answers
-    without a confidence (`unsure` of them) are never covered. `area` is that under the curve over its own coverage,
-    divided by it: the mean risk, lower is better; NaN without points.
+    and the share of those answers that match no level. Answers of equal confidence enter together. Abstentions and
+    answers without a confidence (`unsure` of them) are never covered. `area` is that under the curve over its own
+    coverage, divided by it: the mean risk, lower is better.
     """
 
     points: tuple[tuple[float, float], ...]

@@ -63,7 +63,8 @@ def _commands() -> list[list[str]]:
     return [[], ["snapshot"], ["snapshot", "build"], ["snapshot", "info"], ["snapshot", "verify"], ["snapshot", "push"],
             ["snapshot", "export"], ["snapshot", "import"], ["snapshot", "diff"], ["snapshot", "check"],
             ["snapshot", "spark"], ["tiers"],
-            ["dataset"], ["ladder"], ["score"], ["match"], ["audit"], ["aggregate"], ["answer"], ["serve"], ["demo"]]  # fmt: skip
+            ["dataset"], ["ladder"], ["score"], ["match"], ["compare"], ["audit"], ["aggregate"], ["answer"],
+            ["serve"], ["demo"]]  # fmt: skip
 
 
 @pytest.mark.parametrize("command", _commands(), ids=lambda c: " ".join(c) or "granola")

@@ -35,6 +35,7 @@ COMMANDS = (
     "aggregate",
     "score",
     "match",
+    "compare",
     "audit",
     "serve",
     "demo",

@@ -1,0 +1,78 @@
+"""Differences between systems, and scores of groups, as tables for the terminal."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from granola.aggregating import GroupScore
+from granola.comparing import Difference
+from granola.report.tables import DASH, interval, number
+from granola.scoring import ScoreReport
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+GROUP_METRICS = ("granola_accuracy", "standard_accuracy")
+
+
+def signed(value: float) -> str:
+    """`+0.123`; a dash where there is no number."""
+    return DASH if math.isnan(value) else f"{value:+.3f}"
+
+
+def p_value(value: float) -> str:
+    """`0.012`, or `<0.001`; a dash where there is none."""
+    return DASH if math.isnan(value) else "<0.001" if value < 0.001 else f"{value:.3f}"
+
+
+def differences_table(differences: Sequence[Difference], titles: Mapping[str, str]) -> Table:
+    """One row a metric and pair of systems."""
+    from rich.table import Table
+
+    table = Table(
+        title="Differences, paired over questions: 95 % bootstrap, permutation test, Holm's correction over pairs",
+        title_justify="left",
+    )
+    for column in ("metric", "systems"):
+        table.add_column(column)
+    for column in ("difference", "95 %", "p", "p, Holm", "n", "detectable"):
+        table.add_column(column, justify="right", no_wrap=True)
+    for found in differences:
+        ends = found.interval
+        shown = DASH if math.isnan(ends.low) else f"{ends.low:+.3f} to {ends.high:+.3f}"
+        table.add_row(
+            titles.get(found.metric, found.metric),
+            f"{found.first} - {found.second}",
+            signed(found.difference),
+            shown,
+            p_value(found.p),
+            p_value(found.adjusted),
+            str(found.n),
+            number(found.detectable),
+        )
+    return table
+
+
+def groups_table(title: str, reports: Sequence[ScoreReport], scores: Sequence[Mapping[str, GroupScore]]) -> Table:
+    """One row a group: n, and for every system both accuracies with their intervals."""
+    from rich.table import Table
+
+    table = Table(title=f"By {title}", title_justify="left")
+    table.add_column("group")
+    table.add_column("n", justify="right")
+    for report in reports:
+        for short in ("GRANOLA", "standard"):
+            table.add_column(f"{report.system}: {short}", justify="right")
+    for name in dict.fromkeys(name for by_name in scores for name in by_name):
+        cells = []
+        for by_name in scores:
+            group = by_name.get(name)
+            cells += [
+                f"{number(e.value)} [{interval(e)}]"
+                for e in ((group.estimates[metric] for metric in GROUP_METRICS) if group else ())
+            ] or [DASH, DASH]
+        n = next((by_name[name].n for by_name in scores if name in by_name), 0)
+        table.add_row(name, str(n), *cells)
+    return table

@@ -1,0 +1,104 @@
+"""`granola compare` from end to end, on the bundled sample's predictions against ladders of its own."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from granola.cli.systems import names_of_systems
+
+GRANOLA = [sys.executable, "-c", "from granola.cli.main import main; main()"]
+
+
+def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([*GRANOLA, *map(str, arguments)], capture_output=True, text=True, check=False)
+
+
+@pytest.fixture(scope="session")
+def systems(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with tiers.jsonl of 40 questions and three systems: exact, cautious, and one that says nothing."""
+    folder = tmp_path_factory.mktemp("systems")
+    cities = ("Kunming", "Dali", "Lijiang", "Qujing")
+    rows: list[dict[str, Any]] = []
+    exact, cautious, mute = [], [], []
+    for i in range(40):
+        city = cities[i % 4]
+        names = (city, "Yunnan", "China")
+        rows.append(
+            {
+                "id": f"q{i}",
+                "question": f"Where was person {i} born?",
+                "relation": ("P19", "P20")[i % 2],
+                "answer": [city],
+                "popularity": i * i,
+                "region": ("north", "south")[i // 20],
+                "levels": [{"tiers": [{"text": name, "aliases": []}]} for name in names],
+            }
+        )
+        exact.append({"id": f"q{i}", "prediction": city if i > 15 else "Paris", "confidence": i, "bleurt": i / 40})
+        cautious.append({"id": f"q{i}", "prediction": ("Yunnan", "China")[i % 2] if i > 5 else city})
+        mute.append({"id": f"q{i}", "prediction": "I don't know."})
+    rows[0]["schema_version"] = 1
+    for name, lines in (("tiers", rows), ("exact", exact), ("cautious", cautious), ("mute", mute)):
+        (folder / f"{name}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    return folder
+
+
+def test_scores_tests_groups_and_signatures(systems: Path) -> None:
+    files = [systems / f"{name}.jsonl" for name in ("tiers", "exact", "cautious", "mute")]
+    done = run("compare", *files, "--by", "region", "--popularity", "popularity", "--bins", "4", "--json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    accuracy = {
+        s["system"]: (s["metrics"]["standard_accuracy"]["value"], s["metrics"]["granola_accuracy"]["value"])
+        for s in found["systems"]
+    }
+    assert accuracy == {"exact": (0.6, 0.6), "cautious": (0.15, 1.0), "mute": (0.0, 0.0)}
+    tests = {(d["metric"], d["first"], d["second"]): d for d in found["differences"]}
+    assert len(tests) == 4 * 3
+    best = tests["granola_accuracy", "exact", "cautious"]
+    assert best["difference"] == pytest.approx(-0.4)
+    assert best["p"] <= best["p_holm"] < 0.05
+    assert tests["selective_accuracy", "exact", "mute"]["difference"] is None  # who says nothing has none
+    assert list(found["groups"]) == ["region", "popularity, bins of equal size"]
+    bins = found["groups"]["popularity, bins of equal size"]["exact"]
+    assert [group["n"] for group in bins.values()] == [10] * 4
+    assert bins["1: 0–81"]["metrics"]["granola_accuracy"]["value"] == 0.0
+    assert set(found["risk_coverage_area"]) == {"exact"}
+    assert 0 <= found["risk_coverage_area"]["exact"] < 0.4
+
+
+def test_tables_for_the_terminal(systems: Path) -> None:
+    done = run(
+        "compare", systems / "tiers.jsonl", systems / "exact.jsonl", systems / "cautious.jsonl", "--by", "region"
+    )
+    assert done.returncode == 0, done.stderr
+    for shown in ("GRANOLA accuracy", "exact - cautious", "p, Holm", "By region", "signature of exact: matcher:rules"):
+        assert shown in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--metric", "bleu"], "no metric 'bleu'"),
+        (["--by", "regoin"], "did you mean 'region'"),
+        (["--popularity", "region"], "has 0 numbers"),
+        (["--popularity", "popularity", "--bins", "99"], "too few for 99 bins"),
+        (["--matcher", "ruls"], "did you mean 'rules'"),
+        (["--resamples", "0"], "resamples is 0"),
+    ],
+)
+def test_wrong_settings_are_told(systems: Path, options: list[str], told: str) -> None:
+    done = run("compare", systems / "tiers.jsonl", systems / "exact.jsonl", systems / "mute.jsonl", *options)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert told in done.stderr
+
+
+def test_systems_are_told_apart() -> None:
+    assert names_of_systems(["a/x.jsonl", "b/x.jsonl", "y.csv.gz"]) == ["x (1)", "x (2)", "y"]
+    assert names_of_systems(["predictions-specific.jsonl", "predictions-cautious.jsonl"]) == ["specific", "cautious"]
