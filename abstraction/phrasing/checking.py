@@ -137,13 +137,16 @@ class LadderCheck:
 
     def _rungs(self, row: TieredRow, found: Sequence[_Text]) -> list[_Rung]:
         """The levels beyond the answer; each text learns what was done with it."""
-        own = {bare(name) for level in row.levels[1:] for tier in level.tiers for name in tier.names()}
+        own = {bare(name): tier.text for level in row.levels[1:] for tier in level.tiers for name in tier.names()}
+        used: set[str] = set()  # of the graph's tiers
         rungs: list[_Rung] = []
         proven: _Rung | None = None  # of the last entailed text: what siblings are siblings of
         known: set[str] = set()
         for one in found:
-            if one.finding is Finding.UNPROVEN and bare(one.text) in own:
+            tier = own.get(bare(one.text))
+            if one.finding in (Finding.UNPROVEN, Finding.DUPLICATE) and tier is not None and tier not in used:
                 one.finding, one.why = Finding.ENTAILED, "stands in the graph's own ladder"
+            used.update([tier] if tier is not None else [])
             stays = one.finding is Finding.ENTAILED or (one.finding is Finding.UNPROVEN and self._keeps_unproven)
             if stays and bare(one.text) in known:
                 one.finding, stays = Finding.DUPLICATE, False

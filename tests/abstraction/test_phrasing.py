@@ -206,6 +206,17 @@ def test_each_finding_has_its_consequence(lines: list[str], expected: list[list[
     check_row(shortened(done))
 
 
+@pytest.mark.parametrize("asked", [PLACE, PERSON], ids=["place", "person"])
+def test_the_graphs_own_ladder_given_back_stays_with_its_evidence(asked: QARow) -> None:
+    ladder = LadderMaker(store_of(*WORLD)).make(asked)
+    done = phrased(asked, *(text for level in texts(ladder) for text in level))
+    assert texts(done) == texts(ladder)
+    for level, own in zip(done.levels[1:], ladder.levels[1:], strict=True):
+        for tier, theirs in zip(level.tiers, own.tiers, strict=True):
+            assert (tier.qid, tier.aliases, tier.bits) == (theirs.qid, theirs.aliases, theirs.bits)
+            assert tier.evidence[:-1] == theirs.evidence
+
+
 def test_a_mended_order_is_told() -> None:
     done = phrased(PERSON, "a sculptor", "a British sculptor")
     assert [t.get("moved", False) for t in done.extra[NOTE]["tiers"]] == [False, True]
