@@ -56,6 +56,7 @@ class _Rung:
     """One level in the making, and what joins its tiers under another name."""
 
     texts: list[_Text]
+    proven: bool = True
     aliases: dict[int, list[str]] = field(default_factory=dict)
 
 
@@ -150,8 +151,14 @@ class LadderCheck:
             stays = one.finding is Finding.ENTAILED or (one.finding is Finding.UNPROVEN and self._keeps_unproven)
             if stays and bare(one.text) in known:
                 one.finding, stays = Finding.DUPLICATE, False
-            if stays:
-                one.action, one.rung = Action.KEPT, _Rung(texts=[one])
+            beside = self._beside(row, one, [r for r in rungs if r.proven]) if one.finding is Finding.ENTAILED else None
+            if beside is not None:
+                one.finding, one.why = Finding.SIBLING, "follows from a finer level, not from the one before it"
+                if len(beside.texts) < MAX_TIERS:
+                    one.action, one.rung = Action.MERGED, beside
+                    beside.texts.append(one)
+            elif stays:
+                one.action, one.rung = Action.KEPT, _Rung(texts=[one], proven=one.finding is Finding.ENTAILED)
                 rungs.append(one.rung)
                 if one.finding is Finding.ENTAILED:
                     proven = one.rung
@@ -168,6 +175,28 @@ class LadderCheck:
             for one in rungs.pop(MAX_LEVELS - 2).texts:
                 one.action, one.rung, one.why = Action.DROPPED, None, _OVER_CAP
         return rungs
+
+    def _beside(self, row: TieredRow, one: _Text, proven: Sequence[_Rung]) -> _Rung | None:
+        """The level that a phrase belongs to where it does not follow from the last one; None where it does."""
+        if one.entities:
+            return None  # names stand above each other whatever lies between
+        found = None
+        for rung in reversed(proven):
+            told = self._judge.judge(
+                replace(
+                    row,
+                    levels=(
+                        row.levels[0],
+                        Level(tiers=tuple(Tier(text=other.text) for other in rung.texts)),
+                        Level(tiers=(Tier(text=one.text),)),
+                    ),
+                    abstained=None,
+                )
+            )
+            if finding_of(told.tiers[-1]) is not Finding.SIBLING:
+                break
+            found = rung
+        return found
 
     def _join(self, one: _Text, rungs: Sequence[_Rung]) -> None:
         """Make a duplicate another name of the tier that it repeats, where that is known."""

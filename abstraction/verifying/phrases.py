@@ -55,8 +55,9 @@ class Phrases:
             return Verdict.DUPLICATE, "says what a finer tier says"
         earlier = [t for t in case.earlier if t in true]
         lifted = self._lifted(tier)
-        if any(words <= self._widened(case, t) | lifted for t in case.earlier if t in earlier or t.qid):
-            if not tier.evidence and earlier and self._told_apart(case, tier, earlier[-1]):
+        entailing = [t for t in case.earlier if (t in earlier or t.qid) and words <= self._widened(case, t) | lifted]
+        if entailing:
+            if not tier.evidence and all(self._told_apart(case, tier, t) for t in entailing):
                 return Verdict.SIBLING, "the description tells it beside the tier before it"
             return Verdict.ENTAILED, "follows from a tier before it"
         if true and content(true[-1].text) <= self._widened(case, tier):
