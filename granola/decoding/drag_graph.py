@@ -61,7 +61,7 @@ class DragGraph:
 
     def _explained(self, chosen: Claim | None, tally: Tally, of: int) -> str:
         finer = tally.claims if chosen is None else tally.claims[: tally.claims.index(chosen)]
-        named = sorted(finer, key=lambda claim: (-claim.support, tally.claims.index(claim)))
+        named = sorted(finer, key=lambda claim: -claim.support)  # stable: the finest first among equals
         if chosen is None:
             parts = [f"nothing that {_share(self.support)} of {of} responses entail"]
         else:
@@ -87,11 +87,11 @@ def agreeing(claims: Sequence[Claim]) -> list[Claim]:
 
     Where more than half of the responses must agree nothing is lost: two claims that each have that many share one.
     """
-    kept: list[Claim] = []
-    for claim in sorted(claims, key=lambda claim: -claim.support):  # stable: finest first among equals
-        if all(claim.supporters & other.supporters for other in kept):
-            kept.append(claim)
-    return [claim for claim in claims if claim in kept]
+    kept: list[int] = []
+    for place in sorted(range(len(claims)), key=lambda place: -claims[place].support):  # finest first among equals
+        if not any(claims[place].supporters.isdisjoint(claims[other].supporters) for other in kept):
+            kept.append(place)
+    return [claims[place] for place in sorted(kept)]
 
 
 def _ties(chosen: Claim | None, claims: Sequence[Claim]) -> Iterator[str]:

@@ -6,14 +6,17 @@ the tiers that a question gives away are left out of them afterwards, by the fil
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from abstraction.filters import gives_away, leaks_question
 from abstraction.languages import language as language_of
-from abstraction.pipeline import LadderMaker
+from abstraction.pipeline import MOST_RIVALS, LadderMaker
 from abstraction.rows import QARow
 from abstraction.tiers import Level, Tier
 from granola.decoding.chains import Context
 from granola.decoding.samples import SampleRow
 from kg.model import TimeValue
+from kg.terms import normalise
 
 # What is asked for by these is told by the answer and the question's date; the others' ladders name the subject too.
 _TOLD_BY_THE_ANSWER = frozenset(
@@ -43,12 +46,17 @@ class Ladders:
             if qid is not None
             else linker.link(text, context.asked, subjects=context.subjects, question=row.question)
         )
+        alone = Level(tiers=(Tier(text=text),))
         if link.qid is None or link.abstained:
-            return (Level(tiers=(Tier(text=text),)),)
-        if link.confidence == "low":
-            return self._maker.make(_question(row, text, qid)).levels
+            return (alone,)
         first, *coarser = self._of(link.qid, row, context)
-        left = (tuple(tier for tier in level.tiers if not self._is_told(tier, row, context)) for level in coarser)
+        if link.confidence == "low" and link.rivals:
+            first, coarser = alone, self._shared(coarser, link.rivals, row, context)
+        question = self._language.with_bare_names(row.question) if coarser else ""
+        left = (
+            tuple(tier for tier in level.tiers if not _is_told(tier, question, row.subject_text, _subject(context)))
+            for level in coarser
+        )
         return (first, *(Level(tiers=tiers) for tiers in left if tiers))
 
     def _of(self, qid: str, row: SampleRow, context: Context) -> tuple[Level, ...]:
@@ -73,6 +81,16 @@ class Ladders:
             known = self._known[key] = made.levels
         return known
 
+    def _shared(self, coarser: Sequence[Level], rivals: Sequence[str], row: SampleRow, context: Context) -> list[Level]:
+        """The levels with those tiers alone that hold whoever is meant."""
+        if len(rivals) > MOST_RIVALS:
+            return []
+        common = {_key(tier) for level in coarser for tier in level.tiers}
+        for rival in rivals:
+            common &= {_key(tier) for level in self._of(rival, row, context)[1:] for tier in level.tiers}
+        kept = (tuple(tier for tier in level.tiers if _key(tier) in common) for level in coarser)
+        return [Level(tiers=tiers) for tiers in kept if tiers]
+
     def _is_dated(self, subject: str | None, context: Context) -> bool:
         return subject is not None and any(
             isinstance(statement.value, TimeValue)
@@ -80,14 +98,18 @@ class Ladders:
             for statement in self._maker.graph.current(subject, prop)
         )
 
-    def _is_told(self, tier: Tier, row: SampleRow, context: Context) -> bool:
-        """Whether the question says as much as the tier."""
-        if tier.qid is not None and tier.qid == _subject(context):
-            return True
-        question = self._language.with_bare_names(row.question)
-        if any(condition.property == "self" for condition in tier.conditions):
-            return gives_away(question, row.subject_text, tier.names())
-        return leaks_question(tier.text, question)
+
+def _is_told(tier: Tier, question: str, subject_text: str | None, subject: str | None) -> bool:
+    """Whether the question says as much as the tier."""
+    if tier.qid is not None and tier.qid == subject:
+        return True
+    if any(condition.property == "self" for condition in tier.conditions):
+        return gives_away(question, subject_text, tier.names())
+    return leaks_question(tier.text, question)
+
+
+def _key(tier: Tier) -> str:
+    return tier.qid or normalise(tier.text)
 
 
 def _subject(context: Context) -> str | None:

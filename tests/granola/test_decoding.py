@@ -252,7 +252,7 @@ _LADDERS = st.lists(st.lists(_TIER, min_size=1, max_size=2), min_size=1, max_siz
 
 
 def _reading(levels: list[list[Tier]]) -> Reading:
-    text = " ".join(tier.text for level in levels for tier in level)
+    text = " / ".join(" ".join(tier.text for tier in level) for level in levels)  # what says the same is read the same
     return Reading(
         said=Said(text=text, whole=text), levels=tuple(Level(tiers=tuple(level)) for level in levels), linked=True
     )
