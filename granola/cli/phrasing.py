@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 LOG_SUFFIX = ".phrasing.jsonl"
 LONGEST = 512  # tokens of a reply
+ASKED = 10  # samples of a score
 ANSWERS_SUFFIX, CALLS_SUFFIX = ".answers.sqlite", ".calls.jsonl"
 
 
@@ -70,7 +71,7 @@ CONSISTENCY = typer.Option(
     help="A model that is asked whether a row's descriptions fit it, as --phrase; gives score_for_potential_error.",
     metavar="MODEL",
 )
-SAMPLES = typer.Option(10, "--samples", min=1, help="How often --consistency asks about a row, at temperature 1.")
+SAMPLES = typer.Option(ASKED, "--samples", min=1, help="How often --consistency asks about a row, at temperature 1.")
 ANSWERS = typer.Option(
     None,
     help=f"Where models' answers are kept, so that nothing is asked twice (default: OUT{ANSWERS_SUFFIX}).",
@@ -133,7 +134,7 @@ class Models:
 
     phrasing: PhraseOptions
     consistency: str | None = None
-    samples: int = 10
+    samples: int = ASKED
     answers: Path | None = None
 
     def check(self) -> None:
@@ -142,6 +143,8 @@ class Models:
         from abstraction.phrasing.prompting import read_prompts
 
         self.phrasing.check()
+        if self.consistency is None and self.samples != ASKED:
+            raise UsageError("--samples goes with --consistency MODEL, which is not given")
         if self.consistency is not None:
             parse_model_spec(self.consistency)
             read_prompts(self.phrasing.prompts)

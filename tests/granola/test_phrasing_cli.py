@@ -200,6 +200,12 @@ def test_wrong_use_is_told_and_leaves_nothing(
     assert (tmp_path / "qa.jsonl").read_bytes() == before
 
 
+def test_samples_go_with_a_model(run: Run, world: list[object], tmp_path: Path) -> None:
+    code, _, stderr = run("dataset", *world, "--out", tmp_path / "mine", "--samples", 3)
+    assert (code, "--samples goes with --consistency MODEL" in stderr) == (2, True)
+    assert not (tmp_path / "mine").exists()
+
+
 def test_a_wrong_key_is_never_shown(
     run: Run, world: list[object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
