@@ -49,7 +49,7 @@ def _tier(tier: Tier) -> str:
         shown = ", ".join(escape(alias) for alias in tier.aliases[:SHOWN_ALIASES])
         more = len(tier.aliases) - SHOWN_ALIASES
         also = f"<small>also: {shown}{f' and {more} more' if more > 0 else ''}</small>"
-    evidence = "".join(f"<li>{_evidence(step)}</li>" for step in tier.evidence)
+    evidence = "".join(f"<li>{evidence_html(step)}</li>" for step in tier.evidence)
     return f'<div class="tier">{head}{also}{f"<ul>{evidence}</ul>" if evidence else ""}</div>'
 
 
@@ -64,7 +64,9 @@ def item_link(qid: str, *, label: str | None = None, prop: str | None = None) ->
     return f'<a href="https://www.wikidata.org/wiki/{page}{anchor}" rel="noreferrer"{title}>{shown}</a>'
 
 
-def _evidence(step: Evidence) -> str:
+def evidence_html(step: Evidence) -> str:
+    """One step: a statement as subject, property and value, each a link; a description with its words marked."""
+
     def named(entity: str) -> str:
         return step.labels.get(entity, entity)
 

@@ -28,6 +28,7 @@ from granola.service.entities import entity_json
 from granola.service.gate import SNAPSHOT_HEADER, App, Gate, Receive, Scope, Send
 from granola.service.holding import Holding
 from granola.service.metrics import Metrics
+from granola.service.page_routes import add_page
 from granola.service.problems import MEDIA_TYPE, Problem, problem_of
 from granola.service.schemas import (
     Health,
@@ -109,6 +110,7 @@ def create_app(settings: Settings) -> tuple[App, Service]:
     _add_reading(app, service)
     _add_ladders(app, service)
     _add_judging(app, service)
+    add_page(app, service.desk, service.bench, seconds=settings.seconds)
     return Gate(app, settings=settings, desk=service.desk, metrics=service.metrics), service
 
 

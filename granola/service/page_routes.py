@@ -1,0 +1,74 @@
+"""The page's routes: `/` with its style and its script."""
+
+from __future__ import annotations
+
+import logging
+
+from fastapi import FastAPI, Request, Response
+
+from granola.service import page, work
+from granola.service.bench import Bench
+from granola.service.desk import Desk
+from granola.service.examples import Example, examples
+from granola.service.gate import SNAPSHOT_HEADER
+from granola.service.problems import problem_of
+
+log = logging.getLogger("granola.service")
+_TYPES = {"page.css": "text/css; charset=utf-8", "page.js": "text/javascript; charset=utf-8"}
+
+
+def add_page(app: FastAPI, desk: Desk, bench: Bench, *, seconds: float) -> None:
+    """Add the page. What cannot be answered is told on it, with the status that it has."""
+    kept: dict[str, tuple[Example, ...]] = {}
+
+    async def offered() -> tuple[Example, ...]:
+        """The examples of the snapshot that is served; none while they cannot be found."""
+        if desk.snapshot_id not in kept:
+            try:
+                done = await desk.run(examples)
+            except Exception as error:
+                log.warning("no examples for the page: %s", problem_of(error).detail)
+                return ()
+            kept.clear()
+            kept[done.snapshot_id] = done.value
+        return kept.get(desk.snapshot_id, ())
+
+    @app.get("/", include_in_schema=False)
+    async def look(request: Request) -> Response:
+        asked = page.Asked.of(request.query_params)
+        snapshot, status, retry = desk.snapshot_id, 200, {}
+        found = report = error = None
+        if asked.question or asked.answer:
+            try:
+                wanted = asked.request()
+                lines = asked.lines()
+                row = work.read_question(wanted.model_dump(exclude_unset=True, exclude={"language", "linker"}))
+                done = await desk.run(lambda holding: page.find(holding, row, wanted.language))
+                found, snapshot = done.value, done.snapshot_id
+                if lines:
+                    made = found.row
+                    from_ = snapshot
+                    report = await bench.run(
+                        lambda: page.judge(made, lines, language=wanted.language, snapshot=from_), seconds=seconds
+                    )
+            except Exception as failed:
+                problem = problem_of(failed)
+                if problem.status == 500:
+                    log.exception("the page failed")
+                found, status, error = None, problem.status, problem.detail
+                retry = {"Retry-After": str(problem.retry_after)} if problem.retry_after else {}
+        body = page.render(asked, snapshot=snapshot, examples=await offered(), found=found, report=report, error=error)
+        headers = {SNAPSHOT_HEADER: snapshot, "Content-Security-Policy": page.POLICY, "Cache-Control": "no-cache"}
+        return Response(body, status, {**headers, **retry}, media_type="text/html; charset=utf-8")
+
+    def add_asset(name: str) -> None:
+        @app.get(f"/{name}", include_in_schema=False)
+        async def asset(request: Request) -> Response:
+            data, tag = page.asset(name)
+            headers = {"ETag": tag, "Cache-Control": "no-cache"}
+            if request.headers.get("if-none-match") == tag:
+                return Response(status_code=304, headers=headers)
+            return Response(data, headers=headers, media_type=_TYPES[name])
+
+    for name in _TYPES:
+        add_asset(name)

@@ -1,0 +1,131 @@
+"""The page without a browser: what it holds, that all text is text, that it asks for nothing from elsewhere."""
+
+from __future__ import annotations
+
+import csv
+import html
+import json
+import re
+from html.parser import HTMLParser
+from urllib.parse import urlencode
+
+import pytest
+import requests
+
+from tests.granola.service.conftest import Running
+
+OBAMA = {"question": "Where was Barack Obama born?", "answer": "Honolulu"}
+HOSTILE = "</textarea><script>alert(1)</script><img src=x onerror=alert(1)> \x07\x1b[31m‮ \" ' {{7*7}} &amp;"
+FIELDS = ("question", "answer", "relation", "answer_qid", "subject", "subject_qid", "language", "predictions")
+
+
+class _Elements(HTMLParser):
+    """Tags with their attributes, and every address."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+
+def page(service: Running, **query: str) -> requests.Response:
+    return requests.get(f"{service.address}/?{urlencode(query)}", timeout=10)
+
+
+def test_without_a_question_there_is_a_form_and_examples(service: Running) -> None:
+    got = page(service)
+    assert got.status_code == 200
+    tags = _Elements(got.text).tags
+    assert {attrs.get("name") for tag, attrs in tags if tag in ("input", "textarea")} == set(FIELDS)
+    links = [html.unescape(link) for link in re.findall(r'href="(\./\?[^"]+)"', got.text)]
+    assert len(links) >= 4
+    for link in links:
+        answer = requests.get(service.address + link.removeprefix("."), timeout=10)
+        assert answer.status_code == 200
+        assert answer.text.count('class="rung') >= 3
+
+
+def test_the_ladder_stands_there_as_the_interface_gives_it(service: Running) -> None:
+    ladder = requests.post(f"{service.address}/v1/ladder", json=OBAMA, timeout=10).json()
+    text = page(service, **OBAMA).text
+    places = [text.index(f">{html.escape(level['tiers'][0]['text'])}</bdi>") for level in ladder["levels"]]
+    assert places == sorted(places)
+    widths = [float(one) for one in re.findall(r'<rect width="([\d.]+)%" height="100%"/>', text)]
+    assert widths[0] == 100
+    assert widths == sorted(widths, reverse=True)
+    for level in ladder["levels"][1:]:
+        step = level["tiers"][0]["evidence"][0]
+        assert f"https://www.wikidata.org/wiki/{step['subject']}#{step['property']}" in text
+    whole, line, columns = (
+        html.unescape(one) for one in re.findall(r"<textarea readonly[^>]*>\n(.*?)</textarea>", text, re.S)
+    )
+    assert json.loads(whole) == json.loads(line) == ladder
+    head, row = csv.reader(columns.splitlines())
+    assert dict(zip(head, row, strict=True))["granola_answer_1"] == "Honolulu"
+
+
+def test_predictions_stand_at_their_levels_with_rules_and_scores(service: Running) -> None:
+    text = page(service, **OBAMA, predictions="Honolulu\n\nHawaii\nKenya\nI don't know").text
+    assert re.findall(r'<span class="chip [^"]*">([^<]*)</span>', text)[-4:] == ["level 1", "level 3", "wrong", "idk"]
+    assert "<code>no-match</code>" in text
+    assert re.search(r"GRANOLA accuracy</th><td[^>]*>0.500", text)
+    assert re.search(r"matcher:rules\|lambda:0.5\|tiers:\w{8}\|snapshot:\w{8}\|n:4", text)
+
+
+def test_an_abstention_says_why(service: Running) -> None:
+    text = page(service, question=OBAMA["question"], answer="Xyzzyville").text
+    assert "no-link" in text
+    assert "no entity of the snapshot carries" in text
+
+
+@pytest.mark.parametrize(
+    ("query", "status", "said"),
+    [
+        ({"question": "Who?"}, 422, "give a question and its answer"),
+        ({**OBAMA, "relation": "born"}, 422, "no property id"),
+        ({**OBAMA, "answer_qid": "Honolulu"}, 422, "no item id"),
+        ({**OBAMA, "language": "!"}, 422, "language"),
+        ({**OBAMA, "predictions": "x\n" * 101}, 413, "granola score"),
+    ],
+)
+def test_errors_are_told_on_the_page_and_the_form_is_kept(
+    service: Running, query: dict[str, str], status: int, said: str
+) -> None:
+    got = page(service, **query)
+    assert got.status_code == status
+    assert said in html.unescape(got.text)
+    assert 'role="alert"' in got.text
+    assert html.escape(query["question"]) in got.text
+
+
+@pytest.mark.parametrize("field", FIELDS)
+def test_hostile_text_is_text(service: Running, field: str) -> None:
+    got = page(service, **{**OBAMA, field: HOSTILE})
+    tags = _Elements(got.text).tags
+    assert sum(tag == "script" for tag, _ in tags) == 1
+    assert not any(tag == "img" or any(name.startswith("on") for name in attrs) for tag, attrs in tags)
+    assert not re.search("[\x00-\x08\x0b-\x1f\x7f‪-‮]", got.text)
+    assert "{{7*7}}" in got.text
+
+
+def test_nothing_is_asked_of_anybody_else_and_the_policy_is_strict(service: Running) -> None:
+    got = page(service, **OBAMA)
+    policy = got.headers["Content-Security-Policy"]
+    assert "default-src 'none'" in policy
+    assert "unsafe" not in policy
+    for tag, attrs in _Elements(got.text).tags:
+        assert "style" not in attrs
+        loaded = attrs.get("src") or (attrs.get("href") if tag == "link" else None)
+        if loaded:
+            assert not re.match(r"(https?:)?//", loaded)
+            if not loaded.startswith("data:"):
+                file = requests.get(f"{service.address}/{loaded}", timeout=10)
+                assert file.status_code == 200
+                assert "://" not in file.text.replace("http://www.w3.org", "")
+                again = requests.get(
+                    f"{service.address}/{loaded}", headers={"If-None-Match": file.headers["ETag"]}, timeout=10
+                )
+                assert again.status_code == 304
