@@ -28,6 +28,7 @@ HEAVY = (
     "uvicorn",
     "prometheus_client",
     "jinja2",
+    "matplotlib",
 )
 MODULES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
 
@@ -63,7 +64,7 @@ def _commands() -> list[list[str]]:
     return [[], ["snapshot"], ["snapshot", "build"], ["snapshot", "info"], ["snapshot", "verify"], ["snapshot", "push"],
             ["snapshot", "export"], ["snapshot", "import"], ["snapshot", "diff"], ["snapshot", "check"],
             ["snapshot", "spark"], ["tiers"],
-            ["dataset"], ["ladder"], ["score"], ["match"], ["compare"], ["audit"], ["aggregate"], ["answer"],
+            ["dataset"], ["ladder"], ["score"], ["match"], ["compare"], ["report"], ["audit"], ["aggregate"], ["answer"],
             ["serve"], ["demo"]]  # fmt: skip
 
 

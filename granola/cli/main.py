@@ -36,6 +36,7 @@ COMMANDS = (
     "score",
     "match",
     "compare",
+    "report",
     "audit",
     "serve",
     "demo",

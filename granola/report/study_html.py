@@ -1,0 +1,99 @@
+"""A report on several systems as one HTML page with its figures inside, and as files of figures and tables."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from html import escape
+from importlib.resources import files
+from pathlib import Path
+
+from granola import __version__
+from granola.report.figures import Drawing, drawings
+from granola.report.study import Study, Table, shown
+from kg.files import atomic_path
+
+PAGE, FIGURES, TABLES = "report.html", "figures", "tables"
+_LONG = 30  # rows from which a table starts closed
+_STYLE = """
+figure { margin: 0 0 2rem; max-width: 40rem; }
+figure svg { width: 100%; height: auto; display: block; background: #fff; border-radius: .3rem; }
+figcaption { color: var(--soft); font-weight: normal; margin-top: .4rem; }
+td.number { white-space: nowrap; }
+td.text { min-width: 8rem; max-width: 24rem; }
+summary { cursor: pointer; padding: .3rem 0; }
+@media print { details > * { display: block; } body { max-width: none; } }
+"""
+
+
+def study_page(study: Study, drawn: Sequence[Drawing]) -> str:
+    """The page: figures, then tables, then the signatures; it needs no other file and no network."""
+    css = files("granola").joinpath("report/page.css").read_text(encoding="utf-8")
+    names = ", ".join(escape(name) for name in study.names)
+    questions = f"{len(study.rows):,} question{'' if len(study.rows) == 1 else 's'}"
+    parts = [
+        '<!doctype html><html lang="en"><head><meta charset="utf-8">',
+        '<meta name="viewport" content="width=device-width, initial-scale=1">',
+        f"<title>GRANOLA report: {names}</title><style>{css}{_STYLE}</style></head><body>",
+        f'<h1>GRANOLA report</h1><p class="lead">{names}; {questions}. Level 1 is the finest: the gold answer.</p>',
+        "<h2>Figures</h2>",
+        *(_figure(drawing) for drawing in drawn),
+        "<h2>Tables</h2>",
+        *(_table(table) for table in study.tables()),
+        "<h2>Signatures</h2><ul>",
+        *(f"<li>{escape(r.system)}: <code>{escape(str(r.signature))}</code></li>" for r in study.reports),
+        f"</ul><footer>granola {escape(__version__)}. Figures follow those of Yona, Aharoni and Geva 2024.</footer>",
+        "</body></html>\n",
+    ]
+    return "\n".join(parts)
+
+
+_HEAD = re.compile(r"\A.*?(?=<svg)", re.DOTALL)
+_ID = re.compile(r'(?<=\bid=")|(?<=url\(#)|(?<=href="#)')
+
+
+def _figure(drawing: Drawing) -> str:
+    """The SVG inside the page: scaled by its box, its ids apart from those of the others, named for who listens."""
+    svg = _ID.sub(f"{drawing.name}-", _HEAD.sub("", drawing.svg))
+    for attribute in ("width", "height"):
+        svg = re.sub(rf'(<svg[^>]*?) {attribute}="[^"]*"', r"\1", svg, count=1)
+    svg = svg.replace("<svg", f'<svg role="img" aria-label="{escape(drawing.title)}"', 1)
+    title, caption = escape(drawing.title), escape(drawing.caption)
+    return f"<figure><h3>{title}</h3>{svg}<figcaption>{caption}</figcaption></figure>"
+
+
+def _table(table: Table) -> str:
+    def cell(value: str | int | float) -> str:
+        kind = "text" if isinstance(value, str) else "number"
+        return f'<td class="{kind}">{escape(shown(value))}</td>'
+
+    head = "".join(f'<th scope="col">{escape(name)}</th>' for name in table.head)
+    body = "".join(f"<tr>{''.join(map(cell, row))}</tr>" for row in table.rows)
+    is_open = "" if len(table.rows) > _LONG else " open"
+    return (
+        f"<details{is_open}><summary><strong>{escape(table.title)}</strong></summary>"
+        f'<p class="soft">{escape(table.caption)} File: <code>{TABLES}/{escape(table.name)}.csv</code></p>'
+        f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div></details>'
+    )
+
+
+def write_study(study: Study, folder: Path) -> list[str]:
+    """Write report.html, figures/*.svg and *.png, tables/*.csv and *.tex; the page last. Returns the files' names.
+
+    Raises UsageError where matplotlib is missing, OSError where a file cannot be written.
+    """
+    drawn = drawings(study)
+    written: dict[str, str | bytes] = {}
+    for drawing in drawn:
+        written[f"{FIGURES}/{drawing.name}.svg"] = drawing.svg
+        written[f"{FIGURES}/{drawing.name}.png"] = drawing.png
+    for table in study.tables():
+        written[f"{TABLES}/{table.name}.csv"] = table.to_csv()
+        written[f"{TABLES}/{table.name}.tex"] = table.to_latex()
+    written[PAGE] = study_page(study, drawn)
+    for name in (FIGURES, TABLES):
+        (folder / name).mkdir(parents=True, exist_ok=True)
+    for name, content in written.items():
+        with atomic_path(folder / name) as temporary:
+            temporary.write_bytes(content if isinstance(content, bytes) else content.encode("utf-8"))
+    return list(written)

@@ -1,0 +1,159 @@
+"""`granola report`: the page stands alone, figures and tables are files, and what is wrong is told before drawing."""
+
+from __future__ import annotations
+
+import csv
+import math
+import subprocess
+import sys
+import xml.etree.ElementTree as ElementTree
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from granola.report.study import Table, latex
+from tests.granola.test_compare_cli import systems
+
+__all__ = ["systems"]
+GRANOLA = [sys.executable, "-c", "from granola.cli.main import main; main()"]
+FIGURES = {
+    "distribution", "f1", "gap", "popularity", "relations", "risk-coverage", "thresholds", "tradeoff", "weights",
+}  # fmt: skip
+
+
+def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([*GRANOLA, "report", *map(str, arguments)], capture_output=True, text=True, check=False)
+
+
+class Outline(HTMLParser):
+    """Tags that are open at the end, addresses, ids, and the row lengths of tables."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.links: list[str] = []
+        self.ids: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag not in ("meta", "br"):
+            self.open.append(tag)
+        for name, value in attrs:
+            if name in ("src", "href", "xlink:href") and value is not None:
+                self.links.append(value)
+            if name == "id" and value is not None:
+                self.ids.append(value)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.handle_starttag(tag, attrs)
+        if tag not in ("meta", "br"):
+            self.open.pop()
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+@pytest.fixture(scope="module")
+def report(systems: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    pytest.importorskip("matplotlib", reason="figures need matplotlib")
+    out = tmp_path_factory.mktemp("report") / "out"
+    files = [systems / f"{name}.jsonl" for name in ("tiers", "exact", "cautious", "mute")]
+    done = run(*files, "--by", "region", "--popularity", "popularity", "--colour", "bleurt", "--out", out)
+    assert done.returncode == 0, done.stderr
+    return out
+
+
+def test_every_figure_is_there_in_both_forms_and_in_the_page(report: Path) -> None:
+    assert {path.stem for path in (report / "figures").glob("*.svg")} == FIGURES
+    assert {path.stem for path in (report / "figures").glob("*.png")} == FIGURES
+    for path in (report / "figures").glob("*.svg"):
+        assert ElementTree.parse(path).getroot().tag.endswith("svg")
+    assert all(path.read_bytes().startswith(b"\x89PNG") for path in (report / "figures").glob("*.png"))
+    assert (report / "report.html").read_text().count("<svg") == len(FIGURES)
+
+
+def test_the_page_needs_nothing_else_and_is_well_formed(report: Path) -> None:
+    outline = Outline()
+    outline.feed((report / "report.html").read_text(encoding="utf-8"))
+    assert outline.open == []
+    assert all(link.startswith(("#", "data:image/png")) for link in outline.links)
+    assert {link[1:] for link in outline.links if link.startswith("#")} <= set(outline.ids)
+    assert len(outline.ids) == len(set(outline.ids))
+
+
+def test_tables_say_what_the_scores_are(report: Path) -> None:
+    with (report / "tables/scores.csv").open() as stream:
+        found = {row["system"]: row for row in csv.DictReader(stream)}
+    assert float(found["cautious"]["GRANOLA accuracy"]) == 1.0
+    assert float(found["exact"]["standard accuracy"]) == 0.6
+    assert found["mute"]["selective accuracy"] == ""  # of no answer
+    with (report / "tables/other-metrics-1.csv").open() as stream:
+        meta = {row["score"]: row for row in csv.DictReader(stream)}
+    right = [i / 40 for i in range(16, 40)]
+    assert float(meta["bleurt"]["standard and GRANOLA"]) == pytest.approx(sum(right) / len(right))
+    with (report / "tables/coarse-answers.csv").open() as stream:
+        coarse = list(csv.DictReader(stream))
+    assert {row["system"] for row in coarse} == {"cautious"}
+    assert all(row["states"] in ("Yunnan", "China") and row["level"] in "23" for row in coarse)
+
+
+def test_two_runs_give_the_same_bytes(report: Path, systems: Path, tmp_path: Path) -> None:
+    files = [systems / f"{name}.jsonl" for name in ("tiers", "exact", "cautious", "mute")]
+    again = tmp_path / "again"
+    done = run(*files, "--by", "region", "--popularity", "popularity", "--colour", "bleurt", "--out", again)
+    assert done.returncode == 0, done.stderr
+    names = [path.relative_to(report) for path in report.rglob("*") if path.is_file() and "run.json" not in path.name]
+    assert len(names) > 30
+    assert [name for name in names if (report / name).read_bytes() != (again / name).read_bytes()] == []
+
+
+def test_one_system_without_any_field(systems: Path, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib", reason="figures need matplotlib")
+    done = run(systems / "tiers.jsonl", systems / "mute.jsonl", "--out", tmp_path / "one")
+    assert done.returncode == 0, done.stderr
+    figures = {path.stem for path in (tmp_path / "one/figures").glob("*.svg")}
+    assert figures == FIGURES - {"popularity", "risk-coverage", "f1"}
+
+
+def test_a_report_is_replaced_only_where_it_is_one(report: Path, systems: Path, tmp_path: Path) -> None:
+    files = [systems / "tiers.jsonl", systems / "mute.jsonl"]
+    assert "give --force" in run(*files, "--out", report).stderr
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine/thesis.tex").write_text("x")
+    for force in ([], ["--force"]):
+        done = run(*files, "--out", tmp_path / "mine", *force)
+        assert done.returncode == 2
+        assert "holds no earlier report" in done.stderr
+    assert "is no folder" in run(*files, "--out", files[0]).stderr
+
+
+def test_an_unknown_score_is_told(systems: Path, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib", reason="figures need matplotlib")
+    done = run(systems / "tiers.jsonl", systems / "exact.jsonl", "--colour", "bluert", "--out", tmp_path / "x")
+    assert done.returncode == 2
+    assert "did you mean 'bleurt'" in done.stderr
+    assert not (tmp_path / "x").exists()
+
+
+def test_what_latex_would_read_is_escaped() -> None:
+    assert latex("50 % of A&B_C {x} \\ ~^$#") == (
+        r"50 \% of A\&B\_C \{x\} \textbackslash{} \textasciitilde{}\textasciicircum{}\$\#"
+    )
+    table = Table(name="t", title="T", caption="C", head=("a_b", "x"), rows=(("p&q", math.nan), ("r", 0.5)))
+    assert table.to_latex().splitlines()[1:] == [
+        r"\begin{tabular}{lr}", r"\toprule", r"a\_b & x \\", r"\midrule", r"p\&q & -- \\", r"r & 0.500 \\",
+        r"\bottomrule", r"\end{tabular}",
+    ]  # fmt: skip
+    assert table.to_csv() == "a_b,x\np&q,\nr,0.5\n"
+
+
+def test_without_matplotlib_the_install_line_is_told(systems: Path, tmp_path: Path) -> None:
+    code = (
+        "import sys, importlib.util as u; real = u.find_spec\n"
+        "u.find_spec = lambda name, *a: None if name == 'matplotlib' else real(name, *a)\n"
+        "from granola.cli.main import main; main()"
+    )
+    arguments = ["report", str(systems / "tiers.jsonl"), str(systems / "mute.jsonl"), "--out", str(tmp_path / "x")]
+    done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "pip install 'granola-ladders[report]'" in done.stderr
