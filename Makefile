@@ -28,6 +28,7 @@ lint: $(STAMP)
 bench: $(STAMP)
 	$(BIN)/python scripts/bench.py
 	$(BIN)/python scripts/bench_matching.py
+	$(BIN)/python scripts/bench_decoding.py
 	$(BIN)/python scripts/bench_dump.py
 	$(BIN)/python scripts/bench_exports.py
 	$(BIN)/python scripts/bench_neo4j.py
