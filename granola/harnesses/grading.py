@@ -1,0 +1,67 @@
+"""What both harnesses need: a tiered file's questions, and the graded scores of one answer.
+
+Every score is defined for every answer, so that a harness's plain mean is the metric of that name; over the answers
+that did not abstain, GRANOLA accuracy is `granola_accuracy` divided by `coverage`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from abstraction.rows import RejectedRow, read_tiered
+from granola.errors import PredictionError
+from granola.matching import Matcher, Verdict
+from granola.metrics import LAMBDA, Outcome, metrics
+from granola.scoring import names_of
+
+SCORES = ("granola_accuracy", "standard_accuracy", "informativeness_all", "coverage")
+PROMPT = "Question: {question}\nAnswer:"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Question:
+    """A row as a harness asks it; `levels` are the acceptable names, finest first."""
+
+    id: str
+    question: str
+    levels: tuple[tuple[str, ...], ...]
+    language: str = "en"
+
+
+def questions(tiered: Path | str) -> Iterator[Question]:
+    """The questions of a tiered file. Raises PredictionError for a damaged row: a harness has no place for rejects."""
+    rejected: list[RejectedRow] = []
+    for row in read_tiered(tiered, on_reject=rejected.append):
+        language = row.extra.get("language")
+        yield Question(
+            id=row.id,
+            question=row.question,
+            levels=tuple(map(tuple, names_of(row))),
+            language=language if isinstance(language, str) and language else "en",
+        )
+    if rejected:
+        first = rejected[0]
+        raise PredictionError(f"{first.source}: {first.reason}; mend or leave out {len(rejected)} rows of {tiered}")
+
+
+def graded(verdict: Verdict, lambda_: float = LAMBDA) -> dict[str, float]:
+    """The scores of one answer by their names in SCORES, each in [0, 1]."""
+    outcome = Outcome(level=verdict.level, abstained=verdict.abstained)
+    by_name = {metric.name: metric for metric in metrics(lambda_)}
+    return {name: by_name[name].adds(outcome) or 0.0 for name in SCORES}
+
+
+def answer_of(completion: str) -> str:
+    """The first line with anything in it: what models without a chat template write behind it is no answer."""
+    return next((line.strip() for line in completion.splitlines() if line.strip()), "")
+
+
+def in_language(matcher: Matcher, language: str) -> Matcher:
+    """The matcher reading answers in a language, where it is one that does."""
+    from dataclasses import replace
+
+    from granola.matching import RulesMatcher
+
+    return replace(matcher, language=language) if isinstance(matcher, RulesMatcher) else matcher

@@ -1,0 +1,64 @@
+"""An inspect_ai scorer and its dataset: `Task(dataset=granola_dataset("tiers.jsonl"), scorer=granola_scorer())`.
+
+Needs inspect_ai, which the package does not install.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from inspect_ai.dataset import MemoryDataset, Sample
+from inspect_ai.scorer import Score, Scorer, Target, mean, scorer, stderr
+from inspect_ai.solver import TaskState
+
+from granola.harnesses.grading import graded, in_language, questions
+from granola.matching import matcher as named
+from granola.metrics import LAMBDA
+
+
+def granola_dataset(tiered: Path | str, prompt: str = "{question}") -> MemoryDataset:
+    """The questions of a tiered file; `prompt` is what is asked, with {question} in it.
+
+    A sample's target is the gold answers; its metadata has "levels", "question" and "language".
+    """
+    samples = [
+        Sample(
+            id=row.id,
+            input=prompt.replace("{question}", row.question),
+            target=list(row.levels[0]),
+            metadata={
+                "levels": [list(names) for names in row.levels],
+                "question": row.question,
+                "language": row.language,
+            },
+        )
+        for row in questions(tiered)
+    ]
+    return MemoryDataset(samples, name=Path(tiered).stem)
+
+
+@scorer(metrics={"*": [mean(), stderr()]})  # type: ignore[untyped-decorator]  # inspect_ai may be missing
+def granola_scorer(matcher: str = "rules", tau: float | None = None, lambda_: float = LAMBDA) -> Scorer:
+    """Scores by name as in `granola.harnesses.grading`, the rule that decided as explanation, the level in metadata.
+
+    `matcher` is rules, f1 or em, `tau` the threshold of f1. Samples without "levels" in their metadata are held against
+    their target alone. Raises MatcherError for wrong settings.
+    """
+    chosen = named(matcher, tau=tau)
+
+    async def score(state: TaskState, target: Target) -> Score:
+        told = state.metadata
+        levels: Sequence[Sequence[str]] = told.get("levels") or [list(target)]
+        question = told.get("question") or state.input_text
+        verdict = in_language(chosen, str(told.get("language") or "en")).match(
+            state.output.completion, levels, question
+        )
+        return Score(
+            value=dict(graded(verdict, lambda_)),
+            answer=state.output.completion,
+            explanation=verdict.rule,
+            metadata={"level": verdict.level, "abstained": verdict.abstained, "matcher": chosen.signature()},
+        )
+
+    return score

@@ -1,0 +1,52 @@
+"""The functions that granola.yaml names: a tiered file as a dataset, and graded scores of each answer."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from granola.errors import PredictionError
+from granola.harnesses.grading import PROMPT, answer_of, graded, in_language, questions
+from granola.matching import matcher
+from granola.metrics import LAMBDA
+
+
+def dataset(
+    tiered: str | None = None,
+    matcher: str = "rules",
+    tau: float | None = None,
+    prompt: str = PROMPT,
+    **more: Any,
+) -> dict[str, Any]:
+    """{"test": the questions of the tiered file}, each with what `process_results` needs.
+
+    Levels are kept as JSON text, for rows of a dataset have one shape. `lambda` may be among `more`; other settings of
+    the harness are left alone. Raises PredictionError without a tiered file.
+    """
+    from datasets import Dataset
+
+    if tiered is None:
+        raise PredictionError("""no tiered file; give --metadata '{"tiered": "tiers.jsonl"}'""")
+    settings = {"matcher": matcher, "tau": tau, "lambda": more.get("lambda", LAMBDA)}
+    rows = [
+        {
+            "id": row.id,
+            "question": row.question,
+            "prompt": prompt.replace("{question}", row.question),
+            "gold": row.levels[0][0],
+            "levels": json.dumps(row.levels),
+            "language": row.language,
+            "settings": json.dumps(settings),
+        }
+        for row in questions(tiered)
+    ]
+    return {"test": Dataset.from_list(rows)}
+
+
+def process_results(doc: Mapping[str, Any], results: Sequence[str]) -> dict[str, float]:
+    """The graded scores of one answer by name."""
+    settings = json.loads(doc["settings"])
+    chosen = in_language(matcher(settings["matcher"], tau=settings["tau"]), doc["language"])
+    verdict = chosen.match(answer_of(results[0]), json.loads(doc["levels"]), doc["question"])
+    return graded(verdict, settings["lambda"])
