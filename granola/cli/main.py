@@ -33,6 +33,7 @@ COMMANDS = (
     "ladder",
     "answer",
     "aggregate",
+    "experiment",
     "score",
     "match",
     "compare",

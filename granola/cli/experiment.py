@@ -1,0 +1,285 @@
+"""`granola experiment`: models, methods and settings on one tiered file, to the report that compares them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack, closing
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from abstraction.models.base import ChatModel
+    from abstraction.models.prompts import Prompt
+    from granola.cli.systems import Systems
+    from granola.decoding.aggregating import Aggregator
+    from granola.decoding.plan import Cell, Plan
+
+STATE, RESULTS, REPORT = "experiment.json", "results.csv", "report"
+PREDICTIONS, ANSWERS = "predictions", "answers.sqlite"
+METRICS = ("granola_accuracy", "standard_accuracy", "informativeness", "informativeness_all", "coverage")
+
+
+def experiment(
+    file: Path = typer.Argument(help="The experiment: a TOML file; see docs/decoding.md.", metavar="FILE.toml"),
+    out: Path = typer.Option(help="A folder for predictions, results and the report."),
+    force: bool = typer.Option(
+        False, "--force", help="Begin anew where OUT holds another experiment; responses that were kept are used."
+    ),
+    dry_run: bool = typer.Option(
+        False, "--dry-run", help="Name the systems, how many responses each asks for, and stop."
+    ),
+) -> None:
+    """Run every model, method and setting of a file, score the predictions, and write the comparison report.
+
+    Killed, it goes on with the same command to the same files. Questions that got no response are tried again by the
+    next run; the exit status is then 1.
+    """
+    from importlib.util import find_spec
+
+    from granola.cli.output import note
+    from granola.cli.systems import score_systems
+    from granola.decoding.plan import read_plan
+    from granola.decoding.prompting import read_prompts
+
+    plan = read_plan(file)
+    prompts = read_prompts(plan.prompts)
+    for path in (plan.tiered, *plan.questions):
+        if not path.is_file():
+            raise FileNotFoundError(2, "no such file", str(path))
+    if dry_run:
+        for cell in plan.cells:
+            print(f"{cell.name}: {cell.asking.sampling().n} a question")
+        return
+    _begin(out, plan, prompts, force=force)
+    failed = _run(out, plan, prompts)
+    found = score_systems(
+        str(plan.tiered),
+        [str(out / PREDICTIONS / f"{cell.name}.jsonl") for cell in plan.cells],
+        matcher=plan.matcher,
+        tau=None,
+        judge=None,
+        answers=None,
+        out=None,
+        lambda_=plan.lambda_,
+        seed=plan.seed,
+        resamples=plan.resamples,
+        allow_missing=bool(failed) or plan.limit is not None,
+        ignore_unknown=False,
+    )
+    _write_results(out / RESULTS, plan.cells, found)
+    if find_spec("matplotlib") is None:
+        note(
+            f"no figures without matplotlib (pip install 'granola-ladders[report]'); the scores are in {out / RESULTS}"
+        )
+    else:
+        _write_report(out / REPORT, plan, found)
+    _print(found)
+    if failed:
+        note(f"{failed:,} answers are missing; the same command asks for them again")
+        raise typer.Exit(1)
+
+
+def _fingerprint(plan: Plan, prompts: Mapping[str, Prompt]) -> dict[str, Any]:
+    """All that the results depend on: the settings, the inputs' hashes, the prompts."""
+    from abstraction.models.prompts import prompts_hash
+    from granola import __version__
+    from kg.files import sha256_of
+    from kg.store import open_store
+
+    told: dict[str, Any] = {
+        "schema_version": 1,
+        "kind": "experiment",
+        "version": __version__,
+        "settings": dict(plan.settings),
+        "inputs": {path.name: sha256_of(path) for path in (plan.tiered, *plan.questions)},
+        "prompts": prompts_hash(prompts),
+    }
+    told["models"] = {
+        name: sha256_of(word.removeprefix("replay:")) if word.startswith("replay:") else word.partition("?")[0]
+        for name, word in plan.models.items()
+    }
+    if plan.snapshot is not None:
+        with closing(open_store(plan.snapshot)) as store:
+            told["snapshot"] = store.manifest()["snapshot_id"]
+    return {**told, "fingerprint": sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()}
+
+
+def _begin(out: Path, plan: Plan, prompts: Mapping[str, Prompt], *, force: bool) -> None:
+    """Make the folder, or find that it holds this very experiment; what another one left in it goes with `force`."""
+    from granola.errors import UsageError
+    from kg.files import atomic_path
+
+    told = _fingerprint(plan, prompts)
+    state = out / STATE
+    if out.is_dir() and any(out.iterdir()):
+        try:
+            earlier = json.loads(state.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            earlier = {}
+        if earlier.get("kind") != "experiment":
+            raise UsageError(f"{out} is not empty and holds no experiment; give --out a folder of its own")
+        if earlier.get("fingerprint") == told["fingerprint"]:
+            return
+        if not force:
+            changed = ", ".join(key for key in told if told[key] != earlier.get(key) and key != "fingerprint")
+            raise UsageError(f"{out} holds an experiment with other {changed}; give another --out, or --force")
+        for path in (out / PREDICTIONS).glob("*.jsonl"):
+            path.unlink()
+    elif out.exists() and not out.is_dir():
+        raise UsageError(f"{out} is no folder; --out takes one, which is made")
+    (out / PREDICTIONS).mkdir(parents=True, exist_ok=True)
+    with atomic_path(state) as temporary:
+        temporary.write_text(json.dumps(told, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def _run(out: Path, plan: Plan, prompts: Mapping[str, Prompt]) -> int:
+    """Make the predictions that are not there yet; how many questions got none, over all systems."""
+    from abstraction.models import open_model
+    from granola.cli.output import note
+    from granola.cli.phrasing import tell_totals
+    from granola.decoding.aggregating import Aggregator
+    from kg.store import open_store
+
+    failed = 0
+    with ExitStack() as stack:
+        store = None if plan.snapshot is None else stack.enter_context(closing(open_store(plan.snapshot)))
+        aggregator: Aggregator | None = None
+        for name, word in plan.models.items():
+            cells = [cell for cell in plan.cells if cell.model == name and not _is_done(out, cell)]
+            if not cells:
+                continue
+            kept = {} if word.startswith("replay:") else {"cache": out / ANSWERS, "log": out / f"{name}.calls.jsonl"}
+            with closing(open_model(word, **kept)) as model:
+                for number, cell in enumerate(cells, start=1):
+                    note(f"{name}: {cell.name} ({number} of {len(cells)})")
+                    if cell.rule is not None and aggregator is None:
+                        aggregator = Aggregator(store, language=plan.language, linker=plan.linker)
+                    failed += _predict(out, plan, cell, model, prompts, aggregator)
+                tell_totals(model)
+    return failed
+
+
+def _is_done(out: Path, cell: Cell) -> bool:
+    path = out / PREDICTIONS / f"{cell.name}.jsonl"
+    return path.exists() and not _rejects(path).exists()
+
+
+def _rejects(path: Path) -> Path:
+    from granola.cli.output import REJECTS_SUFFIX
+
+    return Path(f"{path}{REJECTS_SUFFIX}")
+
+
+def _predict(
+    out: Path, plan: Plan, cell: Cell, model: ChatModel, prompts: Mapping[str, Prompt], aggregator: Aggregator | None
+) -> int:
+    from abstraction.formats.writing import write_records
+    from abstraction.rows import RejectedRow
+    from granola.cli.progress import with_progress
+    from granola.decoding.aggregating import answer_row
+    from granola.decoding.asking import Answered, Answerer
+    from granola.decoding.samples import read_asked
+    from granola.errors import PredictionError
+
+    answerer = Answerer(
+        model,
+        cell.asking,
+        prompts,
+        aggregator=aggregator if cell.rule is not None else None,
+        rule=cell.rule,
+        language=plan.language,
+    )
+    rejected: list[RejectedRow] = []
+
+    def predictions() -> Any:
+        rows = read_asked(plan.questions, limit=plan.limit, on_reject=rejected.append)
+        answered = 0
+        for found in answerer.answer(rows):
+            if isinstance(found, Answered):
+                answered += 1
+                yield answer_row(found.row, found.decision, method=cell.asking.method)
+            else:
+                reason = f"{found.reason}: {found.message}"
+                rejected.append(RejectedRow(source=found.row.source, reason=reason, excerpt=found.row.question))
+        if not answered:
+            why = f": {rejected[0].source}: {rejected[0].reason}" if rejected else ""
+            raise PredictionError(f"{cell.name}: no question has an answer{why}")
+
+    path = out / PREDICTIONS / f"{cell.name}.jsonl"
+    if path.exists():  # with rejects: until all is written again it is not to be taken for whole
+        path.unlink()
+    rows = list(with_progress(predictions()))
+    if rejected:
+        write_records((row.to_json() for row in rejected), _rejects(path), format="jsonl")
+    else:
+        _rejects(path).unlink(missing_ok=True)
+    write_records(rows, path)
+    return len(rejected)
+
+
+def _write_results(path: Path, cells: Sequence[Cell], found: Systems) -> None:
+    """A row a system: its settings, each metric with its interval, n, and the signature."""
+    import csv
+    import math
+
+    from granola.decoding.methods import METHODS
+    from kg.files import atomic_path
+
+    head = ["system", "model", "method", "temperature", "samples", "support", "counting", "n"]
+    head += [f"{metric}{part}" for metric in METRICS for part in ("", "_low", "_high")]
+    with atomic_path(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as stream:
+        rows = csv.writer(stream, lineterminator="\n")
+        rows.writerow([*head, "signature"])
+        for cell, report in zip(cells, found.reports, strict=True):
+            drawn = METHODS[cell.asking.method].drawn
+            told: list[Any] = [cell.name, cell.model, str(cell.asking.method)]
+            told.append(cell.asking.temperature if drawn != "no" else 0.0)
+            told += [cell.asking.sampling().n, cell.support, cell.counting, report.overall.n]
+            for metric in METRICS:
+                estimate = report.overall.estimates[metric]
+                numbers = (estimate.value, estimate.interval.low, estimate.interval.high)
+                told += ["" if math.isnan(one) else round(one, 6) for one in numbers]
+            rows.writerow([*told, str(report.signature)])
+
+
+def _write_report(folder: Path, plan: Plan, found: Systems) -> None:
+    from granola.comparing import compare
+    from granola.report.study import Study
+    from granola.report.study_html import PAGE, write_study
+    from granola.run_record import write_run_record
+
+    study = Study(
+        rows=found.rows,
+        files=found.files,
+        reports=found.reports,
+        matcher=plan.matcher,
+        lambda_=plan.lambda_,
+        differences=compare(found.reports, times=plan.resamples, seed=plan.seed),
+        seed=plan.seed,
+    )
+    written = write_study(study, folder)
+    write_run_record(
+        folder / PAGE,
+        command="report",
+        arguments=dict(plan.settings),
+        inputs=[plan.tiered],
+        more={"signatures": {r.system: str(r.signature) for r in found.reports}, "files": written},
+    )
+
+
+def _print(found: Systems) -> None:
+    """A line a system on stdout."""
+    width = max(len(report.system) for report in found.reports)
+    print(f"{'system':<{width}}  GRANOLA accuracy       informativeness        coverage")
+    for report in found.reports:
+        cells = []
+        for metric in ("granola_accuracy", "informativeness", "coverage"):
+            estimate = report.overall.estimates[metric]
+            cells.append(f"{estimate.value:.3f} [{estimate.interval.low:.3f}, {estimate.interval.high:.3f}]")
+        print(f"{report.system:<{width}}  {'   '.join(cells)}")
+    for signature in dict.fromkeys(str(report.signature) for report in found.reports):
+        print(f"signature: {signature}")

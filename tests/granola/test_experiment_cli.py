@@ -1,0 +1,162 @@
+"""`granola experiment`: cells, results, going on where it was cut off, and what its file may say."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from granola.cli import main
+from granola.decoding.plan import read_plan
+from granola.errors import UsageError
+from kg.store.sqlite import SQLiteStore
+from tests.chat_server import serving
+from tests.worlds import CLASSES, entity
+
+WORLD = (
+    *CLASSES,
+    entity("Q64", "Berlin", "capital of Germany", P31="Q515", P131="Q183", P17="Q183"),
+    entity("Q1055", "Hamburg", "city in Germany", P31="Q515", P131="Q183", P17="Q183"),
+    entity("Q183", "Germany", "country in Central Europe", P31="Q3624078", P30="Q46"),
+    entity("Q46", "Europe", "continent", P31="Q5107"),
+)
+PLAN = """
+tiered = "tiers.jsonl"
+snapshot = "world.sqlite"
+methods = ["greedy", "self-consistency", "drag", "drag-graph"]
+temperatures = 0.5
+samples = [2, 3]
+supports = [0.5, 1]
+
+[models]
+m = "MODEL"
+
+[scoring]
+resamples = 50
+"""
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    def call(*arguments: object) -> tuple[int, str, str]:
+        monkeypatch.setattr("sys.argv", ["granola", *(str(a) for a in arguments)])
+        with pytest.raises(SystemExit) as exit_:
+            main.main()
+        captured = capsys.readouterr()
+        return int(exit_.value.code or 0), captured.out, captured.err
+
+    return call
+
+
+@pytest.fixture
+def folder(tmp_path: Path, run: Run) -> Path:
+    with SQLiteStore.create(tmp_path / "world.sqlite") as store:
+        store.write(WORLD)
+        store.finish()
+    rows = [
+        {"id": str(n), "relation": "P19", "question": f"Where was {name} Lang born?", "answer": "Berlin"}
+        for n, name in enumerate(["Ada", "Bob", "Cyd", "Dan"])
+    ]
+    (tmp_path / "qa.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    tiers = ["tiers", tmp_path / "qa.jsonl", "--snapshot", tmp_path / "world.sqlite", "--out", tmp_path / "tiers.jsonl"]
+    assert run(*tiers)[0] == 0
+    return tmp_path
+
+
+def planned(folder: Path, address: str, text: str = PLAN) -> Path:
+    path = folder / "plan.toml"
+    path.write_text(text.replace("MODEL", f"openai:{address}#m"))
+    return path
+
+
+def made(out: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in [out / "results.csv", *(out / "predictions").iterdir()]}
+
+
+def test_an_experiment_and_going_on_with_it(run: Run, folder: Path) -> None:
+    log = folder / "asked.txt"
+    with serving(log=str(log)) as (address, settings):
+        plan = planned(folder, address)
+        whole, cut = folder / "whole", folder / "cut"
+        status, told, _ = run("experiment", plan, "--out", whole)
+        assert status == 0
+        assert "signature: " in told
+        with (whole / "results.csv").open(newline="") as stream:
+            rows = list(csv.DictReader(stream))
+        assert len(rows) == 1 + 2 + 2 + 4
+        assert rows[0]["system"] == "greedy"
+        assert rows[-1]["system"] == "drag-graph-t0_5-n3-s1"
+        assert all(row["n"] == "4" and 0 <= float(row["granola_accuracy"]) <= 1 for row in rows)
+        assert {row["method"] for row in rows} == {"greedy", "self-consistency", "drag", "drag-graph"}
+        asked = [json.loads(line) for line in log.read_text().splitlines()]
+        samples = sum(n for text, _, n, _ in asked if "<responses>" not in text)
+        assert samples == 4 * (1 + 3)  # greedy, and three samples shared by all methods
+
+        # Another one is cut off in its midst, and goes on to the same files without asking again.
+        settings.refuse = "Bob Lang"
+        status, _, told = run("experiment", plan, "--out", cut)
+        assert status == 1
+        assert "answers are missing" in told
+        settings.refuse = ""
+        before = len(log.read_text().splitlines())
+        (cut / "predictions" / "greedy.jsonl").unlink()
+        assert run("experiment", plan, "--out", cut)[0] == 0
+        again = [json.loads(line)[0] for line in log.read_text().splitlines()[before:]]
+        assert all("Bob Lang" in text for text in again)
+        assert made(cut) == made(whole)
+
+        # Done, it asks nothing and changes nothing.
+        before = len(log.read_text().splitlines())
+        assert run("experiment", plan, "--out", cut)[0] == 0
+        assert len(log.read_text().splitlines()) == before
+        assert made(cut) == made(whole)
+
+        # Another configuration is not mixed with it.
+        planned(folder, address, PLAN.replace("[2, 3]", "[2]"))
+        status, _, told = run("experiment", plan, "--out", cut)
+        assert (status, "other settings" in told) == (2, True)
+        assert run("experiment", plan, "--out", cut, "--force")[0] == 0
+        assert len(made(cut)) == 1 + 1 + 1 + 1 + 2
+
+
+def test_a_dry_run_names_the_systems(run: Run, folder: Path) -> None:
+    status, told, _ = run("experiment", planned(folder, "http://127.0.0.1:9/v1"), "--out", folder / "x", "--dry-run")
+    assert status == 0
+    assert told.splitlines()[:2] == ["greedy: 1 a question", "self-consistency-t0_5-n2-text: 2 a question"]
+    assert not (folder / "x").exists()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('"drag-graph"]', '"drag-grap"]', "did you mean drag-graph"),
+        ("samples =", "sample =", "did you mean samples"),
+        ("[2, 3]", '["2"]', "expected a whole number"),
+        ("[2, 3]", "[2, 2]", "repeats a value"),
+        ("[2, 3]", "[]", "at least one value"),
+        ("0.5\nsamples", "[0.0]\nsamples", "cannot sample so"),
+        ("supports = [0.5, 1]", "supports = [0.0]", "above 0 and up to 1"),
+        ('tiered = "tiers.jsonl"', "", "tiered is missing"),
+        ('snapshot = "world.sqlite"', "", "give snapshot"),
+        ('m = "MODEL"', "", "a name of letters"),
+        ("resamples = 50", "lamda = 1", "did you mean lambda"),
+        ("[models]", "[models", "is no TOML"),
+        ("[models]", 'linker = "best"\n[models]', "allowed: question, smallest"),
+    ],
+)
+def test_what_a_file_may_not_say(folder: Path, old: str, new: str, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        read_plan(planned(folder, "http://127.0.0.1:9/v1", PLAN.replace(old, new)))
+
+
+def test_other_folders_are_safe(run: Run, folder: Path) -> None:
+    mine = folder / "mine"
+    mine.mkdir()
+    (mine / "letter.txt").write_text("kept")
+    status, _, told = run("experiment", planned(folder, "http://127.0.0.1:9/v1"), "--out", mine, "--force")
+    assert (status, "holds no experiment" in told) == (2, True)
+    assert [path.name for path in mine.iterdir()] == ["letter.txt"]
