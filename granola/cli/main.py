@@ -34,6 +34,7 @@ COMMANDS = (
     "answer",
     "aggregate",
     "experiment",
+    "targets",
     "score",
     "match",
     "compare",

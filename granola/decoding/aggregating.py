@@ -13,7 +13,7 @@ from granola.decoding.drag_graph import DragGraph
 from granola.decoding.responses import ResponseReader
 from granola.decoding.samples import SampleRow
 from granola.decoding.self_consistency import Counting, SelfConsistency
-from granola.decoding.tally import tally
+from granola.decoding.tally import Tally, tally
 from kg.store.base import Store
 
 Method = DragGraph | SelfConsistency
@@ -31,19 +31,22 @@ class Aggregator:
 
     def decide(self, rows: Iterable[SampleRow], method: Method) -> Iterator[tuple[SampleRow, Decision]]:
         """Each row with its decision, in order."""
+        if isinstance(method, SelfConsistency) and method.counting is Counting.TEXT:
+            for row in rows:
+                texts = [said(one, subject=row.subject_text, language=self._language) for one in row.samples]
+                yield row, method.of_texts(texts)
+            return
+        for row, counted in self.tallies(rows):
+            yield row, method.decide(counted) if isinstance(method, DragGraph) else method.of_tally(counted)
+
+    def tallies(self, rows: Iterable[SampleRow]) -> Iterator[tuple[SampleRow, Tally]]:
+        """Each row with what its responses entail, in order."""
+        if self._reader is None:
+            raise ValueError("responses are linked, which needs a store")
         source = iter(rows)
         while chunk := list(islice(source, CHUNK)):
-            if isinstance(method, SelfConsistency) and method.counting is Counting.TEXT:
-                for row in chunk:
-                    texts = [said(one, subject=row.subject_text, language=self._language) for one in row.samples]
-                    yield row, method.of_texts(texts)
-                continue
-            if self._reader is None:
-                raise ValueError("this method links responses and needs a store")
             for row, readings in zip(chunk, self._reader.read(chunk), strict=True):
-                counted = tally(readings, containers=self._containers)
-                decide = method.decide if isinstance(method, DragGraph) else method.of_tally
-                yield row, decide(counted)
+                yield row, tally(readings, containers=self._containers)
 
     def _containers(self, qid: str) -> frozenset[str]:
         assert self._maker is not None
