@@ -100,8 +100,19 @@ def main() -> None:
             agreed = sum(a == b for a, b in pairs) / len(pairs)
             missed, taken = sum(b and not a for a, b in pairs), sum(a and not b for a, b in pairs)
             print(f"  {name:12s}  {kappa(pairs):.3f}  {low:.3f}-{high:.3f}    {agreed:.3f}  {missed:14d}  {taken:14d}")
+    by_length(rows)
     if arguments.errors:
         print_errors(halves(rows)["tuned on"])
+
+
+def by_length(rows: Sequence[Row]) -> None:
+    """Kappa of token-F1 and of rules where the shortest gold answer has so many words."""
+    print("all, by the words of the shortest gold answer")
+    judged = {name: judge for name, judge in judges().items() if name in ("f1 >= 0.5", "rules")}
+    for title, least, most in (("one", 1, 1), ("two or three", 2, 3), ("four and more", 4, 1000)):
+        part = [row for row in rows if least <= min(len(squad.tokens(a)) for a in row["answers"]) <= most]
+        told = [f"{name} {kappa([(judge(row), row['human']) for row in part]):.3f}" for name, judge in judged.items()]
+        print(f"  {title:13s} {len(part):4d} answers  {'  '.join(told)}")
 
 
 def print_errors(rows: Sequence[Row]) -> None:

@@ -44,6 +44,7 @@ def _year(name: str) -> str:
     )
 
 
+_DECADES = ("twenties", "thirties", "forties", "fifties", "sixties", "seventies", "eighties", "nineties")
 _TO = r"\s*(?:-|–|—|to|and|until|through)\s*"
 
 # Tried in this order at each position: the most exact reading first.
@@ -61,6 +62,7 @@ _PATTERNS = tuple(
         ("iso-month", r"(?P<y>\d{4})-(?P<m>0[1-9]|1[0-2])(?![\d-])"),
         ("century", rf"{_PART}(?P<c>{_ORD})(?:\s+|-)(?P<unit>century|centuries|millennium)" + _era("y")),
         ("decade", rf"{_PART}(?P<y>\d{{2,3}}0|\d0(?='?s{_BESIDE}))'?s\b" + _era("y")),
+        ("twenties", rf"(?<=the ){_PART}(?P<t>{'|'.join(_DECADES)})\b(?!\s+of\b)"),
         ("span", rf"(?:between\s+|from\s+)?{_year('y')}\s*(?:-|–|—|to|and|until|through)\s*{_year('z')}"),
         ("year", rf"{_year('y')}(?![\w%]|[.,]\d)"),
     )
@@ -73,6 +75,7 @@ _NEEDED = {
     "slash": re.compile(r"\d[/.-]\d"),
     "century": re.compile("cent|mill"),
     "decade": re.compile("0'?s"),
+    "twenties": re.compile("ties"),
 }
 
 # A number that one of these follows or precedes is an amount, not a year.
@@ -160,12 +163,27 @@ def _interval(kind: str, found: re.Match[str]) -> tuple[int, int] | None:
             first = int(group["y"])
             before = bool(era and era.startswith("b"))
             return _part(group["part"], *(_span(-8 - first, 1 - first) if before else _span(first, first + 9)))
+        case "twenties":
+            first = 1920 + 10 * _DECADES.index(group["t"])
+            return _part(group["part"], *_span(first, first + 9))
         case "span":
             last = _signed(group["z"], group["z_era"])
             if group["z_era"] and not group["y_era"]:
                 year = _signed(group["y"], group["z_era"])
             return _span(year, last) if year <= last else None
     return _span(year, year)
+
+
+_HUNDREDS = re.compile(r"(?:the )?(\d{1,2})00'?s")
+
+
+def as_century(claim: Claim) -> Claim | None:
+    """The hundred years that "the 1800s" may mean as well as ten, or None for another date."""
+    found = _HUNDREDS.fullmatch(claim.text.lower())
+    if found is None:
+        return None
+    low, high = _span(100 * int(found[1]), 100 * int(found[1]) + 99)
+    return replace(claim, low=low, high=high)
 
 
 def _part(part: str | None, low: int, high: int) -> tuple[int, int]:
@@ -203,7 +221,12 @@ def dates(text: str) -> tuple[Claim, ...]:
     if len(lower) != len(text):
         text = lower
     lower, spelt = _with_digits(lower)
-    if not any(character.isdigit() for character in lower) and "cent" not in lower and "mill" not in lower:
+    if (
+        not any(character.isdigit() for character in lower)
+        and "cent" not in lower
+        and "mill" not in lower
+        and "ties" not in lower
+    ):
         return ()
     return tuple(
         replace(claim, start=start, text=text[start : claim.end].strip())

@@ -93,6 +93,13 @@ def country_adjectives(folded: tuple[str, ...]) -> frozenset[tuple[str, ...]]:
     return frozenset(key(word) for qid in own for word in (table.adjectives[qid], *table.variants.get(qid, ())))
 
 
+@lru_cache(maxsize=1 << 12)
+def adjective_countries(word: str) -> tuple[tuple[str, ...], ...]:
+    """The folded names of the country that a national adjective means first."""
+    qids = frozenset(bundled_demonyms().countries.get(word, ())[:1])
+    return tuple(name for name, own in _countries().items() if own & qids) if qids else ()
+
+
 def is_adjective(folded: tuple[str, ...]) -> bool:
     """Whether a folded text is a national adjective."""
     return " ".join(folded) in bundled_demonyms().countries

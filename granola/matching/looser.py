@@ -10,6 +10,7 @@ country    another name of a country, or its adjective as the whole answer
 acronym    the initials of a name, or the name that initials stand for
 team       a team by its nickname or its place alone, where a team is asked for
 words      all informative words of a name in any order, the question's own left out
+description  small words put into one, or its adjective told by a country
 spelling   a long capitalised word that is one letter off
 coverage   most of what a long name says, by weight
 polarity   yes or no at the beginning
@@ -26,6 +27,7 @@ from granola.matching.answer import Answer, Mention
 from granola.matching.bearers import DELICATE, Found, by_acronym, by_country, by_person, by_team, spans
 from granola.matching.divisions import (
     ABBREVIATIONS,
+    adjective_countries,
     contradict,
     is_adjective,
     is_known,
@@ -178,6 +180,34 @@ def _without_kind(name: str, answer: Answer) -> tuple[str, ...] | None:
     return kept
 
 
+def by_description(answer: Answer, tier: Tier) -> Found:
+    """A description with small words put in, or with its adjective told by a country: a composer from France."""
+    _, name, folded = tier
+    if not name.startswith(("a ", "an ", "A ", "An ")) or len(folded) < 2:
+        return
+    texts = answer.texts
+    for start in (i for i, text in enumerate(texts) if text == folded[0]):
+        end, used = start, 0
+        while end < len(texts) and used < len(folded) and end - start < len(folded) + 2:
+            if texts[end] == folded[used]:
+                used += 1
+            elif answer.words[end].gap or answer.words[end].capital or texts[end] in vocabulary.FUNCTION:
+                break
+            end += 1
+        if used == len(folded):
+            yield Mention(tier[0], name, start, end)
+    size = len(folded) - 1
+    for country in adjective_countries(folded[0]):
+        if not answer.present.issuperset(country):
+            continue
+        for start in range(len(texts) - size):
+            end = start + size
+            if texts[start:end] == folded[1:] and texts[end : end + 1] in (("from",), ("of",)):
+                end += 1
+                if texts[end : end + len(country)] == country:
+                    yield Mention(tier[0], name, start, end + len(country))
+
+
 def by_spelling(answer: Answer, tier: Tier) -> Found:
     """One long capitalised word of the name is one letter off."""
     _, name, folded = tier
@@ -255,6 +285,7 @@ LOOSER: tuple[tuple[str, Looser], ...] = (
     ("acronym", by_acronym),
     ("team", by_team),
     ("words", by_words),
+    ("description", by_description),
     ("spelling", by_spelling),
     ("coverage", by_coverage),
     ("polarity", by_polarity),

@@ -32,7 +32,7 @@ def _is_denied(answer: Answer, start: int) -> bool:
     if any(_phrase_in(phrase, before) for phrase in vocabulary.AFFIRMATIONS):
         return False
     return any(word in vocabulary.NEGATIONS for word in before) or any(
-        _phrase_in(phrase, before) for phrase in vocabulary.NEGATION_PHRASES
+        _phrase_in(phrase, before) for phrase in (*vocabulary.NEGATION_PHRASES, *vocabulary.HEARSAY)
     )
 
 

@@ -24,7 +24,8 @@ from granola.matching import gold, tongues
 from granola.matching.abstention import refusal
 from granola.matching.amounts import amounts, converted
 from granola.matching.answer import Answer, Mention
-from granola.matching.dates import dates
+from granola.matching.dates import as_century, dates
+from granola.matching.events import of_asked_events
 from granola.matching.looser import LOOSER, UNSHARED, WHOLE, Looser
 from granola.matching.mojibake import mended
 from granola.matching.names import is_denied
@@ -110,7 +111,7 @@ def _judge(prediction: str, levels: gold.Names, question: str | None, code: str)
         ladder = gold.values(levels, kind, code)
         if not ladder:
             continue
-        verdict = _valued(kind, _stated(read, prediction, question), ladder, prediction)
+        verdict = _valued(kind, _stated(read, prediction, question), ladder, prediction, question)
         words = gold.others(levels, kind, code)
         if verdict.level is None and any(words):  # gold answers of two kinds: a date, or the name of an event
             named = _named(Answer(_around_names(prediction, code), words, question))
@@ -145,7 +146,9 @@ def _stated(read: _Read, prediction: str, question: str | None) -> tuple[Claim, 
     return tuple(claim for claim in claims if (claim.low, claim.high) not in asked) or claims
 
 
-def _valued(kind: str, claims: Sequence[Claim], ladder: Sequence[Sequence[Claim]], text: str) -> Verdict:
+def _valued(
+    kind: str, claims: Sequence[Claim], ladder: Sequence[Sequence[Claim]], text: str, question: str | None
+) -> Verdict:
     """The finest level that any of the claims states; claims joined by "or" state the worst of theirs.
 
     What is negated is not claimed, and a claim does not save a finer one inside it that is wrong.
@@ -154,12 +157,18 @@ def _valued(kind: str, claims: Sequence[Claim], ladder: Sequence[Sequence[Claim]
         return Verdict(level=None, rule=f"{kind}:none-stated")
     answer = Answer(text, ())
     affirmed = [claim for claim in claims if not is_denied(answer, claim.start)]
+    asked = Answer(text, (), question)
+    affirmed = [
+        claim for claim, well in zip(affirmed, of_asked_events(asked, [c.start for c in affirmed]), strict=True) if well
+    ]
     if not affirmed:
         return Verdict(level=None, rule="negated", compared=Comparison(prediction=claims[0].text, tier=_first(ladder)))
     claims = [_comparable(claim, ladder) for claim in affirmed] if kind == "amount" else affirmed
     placed: list[tuple[Claim, Placing]] = []
     for claim in claims:
         placing = place(claim, ladder)
+        if placing is not None and placing.level is None and (wider := as_century(claim)) is not None:
+            placing = place(wider, ladder)
         if placing is not None:
             placed.append((claim, placing))
     if not placed:

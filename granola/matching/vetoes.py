@@ -7,6 +7,7 @@ from collections.abc import Callable
 from granola.matching import names, vocabulary
 from granola.matching.answer import SENTENCE_END, Answer, Mention
 from granola.matching.divisions import ABBREVIATIONS, division, exclude
+from granola.matching.events import is_of_another_event
 from granola.matching.forms import place_parts
 from granola.matching.words import words
 
@@ -189,6 +190,7 @@ VETOES: tuple[tuple[str, Callable[[Answer, Mention], bool]], ...] = (
     (PART, is_numbered),
     ("relative", is_a_relative),
     ("other-kind", names.is_of_another_kind),
+    ("other-event", is_of_another_event),
     (ELSEWHERE, is_in_another_container),
     ("finer-claim-conflict", names.follows_a_finer_claim),
     ("finer-claim-conflict", is_before_another_name),

@@ -28,6 +28,12 @@ BRIDGE = _set(
 )
 NEGATIONS = _set("not never no neither nor isnt wasnt arent werent didnt dont doesnt cannot without except unlike")
 NEGATION_PHRASES = (("rather", "than"), ("instead", "of"), ("other", "than"), ("apart", "from"))
+# What others are said to think is not claimed.
+HEARSAY = (
+    ("some", "sources"), ("other", "sources"), ("some", "say"), ("others", "say"),
+    ("some", "claim"), ("others", "claim"), ("some", "believe"), ("others", "believe"),
+    ("some", "accounts"), ("other", "accounts"),
+)  # fmt: skip
 AFFIRMATIONS = (("not", "only"), ("no", "doubt"), ("not", "until"), ("not", "just"))
 CLAUSE_WORDS = _set("but however although though instead yet because while whereas")
 NEARBY = (
