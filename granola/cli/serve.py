@@ -70,7 +70,7 @@ def serve(
         )
         with closing(open_store(where)) as store:  # what is wrong with it is told before anything is started
             about = str(store.manifest()["snapshot_id"])[:8]
-        sock = bind(host, port)
+        sock = bind(host, port, workers=workers)
         name = f"[{host}]" if ":" in host else host
         address = f"http://{name}:{sock.getsockname()[1]}"
         if not is_loopback(host):

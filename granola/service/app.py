@@ -119,8 +119,11 @@ def _handle_errors(app: FastAPI, service: Service) -> None:
         service.metrics.refused.labels(problem.code).inc()
         return Response(problem.body(), problem.status, problem.headers(), media_type=MEDIA_TYPE)
 
-    async def invalid(_: Request, error: Exception) -> Response:
+    async def invalid(request: Request, error: Exception) -> Response:
         assert isinstance(error, RequestValidationError)
+        kind = request.headers.get("content-type", "none")
+        if request.method == "POST" and "json" not in kind:
+            return told(Problem(415, "media-type", "send JSON, with the header Content-Type: application/json"))
         return told(_invalid(error))
 
     async def http(_: Request, error: Exception) -> Response:

@@ -18,7 +18,7 @@ from queue import SimpleQueue
 from typing import Any, Generic, TypeVar
 
 from granola.service.holding import Holding, OverTimeError
-from granola.service.problems import overloaded, too_slow
+from granola.service.problems import TOO_MANY_WAIT, overloaded, too_slow
 from granola.service.settings import Settings
 
 T = TypeVar("T")
@@ -201,7 +201,7 @@ class Desk:
     async def run(self, work: Callable[[Holding], T]) -> Done[T]:
         """The result of a piece of work. Raises what it raises, and Problem where it is refused or over time."""
         if self.is_full:
-            raise overloaded("too many requests are waiting")
+            raise overloaded(TOO_MANY_WAIT)
         reader = min(self._readers, key=lambda one: one.waiting)
         value = await self._answer(reader, work, self.settings.seconds)
         return Done(value, reader.snapshot_id)

@@ -12,6 +12,7 @@ _SAID = {
     401: "The token is missing or wrong.",
     404: "The snapshot has no such entity.",
     408: "The body took too long to arrive.",
+    415: "The body is not said to be JSON.",
     413: "The body, or the number of rows, is over the limit.",
     422: "What was sent is not as it must be; `detail` says where.",
     500: "The service has failed.",
@@ -35,7 +36,7 @@ def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
 
 def posted() -> dict[int | str, dict[str, Any]]:
     """The documentation of a route that is sent a body."""
-    return {200: {"headers": SNAPSHOT_HEADERS}} | problems(400, 408, 413, 422)
+    return {200: {"headers": SNAPSHOT_HEADERS}} | problems(400, 408, 413, 415, 422)
 
 
 def gotten(*statuses: int) -> dict[int | str, dict[str, Any]]:

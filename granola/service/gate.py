@@ -17,7 +17,7 @@ from typing import Any
 from granola import __version__
 from granola.service.desk import Desk
 from granola.service.metrics import Metrics
-from granola.service.problems import MEDIA_TYPE, Problem, overloaded, problem_of
+from granola.service.problems import MEDIA_TYPE, TOO_MANY_WAIT, Problem, overloaded, problem_of
 from granola.service.settings import Settings
 
 Scope = MutableMapping[str, Any]
@@ -29,7 +29,7 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 OPEN = frozenset({"/v1/health/live", "/v1/health/ready"})  # asked by whoever watches the process, without a token
 LINGER_SECONDS = 2.0
 WORKING = frozenset({"/v1/ladder", "/v1/link"})
-SNAPSHOT_HEADER, VERSION_HEADER = "granola-snapshot", "granola-version"
+SNAPSHOT_HEADER = "granola-snapshot"
 _ALWAYS = (
     (b"granola-version", __version__.encode()),
     (b"x-content-type-options", b"nosniff"),
@@ -51,11 +51,18 @@ class Gate:
         self._desk = desk
         self._metrics = metrics
         self._buffered = 0
+        full = overloaded(TOO_MANY_WAIT)
+        self._full_body = full.body()
+        self._full_headers = _encoded(full, self._full_body, *_ALWAYS)
+        self._full = metrics.refused.labels(full.code)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request, or hand on what is none."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
+            return
+        if scope["path"] in WORKING and self._desk.is_full:
+            await self._refuse_cheaply(scope, send)
             return
         began = time.perf_counter()
         answer = _Answer(send)
@@ -77,13 +84,17 @@ class Gate:
             self._metrics.requests.labels(route, _method(scope), str(answer.status or 499)).inc()
             self._metrics.seconds.labels(route).observe(time.perf_counter() - began)
 
+    async def _refuse_cheaply(self, scope: Scope, send: Send) -> None:
+        """Refuse a request when too many wait: with next to no work, for there are thousands of these."""
+        self._full.inc()
+        await send({"type": "http.response.start", "status": 503, "headers": self._full_headers})
+        await send({"type": "http.response.body", "body": self._full_body})
+
     async def _serve(self, scope: Scope, receive: Receive, answer: _Answer) -> None:
         headers = dict(scope["headers"])
         path = scope["path"]
         if self._settings.token is not None and path not in OPEN and not _is_known(headers, self._settings.token):
             raise Problem(401, "token", "this service wants its token: Authorization: Bearer TOKEN")
-        if path in WORKING and self._desk.is_full:
-            raise overloaded("too many requests are waiting")
         if scope["method"] not in ("POST", "PUT", "PATCH"):
             await self._app(scope, receive, answer)
             return
@@ -133,17 +144,12 @@ class Gate:
         """Answer a problem; where a body is still coming, read it away for a moment, so that the answer is seen."""
         self._metrics.refused.labels(problem.code).inc()
         body = problem.body()
-        unread = problem.code in ("body-size", "body-time", "overloaded", "token")
-        headers = {
-            "content-type": MEDIA_TYPE,
-            "content-length": str(len(body)),
-            **{key.lower(): value for key, value in problem.headers().items()},
-            **({"connection": "close"} if problem.status in (408, 413) else {}),
-        }
-        encoded = [(key.encode(), value.encode()) for key, value in headers.items()]
-        await answer({"type": "http.response.start", "status": problem.status, "headers": encoded})
-        await answer({"type": "http.response.body", "body": body, "more_body": unread and problem.status in (408, 413)})
-        if unread and problem.status in (408, 413):
+        closing = [(b"connection", b"close")] if problem.status in (408, 413) else []
+        await answer(
+            {"type": "http.response.start", "status": problem.status, "headers": _encoded(problem, body, *closing)}
+        )
+        await answer({"type": "http.response.body", "body": body, "more_body": bool(closing)})
+        if closing:
             try:
                 async with asyncio.timeout(LINGER_SECONDS):
                     more = True
@@ -167,6 +173,12 @@ class _Answer:
             self.status = message["status"]
             message = {**message, "headers": [*message["headers"], *_ALWAYS]}
         await self._send(message)
+
+
+def _encoded(problem: Problem, body: bytes, *more: tuple[bytes, bytes]) -> list[tuple[bytes, bytes]]:
+    """A problem's headers as ASGI has them."""
+    headers = {"content-type": MEDIA_TYPE, "content-length": str(len(body)), **problem.headers()}
+    return [*((key.lower().encode(), value.encode()) for key, value in headers.items()), *more]
 
 
 def _replay(body: bytes, receive: Receive) -> Receive:

@@ -82,6 +82,9 @@ def problem_of(error: Exception) -> Problem:
     return Problem(500, "internal", "the service has failed at this request; its log says where")
 
 
+TOO_MANY_WAIT = "too many requests are waiting"
+
+
 def overloaded(what: str, *, retry_after: int = 1) -> Problem:
     """The refusal of a request that would have to wait too long."""
     return Problem(503, "overloaded", f"{what}; ask again in a moment", retry_after=retry_after)

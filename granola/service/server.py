@@ -11,6 +11,7 @@ import os
 import shutil
 import signal
 import socket
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -24,7 +25,9 @@ from granola.service.metrics import SHARED
 from granola.service.settings import Settings
 
 BACKLOG = 1024
+SWITCH_SECONDS = 0.001  # how long answers may wait for the thread that makes ladders; Python's own 5 ms are many
 RESTART_SECONDS = 1.0
+BALANCED = sys.platform == "linux"
 FAILED = 3  # how a worker ends that could not start
 log = logging.getLogger("granola.service")
 
@@ -64,17 +67,37 @@ class _Server(uvicorn.Server):
                 signal.signal(sign, handler)
 
 
-def bind(host: str, port: int) -> socket.socket:
-    """A socket that listens. Raises UsageError where that cannot be."""
+def bind(host: str, port: int, *, workers: int = 1) -> socket.socket:
+    """A socket that listens, or that keeps the address for workers that will.
+
+    Raises UsageError where that cannot be.
+    """
     try:
         family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
         sock = socket.socket(family, socket.SOCK_STREAM)
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        sock.bind(address)
-        sock.listen(BACKLOG)
+        sock.bind(address)  # refused where somebody listens there already
+        if workers > 1 and BALANCED:
+            address = sock.getsockname()
+            sock.close()
+            sock = _balanced(family, address)
+        else:
+            sock.listen(BACKLOG)
     except OSError as error:
         raise UsageError(f"cannot listen at {host}, port {port}: {error.strerror or error}") from error
     sock.setblocking(False)
+    return sock
+
+
+def _balanced(family: int, address: Any) -> socket.socket:
+    """A socket of its own for a worker: the system shares connections out among those that listen.
+
+    With one socket for all, whoever wakes first would take them all.
+    """
+    sock = socket.socket(family, socket.SOCK_STREAM)
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+    sock.bind(address)
     return sock
 
 
@@ -100,6 +123,7 @@ def _serve(settings: Settings, sock: socket.socket, *, started: Callable[[], Non
     from granola.service.app import create_app
     from granola.service.connections import Connection, sweep
 
+    sys.setswitchinterval(SWITCH_SECONDS)
     app, service = create_app(settings)
     Connection.settings, Connection.metrics = settings, service.metrics
 
@@ -199,6 +223,11 @@ class _Crew:
                 signal.signal(sign, signal.SIG_DFL)
             signal.signal(signal.SIGHUP, signal.SIG_IGN)
             os.close(self._alive[1])
+            if BALANCED:
+                kept, self._sock = self._sock, _balanced(self._sock.family, self._sock.getsockname())
+                kept.close()
+                self._sock.listen(BACKLOG)
+                self._sock.setblocking(False)
             _serve(
                 self._settings,
                 self._sock,

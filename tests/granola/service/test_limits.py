@@ -13,7 +13,7 @@ import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
@@ -294,7 +294,8 @@ def test_a_worker_that_dies_is_replaced_and_all_end_with_their_parent(demo_snaps
         until = time.monotonic() + 20
         while len(now := set(_children(service.process.pid)) - {first}) < 2:
             assert time.monotonic() < until
-            assert is_well(service)
+            with suppress(requests.ConnectionError):  # what the dead one had accepted goes with it
+                assert is_well(service)
         assert second in now
         service.process.kill()
         service.process.wait()
