@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 from granola.matching.ranges import Claim
-from granola.matching.words import NUMBER_WORDS, plain
+from granola.matching.words import NUMBER_WORDS, TENS, UNITS, plain, words
 
 _SCALES = {"hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9, "bn": 1e9, "trillion": 1e12}
 _UNITS = {
@@ -48,7 +48,14 @@ _UNITS = {
 _SQUARES = {"kilometre": "km2", "kilometer": "km2", "mile": "mi2", "metre": "m2", "meter": "m2"}
 
 _DIGITS = r"(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?"
-_WORDS = "|".join(sorted(NUMBER_WORDS, key=len, reverse=True))
+_SPELT = {
+    **NUMBER_WORDS,
+    **TENS,
+    **{f"{ten}{gap}{unit}": m + n for ten, m in TENS.items() for unit, n in UNITS.items() for gap in "- "},
+}
+_WORDS = "|".join(sorted(_SPELT, key=len, reverse=True))
+_COUNTED = {"once": 1, "twice": 2, "thrice": 3, "dozen": 12, "single": 1, "couple": 2, "pair": 2, "none": 0}
+_NTH = re.compile(r"\b(\d+)(?:st|nd|rd|th)\b")
 _SCALE = r"(?:[\s-]*(?P<{0}s>hundred|thousand|million|billion|bn|trillion)\b)?"
 _AMOUNT = re.compile(
     r"(?P<below>fewer than|less than|under|below|at most|up to)?(?P<above>more than|over|above|at least)?\s*"
@@ -69,7 +76,7 @@ def _half_step(digits: str) -> float:
 
 def _read(found: re.Match[str]) -> tuple[float, float, float | None]:
     """(low, high, the exact number where it is plain) of one match."""
-    digits = str(NUMBER_WORDS.get(found["a"], found["a"])).replace(",", "").replace("−", "-")
+    digits = str(_SPELT.get(found["a"], found["a"])).replace(",", "").replace("−", "-")
     scale = _SCALES.get(found["as"] or "", 1.0)
     if found["b"]:
         last = _SCALES.get(found["bs"] or "", 1.0)
@@ -130,6 +137,19 @@ def _scan(lower: str, text: str) -> Iterator[Claim]:
         end = found.end("bs" if found["bs"] else "b" if found["b"] else "as" if found["as"] else "a")
         start = found.start() + len(found[0]) - len(found[0].lstrip())
         yield Claim(low, high, text[start:end], start, end, unit, exact)
+
+
+def counted(text: str) -> tuple[Claim, ...]:
+    """Numbers that are told as a place in a row or by a word: the fourteenth season, twice, a dozen."""
+    found = []
+    for word in words(text):
+        nth = _NTH.fullmatch(word.text)
+        value = float(nth[1]) if nth else _COUNTED.get(word.text)
+        if value is not None:
+            found.append(
+                Claim(value - 0.5, value + 0.5, text[word.start : word.end], word.start, word.end, "", float(value))
+            )
+    return tuple(found)
 
 
 _AROUND = re.compile(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from granola.matching import gold, vocabulary
+from granola.matching.divisions import country_adjectives
 from granola.matching.folding import fold, loose_key, stem
 from granola.matching.lazy import lazy
 from granola.matching.words import Word, drop_articles, key, words
@@ -89,8 +90,12 @@ class Answer:
 
     @lazy
     def loose_asked(self) -> frozenset[str]:
-        """The further folds of the question's words."""
-        return frozenset(loose_key(self.question)) if self.question else frozenset()
+        """The further folds of the question's words, and of the adjectives of the countries that it names."""
+        if not self.question:
+            return frozenset()
+        asked = loose_key(self.question)
+        adjectives = (adjective for word in asked for adjective in country_adjectives((word,)))
+        return frozenset((*asked, *(word for adjective in adjectives for word in adjective)))
 
     @lazy
     def joined(self) -> str:

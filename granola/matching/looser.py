@@ -138,7 +138,7 @@ def by_words(answer: Answer, tier: Tier) -> Found:
         yield Mention(tier[0], tier[1], 0, len(answer.words))
         return
     if Counter(there) == Counter(wanted) and (len(wanted) < len(whole) or len(wanted) > 1):
-        if len(wanted) > 1 or wanted[0].isdecimal() or len(wanted[0]) > DELICATE:
+        if len(wanted) > 1 or wanted[0].isdecimal() or len(wanted[0]) >= DELICATE:
             yield Mention(tier[0], tier[1], 0, len(answer.words))
         return
     if len(wanted) < 2 or not answer.loose_present.issuperset(wanted):

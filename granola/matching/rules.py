@@ -22,7 +22,7 @@ from itertools import pairwise
 from abstraction.languages import language
 from granola.matching import gold, tongues
 from granola.matching.abstention import refusal
-from granola.matching.amounts import amounts, converted
+from granola.matching.amounts import amounts, converted, counted
 from granola.matching.answer import Answer, Mention
 from granola.matching.dates import as_century, dates
 from granola.matching.events import of_asked_events
@@ -38,6 +38,7 @@ from granola.matching.words import key, plain
 EXAMINED = 20_000  # characters of a prediction
 SHORT = 40  # characters of an answer in which `3. 97` is one number and no end of a sentence
 YEAR = 12 * 31  # days, as dates count them
+ROUNDED = 0.03  # of a number, what rounding may leave open
 CLOSE = 3  # times as wide a date may be and still be as exact as the gold answer
 
 _ASKS_AMOUNT = re.compile(
@@ -111,7 +112,7 @@ def _judge(prediction: str, levels: gold.Names, question: str | None, code: str)
         ladder = gold.values(levels, kind, code)
         if not ladder:
             continue
-        verdict = _valued(kind, _stated(read, prediction, question), ladder, prediction, question)
+        verdict = _valued(kind, _stated(kind, read, prediction, question), ladder, prediction, question)
         words = gold.others(levels, kind, code)
         if verdict.level is None and any(words):  # gold answers of two kinds: a date, or the name of an event
             named = _named(Answer(_around_names(prediction, code), words, question))
@@ -139,9 +140,9 @@ def _asks(pattern: re.Pattern[str], question: str) -> bool:
     return bool(pattern.search(plain(question)))
 
 
-def _stated(read: _Read, prediction: str, question: str | None) -> tuple[Claim, ...]:
+def _stated(kind: str, read: _Read, prediction: str, question: str | None) -> tuple[Claim, ...]:
     """The claims of an answer without those that the question made, unless it has no other."""
-    claims = read(prediction)
+    claims = read(prediction) or (counted(prediction) if kind == "amount" else ())
     asked = {(claim.low, claim.high) for claim in read(question)} if question else set()
     return tuple(claim for claim in claims if (claim.low, claim.high) not in asked) or claims
 
@@ -191,7 +192,7 @@ def _valued(
         if placing.level is None or not any(w.inside(claim) and w.width < claim.width for w in wrong)
     ]
     claim, best = min(placed, key=lambda pair: (pair[1].level is None, pair[1].level or 0))
-    if kind == "date" and best.how == "coarser-than-all" and _is_close(claim, ladder):
+    if best.how == "coarser-than-all" and (_is_close if kind == "date" else _is_rounded)(claim, ladder):
         best = Placing(0, "coarser", best.tier)
     return Verdict(
         level=None if best.level is None else best.level + 1,
@@ -225,6 +226,13 @@ def _is_close(claim: Claim, ladder: Sequence[Sequence[Claim]]) -> bool:
     if sum(map(bool, ladder)) != 1:
         return False
     return claim.width < YEAR or any(claim.width < CLOSE * tier.width for tier in ladder[0])
+
+
+def _is_rounded(claim: Claim, ladder: Sequence[Sequence[Claim]]) -> bool:
+    """Whether an amount rounds the gold answer to two digits or more, where there is no ladder of amounts."""
+    if sum(map(bool, ladder)) != 1 or claim.low <= 0:
+        return False
+    return claim.width <= ROUNDED * (claim.low + claim.high) / 2
 
 
 def _is_dated(claim: Claim, text: str) -> bool:

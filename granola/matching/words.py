@@ -48,6 +48,8 @@ _TENTHS = tuple(word[:-1] + "ieth" for word in _TENS)
 _CARDINAL = {word: value for value, word in enumerate(_UNITS)}
 NUMBER_WORDS = {word: value for word, value in _CARDINAL.items() if value > 1}
 _TEN = {word: 10 * (index + 2) for index, word in enumerate(_TENS)}
+TENS = {word: 10 * (index + 2) for index, word in enumerate(_TENS)}
+UNITS = {word: value for word, value in _CARDINAL.items() if 0 < value < 10}
 _ORDINAL = {word: value for value, word in enumerate(ORDINALS)}
 _TENTH = {word: 10 * (index + 2) for index, word in enumerate(_TENTHS)}
 
