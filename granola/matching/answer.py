@@ -163,7 +163,7 @@ class Answer:
     def of_persons(self) -> bool:
         """Whether coarser levels describe a person: "a French composer"."""
         return any(
-            level > 0 and name.startswith(("a ", "an ")) and folded[-1] in vocabulary.OCCUPATIONS
+            level > 0 and gold.is_description(name) and folded[-1] in vocabulary.OCCUPATIONS
             for level, name, folded in self.tiers
         )
 

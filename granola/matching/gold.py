@@ -46,9 +46,13 @@ def by_key(levels: Names) -> dict[tuple[str, ...], Tier]:
 @lru_cache(maxsize=_KEPT)
 def of_places(levels: Names) -> bool:
     """Whether coarser levels bear names and not only descriptions ("a composer"), as those of places do."""
-    return any(
-        level > 0 and name[:1].isupper() and not name.startswith(("A ", "An ")) for level, name, _ in tiers(levels)
-    )
+    return any(level > 0 and name[:1].isupper() and not is_description(name) for level, name, _ in tiers(levels))
+
+
+def is_description(name: str) -> bool:
+    """Whether a name says what its bearer is: `a composer`, `American playwright`; its last word has no capital."""
+    last = name.split()[-1] if name.split() else ""
+    return name.startswith(("a ", "an ", "A ", "An ")) or last[:1].islower()
 
 
 @lru_cache(maxsize=_KEPT)

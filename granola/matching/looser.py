@@ -34,7 +34,7 @@ from granola.matching.divisions import (
 )
 from granola.matching.folding import loose, loose_key, stem
 from granola.matching.forms import Form, forms
-from granola.matching.gold import Tier
+from granola.matching.gold import Tier, is_description
 from granola.matching.words import key
 
 JOINED = 6  # letters from which the parting into words does not matter
@@ -183,7 +183,7 @@ def _without_kind(name: str, answer: Answer) -> tuple[str, ...] | None:
 def by_description(answer: Answer, tier: Tier) -> Found:
     """A description with small words put in, or with its adjective told by a country: a composer from France."""
     _, name, folded = tier
-    if not name.startswith(("a ", "an ", "A ", "An ")) or len(folded) < 2:
+    if len(folded) < 2 or not is_description(name):
         return
     texts = answer.texts
     for start in (i for i, text in enumerate(texts) if text == folded[0]):
