@@ -35,6 +35,7 @@ COMMANDS = (
     "aggregate",
     "experiment",
     "targets",
+    "guess",
     "score",
     "match",
     "compare",
