@@ -65,7 +65,7 @@ def _commands() -> list[list[str]]:
             ["snapshot", "export"], ["snapshot", "import"], ["snapshot", "diff"], ["snapshot", "check"],
             ["snapshot", "spark"], ["tiers"],
             ["dataset"], ["ladder"], ["score"], ["match"], ["compare"], ["report"], ["audit"], ["aggregate"],
-            ["answer"], ["experiment"], ["targets"], ["guess"],
+            ["answer"], ["experiment"], ["targets"], ["guess"], ["perturb"],
             ["serve"], ["demo"]]  # fmt: skip
 
 

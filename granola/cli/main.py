@@ -36,6 +36,7 @@ COMMANDS = (
     "experiment",
     "targets",
     "guess",
+    "perturb",
     "score",
     "match",
     "compare",

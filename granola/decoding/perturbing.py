@@ -1,0 +1,92 @@
+"""Questions that ask for less: "In what year ..." from "When ...", with the ladder cut to match.
+
+A system that knows what it knows answers both; one that guesses exact dates loses the easier question as well. The
+ladder of the new question begins at the level that is asked for. What is finer still answers it, since it entails it,
+and becomes other names of level 1.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from abstraction.ladders.dates import parse_date
+from abstraction.rows import TieredRow
+from abstraction.tiers import Level
+from kg.terms import normalise
+
+_WHEN = re.compile(r"\A(?P<lead>\W*)when (?P<verb>was|were|is|are|did|does|do|had|has) (?P<rest>.+)\Z", re.IGNORECASE)
+
+
+class Unit(StrEnum):
+    """What the new question asks for."""
+
+    MONTH = "month"
+    YEAR = "year"
+    DECADE = "decade"
+    CENTURY = "century"
+
+
+# How the question begins, and the precision of a date of the unit (as in WikiData's time values).
+_ASKS = {
+    Unit.MONTH: ("In which month and year", 10),
+    Unit.YEAR: ("In what year", 9),
+    Unit.DECADE: ("In which decade", 8),
+    Unit.CENTURY: ("In which century", 7),
+}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Kept:
+    """A row that cannot be asked so, and why."""
+
+    row: TieredRow
+    reason: str
+
+
+def perturbed(row: TieredRow, unit: Unit) -> TieredRow | Kept:
+    """The row asking for a unit of time, under the id `ID-UNIT`; or why it cannot.
+
+    Of an answer in several levels the one is taken whose tiers are dates of the unit's precision.
+    """
+    asks, precision = _ASKS[unit]
+    found = _WHEN.match(row.question)
+    if found is None:
+        return Kept(row=row, reason="no question with when")
+    depth = next((n for n, level in enumerate(row.levels) if _has(level, precision)), None)
+    if depth is None:
+        return Kept(row=row, reason=f"no level is a {unit}")
+    if depth == 0:
+        return Kept(row=row, reason=f"its answer is a {unit} already")
+    tiers = [tier for tier in row.levels[depth].tiers if _precision(tier.text) == precision]
+    # Of two years, say of two calendars, each is as good an answer as the other.
+    coarser = {normalise(name) for level in row.levels[depth + 1 :] for name in level.names()}
+    finer = [name for level in row.levels[:depth] for name in level.names() if normalise(name) not in coarser]
+    own = tiers[0]
+    known = {normalise(name) for name in own.names()}
+    others = [name for tier in tiers[1:] for name in tier.names()]
+    more = [name for name in dict.fromkeys((*others, *finer)) if normalise(name) not in known]
+    first = Level(tiers=(replace(own, aliases=(*own.aliases, *more)),))
+    levels = (first, *row.levels[depth + 1 :])
+    return replace(
+        row,
+        id=f"{row.id}-{unit}",
+        question=f"{found['lead']}{asks} {found['verb'].lower()} {found['rest']}",
+        answers=tuple(tier.text for tier in tiers[:1]),
+        levels=levels,
+        abstained=None if len(levels) > 1 else row.abstained or "only-trivial-left",
+        extra={**row.extra, "perturbed_from": row.id},
+    )
+
+
+def _has(level: Level, precision: int) -> bool:
+    return any(_precision(tier.text) == precision for tier in level.tiers)
+
+
+def _precision(text: str) -> int | None:
+    """The precision of a date of one unit; None for what is none, a range, an estimate or a part of a unit."""
+    parsed = parse_date(text)
+    if parsed is None or parsed.last is not None or parsed.circa or parsed.part:
+        return None
+    return parsed.first.precision
