@@ -32,7 +32,7 @@ KNOWN = frozenset(
     }
 )  # fmt: skip
 
-_RELATION = re.compile(r"P[1-9][0-9]{0,9}\Z")
+_RELATION = re.compile(r"P[1-9][0-9]{0,8}\Z")
 _URI = re.compile(r"\Ahttps?://(?:www\.)?wikidata\.org/(?:wiki|entity|prop(?:/direct)?)/(?:Property:)?", re.I)
 
 

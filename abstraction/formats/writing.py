@@ -100,8 +100,16 @@ def _write_lines(records: Iterable[Mapping[str, Any]], stream: BinaryIO) -> int:
     count = 0
     for count, record in enumerate(records, 1):
         line = {"schema_version": SCHEMA_VERSION, **record} if count == 1 else dict(record)
-        stream.write(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE))
+        stream.write(json_line(line))
     return count
+
+
+def json_line(record: Mapping[str, Any]) -> bytes:
+    """A record as a line of JSONL."""
+    try:
+        return orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE)
+    except TypeError:  # a whole number of more than 64 bits
+        return _json(record).encode() + b"\n"
 
 
 def _flattened(record: Mapping[str, Any]) -> dict[str, Any]:

@@ -111,6 +111,7 @@ def create_app(settings: Settings) -> tuple[App, Service]:
     _add_ladders(app, service)
     _add_judging(app, service)
     add_page(app, service.desk, service.bench, seconds=settings.seconds)
+    documents.describe(app)
     return Gate(app, settings=settings, desk=service.desk, metrics=service.metrics), service
 
 
@@ -122,7 +123,7 @@ def _handle_errors(app: FastAPI, service: Service) -> None:
     async def invalid(request: Request, error: Exception) -> Response:
         assert isinstance(error, RequestValidationError)
         kind = request.headers.get("content-type", "none")
-        if request.method == "POST" and "json" not in kind:
+        if "json" not in kind and any(one["loc"][0] == "body" for one in error.errors()):
             return told(Problem(415, "media-type", "send JSON, with the header Content-Type: application/json"))
         return told(_invalid(error))
 
@@ -296,7 +297,7 @@ def _add_ladders(app: FastAPI, service: Service) -> None:
         request: Request,
         language: Language = "en",
         linker: Linker = "question",
-        relation: Annotated[str | None, Query(pattern=r"^P[1-9][0-9]{0,9}$")] = None,
+        relation: Annotated[str | None, Query(pattern=r"^P[1-9][0-9]{0,8}$")] = None,
     ) -> Response:
         """Ladders of a batch, each as soon as it is made; bad rows are rejected in their places with the reason."""
         rows = work.read_batch(await request.body(), relation=relation, most=service.settings.rows)

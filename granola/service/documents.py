@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from fastapi import FastAPI
+
 from granola.service.problems import MEDIA_TYPE
+from granola.service.schemas import ProblemDocument, Question
 
 _PROBLEM = {"content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/ProblemDocument"}}}}
 _SAID = {
@@ -48,6 +51,22 @@ def gotten(*statuses: int) -> dict[int | str, dict[str, Any]]:
     return own | problems(422, *statuses)
 
 
+def describe(app: FastAPI) -> None:
+    """Let the document have the types that routes name without using them as FastAPI would see it."""
+    made = app.openapi
+
+    def whole() -> dict[str, Any]:
+        if app.openapi_schema is None:
+            schemas = made()["components"]["schemas"]
+            for kind in (ProblemDocument, Question):
+                schema = kind.model_json_schema(ref_template="#/components/schemas/{model}")
+                schemas |= schema.pop("$defs", {}) | {kind.__name__: schema}
+        assert app.openapi_schema is not None
+        return app.openapi_schema
+
+    app.openapi = whole  # type: ignore[method-assign]  # FastAPI's own way
+
+
 BATCH: dict[str, Any] = {
     "requestBody": {
         "required": True,
@@ -67,5 +86,5 @@ LINES: dict[int | str, dict[str, Any]] = {
         "headers": SNAPSHOT_HEADERS,
         "content": {"application/x-ndjson": {"schema": {"type": "string"}}},
     },
-    **problems(400, 408, 413, 422),
+    **problems(400, 408, 413, 415, 422),
 }

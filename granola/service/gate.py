@@ -9,6 +9,7 @@ import asyncio
 import base64
 import binascii
 import hmac
+import json
 import logging
 import time
 from collections.abc import Awaitable, Callable, MutableMapping
@@ -72,6 +73,8 @@ class Gate:
         except _GoneError:
             answer.status = answer.status or 499
         except Exception as error:
+            if answer.status and isinstance(error, RuntimeError) and isinstance(error.__cause__, Exception):
+                error = error.__cause__  # as Starlette tells what is raised after an answer has begun
             problem = problem_of(error)
             if problem.status == 500:
                 log.exception("%s %s failed", _method(scope), _route(scope))
@@ -108,7 +111,9 @@ class Gate:
             raise problem from None
         finally:
             self._buffered -= len(body)
-        await self._app(scope, _replay(bytes(body), receive), answer)
+        whole = bytes(body)
+        _check_text(whole)
+        await self._app(scope, _replay(whole, receive), answer)
 
     def _length(self, headers: dict[bytes, bytes]) -> int:
         said = headers.get(b"content-length", b"")
@@ -173,6 +178,18 @@ class _Answer:
             self.status = message["status"]
             message = {**message, "headers": [*message["headers"], *_ALWAYS]}
         await self._send(message)
+
+
+def _check_text(body: bytes) -> None:
+    """Raise Problem for halves of surrogate pairs, which JSON can write and no text can hold."""
+    if b"\\ud" not in body and b"\\uD" not in body:
+        return
+    try:
+        json.dumps(json.loads(body), ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        raise Problem(400, "json", "half of a surrogate pair is no text") from None
+    except (ValueError, RecursionError):
+        return  # told where it is parsed, with its place
 
 
 def _encoded(problem: Problem, body: bytes, *more: tuple[bytes, bytes]) -> list[tuple[bytes, bytes]]:

@@ -6,10 +6,9 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-import orjson
-
 from abstraction.errors import RowError
 from abstraction.formats.records import Record, RejectedRow, parse_records
+from abstraction.formats.writing import json_line
 from abstraction.rows import SCHEMA_VERSION, QARow, TieredRow, question_rows
 from abstraction.tiers import Level, Tier
 from granola.errors import PredictionError
@@ -64,7 +63,7 @@ def ladder(holding: Holding, row: QARow, *, language: str, linker: str) -> Tiere
 def line_of(record: Mapping[str, Any], *, first: bool = False) -> bytes:
     """A record as a line of JSONL, as files have it: the first tells the schema."""
     whole = {"schema_version": SCHEMA_VERSION, **record} if first else record
-    return orjson.dumps(whole, option=orjson.OPT_APPEND_NEWLINE)
+    return json_line(whole)
 
 
 class Batch:

@@ -513,3 +513,22 @@ def test_a_tiered_row_reads_back_to_the_byte(entity: dict[str, object]) -> None:
     data = {"id": "1", "question": "?", "question_entity": entity, "answer": ["a"],
             "levels": [{"tiers": [{"text": "a", "aliases": [], "evidence": []}]}]}  # fmt: skip
     assert json.dumps(TieredRow.from_json(data).to_json()) == json.dumps(data)
+
+
+def test_a_relation_that_no_ladder_takes_is_rejected_with_its_row(tmp_path: Path) -> None:
+    path = tmp_path / "rows.json"
+    path.write_text('[{"question": "?", "answer": "x", "relation": "P1000000000"}, {"question": "?", "answer": 1}]')
+    rejected: list[RejectedRow] = []
+    assert [row.answers for row in read_questions([path], on_reject=rejected.append)] == [("1",)]
+    assert "no property id" in rejected[0].reason
+
+
+def test_whole_numbers_of_any_length_are_written(tmp_path: Path) -> None:
+    path = tmp_path / "rows.json"
+    path.write_text(json.dumps([{"question": "?", "answer": "x", "id": "1", "n": 10**40}]))
+    (row,) = read_questions([path])
+    level = Level(tiers=(Tier(text="x"),))
+    write_tiered(
+        [TieredRow(id="1", question="?", answers=("x",), levels=(level,), extra=row.extra)], tmp_path / "o.jsonl"
+    )
+    assert json.loads((tmp_path / "o.jsonl").read_text())["n"] == 10**40

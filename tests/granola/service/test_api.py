@@ -171,7 +171,8 @@ BAD = [
     (b'{"question": "Who?", "answer": "x", "language": "../../etc"}', 422, "request"),
     (b'{"question": "Who?", "answer": "x", "linker": "best"}', 422, "request"),
     (b'{"question": "' + b"a" * 5_000 + b'", "answer": "x"}', 422, "request"),
-    (b'{"question": "\\ud800", "answer": "x"}', 422, "request"),
+    (b'{"question": "\\ud800", "answer": "x"}', 400, "json"),
+    (b'{"question": "Who?", "answer": "x", "note": ["\\uDfff"]}', 400, "json"),
 ]
 
 
@@ -184,6 +185,19 @@ def test_what_is_wrong_is_a_problem_with_a_code(service: Running, body: bytes, s
         assert got.headers["Content-Type"] == "application/problem+json"
         assert got.json()["detail"]
     assert requests.get(f"{service.address}/v1/health/ready", timeout=10).status_code == 200
+
+
+def test_foreign_fields_come_back_whatever_they_hold(service: Running) -> None:
+    row = {**OBAMA, "id": "1", "large": 10**40, "escaped": "\\ud800", "pair": "\U0001f600", "nothing": None}
+    kept = {key: row[key] for key in ("large", "escaped", "pair", "nothing")}
+    one = requests.post(f"{service.address}/v1/ladder", json=row, timeout=10).json()
+    (many,) = requests.post(f"{service.address}/v1/ladders", json=[row], timeout=10).text.splitlines()
+    assert {key: one[key] for key in kept} == {key: json.loads(many)[key] for key in kept} == kept
+
+
+def test_what_is_not_said_to_be_json_is_told_so(service: Running) -> None:
+    got = requests.post(f"{service.address}/v1/ladder", data=json.dumps(OBAMA), timeout=10)
+    assert (got.status_code, got.json()["code"]) == (415, "media-type")
 
 
 @pytest.mark.parametrize("field", ["question", "answer", "question_entity", "id"])
