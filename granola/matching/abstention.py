@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from abstraction.languages import language
 from granola.matching.words import plain
@@ -110,6 +110,7 @@ _PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
         ),
     )
 )
+_ANY = re.compile("|".join(pattern.pattern for _, pattern in _PATTERNS))
 _HEDGES = frozenset({"abstain:idk", "abstain:no-idea", "abstain:not-sure"})  # behind an answer they only doubt it
 
 _FILLER = re.compile(
@@ -185,10 +186,19 @@ def _begins_in(sentence: str, code: str) -> str | None:
     """The rule by which a sentence declines in the language of `code`."""
     patterns = language(code).matching
     reading = sentence[_courtesies(sentence, code) :]
+    if not _any_in(code).match(reading):
+        return None
     for name, pattern in patterns.items():
         if name.startswith("abstain:") and pattern.match(reading):
             return name
     return None
+
+
+@cache
+def _any_in(code: str) -> re.Pattern[str]:
+    """All ways to decline of a language in one expression."""
+    own = [p.pattern for name, p in language(code).matching.items() if name.startswith("abstain:")]
+    return re.compile("|".join(f"(?:{pattern})" for pattern in own))
 
 
 def _courtesies(sentence: str, code: str) -> int:
@@ -207,6 +217,8 @@ def _begins(sentence: str) -> str | None:
         start = filler.end()
     for reading in dict.fromkeys((sentence, sentence[start:])):
         reading = reading.lstrip(" \"'([*-").rstrip(" .!?\"')]*")
+        if not _ANY.match(reading):  # one expression for most answers, not nine
+            continue
         for name, pattern in _PATTERNS:
             if pattern.match(reading):
                 return name

@@ -122,10 +122,13 @@ def _ends_here(answer: Answer, index: int) -> bool:
 
 def by_country(answer: Answer, tier: Tier) -> Found:
     """Another name of a country; where it is the whole answer, its adjective: French."""
-    for other in country_names(tier[2]):
+    others, adjectives = country_names(tier[2]), country_adjectives(tier[2])
+    if not others and not adjectives:
+        return
+    for other in others:
         if answer.present.issuperset(other):
             yield from spans(answer, tier, other, answer.texts)
-    if len(answer.claimed) == 1 and answer.own in country_adjectives(tier[2]):
+    if len(answer.claimed) == 1 and answer.own in adjectives:
         yield Mention(tier[0], tier[1], 0, len(answer.words))
 
 

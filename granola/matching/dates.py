@@ -214,20 +214,18 @@ def _slash(year: int, a: int, b: int, *, american: bool) -> tuple[int, int] | No
     return _day(year, month, day) or _day(year, day, month)
 
 
+_MAY_BE = re.compile(r"\d|cent|mill|ties|teen|twenty|two", re.IGNORECASE)  # without any of these nothing is a date
+
+
 @lru_cache(maxsize=1 << 16)
 def dates(text: str) -> tuple[Claim, ...]:
     """Every date in `text`, left to right, without overlaps; bare numbers of 3 or 4 digits are years."""
+    if not _MAY_BE.search(text):
+        return ()
     lower = plain(text)
     if len(lower) != len(text):
         text = lower
     lower, spelt = _with_digits(lower)
-    if (
-        not any(character.isdigit() for character in lower)
-        and "cent" not in lower
-        and "mill" not in lower
-        and "ties" not in lower
-    ):
-        return ()
     return tuple(
         replace(claim, start=start, text=text[start : claim.end].strip())
         if (start := spelt.get(claim.start, claim.start)) != claim.start

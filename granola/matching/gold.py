@@ -31,7 +31,9 @@ def mended_names(levels: Names) -> Names:
 @lru_cache(maxsize=_KEPT)
 def tiers(levels: Names) -> tuple[Tier, ...]:
     """Every name that has any word, in the order of the levels."""
-    return tuple((level, name, folded) for level, names in enumerate(levels) for name in names if (folded := key(name)))
+    return tuple(
+        [(level, name, folded) for level, names in enumerate(levels) for name in names if (folded := key(name))]
+    )
 
 
 @lru_cache(maxsize=_KEPT)
