@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from granola.decoding.aggregating import Aggregator
     from granola.decoding.plan import Cell, Plan
 
+GUESS = "guess"  # the system that knows a question's relation and its subject's name alone
 STATE, RESULTS, REPORT = "experiment.json", "results.csv", "report"
 PREDICTIONS, ANSWERS = "predictions", "answers.sqlite"
 METRICS = ("granola_accuracy", "standard_accuracy", "informativeness", "informativeness_all", "coverage")
@@ -29,6 +30,7 @@ def experiment(
     force: bool = typer.Option(
         False, "--force", help="Begin anew where OUT holds another experiment; responses that were kept are used."
     ),
+    no_report: bool = typer.Option(False, "--no-report", help="Leave the report's page and figures out."),
     dry_run: bool = typer.Option(
         False, "--dry-run", help="Name the systems, how many responses each asks for, and stop."
     ),
@@ -56,9 +58,10 @@ def experiment(
         return
     _begin(out, plan, prompts, force=force)
     failed = _run(out, plan, prompts)
+    _guess(out, plan)
     found = score_systems(
         str(plan.tiered),
-        [str(out / PREDICTIONS / f"{cell.name}.jsonl") for cell in plan.cells],
+        [str(out / PREDICTIONS / f"{name}.jsonl") for name in (*(cell.name for cell in plan.cells), GUESS)],
         matcher=plan.matcher,
         tau=None,
         judge=None,
@@ -71,12 +74,12 @@ def experiment(
         ignore_unknown=False,
     )
     _write_results(out / RESULTS, plan.cells, found)
-    if find_spec("matplotlib") is None:
+    if not no_report and find_spec("matplotlib") is not None:
+        _write_report(out / REPORT, plan, found)
+    elif not no_report:
         note(
             f"no figures without matplotlib (pip install 'granola-ladders[report]'); the scores are in {out / RESULTS}"
         )
-    else:
-        _write_report(out / REPORT, plan, found)
     _print(found)
     if failed:
         note(f"{failed:,} answers are missing; the same command asks for them again")
@@ -163,6 +166,22 @@ def _run(out: Path, plan: Plan, prompts: Mapping[str, Prompt]) -> int:
     return failed
 
 
+def _guess(out: Path, plan: Plan) -> None:
+    """The guess baseline's predictions, for the questions that were asked."""
+    from abstraction.formats.writing import write_records
+    from abstraction.rows import read_tiered
+    from granola.decoding.guessing import guesses
+    from granola.decoding.samples import read_asked
+
+    path = out / PREDICTIONS / f"{GUESS}.jsonl"
+    if path.exists():
+        return
+    rows = list(read_tiered(plan.tiered, on_reject=lambda row: None))
+    asked = {row.id for row in read_asked(plan.questions, limit=plan.limit, on_reject=lambda row: None)}
+    guessed = ((row, decision) for row, decision in guesses(rows) if row.id in asked)
+    write_records(({"id": row.id, "method": GUESS, **decision.to_json()} for row, decision in guessed), path)
+
+
 def _is_done(out: Path, cell: Cell) -> bool:
     path = out / PREDICTIONS / f"{cell.name}.jsonl"
     return path.exists() and not _rejects(path).exists()
@@ -234,11 +253,14 @@ def _write_results(path: Path, cells: Sequence[Cell], found: Systems) -> None:
     with atomic_path(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as stream:
         rows = csv.writer(stream, lineterminator="\n")
         rows.writerow([*head, "signature"])
-        for cell, report in zip(cells, found.reports, strict=True):
-            drawn = METHODS[cell.asking.method].drawn
-            told: list[Any] = [cell.name, cell.model, str(cell.asking.method)]
-            told.append(cell.asking.temperature if drawn != "no" else 0.0)
-            told += [cell.asking.sampling().n, cell.support, cell.counting, report.overall.n]
+        for cell, report in zip((*cells, None), found.reports, strict=True):
+            if cell is None:
+                told: list[Any] = [GUESS, "", GUESS, "", "", "", "", report.overall.n]
+            else:
+                drawn = METHODS[cell.asking.method].drawn
+                told = [cell.name, cell.model, str(cell.asking.method)]
+                told.append(cell.asking.temperature if drawn != "no" else 0.0)
+                told += [cell.asking.sampling().n, cell.support, cell.counting, report.overall.n]
             for metric in METRICS:
                 estimate = report.overall.estimates[metric]
                 numbers = (estimate.value, estimate.interval.low, estimate.interval.high)

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import csv
 import json
+import subprocess
+import sys
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -85,42 +88,64 @@ def test_an_experiment_and_going_on_with_it(run: Run, folder: Path) -> None:
         status, told, _ = run("experiment", plan, "--out", whole)
         assert status == 0
         assert "signature: " in told
+        assert (whole / "report" / "report.html").is_file() == (find_spec("matplotlib") is not None)
         with (whole / "results.csv").open(newline="") as stream:
             rows = list(csv.DictReader(stream))
-        assert len(rows) == 1 + 2 + 2 + 4
+        assert len(rows) == 1 + 2 + 2 + 4 + 1
         assert rows[0]["system"] == "greedy"
-        assert rows[-1]["system"] == "drag-graph-t0_5-n3-s1"
+        assert [row["system"] for row in rows[-2:]] == ["drag-graph-t0_5-n3-s1", "guess"]
         assert all(row["n"] == "4" and 0 <= float(row["granola_accuracy"]) <= 1 for row in rows)
-        assert {row["method"] for row in rows} == {"greedy", "self-consistency", "drag", "drag-graph"}
+        assert {row["method"] for row in rows} == {"greedy", "self-consistency", "drag", "drag-graph", "guess"}
         asked = [json.loads(line) for line in log.read_text().splitlines()]
         samples = sum(n for text, _, n, _ in asked if "<responses>" not in text)
         assert samples == 4 * (1 + 3)  # greedy, and three samples shared by all methods
 
         # Another one is cut off in its midst, and goes on to the same files without asking again.
         settings.refuse = "Bob Lang"
-        status, _, told = run("experiment", plan, "--out", cut)
+        status, _, told = run("experiment", plan, "--no-report", "--out", cut)
         assert status == 1
         assert "answers are missing" in told
         settings.refuse = ""
         before = len(log.read_text().splitlines())
         (cut / "predictions" / "greedy.jsonl").unlink()
-        assert run("experiment", plan, "--out", cut)[0] == 0
+        assert run("experiment", plan, "--no-report", "--out", cut)[0] == 0
         again = [json.loads(line)[0] for line in log.read_text().splitlines()[before:]]
         assert all("Bob Lang" in text for text in again)
         assert made(cut) == made(whole)
 
         # Done, it asks nothing and changes nothing.
         before = len(log.read_text().splitlines())
-        assert run("experiment", plan, "--out", cut)[0] == 0
+        assert run("experiment", plan, "--no-report", "--out", cut)[0] == 0
         assert len(log.read_text().splitlines()) == before
         assert made(cut) == made(whole)
 
         # Another configuration is not mixed with it.
         planned(folder, address, PLAN.replace("[2, 3]", "[2]"))
-        status, _, told = run("experiment", plan, "--out", cut)
+        status, _, told = run("experiment", plan, "--no-report", "--out", cut)
         assert (status, "other settings" in told) == (2, True)
-        assert run("experiment", plan, "--out", cut, "--force")[0] == 0
-        assert len(made(cut)) == 1 + 1 + 1 + 1 + 2
+        assert run("experiment", plan, "--no-report", "--out", cut, "--force")[0] == 0
+        assert len(made(cut)) == 1 + 1 + 1 + 1 + 2 + 1
+
+
+def test_killed_at_any_point_it_goes_on_to_the_same_files(run: Run, folder: Path) -> None:
+    log = folder / "asked.txt"
+    with serving(log=str(log), delay=0.01) as (address, _):
+        plan = planned(folder, f"{address}?concurrency=1")
+        assert run("experiment", plan, "--no-report", "--out", folder / "whole")[0] == 0
+        asked = len(log.read_text().splitlines())
+        start = "from granola.cli.main import main; main()"
+        command = [sys.executable, "-c", start, "experiment", str(plan), "--no-report", "--out", str(folder / "cut")]
+        for _ in range(3):
+            begun = len(log.read_text().splitlines())
+            process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            while process.poll() is None and len(log.read_text().splitlines()) < begun + 3:
+                pass
+            process.kill()
+            process.wait()
+        assert run("experiment", plan, "--no-report", "--out", folder / "cut")[0] == 0
+        # Only what was under way at each kill is asked again.
+        assert len(log.read_text().splitlines()) <= 2 * asked + 3
+    assert made(folder / "cut") == made(folder / "whole")
 
 
 def test_a_dry_run_names_the_systems(run: Run, folder: Path) -> None:
