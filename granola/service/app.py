@@ -31,6 +31,8 @@ from granola.service.metrics import Metrics
 from granola.service.page_routes import add_page
 from granola.service.problems import MEDIA_TYPE, Problem, problem_of
 from granola.service.schemas import (
+    AggregateAnswer,
+    AggregateRequest,
     Health,
     LadderRequest,
     Language,
@@ -287,6 +289,13 @@ def _add_ladders(app: FastAPI, service: Service) -> None:
     async def link(asked: LadderRequest) -> Response:
         """Which entity each answer means, how sure that is, and who else it may be."""
         done = await of_question(asked, lambda *given, **settings: orjson.dumps(work.links(*given, **settings)))
+        return _answer(done.value, done.snapshot_id)
+
+    @app.post("/v1/aggregate", response_model=AggregateAnswer, tags=["ladders"], responses=documents.posted())
+    async def aggregate(asked: AggregateRequest) -> Response:
+        """One answer of several responses: the finest that enough of them entail, or what most of them say."""
+        row = work.read_samples(asked.model_dump(exclude_unset=True, exclude=set(work.AGGREGATE_SETTINGS)))
+        done = await desk.run(lambda holding: work.line_of(work.aggregate(holding, row, asked)))
         return _answer(done.value, done.snapshot_id)
 
     @app.post(

@@ -86,6 +86,13 @@ class Client:
         """How the answers of a question find their entities: the links, and the entities that they name."""
         return self._json("POST", "/v1/link", {**question_json(row), "language": language, "linker": linker})
 
+    def aggregate(self, question: str, samples: Sequence[str], **settings: Any) -> dict[str, Any]:
+        """One answer of several responses to a question, as a row of `granola aggregate`.
+
+        `settings` are those of the endpoint: method, support, weigh, counting, abstaining, language, linker, relation.
+        """
+        return self._json("POST", "/v1/aggregate", {"question": question, "samples": list(samples), **settings})
+
     def match(
         self,
         predictions: Sequence[str],

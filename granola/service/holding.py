@@ -8,12 +8,14 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from abstraction.pipeline import LadderMaker
+from granola.decoding import Aggregator
 from kg.model import Entity
 from kg.store import is_address, open_store
 from kg.store.base import NameMatch, Store
 
 LANGUAGES_KEPT = 4
 ENTITIES_KEPT = 200_000
+AGGREGATIONS_KEPT = 20_000  # questions after which what was kept of them is dropped
 MIRROR_PATIENCE = 2.0  # seconds that a request waits for a Neo4j server that is away
 
 
@@ -87,6 +89,8 @@ class Holding:
         self.snapshot_id = str(self.manifest["snapshot_id"])
         self.language = language
         self._makers: OrderedDict[tuple[str, str], LadderMaker] = OrderedDict()
+        self._aggregator: tuple[tuple[str, str], Aggregator] | None = None
+        self._aggregated = 0
 
     def maker(self, language: str | None = None, linker: str = "question") -> LadderMaker:
         """The maker for a language and a linker. Those asked for last are kept, and none that has grown too large."""
@@ -99,10 +103,20 @@ class Holding:
             self._makers.popitem(last=False)
         return maker
 
+    def aggregator(self, language: str, linker: str) -> Aggregator:
+        """What makes one answer of several; the last one is kept, for a while."""
+        kept, key = self._aggregator, (language, linker)
+        if kept is None or kept[0] != key or self._aggregated >= AGGREGATIONS_KEPT:
+            kept, self._aggregated = (key, Aggregator(self.store, language=language, linker=linker)), 0
+        self._aggregator = kept
+        self._aggregated += 1
+        return kept[1]
+
     def interrupted(self) -> None:
         """Work has ended in the middle: what makers were about to conclude is dropped, what was read stays."""
         for maker in self._makers.values():
             maker.start_afresh()
+        self._aggregator = None
 
     def close(self) -> None:
         """Close the snapshot."""

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 LONGEST = 4_000  # characters of a question, an answer, a prediction
 MOST_ANSWERS = 100
+MOST_SAMPLES = 200
 
 Text = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST, pattern=r"\S")]
 Language = Annotated[str, StringConstraints(pattern=r"^[a-z]{2,3}(-[A-Za-z0-9]{1,8}){0,3}$")]
@@ -53,6 +54,40 @@ class LadderRequest(Question):
 
     language: Language = "en"
     linker: Linker = "question"
+
+
+class AggregateRequest(_Open):
+    """A question with several responses to it, and the settings of `granola aggregate`. Other fields are handed on."""
+
+    question: Text = Field(examples=["Where was Barack Obama born?"])
+    samples: list[Annotated[str, StringConstraints(max_length=LONGEST)]] = Field(
+        min_length=1, max_length=MOST_SAMPLES, examples=[["Honolulu", "Hilo", "in Hawaii"]]
+    )
+    relation: str | None = Field(None, max_length=100)
+    question_entity: EntityName | str | None = None
+    question_entity_qid: str | None = Field(None, max_length=100)
+    id: ItemId | int | None = None
+    method: Literal["drag-graph", "self-consistency"] = "drag-graph"
+    support: float = Field(1.0, gt=0, le=1, description="drag-graph: the share of responses that entail the answer.")
+    weigh: float | None = Field(None, ge=0, le=1_000, description="drag-graph: how much more support counts.")
+    counting: Literal["text", "alias", "ladder"] = "text"
+    abstaining: Literal["majority", "ignore", "against"] = "majority"
+    language: Language = "en"
+    linker: Linker = "question"
+
+
+class AggregateAnswer(_Open):
+    """The row with its prediction, "IDK" where the responses have nothing in common."""
+
+    id: str
+    question: str
+    prediction: str
+    method: str
+    explanation: str
+    support: float | None = None
+    confidence: float | None = None
+    bits: float | None = None
+    qid: str | None = None
 
 
 class Evidence(_Open):

@@ -7,10 +7,20 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from abstraction.errors import RowError
+from abstraction.formats.fields import FieldError
 from abstraction.formats.records import Record, RejectedRow, parse_records
 from abstraction.formats.writing import json_line
 from abstraction.rows import SCHEMA_VERSION, QARow, TieredRow, question_rows
 from abstraction.tiers import Level, Tier
+from granola.decoding import (
+    Abstaining,
+    Counting,
+    DragGraph,
+    SampleRow,
+    SelfConsistency,
+    prediction_row,
+)
+from granola.decoding.samples import sample_row
 from granola.errors import PredictionError
 from granola.matching import Matcher, RulesMatcher, matcher
 from granola.predictions import Prediction, predictions_of
@@ -45,6 +55,29 @@ def read_batch(body: bytes, *, relation: str | None, most: int) -> list[QARow | 
     if not rows:
         raise RowError("request holds no row; expected a JSON array, or one JSON object a line")
     return rows
+
+
+AGGREGATE_SETTINGS = frozenset({"method", "support", "weigh", "counting", "abstaining", "language", "linker"})
+
+
+def read_samples(data: Mapping[str, Any]) -> SampleRow:
+    """A question with responses. Raises RowError."""
+    try:
+        return sample_row(Record(source="the request", data={**data, "id": data.get("id") or "1"}))
+    except FieldError as error:
+        raise RowError(str(error)) from error
+
+
+def aggregate(holding: Holding, row: SampleRow, asked: Any) -> dict[str, Any]:
+    """The answer that several responses have in common, by the settings of an `AggregateRequest`."""
+    abstaining = Abstaining(asked.abstaining)
+    method: DragGraph | SelfConsistency
+    if asked.method == "drag-graph":
+        method = DragGraph(support=asked.support, weigh=asked.weigh, abstaining=abstaining)
+    else:
+        method = SelfConsistency(counting=Counting(asked.counting), abstaining=abstaining)
+    ((_, decision),) = holding.aggregator(asked.language, asked.linker).decide([row], method)
+    return prediction_row(row, decision, method=asked.method)
 
 
 def check_count(rows: int, most: int) -> None:

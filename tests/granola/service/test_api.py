@@ -13,6 +13,7 @@ import requests
 
 from abstraction.pipeline import make_ladders
 from abstraction.rows import read_questions, read_tiered, write_tiered
+from granola.decoding import Aggregator, DragGraph, SampleRow
 from granola.matching import matcher
 from granola.predictions import read_predictions
 from granola.scoring import score
@@ -122,6 +123,29 @@ def test_scores_and_signature_are_those_of_the_library(service: Running, tiers: 
     refused = requests.post(f"{service.address}/v1/score", json=asked, timeout=30)
     assert (refused.status_code, refused.json()["code"]) == (422, "prediction")
     assert "have no prediction" in refused.json()["detail"]
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        ({}, "Hawaii"),
+        ({"support": 0.5}, "Honolulu"),
+        ({"method": "self-consistency"}, "Honolulu"),
+        ({"samples": ["I don't know", "no idea", "Paris"]}, "IDK"),
+    ],
+)
+def test_several_responses_make_one_answer(service: Running, settings: dict[str, object], expected: str) -> None:
+    asked = {"question": OBAMA["question"], "samples": ["Honolulu", "Honolulu", "in Hawaii"], "note": 1, **settings}
+    got = requests.post(f"{service.address}/v1/aggregate", json=asked, timeout=10).json()
+    assert (got["prediction"], got["note"], got["samples"]) == (expected, 1, asked["samples"])
+    assert got["explanation"]
+    row = SampleRow(
+        id="1", question=OBAMA["question"], samples=tuple(asked["samples"]), relation="P19", subject_text="Barack Obama"
+    )  # type: ignore[arg-type]
+    if asked.get("method") is None:
+        with closing(open_store(service.snapshot)) as store:
+            ((_, decision),) = Aggregator(store).decide([row], DragGraph(support=float(str(asked.get("support", 1)))))
+        assert decision.to_json().items() <= got.items()
 
 
 def test_entities_tell_what_holds_today(service: Running) -> None:
