@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -95,3 +97,32 @@ def test_what_an_answer_says_does_not_leave_its_slot(tmp_path: Path) -> None:
 def test_only_the_judge_takes_a_model(tmp_path: Path) -> None:
     with pytest.raises(MatcherError, match="asks no model"):
         matcher("rules", model=open_model(f"replay:{recorded(tmp_path, {ITEM: ['2']})}"))
+
+
+def test_score_asks_about_all_predictions_and_signs_with_the_judge(tmp_path: Path) -> None:
+    rows = [
+        {
+            "id": str(number),
+            "question": ITEM.question,
+            "answer": ["Honolulu"],
+            "levels": [{"tiers": [{"text": names[0], "aliases": list(names[1:])}]} for names in LEVELS],
+        }
+        for number in range(3)
+    ]
+    said = ["somewhere in the islands", "Kenya", "somewhere in the islands"]
+    items = {text: Item(prediction=text, levels=LEVELS, question=ITEM.question) for text in said}
+    path = recorded(tmp_path, {items[said[0]]: ["2"], items["Kenya"]: ["wrong"]})
+    tiers, predictions = tmp_path / "tiers.jsonl", tmp_path / "predictions.jsonl"
+    tiers.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    predictions.write_text("".join(json.dumps({"id": str(n), "prediction": t}) + "\n" for n, t in enumerate(said)))
+    command = [sys.executable, "-c", "from granola.cli.main import main; main()", "score", tiers, predictions, "--json"]
+    judging = ["--matcher", "judge", "--judge", f"replay:{path}"]
+    done = subprocess.run([*map(str, command), *judging], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["metrics"]["granola_accuracy"]["value"] == pytest.approx(2 / 3)
+    assert found["signature"].startswith("matcher:judge|model:replay-")
+    path.write_text(path.read_text().splitlines()[0] + "\n")  # one answer is lost
+    done = subprocess.run([*map(str, command), *judging], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "no verdict on 1 predictions (1 not-recorded)" in done.stderr
