@@ -183,6 +183,11 @@ class Answer:
         return gold.tiers(self.levels)
 
     @lazy
+    def keys(self) -> frozenset[tuple[str, ...]]:
+        """The folded words of every name."""
+        return frozenset(folded for _, _, folded in self.tiers)
+
+    @lazy
     def of_places(self) -> bool:
         """Whether coarser levels bear names and not only descriptions ("a composer"), as those of places do."""
         return gold.of_places(self.levels)

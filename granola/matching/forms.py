@@ -22,7 +22,7 @@ class Form:
     """Folded words that may stand for a name; `container` what the name says its bearer lies in.
 
     A `partial` form leaves out what the name adds behind a preposition (`Lincoln Park in San Francisco`): it stands
-    for the name only where no coarser level could be meant.
+    for the name only where no level is called so.
     """
 
     folded: tuple[str, ...]

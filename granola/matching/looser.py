@@ -56,7 +56,7 @@ def informative(name: str) -> tuple[str, ...]:
 def by_form(answer: Answer, tier: Tier) -> Found:
     """A preposition, a bracket or a container of the name is not said."""
     for form in forms(tier[1]):
-        if not answer.present.issuperset(form.folded) or (form.partial and len(answer.levels) > 1):
+        if not answer.present.issuperset(form.folded) or (form.partial and form.folded in answer.keys):
             continue
         for mention in spans(answer, tier, form.folded, answer.texts):
             if not form.container or _may_lie_in(answer, mention, form):
@@ -168,10 +168,10 @@ def by_words(answer: Answer, tier: Tier) -> Found:
 def _without_kind(name: str, answer: Answer) -> tuple[str, ...] | None:
     """The further folds of a proper name without the word for its kind: Ottoman for Ottoman Empire, not for places."""
     folded, own = key(name), loose_key(name)
-    if answer.of_places or "of" in folded or name.startswith(("a ", "an ", "A ", "An ")):
+    if "of" in folded or folded[-1] in vocabulary.PLACE_CLASSES or name.startswith(("a ", "an ", "A ", "An ")):
         return None
     kept, left = (own[:-1], folded[:-1]) if folded[-1] in vocabulary.CLASSES else (own[1:], folded[1:])
-    if not left or (is_adjective(left) and folded[-1] not in _TOLD_BY_ADJECTIVE):
+    if not left or left in answer.keys or (is_adjective(left) and folded[-1] not in _TOLD_BY_ADJECTIVE):
         return None
     if folded[-1] not in vocabulary.CLASSES and folded[0] not in ("mount", "river"):
         return None

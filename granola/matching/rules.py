@@ -193,7 +193,7 @@ def _valued(
     ]
     claim, best = min(placed, key=lambda pair: (pair[1].level is None, pair[1].level or 0))
     if best.how == "coarser-than-all" and (_is_close if kind == "date" else _is_rounded)(claim, ladder):
-        best = Placing(0, "coarser", best.tier)
+        best = Placing(max(level for level, tiers in enumerate(ladder) if tiers), "coarser", best.tier)
     return Verdict(
         level=None if best.level is None else best.level + 1,
         rule=f"{kind}:{best.how}",
@@ -218,21 +218,17 @@ def _comparable(claim: Claim, ladder: Sequence[Sequence[Claim]]) -> Claim:
 
 
 def _is_close(claim: Claim, ladder: Sequence[Sequence[Claim]]) -> bool:
-    """Whether a date coarser than the gold answer is as exact as people ask where there is no ladder of dates.
+    """Whether a date coarser than every level is nearly as exact as the coarsest, as people judge it.
 
-    That is the year of a day or month, or the century of a part of it. Where coarser levels are dates too, they
-    say what a coarser date is worth.
+    That is the year of a day or month, or the century of a part of it.
     """
-    if sum(map(bool, ladder)) != 1:
-        return False
-    return claim.width < YEAR or any(claim.width < CLOSE * tier.width for tier in ladder[0])
+    coarsest = [tiers for tiers in ladder if tiers][-1]
+    return claim.width < YEAR or any(claim.width < CLOSE * tier.width for tier in coarsest)
 
 
 def _is_rounded(claim: Claim, ladder: Sequence[Sequence[Claim]]) -> bool:
-    """Whether an amount rounds the gold answer to two digits or more, where there is no ladder of amounts."""
-    if sum(map(bool, ladder)) != 1 or claim.low <= 0:
-        return False
-    return claim.width <= ROUNDED * (claim.low + claim.high) / 2
+    """Whether an amount coarser than every level rounds the gold answer to two digits or more."""
+    return claim.low > 0 and claim.width <= ROUNDED * (claim.low + claim.high) / 2
 
 
 def _is_dated(claim: Claim, text: str) -> bool:

@@ -105,6 +105,12 @@ CLASSES = KINDS | _set(
 )
 # Of those, what is a family name as well.
 FAMILY_NAMES = _set("king park hall house castle church palace singer painter street field judge person story tower")
+# Kinds that bear the names of smaller or larger things: Lancaster County is not Lancaster.
+PLACE_CLASSES = KINDS | _set(
+    "county state states island islands lake mountain mountains park street road avenue square station airport "
+    "territory parish department district division community township university college school academy institute "
+    "hospital"
+)
 INDEFINITE = frozenset({"a", "an"})
 # What stands uncapitalised inside a personal name: Ludwig van Beethoven.
 PARTICLES = _set("de da do dos das di del della der den des du d el al bin ibn ben von van vom zu zur af av la le y e")
