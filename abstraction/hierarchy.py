@@ -15,6 +15,7 @@ from weakref import WeakKeyDictionary
 
 from abstraction.evidence import from_statement, joined
 from abstraction.ladders.base import ANSWER, Proposal
+from abstraction.phrases import takes_back
 from abstraction.tiers import Condition, Evidence
 from kg.graph import Graph
 
@@ -69,7 +70,7 @@ class Climbing:
     """How one kind of class climbs: by which properties, how far, and what may stand as a tier.
 
     `first` are properties followed on the first step only (a language's family stands in P31). `doubting` leaves
-    out the P279 pairs that are known to be noise.
+    out the P279 pairs that are known to be noise, and those whose names say so (vice president, president).
     """
 
     properties: tuple[str, ...]
@@ -118,6 +119,8 @@ def climb(graph: Graph, start: str, how: Climbing, *, condition: str) -> dict[st
                 for statement in graph.current(qid, prop):
                     target = statement.target
                     if target is None or target in stop or target == start or (qid, target) in denied:
+                        continue
+                    if how.doubting and takes_back(graph.label(qid) or "", graph.label(target) or ""):
                         continue
                     path = (*trail, from_statement(graph, statement))
                     if target in kept:

@@ -54,3 +54,17 @@ def quantity_levels(text: str, *, graph: Graph, subject: str | None, relation: s
                 evidence = from_statement(graph, statement)
                 break
     return with_quantity_bits(parsed, quantity_ladder(parsed, subject_evidence=evidence), relation)
+
+
+def measured_levels(text: str, *, graph: Graph, subject: str | None, relation: str) -> tuple[Level, ...] | None:
+    """The levels of an amount that nothing but its own unit tells to be one: "45.3%", "-195.8 °C".
+
+    None for bare numbers and counted things, which may be names, and where the unit is written as a title is
+    ("127 Hours").
+    """
+    from abstraction.ladders.quantities import parse_quantity
+
+    parsed = parse_quantity(text, code=graph.shown_in)
+    if parsed is None or parsed.unit is None or not (parsed.sign or parsed.unit_text in parsed.unit.spellings):
+        return None
+    return quantity_levels(text, graph=graph, subject=subject, relation=relation)

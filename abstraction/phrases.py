@@ -100,6 +100,15 @@ def may_stand(phrase: str) -> bool:
     return normalise(phrase) not in listed("weak_heads")
 
 
+def takes_back(longer: str, shorter: str) -> bool:
+    """Whether a name is the other behind a word that takes it back: "vice president" beside "president"."""
+    whole, end = normalise(longer), normalise(shorter)
+    before = whole.removesuffix(end)
+    if not end or not before or before == whole or before[-1] not in " -":
+        return False
+    return not listed("privative_modifiers").isdisjoint(before.replace("-", " ").split())
+
+
 @lru_cache(maxsize=1 << 14)
 def is_opaque(longer: str, shorter: str) -> bool:
     """Whether dropping words changes the meaning: no martial artist is an artist, no vice president a president.

@@ -24,7 +24,7 @@ from abstraction.languages import language as language_of
 from abstraction.languages import reading_language
 from abstraction.levels import as_graph, levels, ordered
 from abstraction.linking import Link, Linker
-from abstraction.literals import date_levels, quantity_levels
+from abstraction.literals import date_levels, measured_levels, quantity_levels
 from abstraction.localising import Telling, localised
 from abstraction.priors import Priors
 from abstraction.relations import ANY, Relation, relation, table
@@ -178,9 +178,10 @@ class LadderMaker:
         else:
             link = self.linker.link(text, asked, subjects=subjects, question=row.question)
         if link.qid is None and asked is ANY:
-            made = date_levels(text, graph=self.graph, subject=None, relation="")
-            if made is not None and len(made) > 1:
-                return None, Ladder(levels=made)
+            for read in (date_levels, measured_levels):
+                made = read(text, graph=self.graph, subject=None, relation="")
+                if made is not None and len(made) > 1:
+                    return None, Ladder(levels=made)
         if link.qid is None or link.abstained:
             return link, Ladder(levels=(self._first_level(text, link),), abstained=link.abstained)
         ladder = self._ladder(text, link, asked, subjects, row)

@@ -118,7 +118,8 @@ class OccupationReader:
                 return True
         if last.key in listed("person_heads"):
             return len(rest) > 1
-        return last.text.islower() and bool(_OCCUPATIONAL.search(last.key)) and len(last.key) > 6
+        says_enough = len(rest) > 1 or may_stand(last.text)
+        return says_enough and last.text.islower() and bool(_OCCUPATIONAL.search(last.key)) and len(last.key) > 6
 
     @staticmethod
     def _core(rest: list[Word]) -> list[Word]:

@@ -64,7 +64,6 @@ def _titles() -> Mapping[str, tuple[str, bool]]:
 
 
 @lru_cache(maxsize=1)
-@lru_cache(maxsize=1)
 def _kin() -> Mapping[str, str]:
     return {word: side for side, members in office_data()["kin"].items() for word in members}
 
@@ -171,7 +170,9 @@ def _complement(tail: Sequence[Word], *, plain: bool = False) -> list[Word] | No
                 word.text == "to" and behind is not None and behind.capital  # Return to Forever
             )
             if not more and (any(w.capital for w in out) or len(out) > 3):
-                if _ADJECTIVE.search(out[-1].key):
+                if not plain and word.key in listed("complement_nouns"):
+                    out.append(word)  # "of the Benedictine order"
+                elif _ADJECTIVE.search(out[-1].key):
                     out.extend(_plain(tail[index : index + 3]))  # "of the Austrian constitutional court"
                 elif plain:
                     return None  # "father of the Erasmus program"

@@ -19,7 +19,7 @@ _FOR = re.compile(
 )
 _BY = re.compile(
     r"\b(?:given|presented|awarded|conferred|bestowed|granted)(?:\s+\w+ly)?\s+(?P<words>by\s+(?:the\s+)?"
-    r"(?P<x>[A-Z][\w'’&.-]*(?:\s+(?:of|and|for|the|[A-Z&][\w'’&.-]*))*))"
+    r"(?P<x>[A-Z][\w'’&.-]*(?:\s+(?:(?:of|and|for|the)\s+){0,2}[A-Z&][\w'’&.-]*)*))"
 )
 
 

@@ -22,6 +22,7 @@ from kg.terms import normalise
 OFFICES = 2  # taken from P39
 # Relations that ask for kin: a tier that only says so says nothing.
 ASKED_SIDE = {"P26": "spouse", "P40": "child", "P22": "parent", "P25": "parent", "P3373": "sibling", "P451": "spouse"}
+_FIRST = re.compile(r"\band (?:first|last|only) ")  # "founder and first khan": one person alone
 _TOKEN = re.compile(r"[\w'’.-]+")
 
 
@@ -127,7 +128,8 @@ def _add(
                 own | entailed | {f"f:{office.ordinal} {normalise(named)}"},
                 evidence=(*_ordinal_span(person, office), *proof), conditions={condition, ordinal}, order=person.order,
             )  # fmt: skip
-        the = office.unique and office.ordinal is None and not former and described
+        unique = office.unique or _FIRST.search(office.title)
+        the = unique and office.ordinal is None and not former and described
         text = f"the {named}" if the else indefinite(named)
         person.lattice.add(text, own | entailed, evidence=proof, conditions={condition}, order=person.order)
     for text, features, evidence, conditions in lifts:

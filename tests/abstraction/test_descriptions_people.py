@@ -112,6 +112,8 @@ def test_words_point_into_the_original_text() -> None:
         ("bassist; founding member of Return to Forever", [(None, "founding member", "of Return to Forever")]),
         ("Avraham Harman Chair of Jewish History at Hebrew University", []),
         ("Empress consort of Emperor Shirakawa of Japan", [(None, "Empress consort", "of Emperor Shirakawa of Japan")]),
+        ("author of the Harry Potter series", [(None, "author", "of the Harry Potter series")]),
+        ("founder of the Benedictine order, monk", [(None, "founder", "of the Benedictine order")]),
         ("member of the Austrian constitutional court", [(None, "member", "of the Austrian constitutional court")]),
     ],
 )  # fmt: skip

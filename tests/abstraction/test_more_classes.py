@@ -35,6 +35,19 @@ def test_an_award_by_its_series_giver_country_and_kind() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("described", "given"),
+    [
+        ("a yearly award given by the Academy of X for those who did most", "given by the Academy of X"),
+        ("award given by the King of the Netherlands", "given by the King of the Netherlands"),
+        ("award given by Ada and Bo for art", "given by Ada and Bo"),
+    ],
+)
+def test_the_giver_ends_with_a_name(described: str, given: str) -> None:
+    case = case_of(entity("Q10", "Golden Pen", described, P31="Q618779"), *AWARDS, relation_id="P166")
+    assert f"an award {given}" in proposed(awards, case)
+
+
 def test_a_category_is_one_of_the_award_that_its_name_begins_with() -> None:
     case = case_of(
         entity("Q10", "Grammy Award for Best Album"), entity("Q11", "Grammy Awards", P31="Q618779"), *AWARDS,
@@ -89,6 +102,17 @@ def test_a_post_by_land_and_broader_post() -> None:
     case = case_of(entity("Q10", "Secretary X", P31="Q4164871", P279="Q1", P17="Q30"), *POSTS, relation_id="P39")
     check_sound(posts(case), {})
     assert ladder(posts, case) == [["American secretary of state"], ["secretary of state"], ["minister"]]
+
+
+def test_a_deputy_is_none_of_those_it_stands_in_for() -> None:
+    vice, president = (
+        entity("Q11", "vice president", P31="Q4164871", P279=["Q12", "Q2"]),
+        entity("Q12", "president", P31="Q4164871"),
+    )
+    case = case_of(
+        entity("Q10", "Vice President of X", P31="Q4164871", P279="Q11"), vice, president, *POSTS, relation_id="P39"
+    )
+    assert ladder(posts, case) == [["vice president"], ["minister"]]
 
 
 def test_a_post_without_statements_is_read_by_its_name() -> None:

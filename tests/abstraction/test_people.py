@@ -257,3 +257,14 @@ def test_a_noble_title_by_statement() -> None:
         ["a count", "a German nobleman"],
         ["a nobleman", "a German person"],
     ]
+
+
+@pytest.mark.parametrize(
+    ("description", "finest"),
+    [
+        ("founder and first khan of the Mongol Empire", "the founder and first khan of the Mongol Empire"),
+        ("French composer, protagonist of the movement", "a French composer"),
+    ],
+)
+def test_the_first_in_a_post_is_one_and_a_protagonist_alone_says_nothing(description: str, finest: str) -> None:
+    assert rungs(person(description, P27="Q142"))[0] == [finest]

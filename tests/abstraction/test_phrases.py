@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from abstraction.ladders.base import ANSWER
-from abstraction.phrases import Lattice, article, indefinite, is_opaque, may_stand
+from abstraction.phrases import Lattice, article, indefinite, is_opaque, may_stand, takes_back
 
 
 @pytest.mark.parametrize(
@@ -94,3 +94,18 @@ def test_parents_are_the_least_phrases_that_entail(sets: list[frozenset[str]]) -
         assert set(proposal.parents) <= above
         for parent in proposal.parents:
             assert not any(of[key] < of[k] < of[parent] for k in above)
+
+
+@pytest.mark.parametrize(
+    ("longer", "shorter", "taken"),
+    [
+        ("vice president", "president", True),
+        ("Vice-President", "president", True),
+        ("deputy prime minister", "minister", True),
+        ("prime minister", "minister", False),
+        ("president", "president", False),
+        ("advice giver", "giver", False),
+    ],
+)
+def test_names_that_take_the_other_back(longer: str, shorter: str, taken: bool) -> None:
+    assert takes_back(longer, shorter) is taken

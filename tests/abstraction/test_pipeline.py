@@ -54,6 +54,20 @@ def test_abstention_keeps_the_row(answer: str, relation: str, code: str) -> None
     assert (len(made.levels), made.abstained) == (1, code)
 
 
+@pytest.mark.parametrize(
+    ("answer", "levels"),
+    [
+        ("45.3%", [["45.3%"], ["about 45%"], ["about 50%"]]),
+        ("-195.8 °C", [["-195.8 °C"], ["about -196 °C"], ["about -200 °C"]]),
+        ("79", [["79"]]),
+        ("127 Hours", [["127 Hours"]]),
+    ],
+)
+def test_a_unit_tells_an_amount_where_the_question_does_not(answer: str, levels: list[list[str]]) -> None:
+    made = maker(GERMANY).make(row(answer, None, question="What does it say?"))
+    assert [[t.text for t in level.tiers] for level in made.levels] == levels
+
+
 def test_a_gold_id_of_the_wrong_class_abstains() -> None:
     made = maker(entity("Q9", "The D-Generation", P31="Q11424")).make(row("The D-Generation", "P19", qid="Q9"))
     assert made.abstained == "type-conflict"

@@ -36,6 +36,8 @@ DATA = Path(__file__).resolve().parents[2].parent / "shared" / "data"
         ("How many people live in Rome?", "P1082", "Rome"),
         ("How many employees does Nokia have?", "P1128", "Nokia"),
         ("Who is the father of Isaac?", "P22", "Isaac"),
+        ("Which company developed the game Half-Life?", "P178", "Half-Life"),
+        ("Who developed the theory of relativity?", None, None),
     ],
 )  # fmt: skip
 def test_a_safe_wording_tells_the_relation(question: str, relation: str | None, subject: str | None) -> None:
