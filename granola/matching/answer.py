@@ -189,8 +189,8 @@ class Answer:
 
     @lazy
     def of_places(self) -> bool:
-        """Whether coarser levels bear names and not only descriptions ("a composer"), as those of places do."""
-        return gold.of_places(self.levels)
+        """Whether coarser levels bear names, as places do, and neither they nor the question tell of a person."""
+        return gold.of_places(self.levels) and not self.asks_person and not self.of_persons
 
     @lazy
     def mentions(self) -> tuple[Mention, ...]:
