@@ -56,7 +56,7 @@ run(Settings(**settings), sock, workers=1, ready=lambda: print(told, file=sys.st
 
 
 @contextmanager
-def serving(snapshot: Path, *options: str, token: str | None = None) -> Iterator[Running]:
+def serving(snapshot: Path | str, *options: str, token: str | None = None) -> Iterator[Running]:
     """`granola serve` on a snapshot, until the block ends."""
     arguments = ["serve", "--snapshot", str(snapshot), "--port", "0", *options]
     with _started([_COMMAND, *arguments], snapshot, token) as running:
@@ -71,7 +71,7 @@ def limited(snapshot: Path, **limits: float) -> Iterator[Running]:
 
 
 @contextmanager
-def _started(arguments: list[str], snapshot: Path, token: str | None) -> Iterator[Running]:
+def _started(arguments: list[str], snapshot: Path | str, token: str | None) -> Iterator[Running]:
     environment = {key: value for key, value in os.environ.items() if key != "GRANOLA_TOKEN"}
     if token is not None:
         environment["GRANOLA_TOKEN"] = token
@@ -83,7 +83,7 @@ def _started(arguments: list[str], snapshot: Path, token: str | None) -> Iterato
                 assert process.poll() is None, told.read()
                 assert time.monotonic() < until, told.read()
                 time.sleep(0.01)
-            yield Running(process=process, address=found[1], snapshot=snapshot, log=Path(told.name))
+            yield Running(process=process, address=found[1], snapshot=Path(snapshot), log=Path(told.name))
         finally:
             if process.poll() is None:
                 process.send_signal(signal.SIGTERM)
