@@ -119,7 +119,7 @@ def ours(jobs: list[tuple[str, Ladder]]) -> list[float]:
 
 
 def timed(work: Callable[[], list[float]]) -> tuple[float, list[float]]:
-    """(processor seconds, what came out) with the collector off, as `granola score` runs it."""
+    """(processor seconds, what came out) with the garbage collector off."""
     squad.forget()
     gc.collect()
     gc.disable()
