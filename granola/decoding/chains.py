@@ -52,7 +52,8 @@ class Chains:
     def resolve(self, parts: Sequence[str], context: Context) -> str | None:
         """The entity of the first name that lies in the others; None where none is known to.
 
-        A place that is no more (the German Empire) neither speaks for a candidate nor against it.
+        A place of a chain speaks against a candidate that lies in another of its class (another state, another
+        country). One that is no more, as the German Empire, does not; where all are such, the name alone decides.
         """
         around = [({normalise(v) for v in variants(part)} | {normalise(part)}, self._known(part)) for part in parts[1:]]
         named = (m.id for v in (parts[0], *variants(parts[0])) for m in self._graph.find(v) if m.id[0] == "Q")
@@ -62,18 +63,25 @@ class Chains:
         for qid in found:
             above = self._gazetteer.above(qid)
             agree = sum(not names.isdisjoint(above) for names, _ in around)
-            against = any(
-                names.isdisjoint(above) and any(not self._graph.is_historical(i) for i in ids) for names, ids in around
-            )
-            if agree and not against and self._linker.given(qid, context.asked).abstained is None:
+            if not agree or self._linker.given(qid, context.asked).abstained is not None:
+                continue
+            if not any(names.isdisjoint(above) and self._is_against(qid, ids) for names, ids in around):
                 agreeing[qid] = agree
         most = max(agreeing.values(), default=0)
         best = [qid for qid, agree in agreeing.items() if agree == most]
-        if len(best) > 1:
+        past = all(ids and all(map(self._graph.is_historical, ids)) for _, ids in around)
+        if len(best) > 1 or (not best and past):
             link = self._linker.link(parts[0], context.asked, subjects=context.subjects, question=context.question)
-            if link.qid in best:
+            if link.qid in best or (past and not link.abstained and link.confidence != "low"):
                 return link.qid
         return min(best, key=entity_number, default=None)
+
+    def _is_against(self, qid: str, places: Sequence[str]) -> bool:
+        """Whether the entity lies in another place of the class of one of these."""
+        within = [i for i, _ in self._gazetteer.containers(qid) if i is not None]
+        classes = {c for i in within for c in self._graph.classes(i)}
+        today = (i for i in places if not self._graph.is_historical(i))
+        return any(not classes.isdisjoint(self._graph.classes(i)) for i in today)
 
     def rest(self, parts: Sequence[str], context: Context) -> tuple[str, str] | None:
         """(name, id) of the finest place behind the first name that can be told; None where none can."""
