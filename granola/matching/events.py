@@ -6,6 +6,8 @@ from collections.abc import Iterator
 
 from granola.matching import vocabulary
 from granola.matching.answer import SENTENCE_END, Answer, Mention
+from granola.matching.divisions import contradict, division
+from granola.matching.names import is_only_nearby
 
 # Words of one event a line; folded. Where a question asks about one, what an answer says of another is no answer.
 _EVENTS = tuple(
@@ -65,11 +67,88 @@ def is_of_another_event(answer: Answer, mention: Mention) -> bool:
     return False
 
 
+def is_behind_an_unknown_place(answer: Answer, mention: Mention) -> bool:
+    """`born in Versailles, in the Île-de-France region`: the place that the asked event names first is no tier.
+
+    So for coarser levels alone, where no finer one is mentioned: a place inside level 1 cannot be told wrong.
+    """
+    if mention.level == 0 or not answer.cased or not answer.of_places:
+        return False
+    scopes = list(_scopes(answer, asked_events(answer))) or [(0, 0)]
+    if any(other.level == 0 and not is_only_nearby(answer, other) for other in answer.mentions):
+        return False
+    if any(start <= mention.start < end and _has_a_place(answer, start, mention.start) for start, end in scopes):
+        return True
+    return _has_answered(answer, mention.start)
+
+
+def is_in_a_contradicting_place(answer: Answer, mention: Mention) -> bool:
+    """`born in Texas, in the town of Paris` where the ladder has Paris in France."""
+    if mention.level > 0 or not answer.cased or not answer.of_places:
+        return False
+    coarser = [folded for level, _, folded in answer.tiers if level > 0]
+    for start, end in _scopes(answer, asked_events(answer)):
+        if not start <= mention.start < end or any(m.level > 0 and start <= m.start < end for m in answer.mentions):
+            continue
+        for index in range(start, mention.start):
+            said = division(answer.texts[index : index + 3])
+            if said is None or not answer.words[index].capital or answer.is_mentioned(index, index + 1):
+                continue
+            if any(contradict(said, folded) for folded in coarser):
+                return True
+    return False
+
+
+_OPENING = frozenset({"answer", "is", "was", "it", "he", "she", "in", "at", "born", "died", "located", "place"})
+
+
+def _has_answered(answer: Answer, before: int) -> bool:
+    """Whether a first, short sentence names an unknown place and nothing else: `The answer is Marseille.`"""
+    end = next((i for i in range(1, before + 1) if set(answer.words[i].gap) & SENTENCE_END), None)
+    if end is None or end > 6 or answer.is_mentioned(0, end):
+        return False
+    names = [word for word in answer.words[:end] if word.text not in _OPENING and word.text not in vocabulary.FUNCTION]
+    return bool(names) and all(word.capital for word in names) and answer.is_claim(end - len(names), end)
+
+
+def is_beside_another_person(answer: Answer, mention: Mention) -> bool:
+    """`The composer is Maurice Ravel`: who is described is named, and no tier has that name."""
+    if mention.level == 0 or not answer.cased or not answer.of_persons:
+        return False
+    words = answer.words
+    for start, word in enumerate(words):
+        if not word.capital or (start > 0 and words[start - 1].text not in _NAMING) or word.text in vocabulary.FUNCTION:
+            continue
+        end = start
+        while end < len(words) and words[end].capital and (end == start or not words[end].gap.strip(".'-")):
+            end += 1
+        if end - start > 1 and all(answer.is_claim(i, i + 1) for i in range(start, end)):
+            return not any(other.level == 0 for other in answer.mentions)
+    return False
+
+
+_NAMING = frozenset({"is", "was", "by", "named", "called", "composer", "author", "director", "singer", "writer"})
+
+
+def tells_of_another(question: str | None, text: str) -> bool:
+    """Whether a text tells of an event that the question is not about, and not of the asked one."""
+    answer = Answer(text, (), question)
+    asked = asked_events(answer)
+    told = {event for word in answer.words if (event := _event(word.text)) is not None}
+    return bool(asked and told) and told.isdisjoint(asked)
+
+
 def _has_a_place(answer: Answer, start: int, end: int) -> bool:
     for index in range(start, end - 1):
         following = answer.words[index + 1]
         named = following.capital and following.text[0].isalpha() and following.text not in vocabulary.MONTHS
-        if named and answer.words[index].text in _BEFORE_PLACES and answer.is_claim(index + 1, index + 2):
+        directed = following.text in vocabulary.DIRECTIONS | vocabulary.POINTS
+        if (
+            named
+            and not directed
+            and answer.words[index].text in _BEFORE_PLACES
+            and answer.is_claim(index + 1, index + 2)
+        ):
             return True
     return False
 

@@ -25,7 +25,7 @@ from granola.matching.abstention import refusal
 from granola.matching.amounts import amounts, converted, counted
 from granola.matching.answer import Answer, Mention
 from granola.matching.dates import as_century, dates
-from granola.matching.events import of_asked_events
+from granola.matching.events import of_asked_events, tells_of_another
 from granola.matching.looser import LOOSER, UNSHARED, WHOLE, Looser
 from granola.matching.mojibake import mended
 from granola.matching.names import is_denied
@@ -75,7 +75,8 @@ class RulesMatcher:
         declined = refusal(prediction, code)
         if declined is None:
             return _judge(prediction, names, question, code)
-        verdict = _judge(declined.offer, names, question, code) if declined.offer else None
+        offer = "" if tells_of_another(question, declined.offer) else declined.offer
+        verdict = _judge(offer, names, question, code) if offer else None
         if verdict is not None and (verdict.level is not None or declined.guess):
             return verdict
         return Verdict(level=None, rule=declined.rule, abstained=True)

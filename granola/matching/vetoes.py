@@ -7,7 +7,12 @@ from collections.abc import Callable
 from granola.matching import names, vocabulary
 from granola.matching.answer import SENTENCE_END, Answer, Mention
 from granola.matching.divisions import ABBREVIATIONS, division, exclude
-from granola.matching.events import is_of_another_event
+from granola.matching.events import (
+    is_behind_an_unknown_place,
+    is_beside_another_person,
+    is_in_a_contradicting_place,
+    is_of_another_event,
+)
 from granola.matching.forms import place_parts
 from granola.matching.words import words
 
@@ -191,6 +196,9 @@ VETOES: tuple[tuple[str, Callable[[Answer, Mention], bool]], ...] = (
     ("relative", is_a_relative),
     ("other-kind", names.is_of_another_kind),
     ("other-event", is_of_another_event),
+    ("finer-claim-conflict", is_behind_an_unknown_place),
+    (ELSEWHERE, is_in_a_contradicting_place),
+    ("finer-claim-conflict", is_beside_another_person),
     (ELSEWHERE, is_in_another_container),
     ("finer-claim-conflict", names.follows_a_finer_claim),
     ("finer-claim-conflict", is_before_another_name),
