@@ -92,7 +92,7 @@ def build(args: argparse.Namespace) -> int:
     built = make(
         questions, args.snapshot, args.out, settings=settings, models=models, force=args.force, restart=args.restart
     )
-    return 1 if built.rejected or built.phrasing.unanswered else 0
+    return 1 if built.rejected or built.phrasing.unanswered or built.unscored else 0
 
 
 def main() -> int:

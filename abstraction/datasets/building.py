@@ -28,6 +28,7 @@ from abstraction.datasets.statistics import Statistics
 from abstraction.errors import DatasetError, RowError
 from abstraction.formats.records import PARQUET_HELP, SCHEMA_VERSION
 from abstraction.link_settings import link_settings
+from abstraction.models.result import Failure
 from abstraction.phrasing.decisions import Counts, log_lines, shortened
 from abstraction.pipeline import LadderMaker
 from abstraction.rows import QARow, TieredRow
@@ -63,8 +64,8 @@ class Scorer(Protocol):
         """Tells scorers apart by all that their scores depend on."""
         ...
 
-    def __call__(self, rows: Sequence[TieredRow], /) -> Sequence[float | None]:
-        """A score in [0, 1] for each row, 1 the worst; None where there is none."""
+    def __call__(self, rows: Sequence[TieredRow], /) -> Sequence[float | Failure | None]:
+        """A score in [0, 1] for each row, 1 the worst; None where there is none, a Failure where asking failed."""
         ...
 
 
@@ -105,7 +106,8 @@ class Settings:
 class Built:
     """What was built: the file with the rows, its statistics, what cleaning did, and how many rows were unreadable.
 
-    `phrasing` counts what was decided on a model's words, in all rows before cleaning.
+    `phrasing` counts what was decided on a model's words, in all rows before cleaning; `unscored` the rows whose score
+    could not be asked for.
     """
 
     data: Path
@@ -114,6 +116,7 @@ class Built:
     rejected: int
     first_reject: str
     phrasing: Counts
+    unscored: int = 0
 
 
 def build_dataset(
@@ -131,9 +134,10 @@ def build_dataset(
     """Build the folder `out`: data/<split>.parquet or .jsonl, README.md, build.json; and, where there is anything to
     say, dropped.jsonl, rejected.jsonl and phrasing.jsonl, the decisions on a model's words.
 
-    Killed, it goes on with the same call. `progress` hears how many questions are done. `force` replaces a folder that
-    this function has made, never another. Raises DatasetError where that is not to be done, where no question
-    can be used, or where `phraser` or `scorer` does not answer for each row; RowError for unusable files.
+    Killed, it goes on with the same call, and asks again where asking a model failed. `progress` hears how many
+    questions are done. `force` replaces a folder that this function has made, never another. Raises DatasetError where
+    that is not to be done, where no question can be used, or where `phraser` or `scorer` does not answer for each row;
+    RowError for unusable files.
     """
     out = out.resolve()
     check_place(out, questions.files, force=force)
@@ -157,12 +161,12 @@ def build_dataset(
             _Side(final / "phrasing.jsonl") as decided,
         ):
             chosen = _selected(questions.read(lambda row: rejected.add(row.to_json())), cleaner, dropped)
-            batches = _make(chosen, store, parts, settings, phraser, scorer, progress)
+            batches, unscored = _make(chosen, store, parts, settings, phraser, scorer, progress)
             if not batches:
                 why = f": {rejected.count} rejected, the first at {rejected.first}" if rejected.count else ""
                 files = ", ".join(path.name for path in questions.files)
                 raise RowError(f"no question in {files} can be used{why or ': none has one answer'}")
-            built = _assemble(parts, batches, final, settings, cleaner, dropped, decided)
+            built = _assemble(parts, batches, final, settings, cleaner, dropped, decided, phrased=phraser is not None)
         made = {
             "Snapshot": manifest["snapshot_id"], "Linker": f"{settings.linker} ({link_settings().fingerprint})",
             "Phraser": phraser.fingerprint if phraser else "none", "Scorer": scorer.fingerprint if scorer else "none",
@@ -183,7 +187,7 @@ def build_dataset(
                          "trivial": list(settings.trivial), "threshold": settings.most},
             "data": {"path": data, "sha256": sha256_of(final / data)}, "statistics": built.statistics.to_json(),
             "cleaning": {str(step): count.to_json() for step, count in cleaner.counts.items()},
-            "phrasing": built.phrasing.to_json() if phraser else None,
+            "phrasing": built.phrasing.to_json() if phraser else None, "unscored": unscored,
             "rejected": rejected.count, "version": _version(),
             "created": datetime.now(UTC).isoformat(timespec="seconds"),
         }  # fmt: skip
@@ -197,6 +201,7 @@ def build_dataset(
         rejected=rejected.count,
         first_reject=rejected.first,
         phrasing=built.phrasing,
+        unscored=unscored,
     )
 
 
@@ -264,22 +269,32 @@ def _make(
     phraser: Phraser | None,
     scorer: Scorer | None,
     progress: Callable[[int], None],
-) -> int:
-    """Make every batch that is not there yet; returns how many there are."""
+) -> tuple[int, int]:
+    """Make every batch that is not there whole; returns how many there are, and how many rows lack a score."""
     maker: LadderMaker | None = None
-    number = done = 0
+    number = done = unscored = 0
     while batch := list(islice(rows, settings.batch)):
         if not parts.has(number):
             maker = maker or LadderMaker(store, language=settings.language, linker=settings.linker)
             made: Sequence[TieredRow] = [described(row, maker.graph) for row in maker.make_all(batch)]
+            lacking = 0
             if phraser is not None:
                 made = _phrased(made, phraser)
+                lacking = _unanswered(made)
             if scorer is not None:
-                made = _scored(made, scorer)
-            parts.write(number, made)
+                made, failed = _scored(made, scorer)
+                lacking, unscored = lacking + failed, unscored + failed
+            parts.write(number, made, whole=not lacking)
         number, done = number + 1, done + len(batch)
         progress(done)
-    return number
+    return number, unscored
+
+
+def _unanswered(rows: Iterable[TieredRow]) -> int:
+    counts = Counts()
+    for row in rows:
+        counts.see(row)
+    return counts.unanswered
 
 
 def _phrased(rows: Sequence[TieredRow], phraser: Phraser) -> Sequence[TieredRow]:
@@ -289,28 +304,36 @@ def _phrased(rows: Sequence[TieredRow], phraser: Phraser) -> Sequence[TieredRow]
     return out
 
 
-def _scored(rows: Sequence[TieredRow], scorer: Scorer) -> Sequence[TieredRow]:
+def _scored(rows: Sequence[TieredRow], scorer: Scorer) -> tuple[Sequence[TieredRow], int]:
+    """The rows with their scores, one that a row brought where it got none; and for how many asking failed."""
     scores = list(scorer(rows))
     if len(scores) != len(rows):
         raise DatasetError(f"scorer {scorer.fingerprint} gave {len(scores)} scores for {len(rows)} rows")
+    out: list[TieredRow] = []
     for row, score in zip(rows, scores, strict=True):
-        if score is not None and not 0 <= score <= 1:
+        if score is None or isinstance(score, Failure):
+            out.append(row)
+        elif 0 <= score <= 1:
+            out.append(replace(row, extra={**row.extra, SCORE: score}))
+        else:
             raise DatasetError(f"scorer {scorer.fingerprint} gave {score!r} for row {row.id!r}; expected 0 to 1")
-    return [replace(row, extra={**row.extra, SCORE: score}) for row, score in zip(rows, scores, strict=True)]
+    return out, sum(isinstance(score, Failure) for score in scores)
 
 
 def _assemble(
-    parts: Parts, batches: int, final: Path, settings: Settings, cleaner: Cleaner, dropped: _Side, decided: _Side
-) -> _Assembled:
+    parts: Parts, batches: int, final: Path, settings: Settings, cleaner: Cleaner, dropped: _Side, decided: _Side,
+    *, phrased: bool,
+) -> _Assembled:  # fmt: skip
     statistics, columns, phrasing = Statistics(), Columns(), Counts()
     kept = parts.folder / "kept.jsonl"
     with kept.open("wb") as stream:
         for number in range(batches):
-            for phrased in parts.rows(number):
-                phrasing.see(phrased)
-                for line in log_lines(phrased):
-                    decided.add(line)
-                row = shortened(phrased)
+            for row in parts.rows(number):
+                if phrased:  # else a field of that name is the questions' own
+                    phrasing.see(row)
+                    for line in log_lines(row):
+                        decided.add(line)
+                    row = shortened(row)
                 clean = cleaner.clean(row)
                 if isinstance(clean, Dropped):
                     dropped.add({**row.to_json(), "step": clean.step, "reason": clean.reason})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
@@ -118,8 +119,8 @@ class Cleaner:
         if step is Step.DUPLICATE_ANSWERS:
             names = [without_article(tier.text) for level in row.levels for tier in level.tiers]
             return None if len(set(names)) == len(names) else "an answer stands twice"
-        score = row.extra.get(SCORE)
-        if isinstance(score, bool) or not isinstance(score, int | float):
+        score = _number(row.extra.get(SCORE))
+        if score is None:
             count.unjudged += 1
             return None
         return None if score <= self._most else "the score is above the threshold"
@@ -139,6 +140,16 @@ class Cleaner:
             own = relation(name) if name else ANY
             self._trivial[name] = own.trivial | ANY.trivial | self._given
         return self._trivial[name]
+
+
+def _number(given: object) -> float | None:
+    """A score as JSON has it, or CSV as text."""
+    if isinstance(given, bool) or not isinstance(given, int | float | str):
+        return None
+    try:
+        return None if math.isnan(number := float(given)) else number
+    except ValueError:
+        return None
 
 
 def read_trivial(path: Path) -> tuple[str, ...]:

@@ -1,7 +1,8 @@
 """The work of a dataset on disk, so that a building that was killed goes on with the same command.
 
 A folder beside the dataset holds what was asked for and one file for every batch of questions that is done. Each file
-appears whole or not at all: a process may be killed at any moment and loses one batch.
+appears whole or not at all: a process may be killed at any moment and loses one batch. A batch in which a model's
+answer was lacking is kept too, but made again when building goes on.
 """
 
 from __future__ import annotations
@@ -49,18 +50,18 @@ class Parts:
         self._lock.close()
 
     def has(self, number: int) -> bool:
-        """Whether the batch is done."""
+        """Whether the batch is done, and nothing in it is to be asked again."""
         return self._part(number).exists()
 
-    def write(self, number: int, rows: Iterable[TieredRow]) -> None:
-        """Keep a finished batch."""
-        with atomic_path(self._part(number)) as temporary, temporary.open("wb") as stream:
+    def write(self, number: int, rows: Iterable[TieredRow], *, whole: bool = True) -> None:
+        """Keep a finished batch; `whole` says that no answer of a model is lacking in it."""
+        with atomic_path(self._part(number, whole=whole)) as temporary, temporary.open("wb") as stream:
             for row in rows:
                 stream.write(orjson.dumps(row.to_json(), option=orjson.OPT_APPEND_NEWLINE))
 
     def rows(self, number: int) -> Iterator[TieredRow]:
-        """The rows of a finished batch."""
-        with self._part(number).open("rb") as stream:
+        """The rows of a batch that was kept."""
+        with self._part(number, whole=self.has(number)).open("rb") as stream:
             for line in stream:
                 yield TieredRow.from_json(orjson.loads(line))
 
@@ -68,8 +69,8 @@ class Parts:
         """Remove the folder."""
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    def _part(self, number: int) -> Path:
-        return self.folder / f"{number:08}.jsonl"
+    def _part(self, number: int, *, whole: bool = True) -> Path:
+        return self.folder / f"{number:08}{'' if whole else '.lacking'}.jsonl"
 
     def _locked(self) -> IO[bytes]:
         lock = (self.folder / _LOCK).open("ab")

@@ -32,19 +32,26 @@ class ApiKey:
         """A message or an error without the key."""
         return text.replace(self._value, SHOWN)
 
-    def scrubbed_json(self, given: object) -> object:
+    def scrubbed_bytes(self, given: bytes) -> bytes:
+        """A body that is no JSON without the key, also where its slashes are escaped."""
+        for shown in {self._value, self._value.replace("/", "\\/")}:
+            given = given.replace(shown.encode(), SHOWN.encode())
+        return given
+
+    def scrubbed_json(self, given: object, *, refused: bool = False) -> object:
         """A server's answer without the key, also where the server repeats it.
 
-        A short key, such as the EMPTY that servers without keys are given, is a word that an answer may hold.
+        A short key, such as the EMPTY that servers without keys are given, is a word that an answer may hold: it goes
+        only where the request was `refused`.
         """
-        if len(self._value) < _TELLING:
+        if len(self._value) < _TELLING and not refused:
             return given
         if isinstance(given, str):
             return self.scrubbed(given)
         if isinstance(given, list):
-            return [self.scrubbed_json(one) for one in given]
+            return [self.scrubbed_json(one, refused=refused) for one in given]
         if isinstance(given, dict):
-            return {self.scrubbed(name): self.scrubbed_json(one) for name, one in given.items()}
+            return {self.scrubbed(name): self.scrubbed_json(one, refused=refused) for name, one in given.items()}
         return given
 
     def __repr__(self) -> str:

@@ -251,9 +251,9 @@ class OpenAIModel:
         try:
             found: object = orjson.loads(answer.body)
         except orjson.JSONDecodeError:
-            text = excerpt(answer.body, _KEPT)
-            return self._key.scrubbed(text) if self._key else text
-        return self._key.scrubbed_json(found) if self._key else found
+            # Before it is cut, which could leave the key's beginning.
+            return excerpt(self._key.scrubbed_bytes(answer.body) if self._key else answer.body, _KEPT)
+        return self._key.scrubbed_json(found, refused=answer.status != 200) if self._key else found
 
     def _scrubbed(self, text: str) -> str:
         return self._key.scrubbed(text) if self._key else text

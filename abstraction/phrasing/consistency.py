@@ -11,7 +11,7 @@ from abstraction.errors import ReplyError
 from abstraction.models.base import ChatModel
 from abstraction.models.prompts import Prompt
 from abstraction.models.request import Request, Sampling
-from abstraction.models.result import Reply
+from abstraction.models.result import Failure, Reply
 from abstraction.phrasing.forms import read_vote
 from abstraction.phrasing.phraser import model_name
 from abstraction.phrasing.prompting import CONSISTENCY, UNKNOWN, hash_of, read_prompts, slots_of
@@ -24,7 +24,7 @@ class ConsistencyScorer:
     """Asks a yes/no question with examples, several times at temperature 1 (Yona, Aharoni and Geva 2024, appendix B).
 
     The score is the share, in [0, 1], of the readable answers that say no; 1 is the worst. A row has none where it
-    has no description, where the model could not be had, or where more than half of its answers are neither yes nor no.
+    has no description, or where more than half of its answers are neither yes nor no.
     An `abstraction.datasets.building.Scorer`.
     """
 
@@ -44,13 +44,12 @@ class ConsistencyScorer:
         digest = hashlib.sha256(told).hexdigest()[:8]
         return f"{model_name(self.model.identity)} {how.n} samples prompts:{prompts} {digest}"
 
-    def __call__(self, rows: Sequence[TieredRow], /) -> Sequence[float | None]:
-        """A score for each row, None where there is none."""
+    def __call__(self, rows: Sequence[TieredRow], /) -> Sequence[float | Failure | None]:
+        """A score for each row, None where there is none, the Failure where the model could not be had."""
         asked = {at: request for at, row in enumerate(rows) if (request := self._request(row)) is not None}
-        scores: list[float | None] = [None] * len(rows)
+        scores: list[float | Failure | None] = [None] * len(rows)
         for at, result in zip(asked, self.model.generate(asked.values()), strict=True):
-            if isinstance(result, Reply):
-                scores[at] = score_of([one.text for one in result.completions])
+            scores[at] = score_of([one.text for one in result.completions]) if isinstance(result, Reply) else result
         return scores
 
     def _request(self, row: TieredRow) -> Request | None:

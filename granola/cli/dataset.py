@@ -110,7 +110,7 @@ def dataset(
     check_unphrased(options, answers=answers, scored=consistency is not None)
     models = Models(phrasing=options, consistency=consistency, samples=samples, answers=answers)
     built = make(questions, snapshot, out, settings=settings, models=models, force=force, restart=restart)
-    if built.rejected or built.phrasing.unanswered:
+    if built.rejected or built.phrasing.unanswered or built.unscored:
         raise typer.Exit(1)
 
 
@@ -171,6 +171,9 @@ def make(
         note(
             f"{rows} without an answer of the model's keep the graph's ladder; --force builds anew and asks them again"
         )
+    if built.unscored:
+        rows = count(built.unscored, "row")
+        note(f"{rows} without a score, as the model could not be had; --force builds anew and asks them again")
     return built
 
 

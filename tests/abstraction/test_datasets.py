@@ -7,7 +7,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,9 @@ from abstraction.datasets.questions import (
 )
 from abstraction.datasets.statistics import Statistics
 from abstraction.errors import DatasetError, RowError
+from abstraction.models.request import Message, Request
+from abstraction.models.result import Failure, FailureReason
+from abstraction.phrasing.decisions import with_note
 from abstraction.rows import TieredRow, read_tiered
 from abstraction.tiers import Level, Tier
 from kg.store.sqlite import SQLiteStore
@@ -96,7 +99,10 @@ def tiered(*levels: str | tuple[str, ...], relation: str | None = "P19", **extra
         (tiered("Town", ("a State", "State")), Step.DUPLICATE_ANSWERS, "an answer stands twice"),
         (tiered("Town", "State", **{SCORE: 0.5}), None, ""),
         (tiered("Town", "State", **{SCORE: 0.625}), Step.INCONSISTENT_DESCRIPTIONS, "the score is above the threshold"),
-        (tiered("Town", "State", **{SCORE: "0.9"}), None, ""),
+        (tiered("Town", "State", **{SCORE: "0.9"}), Step.INCONSISTENT_DESCRIPTIONS, "the score is above the threshold"),
+        (tiered("Town", "State", **{SCORE: "0.4"}), None, ""),
+        (tiered("Town", "State", **{SCORE: "high"}), None, ""),
+        (tiered("Town", "State", **{SCORE: True}), None, ""),
     ],
 )
 def test_each_step_takes_out_what_it_is_for_and_only_where_it_is_on(
@@ -313,6 +319,79 @@ def test_a_killed_building_goes_on_and_asks_nothing_twice(tmp_path: Path) -> Non
     for name in ("data/test.jsonl", "dropped.jsonl", "README.md"):
         assert (killed / "out" / name).read_bytes() == (whole / "out" / name).read_bytes(), name
     assert not (killed / ".out.work").exists()
+
+
+@dataclass
+class Lacking:
+    """A phraser and a scorer that have no answer for one row before `there`, and note whom they are asked about."""
+
+    there: bool
+    fingerprint: str = "lacking"
+    asked: list[str] = field(default_factory=list)
+
+    def phrase(self, rows: Sequence[TieredRow]) -> Sequence[TieredRow]:
+        self.asked += [row.id for row in rows]
+        failed = {row.id: "" if self.there or row.id != "b0" else str(FailureReason.SERVER_ERROR) for row in rows}
+        return [with_note(row, mode="free", calls=["k"], fallback=failed[row.id]) for row in rows]
+
+    def __call__(self, rows: Sequence[TieredRow], /) -> Sequence[float | Failure | None]:
+        request = Request(id="b5", messages=(Message(role="user", content="?"),))
+        failure = Failure(request=request, reason=FailureReason.OVERLOADED, message="busy")
+        return [0.0 if self.there or row.id != "b5" else failure for row in rows]
+
+
+@dataclass
+class Phrasing:
+    of: Lacking
+    fingerprint: str = "lacking"
+
+    def __call__(self, rows: Sequence[TieredRow], /) -> Sequence[TieredRow]:
+        return self.of.phrase(rows)
+
+
+def test_a_building_that_goes_on_asks_again_where_asking_failed(tmp_path: Path) -> None:
+    put(tmp_path / "q.jsonl", MANY)
+    world(tmp_path / "w.sqlite").close()
+    questions = QuestionFiles(files=(tmp_path / "q.jsonl",), relation="P19")
+    settings = Settings(name="Tiny", format="jsonl", batch=4, steps=frozenset(STEPS) - {Step.SEVERAL_ANSWERS})
+
+    def stop(done: int) -> None:
+        if done == len(MANY):
+            raise KeyboardInterrupt
+
+    def build(model: Lacking, progress: Callable[[int], None], force: bool = False) -> Built:
+        return build_dataset(
+            questions, SQLiteStore.open(tmp_path / "w.sqlite"), tmp_path / "out", settings=settings,
+            phraser=Phrasing(model), scorer=model, progress=progress, force=force,
+        )  # fmt: skip
+
+    with pytest.raises(KeyboardInterrupt):
+        build(Lacking(False), stop)
+    with pytest.raises(KeyboardInterrupt):
+        build(again := Lacking(False), stop)
+    ids = [row["id"] for row in MANY]
+    batches = [ids[at : at + 4] for at in range(0, len(ids), 4)]
+    assert again.asked == [one for batch in batches if {"b0", "b5"} & set(batch) for one in batch]
+    made = build(answering := Lacking(True), lambda done: None)
+    assert answering.asked == again.asked
+    assert (made.phrasing.unanswered, made.unscored) == (0, 0)
+    made = build(Lacking(False), lambda done: None, force=True)
+    assert (made.phrasing.unanswered, made.unscored) == (1, 1)
+
+
+def test_a_score_that_a_row_brought_stays_where_there_is_no_other(tmp_path: Path) -> None:
+    rows = [{**row, SCORE: 0.25} for row in ASKED]
+    _, found = built(tmp_path, rows, scorer=Scored({"a": 0.5}))
+    assert {row.id: row.extra[SCORE] for row in found}["a"] == 0.5
+    assert {row.extra[SCORE] for row in found} == {0.5, 0.25}
+
+
+def test_a_field_called_phrasing_is_the_questions_own_where_nothing_is_phrased(tmp_path: Path) -> None:
+    theirs = {"tiers": [{"x": 1}], "fallback": "refused", "why": "so"}
+    made, found = built(tmp_path, [{**row, "phrasing": theirs} for row in ASKED])
+    assert made.phrasing.unanswered == 0
+    assert all(json.loads(row.extra["phrasing"]) == theirs for row in found)
+    assert not (tmp_path / "out" / "phrasing.jsonl").exists()
 
 
 def test_work_for_something_else_is_not_taken_over(tmp_path: Path) -> None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import pickle
+import socketserver
 import subprocess
 import sys
+import threading
 import traceback
 from pathlib import Path
 
@@ -61,6 +63,44 @@ def test_a_refusal_that_repeats_the_key(with_key: str, tmp_path: Path, status: i
     assert "Very" not in told
     assert b"Very" not in files_of(tmp_path)
     assert "[key]" in told or status == 302
+
+
+@pytest.mark.parametrize("status", [400, 500])
+def test_a_refusal_that_repeats_a_short_key(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, status: int) -> None:
+    monkeypatch.setenv("TEST_KEY", "sk7ab")
+    with serving(status=status, echo_headers=True) as (url, _):
+        model = open_model(f"openai:{url}?key=TEST_KEY&tries=1#m", log=tmp_path / "calls.jsonl")
+        assert "sk7ab" not in repr(list(model.generate([asked("x")])))
+        model.close()
+    assert b"sk7ab" not in files_of(tmp_path)
+    assert b"[key]" in files_of(tmp_path)
+
+
+def test_no_part_of_a_key_is_left_where_an_answer_is_cut(with_key: str, tmp_path: Path) -> None:
+    answered = "HTTP/1.1 500 X\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{}"
+
+    class Handler(socketserver.StreamRequestHandler):
+        def handle(self) -> None:
+            length = 0
+            while (line := self.rfile.readline()) not in (b"\r\n", b""):
+                if line.lower().startswith(b"content-length:"):
+                    length = int(line.split(b":")[1])
+            self.rfile.read(length)
+            escaped = SECRET.replace("/", "\\/")
+            body = f"{escaped} {'x' * (1992 - len(escaped))}{SECRET}"
+            self.wfile.write(answered.format(len(body), body).encode())
+
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        word = f"openai:http://127.0.0.1:{server.server_address[1]}/v1?key={with_key}&tries=1#m"
+        model = open_model(word, log=tmp_path / "calls.jsonl")
+        (result,) = model.generate([asked("x")])
+        model.close()
+        server.shutdown()
+    assert isinstance(result, Failure)
+    assert "sk-" not in repr(result)
+    assert b"sk-" not in files_of(tmp_path)
+    assert b"xxx" in files_of(tmp_path)
 
 
 def test_a_run_that_ends_in_an_error_shows_no_key() -> None:

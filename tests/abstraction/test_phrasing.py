@@ -462,7 +462,9 @@ def test_scores_of_rows() -> None:
         tiered("Joe"),
     ]
     scorer = ConsistencyScorer(model, samples=4)
-    assert scorer(rows) == [0.0, 1.0, None, None]
+    scores = scorer(rows)
+    assert [isinstance(score, Failure) for score in scores] == [False, False, True, False]
+    assert [score for score in scores if not isinstance(score, Failure)] == [0.0, 1.0, None]
     assert [request.sampling.n for request in model.asked] == [4, 4, 4]
     assert {request.sampling.temperature for request in model.asked} == {1.0}
     assert ConsistencyScorer(model, samples=5).fingerprint != scorer.fingerprint
