@@ -190,7 +190,7 @@ class _Job:
                 "source_entities": len(self.collector.seen),
                 "duplicates": self.collector.duplicates,
                 **({"incomplete": self.reading.unclosed} if self.reading.unclosed else {}),
-                "warnings": [*self.unclosed(), *self.unheard(heard)],
+                "warnings": [*self.unclosed(), *self.unheard(heard), *self.collector.unmet(scope.ids)],
                 "rejects": self.rejects.counts(),
                 **(origin.facts if origin else {}),
             },
@@ -324,7 +324,7 @@ def _keeping(work: Work, reading: Reading, keep: Callable[[], None]) -> Iterator
 
 def _leave(work: Work, error: BaseException | None, *, keep: bool) -> None:
     """Keep the work where it is worth something to a later call, else remove it."""
-    if keep and error is not None and not isinstance(error, SelectionError) and work.resumed:
+    if keep and error is not None and not isinstance(error, SelectionError) and work.left:
         work.close()
     else:
         work.discard()

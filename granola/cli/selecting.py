@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from granola.cli.output import report_rejects
+from granola.errors import UsageError
 
 if TYPE_CHECKING:
     from abstraction.rows import RejectedRow
@@ -77,6 +78,14 @@ def scope_of(
 def words(given: list[str]) -> list[str]:
     """The words of options that take several, by commas or by being repeated."""
     return [word for text in given for word in re.split(r"[,\s]+", text) if word]
+
+
+def languages_of(given: list[str]) -> list[str] | None:
+    """The codes of `--languages`, None for all. Raises UsageError where there is none: nothing would have a name."""
+    codes = words(given)
+    if not codes:
+        raise UsageError("--languages names no language; give codes as in en,de, or all")
+    return None if "all" in codes else codes
 
 
 def _ids_in(path: Path) -> Iterator[str]:

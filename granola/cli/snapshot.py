@@ -16,7 +16,7 @@ from granola.cli.describing import COUNTED, described
 from granola.cli.mirror import push
 from granola.cli.mirror import verify as verify_mirror
 from granola.cli.output import check_out, check_standard_input, count, note
-from granola.cli.selecting import scope_of, words
+from granola.cli.selecting import languages_of, scope_of
 from granola.cli.sources import SourceKind, build_from
 from granola.errors import UsageError
 
@@ -147,7 +147,7 @@ def build(
         hub_limit=hub_limit,
         properties=properties,
     )
-    codes = words(languages)
+    languages_kept = languages_of(languages)
     options: list[tuple[str, list[Any]]] = [
         ("--from", [source_kind.value] if source_kind is not SourceKind.DUMP else []),
         ("--cache", [cache] if cache else []),
@@ -168,7 +168,6 @@ def build(
             command += [name, str(value)]
     for flag, given in (("--no-properties", not properties), ("--keep-partial", keep_partial)):
         command += [flag] * given
-    languages_kept = None if "all" in codes else codes
     if source_kind is not SourceKind.DUMP and (workers or restart or dry_run):
         raise typer.BadParameter(f"--workers, --restart and --dry-run are for dumps, not for --from {source_kind}")
     if source_kind is SourceKind.DUMP and (dry_run or _is_large(sources or [])):

@@ -14,11 +14,14 @@ from kg.building.harvest import Batch, Harvester, Recipe
 from kg.building.reading import Answer
 from kg.building.work import Work
 from kg.idset import IdSet
+from kg.picking import numbers_of
 from kg.reading.entity_json import Reject
 from kg.store import filling, schema
 from kg.store.fingerprint import digest_of, entities_digest, summed
+from kg.store.rows import id_of
 from kg.tally import Tally
 
+_TOLD = 5  # ids in a warning
 _ROW_KEYS = ("line", "reason", "detail", "entity", "statement", "excerpt")
 
 
@@ -81,6 +84,17 @@ class Collector:
         self._digest = int(state.get("digest", "0"), 16)
         self.rejects = rejects
         self.tally = Tally(self._connection, "notes.tally")
+
+    def unmet(self, ids: Iterable[str]) -> list[str]:
+        """A warning where ids that were named are neither among the entities read nor merged into another."""
+        merged = {number for (number,) in self._connection.execute("SELECT source FROM redirect")}
+        named = numbers_of(ids)
+        missing = [id_of(number) for number in sorted(named) if number not in self.seen and number not in merged]
+        if not missing:
+            return []
+        more = f" and {len(missing) - _TOLD:,} more" if len(missing) > _TOLD else ""
+        shown = f"{', '.join(missing[:_TOLD])}{more}"
+        return [f"{len(missing):,} of the {len(named):,} ids named are not in what was read: {shown}"]
 
     def keep(self, reading: dict[str, Any], phase: str = "reading") -> None:
         """Make a checkpoint behind what was added."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
-import tempfile
 import time
 from collections.abc import Collection, Sequence
 from contextlib import closing
@@ -83,32 +82,31 @@ def estimate(
     spent = [0.0] * len(recipes)
     plain = entities = edges = names = 0
     began = time.process_time()
-    with tempfile.TemporaryDirectory(dir=folder, prefix=".estimate.") as temporary:
-        size, loading = 0, 0.0
-        store = _Store(Path(temporary) / "sample.sqlite")
-        with closing(store), closing(reader.blocks()) as blocks:
-            for block in blocks:
-                for at, harvester in enumerate(harvesters):
-                    start = time.process_time()
-                    if at == 0:
-                        batch = harvester.read(block)
-                        names += sum(map(len, batch.names))
-                    elif scope.needs_graph:
-                        edges += len(harvester.survey(block).edges)
-                    else:
-                        harvester.read(block)
-                    spent[at] += time.process_time() - start
+    size, loading = 0, 0.0
+    store = _Store()
+    with closing(store), closing(reader.blocks()) as blocks:
+        for block in blocks:
+            for at, harvester in enumerate(harvesters):
                 start = time.process_time()
-                store.add(batch.records)
-                loading += time.process_time() - start
-                entities += batch.entities
-                plain += len(block.data)
-                if plain >= SAMPLE:
-                    break
+                if at == 0:
+                    batch = harvester.read(block)
+                    names += sum(map(len, batch.names))
+                elif scope.needs_graph:
+                    edges += len(harvester.survey(block).edges)
+                else:
+                    harvester.read(block)
+                spent[at] += time.process_time() - start
             start = time.process_time()
-            size = store.finish()
+            store.add(batch.records)
             loading += time.process_time() - start
-        whole_sample = plain < SAMPLE
+            entities += batch.entities
+            plain += len(block.data)
+            if plain >= SAMPLE:
+                break
+        start = time.process_time()
+        size = store.finish()
+        loading += time.process_time() - start
+    whole_sample = plain < SAMPLE
     unpacking = max(0.0, time.process_time() - began - sum(spent) - loading)
     given = [Path(source) for source in readable]
     packed = sum(path.stat().st_size for path in given) if len(readable) == len(sources) else None
@@ -154,11 +152,10 @@ def estimate(
 
 
 class _Store:
-    """A snapshot of the sample, for its size and for what it takes to fill it."""
+    """A snapshot of the sample, for its size and for what it takes to fill it; in memory, as the disk may be full."""
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._connection = sqlite3.connect(path, isolation_level=None)
+    def __init__(self) -> None:
+        self._connection = sqlite3.connect(":memory:", isolation_level=None)
         filling.prepare(self._connection)
         self._seen: set[int] = set()
 
@@ -171,7 +168,10 @@ class _Store:
     def finish(self) -> int:
         filling.seal(self._connection, {}, (), ())
         self._connection.execute("COMMIT")
-        return self._path.stat().st_size
+        (pages,), (size,) = (
+            self._connection.execute(f"PRAGMA {one}").fetchone() for one in ("page_count", "page_size")
+        )
+        return int(pages * size)
 
     def close(self) -> None:
         self._connection.close()

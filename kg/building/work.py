@@ -125,6 +125,18 @@ class Work:
         return len(self.state) > 1
 
     @property
+    def left(self) -> bool:
+        """Whether a later call finds something to go on from; a checkpoint that found the disk full is none."""
+        try:
+            if self.connection.in_transaction:
+                self.connection.execute("ROLLBACK")
+            run = self.connection.execute  # the table itself is part of the first checkpoint
+            there = run("SELECT 1 FROM notes.sqlite_master WHERE name = 'state'").fetchone()
+            return there is not None and run("SELECT 1 FROM notes.state LIMIT 1").fetchone() is not None
+        except sqlite3.Error:  # closed, as all is done but putting in place; or not to be asked any more
+            return self.resumed
+
+    @property
     def sealed(self) -> bool:
         """Whether the snapshot is finished: only its place is missing."""
         return bool(self.state.get("sealed"))

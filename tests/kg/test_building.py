@@ -498,6 +498,17 @@ def test_a_disk_that_fills_up_while_reading(tmp_path: Path) -> None:
         assert store.manifest()["snapshot_id"] == whole["snapshot_id"]
 
 
+def test_a_full_disk_before_the_first_checkpoint_leaves_nothing(tmp_path: Path) -> None:
+    one = work.Work(tmp_path / "out", {})
+    one.connection.execute("PRAGMA main.max_page_count = 1")
+    one.connection.execute("PRAGMA notes.max_page_count = 1")
+    with pytest.raises(sqlite3.OperationalError, match="full"):
+        one.checkpoint({"phase": "reading", "filler": "x" * 100_000}, {})
+    assert one.resumed
+    assert not one.left
+    one.discard()
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="open files are looked up in /proc")
 def test_sorting_is_done_beside_the_output(tmp_path: Path) -> None:
     """Not in /var/tmp, which fills up at the end of a day's work."""

@@ -148,6 +148,19 @@ def test_repeats_and_warnings_are_told(run: Run, tmp_path: Path) -> None:
     assert "warning: no selected entity has a label in language 'xx'" in err
 
 
+def test_named_ids_that_are_nowhere_are_told(run: Run) -> None:
+    code, _, err = run("build", "world.json.gz", "--out", "w", "--ids", "Q6,Q700000001,P131")
+    assert code == 0
+    assert "warning: 1 of the 3 ids named are not in what was read: Q700000001" in err
+
+
+def test_no_language_at_all_is_refused(run: Run, tmp_path: Path) -> None:
+    code, _, err = run("build", "world.json.gz", "--out", "w", "--languages", "")
+    assert code == 2
+    assert "--languages names no language" in err
+    assert not (tmp_path / "w").exists()
+
+
 def test_rejected_qa_rows_give_status_1(run: Run, tmp_path: Path) -> None:
     (tmp_path / "qa.jsonl").write_text('{"question": "?", "answer": "Ohio"}\n{"question":\n')
     code, _, err = run("build", "world.json.gz", "--out", "w", "--qa", "qa.jsonl")
