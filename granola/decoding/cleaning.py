@@ -13,18 +13,31 @@ from functools import lru_cache
 from granola.matching.abstention import refusal
 
 IDK = "IDK"  # the prediction of a method that abstains
-EXAMINED = 2_000  # characters of a response that are read
+EXAMINED = 2_000  # characters of a response that are read, what was thought aloud not counted
 
 # What models put before an answer, with a colon behind it.
 _LABELS = (
-    "answer|answers|final answer|short answer|correct answer|best answer|my answer|response|responses|final response"
-    "|aggregated response|output|result|prediction|solution|a|location|place|birthplace|place of birth|place of death"
-    "|city|town|country|state|region|capital|headquarters|date|date of birth|date of death|year|month|day|time|name"
-    "|person|author|writer|composer|director|producer|performer|artist|creator|founder|owner|actor|singer|spouse"
-    "|father|mother|child|genre|language|occupation|profession|position|religion|school|university|company"
-    "|organi[sz]ation|publisher|manufacturer|record label|label|work|title|film|book|song|number|amount|quantity"
+    "answer|answers|ans|my guess|best guess|my best guess|guess|final answer|short answer|correct answer"
+    "|best answer|my answer|response|responses|final response|aggregated response|output|result|prediction"
+    "|solution|a|location|place|birthplace|birth place|deathplace|birth date|place of birth|place of death"
+    "|city|town|country|state|region|capital|headquarters|date|date of birth|date of death|year|month|day"
+    "|time|name|person|author|writer|composer|director|producer|performer|artist|creator|founder|owner|actor"
+    "|singer|spouse|father|mother|child|genre|language|occupation|profession|position|religion|school"
+    "|university|company|organi[sz]ation|publisher|manufacturer|record label|label|work|title|film|book|song"
+    "|number|amount|quantity"
 )
-_LABEL = re.compile(rf"(?:the )?(?:{_LABELS})(?: is)?\s*[:：]\s*", re.IGNORECASE)
+_LABEL = re.compile(
+    rf"(?:the )?(?:{_LABELS})(?: \d{{1,2}})?(?: is)?\s*(?:[:：]|\s=)\s*|(?:the )?(?:final |correct )?answer is\s+",
+    re.IGNORECASE,
+)
+_HEADING = re.compile(rf"\A[#\s]*(?:the )?(?:{_LABELS})\s*\Z", re.IGNORECASE)  # a label with a line of its own
+_THINKING = re.compile(r"<(think|thinking|reasoning)>.*?(?:</\1>|\Z)", re.IGNORECASE | re.DOTALL)
+_INNER = re.compile(r"\\(?:text|textbf|mathrm)\s*\{([^{}]*)\}")
+_BOXED = re.compile(r"\\boxed\s*\{([^{}]*)\}")
+_FIELD = re.compile(rf'\A\{{\s*"(?:{_LABELS})"\s*:\s*("(?:[^"\\]|\\.)*"|-?\d[\d.]*)', re.IGNORECASE)  # of JSON
+_ECHO = re.compile(r"\A(?i:(?:in |on |at |by )?(?:who|whom|whose|what|when|where|which|how))\b[^?]{5,300}\?\s+(?=\S)")
+_QUOTED = re.compile(r"\s+to (?:the|your|this) question\s*[\"“][^\"”]*[\"”]", re.IGNORECASE)
+_REMAINDER = re.compile(r"\s+(?i:explanation|note|reason|reasoning|source|confidence|rationale)\s*:.*\Z", re.DOTALL)
 _ANY_LABEL = re.compile(
     r"(?P<label>[^\W\d_][\w ]{0,30}):\s*(?=(?P=label):)", re.IGNORECASE
 )  # "Birthplace: Birthplace:"
@@ -32,7 +45,7 @@ _ASKED = re.compile(r"\s*(?:^|\n|\s)(?:q|question|query|user|human)\s*\d*\s*[:�
 _ANSWERED = re.compile(r"(?:^|\n|\s)(?:a|answer|assistant)\s*\d*\s*[:：]\s*", re.IGNORECASE)
 _TAG = re.compile(r"</?[A-Za-z|][^<>\n]{0,40}>")  # <answer>, </s>, <|endoftext|>
 _MARKUP = re.compile(r"\*\*|__|`+")
-_BULLET = re.compile(r"\A(?:[-*•>#]+|\(?\d{1,2}[.)])\s+")
+_BULLET = re.compile(r"\A(?:[-*•>#]+|\(?(?:\d{1,2}|[A-Ea-e])\)|\d{1,2}\.)\s+")
 _COURTESY = re.compile(
     r"\A(?:(?:sure(?: thing)?|of course|certainly|absolutely|okay|ok|yes|great question|good question|hello|hi)"
     r"\b\s*[,.!:-]+\s*)+(?=\S)",
@@ -41,23 +54,22 @@ _COURTESY = re.compile(
 _THOUGHT = (
     r"(?:i (?:(?:do |would |'d |strongly |really )?(?:think|believe|guess|say|suppose)|am (?:fairly |pretty |quite )?"
     r"(?:sure|certain|confident))(?: that)?|it (?:seems|appears)(?: that)?|to (?:the best of )?my knowledge"
-    r"|as far as i know|if i (?:remember|recall) (?:correctly|right(?:ly)?)|according to [\w ]{1,30}"
+    r"|as far as i know|if i (?:remember|recall) (?:correctly|right(?:ly)?)|(?:according to|based on) [^,]{1,60}(?=,)"
     r"|probably|perhaps|maybe|possibly|likely)"
 )
 _LEAD = re.compile(rf"\A{_THOUGHT}\s*,?\s+", re.IGNORECASE)
+# Pronouns in any case, verbs in small letters: "The Man Who Was Thursday" is a title.
 _STATES = re.compile(
-    r"\A(?:it|this|that|he|she|they|(?:the|his|her|its|their|my) [\w' -]{1,60}?)"
-    r"(?:'s|\s+(?:is|was|are|were|would be|has been|must be))"
+    r"\A(?i:it|this|that|he|she|they|(?:the|his|her|its|their|my) [\w'\"“”?, -]{1,160}?)"
+    r"(?:'s|\s+(?:is|was|are|were|would be|has been|must be|may be|might be|could be))"
     r"(?:\s+(?:a |an |the )?(?:originally |probably |most likely |likely |first )?(?:born|located|situated|based"
     r"|headquartered|buried|founded|established|formed|created|written|composed|directed|produced|performed|sung|made"
     r"|published|released|educated|died|set|held|named|called|spoken|owned|signed|played))?"
-    r"(?:\s+(?:in|on|at|by|from|to|as|with))?\s+(?=\S)",
-    re.IGNORECASE,
+    r"(?:\s+(?:in|on|at|by|from|to|as|with))?\s+(?=\S)"
 )
 _DID = re.compile(
-    r"\A(?:it|he|she|they)\s+(?:died|passed away|lived|worked|studied|graduated|played|wrote|speaks|spoke"
-    r"|works|plays|began|took place|happened|lies|stands)(?:\s+(?:in|on|at|by|from|for|as))?\s+(?=\S)",
-    re.IGNORECASE,
+    r"\A(?i:it|he|she|they)\s+(?:died|passed away|lived|worked|studied|graduated|played|wrote|speaks|spoke"
+    r"|works|plays|began|took place|happened|lies|stands)(?:\s+(?:in|on|at|by|from|for|as))?\s+(?=\S)"
 )
 _PARTICIPLE = re.compile(
     r"\A(?:(?:originally )?(?:born|located|situated|based|founded|written|composed|directed|produced|performed"
@@ -109,7 +121,7 @@ class Said:
 @lru_cache(maxsize=1 << 16)
 def said(response: str, *, subject: str | None = None, language: str = "en") -> Said:
     """What a response to a question about `subject` states. Never raises, whatever the text."""
-    text = _answer_part(response[:EXAMINED])
+    text = _answer_part(_conclusion(response)[:EXAMINED])
     declined = refusal(text, language)
     if declined is not None:
         if not declined.guess or not declined.offer.strip():
@@ -136,9 +148,21 @@ def readings(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys((text, *(one for one in shorter if one))))[:_MOST_READINGS]
 
 
+def _conclusion(response: str) -> str:
+    """The response without what was thought aloud, and where it boxes an answer at the end of a reasoning, that."""
+    text = _THINKING.sub("\n", response)
+    if "\\" in text:
+        text = _INNER.sub(r"\1", _INNER.sub(r"\1", text))
+    boxes = _BOXED.findall(text)
+    return boxes[-1] if boxes else text
+
+
 def _answer_part(response: str) -> str:
     """The first answer in a response: what follows "A:", before the next "Q:", its first paragraph."""
     text = _MARKUP.sub("", _TAG.sub("\n", response)).strip()
+    if found := _FIELD.match(text):
+        return found[1].strip('"').replace('\\"', '"')
+    text = _QUOTED.sub("", _ECHO.sub("", text))
     if _ASKED.match(text):  # the question is repeated first
         answered = _ANSWERED.search(text)
         text = text[answered.end() :] if answered else text.partition("\n")[2] or text
@@ -148,7 +172,7 @@ def _answer_part(response: str) -> str:
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     if not lines:
         return ""
-    first = next((line for line in lines if not line.endswith((":", "："))), "")
+    first = next((line for line in lines if not (line.endswith((":", "：")) or _HEADING.match(line))), "")
     return " ".join((first or lines[0]).split())
 
 
@@ -161,7 +185,7 @@ def _stated(text: str, subject: str | None) -> str:
         text = _LABEL.sub("", text, count=1) if _LABEL.match(text) else text
         text = _LEAD.sub("", text, count=1)
         text = _DOUBT.sub("", text) or text
-        text = _first_sentence(text)
+        text = _first_sentence(_REMAINDER.sub("", text) or text)
         text = _without_frame(text, subject)
     return text
 
@@ -171,8 +195,12 @@ def _without_frame(text: str, subject: str | None) -> str:
     sentence = text
     if subject and text[: len(subject)].casefold() == subject.casefold():
         rest = text[len(subject) :]
-        if rest[:1].isspace() or rest.startswith("'s "):
+        if rest[:1].isspace():
             sentence = f"it{rest}"
+        elif rest.startswith(("'s ", "’s ")):
+            sentence = f"its{rest[2:]}"
+        elif rest[:1] == ":" and rest[1:].strip():
+            return rest[1:].strip()
     for pattern in (_STATES, _DID, _PARTICIPLE, _KIND):
         if (found := pattern.match(sentence)) and (rest := sentence[found.end() :].strip(" ,")):
             return rest
@@ -192,4 +220,4 @@ def _unquoted(text: str) -> str:
     text = text.strip()
     while len(text) > 2 and _QUOTES.get(text[0]) == text[-1] and text[0] not in text[1:-1]:
         text = text[1:-1].strip()
-    return text
+    return text[:-1].rstrip() if text.endswith(")") and "(" not in text else text
