@@ -11,8 +11,8 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, gene
 from prometheus_client.multiprocess import MultiProcessCollector
 
 from granola import __version__
+from granola.service.settings import SHARED_METRICS
 
-SHARED = "PROMETHEUS_MULTIPROC_DIR"
 _SECONDS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10)
 
 
@@ -22,7 +22,7 @@ class Metrics:
     def __init__(self) -> None:
         own = CollectorRegistry()
         self._registry = own
-        if os.environ.get(SHARED):
+        if os.environ.get(SHARED_METRICS):
             self._registry = CollectorRegistry()
             MultiProcessCollector(self._registry)  # type: ignore[no-untyped-call]  # the library has no types here
         self.requests = Counter("granola_requests", "Requests answered.", ["route", "method", "status"], registry=own)

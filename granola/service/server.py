@@ -21,8 +21,7 @@ from typing import Any
 import uvicorn
 
 from granola.errors import GranolaError, UsageError
-from granola.service.metrics import SHARED
-from granola.service.settings import Settings
+from granola.service.settings import SHARED_METRICS, Settings
 
 BACKLOG = 1024
 SWITCH_SECONDS = 0.001  # how long answers may wait for the thread that makes ladders; Python's own 5 ms are many
@@ -111,7 +110,7 @@ def run(settings: Settings, sock: socket.socket, *, workers: int, ready: Callabl
         _serve(settings, sock, started=ready, parent=None)
         return
     folder = tempfile.mkdtemp(prefix="granola-metrics-")
-    os.environ[SHARED] = folder
+    os.environ[SHARED_METRICS] = folder  # read when the library is imported, which nothing above does
     try:
         _Crew(settings, sock, workers, ready).run()
     finally:

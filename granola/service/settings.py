@@ -9,6 +9,7 @@ from granola.errors import UsageError
 from kg.store import is_address
 
 MIB = 1 << 20
+SHARED_METRICS = "PROMETHEUS_MULTIPROC_DIR"  # the folder where worker processes put their figures together
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -290,6 +290,10 @@ def test_stopping_finishes_what_was_begun(demo_snapshot: Path) -> None:
 def test_a_worker_that_dies_is_replaced_and_all_end_with_their_parent(demo_snapshot: Path) -> None:
     with serving(demo_snapshot, "--workers", "2") as service:
         (first, second) = _children(service.process.pid)
+        assert all(is_well(service) for _ in range(20))  # each on a connection of its own, so by both
+        metrics = requests.get(f"{service.address}/v1/metrics", timeout=10).text
+        assert 'granola_requests_total{method="POST",route="/v1/ladder",status="200"} 20.0' in metrics
+        assert 'granola_ladders_total{outcome="whole"} 20.0' in metrics
         os.kill(first, signal.SIGKILL)
         until = time.monotonic() + 20
         while len(now := set(_children(service.process.pid)) - {first}) < 2:
