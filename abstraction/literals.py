@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from abstraction.evidence import from_statement
 from abstraction.information.literals import with_date_bits, with_quantity_bits
 from abstraction.ladders.dates import ParsedDate, date_ladder, parse_date
@@ -9,6 +11,8 @@ from abstraction.tiers import Evidence, Level
 from kg.graph import Graph
 from kg.model import QuantityValue, TimeValue
 from kg.selection import time_key
+
+_THOUSANDS = re.compile(r"\d[.,]\d{3}(?!\d)")
 
 
 def date_levels(text: str, *, graph: Graph, subject: str | None, relation: str) -> tuple[Level, ...] | None:
@@ -46,6 +50,8 @@ def quantity_levels(text: str, *, graph: Graph, subject: str | None, relation: s
     parsed = parse_quantity(text, code=graph.shown_in)
     if parsed is None:
         return None
+    if parsed.code != graph.shown_in.split("-")[0] and _THOUSANDS.search(text):
+        return None  # "3.718 metros": no rules of the language tell a thousand from a thousandth
     evidence = None
     if subject is not None and relation:
         for statement in graph.current(subject, relation):

@@ -15,7 +15,7 @@ from abstraction.demonyms import bundled_demonyms
 from abstraction.information.weighing import rises
 from abstraction.languages import language as language_of
 from abstraction.languages import reading_language
-from abstraction.relations import relation
+from abstraction.relations import ANY, relation
 from abstraction.rows import TieredRow
 from abstraction.tiers import Tier
 from abstraction.verifying.findings import Finding, Flaw, Status, TierCheck
@@ -32,6 +32,7 @@ from abstraction.verifying.wording import (
     taken_back_by,
     written_in_lower_case,
 )
+from abstraction.wording import read_wording
 from kg.graph import Graph
 from kg.model import TextValue, TimeValue
 from kg.store.base import Store
@@ -41,17 +42,27 @@ CONTAINING = frozenset({"P131", "P17", "P30", "P276", "P159", "P706", "P361", "P
 BELONGING = frozenset({"P749", "P127", "P361", "P1830"})  # parents and owners: what is theirs lies where they lie
 CLASSING = frozenset({"P279", "P31", "P171"})
 NATIONAL = frozenset({"P27", "P17", "P495", "P131", "P159", "P740", "P276", "P19"})
+DATING = frozenset({"P571", "P576", "P577", "P580", "P582", "P585"})
 STATES = frozenset({"Q3624078", "Q6256", "Q15634554"})
 # Words that what is asked already says of every answer.
 ASKED = {
     "position": {"position"}, "person": {"person"}, "performer": {"person", "performer"}, "agent": {"person"},
     "owner": {"person"}, "country": {"country"}, "school": {"school"}, "genre": {"genre"}, "language": {"language"},
+    "award": {"award"},
 }  # fmt: skip
 _UNIT = re.compile(
     r"\b(?:state|province|region|county|counties|district|city|town|department|canton|republic|kingdom|municipality|borough|"
     r"parish|prefecture|oblast|governorate|language|languages|family|genre)\b",
     re.I,
 )
+
+
+def _asked(row: TieredRow) -> str:
+    """What kind of entity the relation asks for, else the wording."""
+    if row.relation:
+        return relation(row.relation).asks
+    told = (read_wording(row.question).kind or ANY).asks
+    return "any" if told in ("date", "quantity") else told  # values are known by their evidence
 
 
 @dataclass(slots=True)
@@ -75,7 +86,7 @@ class EntailmentChecker:
         """One outcome a tier beyond the answer, in the order of the row."""
         answers = answers_of(row)
         dates = self._dates(row)
-        asked = relation(row.relation).asks if row.relation else "any"
+        asked = _asked(row)
         rising = set(rises(row.levels))
         out: list[TierCheck] = []
         finer: set[str] = set()
@@ -156,7 +167,7 @@ class EntailmentChecker:
             if step is not None:
                 steps.append(step)
         rules = [e.text or "" for e in tier.evidence if e.kind == "rule"]
-        asked = relation(row.relation).asks if row.relation else "any"
+        asked = _asked(row)
         for answer in answers:
             # What holds whoever is meant has to hold of each on its own.
             shared = len(answers) > 1 and tier_is_shared(row)
@@ -240,6 +251,9 @@ class EntailmentChecker:
             known |= self._said_by(step) | ({"country"} if step.target in STATES else set())
         for rule in rules:
             known |= content(rule)
+        years = [s.words.lstrip("+")[:4] for s in reached.used if s.property in DATING]
+        if len({year[:3] for year in years}) == 1 and years[0].isdigit():
+            known.add(f"{years[0][:3]}0")  # the one decade that all of them lie in
         for name in tier.names():
             missing = sorted(content(name) - known)
             if missing:

@@ -72,24 +72,27 @@ def value_tier_holds(answer: Level, tier: Tier) -> Ruling:
     """A date or an amount: each name of the tier, recomputed, must hold the answer under one of its own names.
 
     A coarser tier may hold the answer in one calendar or unit only, so one name of the answer is enough for each name.
+    A bare number may be a year or a count: one reading of a name is enough.
     """
     names = [name for t in answer.tiers for name in t.names()]
     spans = [s for name in names if (s := span_of_words(name))]
     ranges = [r for name in names if (r := range_of_words(name))]
+    told = range_of_words(tier.text)
+    rounded = told is not None and told.low < told.high
     read = False
     for name in tier.names():
-        outer = span_of_words(name)
+        if rounded and name != tier.text and _NUMBER_FIRST.match(bare(name)):
+            continue  # the rounded number itself, said without "about"
+        readings = []
+        outer, about = span_of_words(name), range_of_words(name)
         if outer is not None and spans:
-            read = True
-            if not any(outer.holds(inner) for inner in spans):
-                return Ruling(holds=False, wrong=f"{name!r} does not hold {names[0]!r}")
-            continue
-        about = range_of_words(name)
+            readings.append(any(outer.holds(inner) for inner in spans))
         if about is not None and ranges:
-            told = range_of_words(tier.text)
-            if name != tier.text and told is not None and bare(name)[:1].isdigit():
-                continue  # the rounded number itself, said without "about"
-            read = True
-            if not any(range_holds(about, inner) for inner in ranges):
-                return Ruling(holds=False, wrong=f"{name!r} does not hold {names[0]!r}")
+            readings.append(any(range_holds(about, inner) for inner in ranges))
+        if readings and not any(readings):
+            return Ruling(holds=False, wrong=f"{name!r} does not hold {names[0]!r}")
+        read |= bool(readings)
     return Ruling(holds=read)
+
+
+_NUMBER_FIRST = re.compile(r"(?:[a-z]{1,3}\$|[^\w\s])*\s*\d")

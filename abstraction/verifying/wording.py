@@ -12,7 +12,7 @@ _WORD = re.compile(r"[^\W_]+(?:[.&'][^\W_]+)*")
 _PROPER = re.compile(r"[A-ZÀ-Þ][\w.'’-]*(?: (?:of |and |the |de )*[A-ZÀ-Þ][\w.'’-]*)*")
 _ARTICLE = re.compile(r"^(?:an?|the)\s+")
 # Carry no content of their own.
-_FUNCTION = "a an the of in on at for from by to and or with within part s who whose is was are were that which"
+_FUNCTION = "a an the of in on at for from by to and or with within part given s who whose is was are were that which"
 FUNCTION = frozenset(_FUNCTION.split())
 # A word before a noun that takes the noun back: a vice president is no president.
 _TAKES_BACK = """

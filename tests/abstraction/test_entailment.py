@@ -7,12 +7,14 @@ from dataclasses import replace
 
 import pytest
 
+from abstraction.evidence import from_statement
 from abstraction.pipeline import LadderMaker
 from abstraction.rows import TieredRow
 from abstraction.tiers import Evidence, Level, Tier
 from abstraction.verifying.entailment import EntailmentChecker
 from abstraction.verifying.findings import Flaw
 from abstraction.verifying.rules import value_tier_holds
+from kg.graph import Graph
 from kg.model import Entity
 from tests.worlds import entity, row, store_of
 
@@ -167,12 +169,33 @@ def rule(text: str) -> Callable[[str], Tier]:
         ("12", "fewer than 20", True),
         ("25", "fewer than 20", False),
         ("2 km", "about 2,000 metres", True),
+        ("1999", "about 2,000", True),
+        ("1999", "about 3,000", False),
+        ("-195.8 °C", "about -200 °C", True),
+        ("£250,000", "about £300,000", True),
+        ("£250,000", "about £500,000", False),
     ],
 )
 def test_calendar_and_arithmetic_are_recomputed(answer: str, tier: str, right: bool) -> None:
     ruling = value_tier_holds(Level(tiers=(Tier(text=answer),)), Tier(text=tier))
     assert ruling.holds is right
     assert bool(ruling.wrong) is not right
+
+
+def test_bare_roundings_of_signed_amounts_are_names_of_what_they_round() -> None:
+    tier = Tier(text="about £300,000", aliases=("£300,000", "approximately £300,000"))
+    assert value_tier_holds(Level(tiers=(Tier(text="£250,000"),)), tier).holds
+
+
+@pytest.mark.parametrize(("end", "flawed"), [(1918, False), (1921, True)])
+def test_a_decade_holds_every_date_given_for_it(end: int, flawed: bool) -> None:
+    war = entity("Q10", "The War", "war of the world", P31="Q198", P580=1914, P582=end)
+    store = store_of(war, entity("Q198", "war"))
+    said = [s for p in ("P31", "P580", "P582") for s in war.statements if s.property == p]
+    evidence = tuple(from_statement(Graph(store), one) for one in said)
+    made = ladder("The War", "Q10", Tier(text="a 1910s war", evidence=evidence))
+    (checked,) = EntailmentChecker(store).check(replace(made, relation=None, question="What was it?"))
+    assert (checked.status == "flawed") is flawed
 
 
 def test_a_wrong_century_is_a_flaw_of_the_row() -> None:

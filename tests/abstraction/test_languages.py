@@ -302,3 +302,12 @@ def test_what_a_language_goes_without_stands_in_the_row() -> None:
 def test_a_name_in_the_question_is_no_tier(code: str, question: str) -> None:
     answer = {"de": "Rom", "fr": "Rome", "es": "Roma"}[code]
     assert ladder(code, answer, "P36", question)[0].split(" › ")[1:] == [{"fr": "Europe"}.get(code, "Europa")]
+
+
+@pytest.mark.parametrize(
+    ("code", "answer", "levels"),
+    [("pt", "3.718 metros", 1), ("pt", "3,718", 1), ("pt", "3718", 5), ("en-gb", "3,718", 5), ("de-at", "3.718", 5)],
+)
+def test_a_thousand_is_not_guessed_at_without_rules(code: str, answer: str, levels: int) -> None:
+    made = LadderMaker(store_of(*WORLD), language=code).make(row(answer, "P1082", question="?"))
+    assert len(made.levels) == levels
