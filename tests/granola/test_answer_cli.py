@@ -121,6 +121,19 @@ def test_methods(
     assert ("n" in record["sampling"]) == (often or method == "sample")
 
 
+def test_with_one_sample_every_method_is_its_plain_form(
+    run: Run, snapshot: Path, questions: Path, tmp_path: Path
+) -> None:
+    model = f"replay:{recorded(tmp_path / 'recorded.jsonl')}"
+    found = {}
+    for method in ("sample", "self-consistency", "drag", "drag-graph"):
+        out = tmp_path / f"{method}.jsonl"
+        arguments = [questions, "--model", model, "--method", method, "--samples", 1, "--snapshot", snapshot]
+        assert run(*arguments, "--out", out)[0] == 0
+        found[method] = [(row["prediction"], row["samples"]) for row in lines(out)]
+    assert len({str(rows) for rows in found.values()}) == 1
+
+
 def test_one_sampling_run_serves_all_methods(run: Run, snapshot: Path, questions: Path, tmp_path: Path) -> None:
     log, kept = tmp_path / "asked.txt", tmp_path / "kept.sqlite"
     with serving(log=str(log)) as (address, _):
