@@ -177,8 +177,9 @@ class _Job:
         self.read(readable, origin.rejects if origin else ())
         for merged, target in (origin.redirects if origin else {}).items():
             self.redirect(merged, target)
-        _check_result(self, sources)
+        _check_result(self, sources, self._work)
         counted = self.counted()
+        asked_for = origin.scope if origin else scope
         self._work.mark_sealed()
         filling.seal(
             self._work.connection,
@@ -186,11 +187,11 @@ class _Job:
                 "created": datetime.now(UTC).isoformat(timespec="seconds"),
                 **asked,
                 "sources": list(origin.sources) if origin else self.reading.describe(),
-                "selection": (origin.scope if origin else scope).to_json(),
+                "selection": asked_for.to_json(),
                 "source_entities": len(self.collector.seen),
                 "duplicates": self.collector.duplicates,
                 **({"incomplete": self.reading.unclosed} if self.reading.unclosed else {}),
-                "warnings": [*self.unclosed(), *self.unheard(heard), *self.collector.unmet(scope.ids)],
+                "warnings": [*self.unclosed(), *self.unheard(heard), *self.collector.unmet(asked_for.ids)],
                 "rejects": self.rejects.counts(),
                 **(origin.facts if origin else {}),
             },
@@ -297,10 +298,6 @@ class _Job:
         task = self._crew.submit(COUNT, os.fsencode(self._work.snapshot))
         return lambda: msgspec.msgpack.decode(task.result(), type=filling.Counted)
 
-    def is_empty(self) -> bool:
-        """Whether nothing was selected."""
-        return self._work.connection.execute("SELECT 1 FROM entity LIMIT 1").fetchone() is None
-
     def unclosed(self) -> list[str]:
         """A warning for each source that may have been cut at a line's end, or is a piece of another."""
         return [unclosed(name) for name in self.reading.unclosed]
@@ -373,14 +370,14 @@ def _fingerprint(source: Path | str) -> dict[str, Any]:
     return {"name": path.name, "size": found.st_size, "modified": found.st_mtime_ns}
 
 
-def _check_result(job: _Job, sources: Sequence[Path | str]) -> None:
+def _check_result(job: _Job, sources: Sequence[Path | str], work: Work) -> None:
     seen = len(job.collector.seen)
     if not seen:
         names = ", ".join(str(source) for source in sources)
         count = sum(job.rejects.counts().values())
         more = f"; {count} rejected, the first: {job.rejects.first()}" if count else ""
         raise SourceError(f"{names}: no item or property in it{more}")
-    if job.is_empty():
+    if work.connection.execute("SELECT 1 FROM entity LIMIT 1").fetchone() is None:
         raise SelectionError(f"none of the {seen} entities read is selected; widen the selection or the source")
 
 

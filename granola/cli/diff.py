@@ -12,6 +12,7 @@ import orjson
 import typer
 
 from granola.cli.output import check_outputs, report_rejects
+from granola.errors import UsageError
 from kg.files import atomic_path
 
 _TOLD = 20  # properties in the printed table
@@ -108,6 +109,8 @@ def check(
         for finding, count in findings.most_common():
             typer.echo(f"{count:>8,}  {finding}")
     report_rejects(str(tiered), rejected)
+    if not rows:
+        raise UsageError(f"{tiered}: no tiered row in it; name a file that granola tiers wrote")
     if sound < rows or rejected:
         raise typer.Exit(1)
 

@@ -88,7 +88,10 @@ def _neo4j(snapshot: Path, out: str, format: Format, force: bool, progress: Call
         snapshot, out, format="parquet" if format is Format.NEO4J_PARQUET else "csv", force=force, progress=progress
     )
     _tell(f"{out}: " + ", ".join(f"{count:,} {file}" for file, count in done.rows.items()))
-    _tell("with the database stopped, run the command below; then, with it started,")
+    _tell(
+        "with the database stopped, run the command below (over a database that exists with"
+        " --overwrite-destination, which drops what is in it); then, with it started,"
+    )
     _tell(f"    granola snapshot push {snapshot} bolt://HOST:7687")
     _tell("which makes the indexes and marks the mirror complete")
     typer.echo(done.command)

@@ -9,6 +9,7 @@ from pathlib import Path
 import typer
 
 from granola.cli.output import check_outputs
+from granola.cli.selecting import languages_of
 
 
 def spark(
@@ -37,16 +38,16 @@ def spark(
     from kg.spark import REJECTS_SUFFIX, decode_dump
 
     began = time.monotonic()
-    codes = sorted({code for given in languages for code in given.replace(",", " ").split()})
+    codes = languages_of(languages)
     check_outputs(Path(f"{out}{REJECTS_SUFFIX}"), inputs=sources, force=True)
     command = ["granola", "snapshot", "spark", *map(str, sources), "--out", str(out)]
-    for code in [] if "all" in codes else codes:
+    for code in codes or ():
         command += ["--languages", code]
     done = decode_dump(
         sources,
         out,
         master=master,
-        languages=None if "all" in codes else codes,
+        languages=codes,
         partitions=partitions,
         force=force,
         command=shlex.join(command),

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from kg.errors import ExportError
-from kg.files import atomic_path
+from kg.files import atomic_path, why_unwritten
 
 STDOUT = "-"
 MANIFEST = "manifest.json"  # in every folder that is written here
@@ -53,7 +53,8 @@ def writing(out: Path | str) -> Iterator[None]:
     except FileNotFoundError:
         raise
     except OSError as error:
-        raise ExportError(f"cannot write {out}: {error}; nothing was left behind") from error
+        why = why_unwritten(Path(out), error)
+        raise ExportError(f"cannot write {out}: {why}; nothing was left behind") from error
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import time
@@ -148,6 +149,8 @@ class Client:
         import neo4j
 
         if self._driver is None:
+            # Errors are told by ours; without a handler the driver writes its own words to standard error too.
+            logging.getLogger("neo4j").addHandler(logging.NullHandler())
             self._driver = neo4j.GraphDatabase.driver(
                 self.address.uri,
                 auth=_credentials(),

@@ -50,6 +50,20 @@ def test_rdf_to_a_file_and_to_standard_output(run: Run, tmp_path: Path) -> None:
     assert '<http://www.wikidata.org/entity/Q90> <http://www.w3.org/2000/01/rdf-schema#label> "Paris"@en .' in out
 
 
+def test_what_does_not_fit_on_the_disk_is_told_by_its_own_name(run: Run) -> None:
+    code, _, err = run("snapshot", "export", "s.sqlite", "--format", "nt", "--out", "/dev/full/x.nt")
+    assert code == 2
+    assert "-> None" not in err
+    assert ".tmp" not in err
+
+
+def test_a_file_without_rows_cannot_be_checked(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "empty.jsonl").write_text("")
+    code, _, err = run("snapshot", "check", "empty.jsonl", "s.sqlite")
+    assert code == 2
+    assert "empty.jsonl" in err
+
+
 def test_outputs_that_would_destroy_something_are_refused(run: Run, snapshot: Path) -> None:
     before = snapshot.read_bytes()
     for words in (

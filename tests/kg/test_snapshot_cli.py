@@ -154,8 +154,9 @@ def test_named_ids_that_are_nowhere_are_told(run: Run) -> None:
     assert "warning: 1 of the 3 ids named are not in what was read: Q700000001" in err
 
 
-def test_no_language_at_all_is_refused(run: Run, tmp_path: Path) -> None:
-    code, _, err = run("build", "world.json.gz", "--out", "w", "--languages", "")
+@pytest.mark.parametrize("verb", ["build", "spark"])
+def test_no_language_at_all_is_refused(run: Run, tmp_path: Path, verb: str) -> None:
+    code, _, err = run(verb, "world.json.gz", "--out", "w", "--languages", "")
     assert code == 2
     assert "--languages names no language" in err
     assert not (tmp_path / "w").exists()

@@ -260,6 +260,11 @@ def test_selection_and_languages_work_as_for_dumps(folder: Path, tmp_path: Path)
             assert one.manifest()[key] == other.manifest()[key]
 
 
+def test_named_ids_that_are_in_no_file_are_told(folder: Path, tmp_path: Path) -> None:
+    report = build_from_rdf([folder / "world.nt"], tmp_path / "s", scope=Scope(ids=frozenset({"Q4", "Q700000001"})))
+    assert report.manifest["warnings"] == ["1 of the 2 ids named are not in what was read: Q700000001"]
+
+
 def _without_statement_nodes(path: Path, out: Path) -> Path:
     kept = [
         line
