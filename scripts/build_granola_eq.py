@@ -22,7 +22,7 @@ from abstraction.datasets.questions import GRANOLA_EQ, GRANOLA_EQ_RELATIONS, Ent
 from abstraction.errors import AbstractionError
 from abstraction.relations import relation
 from granola.cli.dataset import make
-from granola.cli.phrasing import Models, PhraseMode, PhraseOptions, Unproven, check_unphrased
+from granola.cli.phrasing import LONGEST, Models, PhraseMode, PhraseOptions, Unproven, check_unphrased
 from granola.errors import GranolaError
 from kg.errors import KGError
 
@@ -57,6 +57,9 @@ def asked() -> argparse.Namespace:
     parser.add_argument("--samples", type=int, default=10, help="how often it is asked about a row (default: 10)")
     parser.add_argument("--prompts", type=Path, help="a folder with prompts of your own")
     parser.add_argument("--temperature", type=float, default=0.0, help="of --phrase (default: 0)")
+    parser.add_argument("--top-p", type=float, default=1.0, help="share of likely tokens to draw from (default: 1)")
+    parser.add_argument("--max-tokens", type=int, default=LONGEST, help=f"the longest reply (default: {LONGEST})")
+    parser.add_argument("--phrase-seed", type=int, default=0, help="of --phrase, above temperature 0 (default: 0)")
     parser.add_argument("--answers", type=Path, help="where models' answers are kept (default: OUT.answers.sqlite)")
     parser.add_argument("--limit", type=int, help="stop after so many questions")
     parser.add_argument("--batch", type=int, default=BATCH, help=f"questions that a kill may cost (default: {BATCH})")
@@ -85,7 +88,7 @@ def build(args: argparse.Namespace) -> int:
     )
     phrasing = PhraseOptions(
         model=args.phrase, mode=PhraseMode(args.phrase_mode), prompts=args.prompts, unproven=Unproven(args.unproven),
-        temperature=args.temperature,
+        temperature=args.temperature, top_p=args.top_p, max_tokens=args.max_tokens, seed=args.phrase_seed,
     )  # fmt: skip
     check_unphrased(phrasing, answers=args.answers, scored=args.consistency is not None)
     models = Models(phrasing=phrasing, consistency=args.consistency, samples=args.samples, answers=args.answers)

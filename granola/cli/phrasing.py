@@ -145,6 +145,8 @@ class Models:
         self.phrasing.check()
         if self.consistency is None and self.samples != ASKED:
             raise UsageError("--samples goes with --consistency MODEL, which is not given")
+        if self.samples < 1:
+            raise UsageError(f"--samples is {self.samples}: allowed is 1 and more")
         if self.consistency is not None:
             parse_model_spec(self.consistency)
             read_prompts(self.phrasing.prompts)

@@ -130,6 +130,28 @@ def test_wrong_use_is_told_and_leaves_nothing(demo: Path, tmp_path: Path, words:
     assert sorted(path.name for path in tmp_path.rglob("*")) == before
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--consistency", "replay:x", "--samples", "0"), "--samples is 0: allowed is 1 and more"),
+        (("--phrase", "replay:x", "--max-tokens", "0"), "max_tokens is 0"),
+        (("--max-tokens", "9"), "--max-tokens goes with --phrase MODEL"),
+    ],
+)
+def test_the_script_tells_of_wrong_use(demo: Path, tmp_path: Path, words: tuple[str, ...], said: str) -> None:
+    folder = tmp_path / "eq"
+    folder.mkdir()
+    (folder / "P19.test.json").write_text('[{"question": "Where was Obama born?", "answers": ["Honolulu"]}]')
+    script = ROOT / "scripts" / "build_granola_eq.py"
+    done = run(
+        script, folder, "--snapshot", demo, "--out", tmp_path / "out", "--relations", "all", *words, cwd=tmp_path
+    )
+    assert done.returncode == 2, done.stderr
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
 def test_the_script_builds_granola_eqs_selection(demo: Path, tmp_path: Path) -> None:
     folder = tmp_path / "test"
     folder.mkdir()
