@@ -243,7 +243,7 @@ def _past(one: Mapping[str, Any]) -> dict[str, Any]:
         f"{item_link(subject, label=names.get(prop, prop), prop=prop)} &rarr; {said}"
     )
     times = [f"{word} {one[key]}" for word, key in (("from", "start"), ("until", "end"), ("in", "at")) if one.get(key)]
-    why = "deprecated" if one["rank"] == "deprecated" else ", ".join(times) or "other values stand before it"
+    why = "deprecated" if one["rank"] == "deprecated" else ", ".join(times) or "not a value for today"
     return {"html": Markup(html), "why": why}
 
 

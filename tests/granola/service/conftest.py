@@ -20,9 +20,6 @@ import pytest
 
 from kg.snapshot import build
 
-for _library in ("fastapi", "uvicorn", "httptools", "prometheus_client"):
-    pytest.importorskip(_library, reason="the extra 'service' is not installed")
-
 ROOT = Path(__file__).resolve().parents[3]
 DEMO = ROOT / "granola" / "demo"
 
