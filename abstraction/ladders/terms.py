@@ -11,12 +11,15 @@ from abstraction.evidence import from_description
 from abstraction.hierarchy import Climbing, climb, stop_classes, used_as_value
 from abstraction.ladders.base import Case, Proposal
 from abstraction.levels import as_graph
+from abstraction.phrases import may_stand
 from abstraction.tiers import Condition
 
 _HYPERNYM = re.compile(
     r"^(?:an?\s+|the\s+)?(?P<x>[A-Za-z][\w' -]*?)\s+(?:who|whom|speciali[sz]ing|specialist|specialized|that|of"
     r"|in|with|working|writing)\b"
 )
+
+_NOT = re.compile(r"\b(?:non[\s-]+|not\s+(?:an?\s+)?)$", re.IGNORECASE)
 
 
 def terms(case: Case) -> list[Proposal]:
@@ -53,8 +56,12 @@ def described_classes(
     if not description:
         return []
     out = []
-    for found in pattern.finditer(first_segment(description)):
-        written = next(g for g in (found["x"], found.groupdict().get("y")) if g).strip()
+    said = first_segment(description)
+    for found in pattern.finditer(said):
+        group = "x" if found["x"] else "y"
+        written = found[group].strip()
+        if not may_stand(written) or _NOT.search(said[: found.start(group)]):
+            continue  # "officer" may mean many things; a "non-Indo-European language" is no such language
         for name in names(written):
             fitting = [m.id for m in graph.find(name) if m.id != case.answer and keep(m.id)]
             if not fitting:

@@ -239,6 +239,9 @@ class EntailmentChecker:
                 yield Finding(flaw=Flaw.WRONG_PROPERTY, detail=f"{step.property} beside a class")
             elif step.description and not classing and says_outside(step.description, step.start):
                 yield Finding(flaw=Flaw.NOT_INSIDE, detail=f"{step.words!r} in {step.description!r}")
+            lost = taken_back_by(step.description, step.start) if step.description else None
+            if lost and lost not in PAST and step in last:
+                yield Finding(flaw=Flaw.QUALIFIER_DROPPED, detail=f"{lost} before {step.words!r}")
         written = {bare(s.words) for s in last if s.description}
         for name in tier.names():
             if not self._is_name(name, qid) and bare(name) not in written:

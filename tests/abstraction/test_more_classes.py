@@ -8,11 +8,16 @@ from abstraction.builders import builder_for
 from abstraction.ladders.awards import awards
 from abstraction.ladders.concepts import concepts
 from abstraction.ladders.events import events
+from abstraction.ladders.languages import languages
 from abstraction.ladders.posts import posts
 from abstraction.ladders.taxa import taxa
+from abstraction.rows import TieredRow
+from abstraction.tiers import Evidence, Level, Tier
+from abstraction.verifying.entailment import EntailmentChecker
+from abstraction.verifying.findings import Flaw
 from kg.model import Entity
 from tests.cases import case_of, check_sound, ladder, proposed
-from tests.worlds import entity, maker, row, texts
+from tests.worlds import entity, maker, row, store_of, texts
 
 AWARDS = (
     entity("Q618779", "award"),
@@ -173,3 +178,26 @@ def test_nothing_is_climbed_where_nothing_was_asked() -> None:
 )
 def test_the_relation_decides_before_the_class(asks: str, kinds: set[str], expected: object) -> None:
     assert builder_for(asks, kinds) is expected
+
+
+def test_a_language_is_none_of_a_family_that_its_description_denies() -> None:
+    world = (
+        entity("Q34770", "language"),
+        entity("Q19860", "Indo-European languages", P31="Q25295"),
+        entity("Q33648", "language isolate", P279="Q34770"),
+    )
+    isolate = entity("Q8752", "Basque", "non-Indo-European language isolate of a people", P31="Q33648")
+    assert ladder(languages, case_of(isolate, *world, relation_id="P407")) == [["language isolate"]]
+    branch = entity("Q8752", "Basque", "Indo-European language of a people", P31="Q34770")
+    assert ladder(languages, case_of(branch, *world, relation_id="P407")) == [["Indo-European language"]]
+    evidence = Evidence(
+        kind="description", subject="Q8752", language="en", text="non-Indo-European language isolate of a people",
+        span=(4, 17),
+    )  # fmt: skip
+    tier = Tier(text="Indo-European languages", qid="Q19860", evidence=(evidence,))
+    said = TieredRow(
+        id="r", question="?", answers=("Basque",), relation="P407",
+        levels=(Level(tiers=(Tier(text="Basque", qid="Q8752"),)), Level(tiers=(tier,))),
+    )  # fmt: skip
+    (checked,) = EntailmentChecker(store_of(isolate, *world)).check(said)
+    assert [f.flaw for f in checked.findings] == [Flaw.QUALIFIER_DROPPED]
