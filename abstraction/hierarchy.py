@@ -86,15 +86,15 @@ def used_as_value(graph: Graph, prop: str, *, minimum: int | None = None) -> Cal
     `minimum` None takes the measured threshold, scaled to the source's size and never below one.
     """
     memory: dict[str, bool] = {}
-    need = minimum
+    need, store = minimum, graph.store  # the graph itself would never be let go by a weak dictionary with such values
 
     def test(qid: str) -> bool:
         nonlocal need
         if need is None:
-            total = graph.store.property_counts([prop]).get(prop, 0)
+            total = store.property_counts([prop]).get(prop, 0)
             need = max(1, min(USES, math.ceil(total * USES / USES_OF)))
         if qid not in memory:
-            memory[qid] = graph.store.value_counts([(prop, qid)]).get((prop, qid), 0) >= need
+            memory[qid] = store.value_counts([(prop, qid)]).get((prop, qid), 0) >= need
         return memory[qid]
 
     return test

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import gc
 import json
+import weakref
+from contextlib import closing
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from abstraction.errors import UnknownRelationError
+from abstraction.phrasing.checking import LadderCheck
 from abstraction.pipeline import LadderMaker, make_ladders
-from abstraction.rows import TieredRow
+from abstraction.rows import TieredRow, read_questions
 from abstraction.tiers import MAX_LEVELS, MAX_TIERS
+from kg import snapshot
 from kg.model import Entity
+from kg.store import open_store
 from kg.terms import normalise
 from tests.worlds import entity, maker, row, store_of, texts
 
@@ -102,6 +109,19 @@ def test_a_level_of_several_answers_keeps_to_the_cap() -> None:
     towns = [entity(f"Q9200{i}", f"Town {i}", P31="Q515", P131=f"Q9100{i}") for i in range(9)]
     made = maker(*states, *towns).make(row([t.labels["en"] for t in towns]))
     assert (len(made.levels[0].tiers), len(made.levels[1].tiers)) == (9, MAX_TIERS)
+
+
+def test_what_was_read_for_ladders_is_let_go_with_their_maker(tmp_path: Path) -> None:
+    demo = Path(__file__).resolve().parents[2] / "granola" / "demo"
+    snapshot.build([demo / "wikidata.json"], tmp_path / "demo.sqlite")
+    with closing(open_store(tmp_path / "demo.sqlite")) as store:
+        ladders, check = LadderMaker(store), LadderCheck(store)
+        for made in ladders.make_all(read_questions([demo / "questions.jsonl"])):
+            check.check(made, [tier.text for level in made.levels[1:] for tier in level.tiers], call="k")
+        graphs = [weakref.ref(ladders.graph), weakref.ref(check.graph)]
+        del ladders, check
+        gc.collect()
+        assert [graph() for graph in graphs] == [None, None]
 
 
 def test_the_same_bytes_in_any_company() -> None:
