@@ -20,7 +20,7 @@ from kg.store.base import Store
 from kg.terms import normalise
 
 Unproven = Literal["keep", "drop"]
-HELD = 40_000  # entities kept in memory, some 3 kB each, before reading begins afresh
+HELD = 20_000  # entities kept in memory, with what was found of them some 10 kB each, before reading begins afresh
 _OVER_CAP = "the ladder has as many levels as it may"
 _FULL = "its level is full"
 
