@@ -127,9 +127,7 @@ def _completed(left: str, end: _Point, words: Language) -> _Point | None:
     """The beginning of a range that leaves to its end what both share: "4-6 August 1961"."""
     value = end.value
     if value.precision in (6, 7):
-        (full,) = words.written(
-            "completed_century" if value.precision == 7 else "completed_millennium", left=left
-        )
+        (full,) = words.written("completed_century" if value.precision == 7 else "completed_millennium", left=left)
         return _point(full, words, inherited=end)
     year = f"{abs(value.year):04d}"
     month = words.months[value.month - 1].name.lower() if value.month else ""

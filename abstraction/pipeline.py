@@ -41,6 +41,7 @@ from kg.terms import normalise
 
 CHUNK = 500
 MOST_RIVALS = 20
+KEPT = 100_000  # entities in memory before reading begins anew, so that any number of questions fits
 
 # What ladders and linking read of an entity, besides the relations of the table.
 _READ = """
@@ -65,20 +66,26 @@ class LadderMaker:
 
     def __init__(self, store: Store, *, language: str = "en", linker: str = "question") -> None:
         self._method = linker
-        properties = PROPERTIES | set(table())
-        read = reading_language(language)
-        self.graph = Graph(store, language=read, shown_in=language, properties=properties)
+        self._language = language
         self._telling = Telling(language)
         self._priors = Priors(store)
-        self.start_afresh()
-        self._triviality = Triviality(self.graph)
-        self.vocabulary = Vocabulary.from_store(store, read)
+        self._read_anew(store)
+        self.vocabulary = Vocabulary.from_store(store, reading_language(language))
         self.information = Information(store, self.vocabulary)
+
+    def _read_anew(self, store: Store) -> None:
+        properties = PROPERTIES | set(table())
+        read = reading_language(self._language)
+        self.graph = Graph(store, language=read, shown_in=self._language, properties=properties)
+        self._triviality = Triviality(self.graph)
+        self.start_afresh()
 
     def make_all(self, rows: Iterable[QARow]) -> Iterator[TieredRow]:
         """Tiered rows in the order of the questions, read from the store in batches."""
         source = iter(rows)
         while chunk := [_told(row) for row in islice(source, CHUNK)]:
+            if self.graph.held > KEPT:
+                self._read_anew(self.graph.store)
             self._prefetch(chunk)
             for row in chunk:
                 yield self.make(row)

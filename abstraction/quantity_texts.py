@@ -154,12 +154,7 @@ def _compound(text: str, words: Language) -> tuple[Decimal, MeasureUnit, str, in
     first, second = (
         unit_of_spelling(spelling, code=words.code) for spelling in (found[2], found[4].replace("''", '"'))
     )
-    if (
-        first is None
-        or second is None
-        or first.dimension != second.dimension
-        or first.factor <= second.factor
-    ):
+    if first is None or second is None or first.dimension != second.dimension or first.factor <= second.factor:
         return None
     lesser = Decimal(words.plain_number(found[3]))
     if lesser * second.factor >= first.factor:

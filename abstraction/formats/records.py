@@ -76,9 +76,7 @@ def read_records(path: Path | str) -> Iterator[Record | RejectedRow]:
                 _check_schema(record)
             yield record
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise RowError(
-            f"{name}: the gzip data is cut off or damaged ({error}); fetch or compress it again"
-        ) from error
+        raise RowError(f"{name}: the gzip data is cut off or damaged ({error}); fetch or compress it again") from error
 
 
 def parse_records(data: bytes, name: str) -> Iterator[Record | RejectedRow]:
@@ -141,9 +139,7 @@ def _check_schema(record: Record) -> None:
     except (TypeError, ValueError):
         number = 0
     if isinstance(version, bool) or number < 1:
-        raise RowError(
-            f"{record.source}: schema_version {version!r} is no version; expected {SCHEMA_VERSION}"
-        )
+        raise RowError(f"{record.source}: schema_version {version!r} is no version; expected {SCHEMA_VERSION}")
     if number > SCHEMA_VERSION:
         raise RowError(
             f"{record.source}: schema_version {number} is newer than {SCHEMA_VERSION}, the newest that this "
@@ -161,9 +157,7 @@ def _read_lines(stream: BinaryIO, name: str, *, lone: bool) -> Iterator[Record |
             data = orjson.loads(line)
         except orjson.JSONDecodeError as error:
             if number == 1 and lone and len(line) < 3:
-                raise RowError(
-                    f"{name} is one JSON object; expected an array, or one object a line"
-                ) from error
+                raise RowError(f"{name} is one JSON object; expected an array, or one object a line") from error
             yield RejectedRow(source=source, reason=f"not JSON: {error}", excerpt=excerpt(line))
             continue
         yield _record(source, data)

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from abstraction import pipeline
 from abstraction.errors import UnknownRelationError
 from abstraction.phrasing.checking import LadderCheck
 from abstraction.pipeline import LadderMaker, make_ladders
@@ -122,6 +123,21 @@ def test_what_was_read_for_ladders_is_let_go_with_their_maker(tmp_path: Path) ->
         del ladders, check
         gc.collect()
         assert [graph() for graph in graphs] == [None, None]
+
+
+def test_a_full_memory_is_emptied_and_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    store = store_of(GERMANY, THURINGIA, ERFURT, BERLIN)
+    rows = [row("Erfurt"), row("Berlin"), row("Erfurt")]
+    monkeypatch.setattr(pipeline, "CHUNK", 1)
+    plain = [made.to_json() for made in make_ladders(rows, store)]
+    monkeypatch.setattr(pipeline, "KEPT", 0)
+    ladders = LadderMaker(store)
+    made, graphs = [], []
+    for one in ladders.make_all(rows):
+        made.append(one.to_json())
+        graphs.append(ladders.graph)
+    assert made == plain
+    assert len(set(map(id, graphs))) == len(rows)
 
 
 def test_the_same_bytes_in_any_company() -> None:
