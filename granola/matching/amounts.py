@@ -41,6 +41,9 @@ _UNITS = {
         "c": "°c celsius",
         "f": "°f fahrenheit",
         "k": "kelvin kelvins",
+        "km/h": "km/h kph kmh",
+        "mph": "mph",
+        "m/s": "m/s",
         "people": "people person persons inhabitant inhabitants resident residents",
     }.items()
     for spelling in spellings.split()
@@ -62,7 +65,7 @@ _AMOUNT = re.compile(
     rf"(?<![\w.,])(?P<a>[-−]?{_DIGITS}|\b(?:{_WORDS})\b)" + _SCALE.format("a")
     + rf"(?:\s*(?:-|–|—|\bto\b|\band\b)\s*(?P<b>{_DIGITS})" + _SCALE.format("b") + r")?(?![\w]*\d|[.,]\d)"
     + r"[\s-]*(?:square\s+(?P<of>kilometre|kilometer|mile|metre|meter)s?"
-    r"|(?P<unit>%|°\s?[cf]\b|[^\W\d_]+[2²]?))?"
+    r"|(?P<unit>%|°\s?[cf]\b|(?:km/h|m/s)\b|[^\W\d_]+[2²]?))?"
 )  # fmt: skip
 
 
@@ -106,6 +109,7 @@ _SIZES = {
     "d": ("time", 86400.0, 0.0), "wk": ("time", 604800.0, 0.0), "l": ("volume", 1.0, 0.0), "ml": ("volume", 1e-3, 0.0),
     "km2": ("area", 1e6, 0.0), "mi2": ("area", 2589988.110336, 0.0), "m2": ("area", 1.0, 0.0),
     "mo": ("months", 1.0, 0.0), "a": ("months", 12.0, 0.0),
+    "km/h": ("speed", 1 / 3.6, 0.0), "mph": ("speed", 0.44704, 0.0), "m/s": ("speed", 1.0, 0.0),
     "c": ("temperature", 1.0, 273.15), "f": ("temperature", 5 / 9, 459.67 * 5 / 9), "k": ("temperature", 1.0, 0.0),
 }  # fmt: skip
 
@@ -157,7 +161,7 @@ _AROUND = re.compile(
     r"|about|approximately|approx|around|roughly|some|nearly|almost|circa|ca|c|between|from"
     r"|an estimated|[\s.~≈])*"
 )
-_UNIT_TAIL = re.compile(r"[\s-]*(?:%|°\s?[CFcf]|[a-z]+[2²]?(?:\s+[a-z]+)?)?\s*")
+_UNIT_TAIL = re.compile(r"[\s-]*(?:%|°\s?[CFcf]|[a-z]+[2²]?(?:(?:\s+|/)[a-z]+)?)?\s*")
 
 
 @lru_cache(maxsize=1 << 16)

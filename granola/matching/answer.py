@@ -28,6 +28,7 @@ _ASKS_TEAM = re.compile(
     r"|world cup|final four|play(?:ed|s)? for)\b"
 )
 _PROSE = frozenset({"is", "was", "were", "are", "and", "or"})
+_SUBJECTS = frozenset({"i", "we", "he", "she", "they", "it"})  # where capitals tell names, sentences need no chain
 _SHORT = 3  # letters up to which a name is as likely a word or a code
 _CHAIN_WORDS = 6  # a comma-separated part with more words is prose, not a place
 
@@ -130,7 +131,7 @@ class Answer:
     def has_acronym(self) -> bool:
         """Whether a word may be an acronym: capitals throughout, or the only word."""
         return len(self.words) == 1 or any(
-            word.capital and 2 < len(word.text) < 9 and self.text[word.start : word.end].isupper()
+            word.capital and 1 < len(word.text) < 9 and self.text[word.start : word.end].isupper()
             for word in self.words
         )
 
@@ -243,7 +244,8 @@ class Answer:
         parts = pairwise([*starts, len(words)])
         if any(end - start > _CHAIN_WORDS for start, end in parts):
             return None
-        if any(word.text in _PROSE and not self.is_mentioned(i, i + 1) for i, word in enumerate(words)):
+        prose = _PROSE | _SUBJECTS if self.cased else _PROSE
+        if any(word.text in prose and not self.is_mentioned(i, i + 1) for i, word in enumerate(words)):
             return None
         return starts[1] if self.is_claim(0, starts[1]) else None
 
@@ -257,7 +259,7 @@ class Answer:
         if start == 0 and end == len(self.words):
             return True
         before = self.text[: self.words[start].start].rstrip()
-        if before[-4:].lower().strip() == "the" or before.lower().endswith((" the", "\nthe")):
+        if self.has_article(start):
             return True
         ordinary = vocabulary.ORDINARY.issuperset(folded)
         own, said = _letters(name), _letters(self.quote(start, end))
@@ -266,6 +268,11 @@ class Answer:
         if own != said:
             return False
         return not (ordinary and said[1:].islower() and (not before or before[-1] in '.!?:;"“'))
+
+    def has_article(self, index: int) -> bool:
+        """Whether "the" stands before word `index`."""
+        before = self.text[: self.words[index].start].rstrip()[-4:].lower()
+        return before.endswith("the") and not before[:-3].strip()
 
     def quote(self, start: int, end: int) -> str:
         """The answer's own text of the words [start, end)."""

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from granola.matching import vocabulary
 from granola.matching.answer import Answer, Mention
-from granola.matching.divisions import country_adjectives, country_names
+from granola.matching.divisions import ABBREVIATIONS, country_adjectives, country_names
 from granola.matching.forms import initials_match
 from granola.matching.gold import Tier
 from granola.matching.people import Person, compatible, person, whole_person
@@ -138,13 +138,17 @@ def by_acronym(answer: Answer, tier: Tier) -> Found:
     if len(folded) == 1:
         if len(folded[0]) <= 8 and is_acronym(name):
             yield from _spelt_out(answer, tier, folded[0])
-    elif len(folded) > 2 and answer.has_acronym:
+    elif len(folded) > 1 and answer.has_acronym:
         if answer.text == answer.text.upper() and len(answer.words) > 1:
             return  # capitals tell nothing
         for index, word in enumerate(answer.words):
             source = answer.quote(index, index + 1).replace(".", "")
             alone = len(answer.words) == 1
-            if 3 <= len(word.text) <= 8 and (source.isupper() or alone) and initials_match(word.text, folded):
+            told = source.isupper() or alone
+            if len(folded) == 2:  # two letters are a state or a person's initials as well: the UN, or UN alone
+                told = source.isupper() and (alone or answer.has_article(index))
+                told = told and source not in ABBREVIATIONS and not country_names((word.text,))
+            if told and 2 <= len(word.text) <= 8 and initials_match(word.text, folded):
                 yield Mention(tier[0], name, index, index + 1)
 
 

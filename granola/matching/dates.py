@@ -19,10 +19,11 @@ _LENGTH = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 _ORDINAL_WORD = {word: number for number, word in enumerate((*ORDINALS, "twentieth", "twenty-first")) if number}
 
 _MONTH = "(?:" + "|".join(_MONTHS) + r")\b\.?"
-_DAY = r"(?:0?[1-9]|[12]\d|3[01])(?:st|nd|rd|th)?"
-_ORD = r"(?:\d{1,2}(?:st|nd|rd|th)|" + "|".join(sorted(_ORDINAL_WORD, key=len, reverse=True)) + ")"
+_WORDS = "|".join(sorted(_ORDINAL_WORD, key=len, reverse=True))
+_DAY = rf"(?:(?:0?[1-9]|[12]\d|3[01])(?:st|nd|rd|th)?|{_WORDS})"
+_ORD = rf"(?:\d{{1,2}}(?:st|nd|rd|th)|{_WORDS})"
 
-
+_OF_YEAR = r"(?:(?:of|in)\s+)?(?:the\s+)?(?:year\s+)?"
 _BESIDE = r"\s*(?:b\.?\s?c|a\.?d\b|c\.?e\b)"
 _PART = (
     r"(?:(?P<part>early|mid(?:dle)?|late|beginning|start|end|(?:first|second) half)"
@@ -51,11 +52,11 @@ _TO = r"\s*(?:-|–|—|to|and|until|through)\s*"
 _PATTERNS = tuple(
     (kind, re.compile(rf"(?<![\w.,]){pattern}"))
     for kind, pattern in (
-        ("iso", r"(?P<y>\d{4})-(?P<m>\d{2})-(?P<d>\d{2})(?!\d)"),
+        ("iso", r"(?P<y>\d{4})(?P<sep>[-/.])(?P<m>\d{1,2})(?P=sep)(?P<d>\d{1,2})(?!\d)"),
         ("days", rf"(?P<mon>{_MONTH})\s+(?P<d>{_DAY})\b{_TO}(?P<e>{_DAY})\b\s*,?\s*{_year('y')}"),
         ("days", rf"(?P<d>{_DAY})\b{_TO}(?P<e>{_DAY})\b\s*(?:of\s+)?(?P<mon>{_MONTH})\s*,?\s*{_year('y')}"),
         ("mdy", rf"(?P<mon>{_MONTH})\s+(?:the\s+)?(?P<d>{_DAY})\b\s*,?\s*(?:of\s+)?{_year('y')}"),
-        ("mdy", rf"(?P<d>{_DAY})\b\s*(?:day\s+)?(?:of\s+)?(?P<mon>{_MONTH})\s*,?\s*(?:(?:of|in)\s+)?{_year('y')}"),
+        ("mdy", rf"(?P<d>{_DAY})\b\s*(?:day\s+)?(?:of\s+)?(?P<mon>{_MONTH})\s*,?\s*{_OF_YEAR}{_year('y')}"),
         ("mdy", rf"{_year('y')}\s*,?\s+(?:on\s+)?(?:the\s+)?(?P<d>{_DAY})\b\s*(?:of\s+)?(?P<mon>{_MONTH})"),
         ("mdy", rf"{_year('y')}\s*,?\s+(?:on\s+)?(?P<mon>{_MONTH})\s+(?P<d>{_DAY})\b"),
         ("slash", r"(?P<a>\d{1,2})(?P<sep>[/.-])(?P<b>\d{1,2})(?P=sep)(?P<y>\d{4})(?!\d)"),
@@ -72,8 +73,8 @@ _PATTERNS = tuple(
 # Without these in a text a pattern need not be tried.
 _NEEDED = {
     **dict.fromkeys(("days", "mdy", "my"), re.compile("|".join(name[:3] for name in _MONTHS))),
-    **dict.fromkeys(("iso", "iso-month"), re.compile(r"\d-\d")),
-    "slash": re.compile(r"\d[/.-]\d"),
+    **dict.fromkeys(("iso", "slash"), re.compile(r"\d[/.-]\d")),
+    "iso-month": re.compile(r"\d-\d"),
     "century": re.compile("cent|mill"),
     "decade": re.compile("0'?s"),
     "twenties": re.compile("ties"),
@@ -127,6 +128,11 @@ def _signed(year: str, era: str | None) -> int:
     return 1 - number if era and era.startswith("b") else number
 
 
+def _ordinal(text: str) -> int:
+    """4 of `4`, `4th` and `fourth`."""
+    return _ORDINAL_WORD.get(text) or int(re.sub(r"\D", "", text))
+
+
 def _century(number: int, width: int, era: str | None) -> tuple[int, int]:
     first = (number - 1) * width + 1
     if era and era.startswith("b"):
@@ -143,10 +149,10 @@ def _interval(kind: str, found: re.Match[str]) -> tuple[int, int] | None:
         case "iso-month":
             return _month(year, int(group["m"]))
         case "mdy":
-            return _day(year, _NUMBER[group["mon"].rstrip(".")], int(re.sub(r"\D", "", group["d"])))
+            return _day(year, _NUMBER[group["mon"].rstrip(".")], _ordinal(group["d"]))
         case "days":
             month = _NUMBER[group["mon"].rstrip(".")]
-            one, other = (_day(year, month, int(re.sub(r"\D", "", group[name]))) for name in "de")
+            one, other = (_day(year, month, _ordinal(group[name])) for name in "de")
             return (one[0], other[1]) if one and other and one <= other else None
         case "my":
             return _month(year, _NUMBER[group["mon"].rstrip(".")])
@@ -154,7 +160,7 @@ def _interval(kind: str, found: re.Match[str]) -> tuple[int, int] | None:
             return _slash(year, int(group["a"]), int(group["b"]), american=group["sep"] == "/")
         case "century":
             word = group["c"]
-            number = _ORDINAL_WORD.get(word) or int(re.sub(r"\D", "", word))
+            number = _ordinal(word)
             return _part(
                 group["part"],
                 *_century(number, 1000 if group["unit"] == "millennium" else 100, group["y_era"]),

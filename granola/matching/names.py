@@ -52,8 +52,12 @@ def is_negated(answer: Answer, mention: Mention) -> bool:
 
 
 def is_only_nearby(answer: Answer, mention: Mention) -> bool:
-    """`near Paris`, `north of Paris`: beside a place is not in it."""
+    """`near Paris`, `north of Paris`: beside a place is not in it; `the north of France` is."""
     before = [word.text for word in answer.words[max(0, mention.start - 2) : mention.start]]
+    if len(before) == 2 and before[0] in vocabulary.POINTS and before[1] == "of":
+        at = mention.start - 2
+        if answer.has_article(at) and not (at > 0 and answer.words[at - 1].text == "to"):
+            return False
     return any(tuple(before[-len(phrase) :]) == phrase for phrase in vocabulary.NEARBY)
 
 
@@ -85,6 +89,8 @@ def _has_a_name_before(answer: Answer, mention: Mention) -> bool:
         return False
     if answer.is_mentioned(left, left + 1):
         return False
+    if word.text in vocabulary.POINTS and answer.cased and not word.capital:
+        return first.text in vocabulary.PARTED_BY_NAME or _has_a_part(answer, mention)
     if word.text in vocabulary.DIRECTIONS or word.text in vocabulary.POINTS:
         return _is_elsewhere(answer, mention, word.text)
     if word.text in vocabulary.QUALIFIERS and (word.capital or not answer.cased):
@@ -100,11 +106,20 @@ def _has_a_name_before(answer: Answer, mention: Mention) -> bool:
 def _is_elsewhere(answer: Answer, mention: Mention, direction: str) -> bool:
     """`South Korea` for Korea, `East Asia` beside the finer tier Western Asia; not so `northern India`."""
     name = answer.words[mention.start].text
-    if _has_a_sibling(answer, mention):
+    if _has_a_part(answer, mention):
         return True
     if direction in vocabulary.DIRECTIONS:
         return (direction, name) in vocabulary.NO_PARTS
     return direction not in vocabulary.PARTED_BY_POINTS.get(name, ())
+
+
+def _has_a_part(answer: Answer, mention: Mention) -> bool:
+    """Whether a finer tier is the mention's last word with a direction: Western Asia, not Île-de-France."""
+    head, directions = answer.words[mention.end - 1].text, vocabulary.DIRECTIONS | vocabulary.POINTS
+    return any(
+        level < mention.level and folded[-1] == head and not directions.isdisjoint(folded[:-1])
+        for level, _, folded in answer.tiers
+    )
 
 
 def _has_a_sibling(answer: Answer, mention: Mention) -> bool:
@@ -176,6 +191,8 @@ def _behind_a_name(answer: Answer, mention: Mention) -> bool:
         if answer.words[end - 1].text in vocabulary.FUNCTION or answer.words[end - 1].gap:
             break
         end -= 1  # Norwood Junction railway station, England
+    if not parted and "-" in answer.words[end].gap:
+        return False  # German-born, Paris-based: what a noun is told by, no name
     start = answer.name_before(end)
     return start < end and answer.is_claim(start, end)
 

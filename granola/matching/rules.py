@@ -38,7 +38,7 @@ from granola.matching.words import key, plain
 EXAMINED = 20_000  # characters of a prediction
 SHORT = 40  # characters of an answer in which `3. 97` is one number and no end of a sentence
 YEAR = 12 * 31  # days, as dates count them
-ROUNDED = 0.03  # of a number, what rounding may leave open
+ROUNDED = 0.1  # of a number, what rounding it to two digits leaves open at most
 CLOSE = 3  # times as wide a date may be and still be as exact as the gold answer
 
 _ASKS_AMOUNT = re.compile(
@@ -213,9 +213,14 @@ def _comparable(claim: Claim, ladder: Sequence[Sequence[Claim]]) -> Claim:
         and told.low <= finest.high
         and finest.low <= told.high
         and told.width <= 4 * finest.width
+        and abs(_middle(told) - _middle(finest)) <= max(ROUNDED / 2 * abs(_middle(finest)), ROUNDED * finest.width)
     ):
         return replace(told, low=finest.low, high=finest.high)
     return told
+
+
+def _middle(claim: Claim) -> float:
+    return (claim.low + claim.high) / 2
 
 
 def _is_close(claim: Claim, ladder: Sequence[Sequence[Claim]]) -> bool:
@@ -229,7 +234,7 @@ def _is_close(claim: Claim, ladder: Sequence[Sequence[Claim]]) -> bool:
 
 def _is_rounded(claim: Claim, ladder: Sequence[Sequence[Claim]]) -> bool:
     """Whether an amount coarser than every level rounds the gold answer to two digits or more."""
-    return claim.low > 0 and claim.width <= ROUNDED * (claim.low + claim.high) / 2
+    return claim.low > 0 and claim.width <= ROUNDED * _middle(claim)
 
 
 def _is_dated(claim: Claim, text: str) -> bool:

@@ -24,7 +24,8 @@ ORDINARY = FUNCTION | _set(
 BRIDGE = _set(
     "a an the of in on at within is are was were which who that it located situated lies found near city "
     "town village municipality capital suburb district area region part one big small large largest north "
-    "south east west northern southern eastern western central"
+    "south east west northern southern eastern western northeast northwest southeast southwest northeastern "
+    "northwestern southeastern southwestern central"
 )
 NEGATIONS = _set("not never no neither nor isnt wasnt arent werent didnt dont doesnt cannot without except unlike")
 NEGATION_PHRASES = (("rather", "than"), ("instead", "of"), ("other", "than"), ("apart", "from"))
@@ -61,10 +62,15 @@ _QUALIFIERS = _set(
 # A part of a place: northern India is in India. Not so with the bare points, which name other places (South
 # Korea, West Virginia), but for those of the continents here.
 DIRECTIONS = _set(
-    "northern southern eastern western northeastern northwestern southeastern southwestern central mainland"
+    "northern southern eastern western northeastern northwestern southeastern southwestern central mainland "
+    "northeast northwest southeast southwest"
 )
 POINTS = _set("north south east west northeast northwest southeast southwest")
 PARTED_BY_POINTS = {"asia": POINTS, "europe": POINTS, "africa": POINTS - {"south"}}
+# With a bare point before it each of these is another place, even where a writer puts the point in small letters.
+PARTED_BY_NAME = _set(
+    "korea carolina dakota virginia sudan africa yemen vietnam germany berlin ossetia macedonia timor pakistan bengal"
+)
 # Names that begin like a part and are none.
 NO_PARTS = frozenset(
     {
@@ -88,7 +94,9 @@ ROYAL = _set("king queen prince princess emperor empress tsar tsarina czar pope 
 ARTICLES_OF_NAMES = _set("los las el le les")
 # Legal forms behind a company's name.
 LEGAL_FORMS = _set("inc ltd limited llc corp corporation company co plc gmbh ag sa nv group records")
-SPECIFICALLY = _set("specifically namely precisely particularly exactly")
+SPECIFICALLY = _set(
+    "specifically namely precisely particularly exactly probably possibly perhaps likely maybe presumably"
+)
 KINDS = PLACE_TYPES | LEGAL_FORMS  # said or not, the name stays the same
 # Words that say what kind of thing a name names: alone they name none (University for Harvard University).
 CLASSES = KINDS | _set(

@@ -14,14 +14,16 @@ DECLINING = {
     "de": "Ich weiß es nicht.|Keine Ahnung|Das weiß ich nicht|Ich bin mir nicht sicher.|Weiß nicht|k. A.|Unbekannt"
     "|Ich kann diese Frage nicht beantworten.|Dazu habe ich keine Informationen.|Leider kann ich das nicht sagen."
     "|Das ist nicht bekannt|Mir liegen keine Informationen vor.|Es tut mir leid, aber ich weiß es nicht."
-    "|Als KI-Modell kann ich das nicht beantworten|I don't know",
+    "|Als KI-Modell kann ich das nicht beantworten|I don't know|Ich konnte leider nichts dazu finden.",
     "fr": "Je ne sais pas.|Aucune idée|Je l'ignore.|Je ne suis pas sûr.|Désolé, mais je ne sais pas.|Inconnu"
     "|Je ne peux pas répondre à cette question.|Je n'ai pas d'informations à ce sujet.|On ne sait pas."
     "|Je ne connais pas la réponse.|Impossible de répondre.|J’ignore la réponse"
-    "|En tant qu'IA, je ne peux pas répondre.",
+    "|En tant qu'IA, je ne peux pas répondre.|Je n'ai pas trouvé d'information fiable."
+    "|Je n'ai trouvé aucune source.",
     "es": "No lo sé.|No sé|No tengo idea|Ni idea|No estoy seguro.|No puedo responder a esa pregunta.|Desconocido"
     "|No tengo información sobre eso.|Lo siento, pero no lo sé.|Se desconoce|No dispongo de información."
-    "|No conozco la respuesta.|Como modelo de lenguaje, no puedo responder.",
+    "|No conozco la respuesta.|Como modelo de lenguaje, no puedo responder.|No he encontrado información."
+    "|No pude encontrar la respuesta.",
 }
 ANSWERING = {
     "en": "Nobody Knows Anything but Berlin|Unknown Pleasures|No One but You",

@@ -116,3 +116,18 @@ def test_random_byte_strings_are_no_error() -> None:
         said, one, other, question = (text.decode(encoding, errors="replace") for text in texts)
         verdict = RULES.match(said, [[one], [other]], question)
         assert verdict.level in (None, 1, 2)
+
+
+@pytest.mark.parametrize(
+    ("said", "tier", "stated"),
+    [
+        ("UN", "United Nations", True),
+        ("the U.N.", "United Nations", True),
+        ("It was the EU that decided", "European Union", True),
+        ("It was UN that decided", "United Nations", False),
+        ("the US", "Union Station", False),  # a country's own
+        ("LA", "Lord Ashburton", False),  # a state's own
+    ],
+)
+def test_two_letters_stand_for_two_words_alone_or_with_an_article(said: str, tier: str, stated: bool) -> None:
+    assert (matcher("rules").match(said, [[tier]]).level == 1) is stated

@@ -34,6 +34,11 @@ FOURTH = (day(1961, 8, 4), day(1961, 8, 4))
         ("1961-08-04", FOURTH),
         ("8/4/1961", FOURTH),
         ("04.08.1961", FOURTH),
+        ("1961/08/04", FOURTH),
+        ("1961.8.4", FOURTH),
+        ("the fourth of August, 1961", FOURTH),
+        ("the fourth day of August in the year 1961", FOURTH),
+        ("August the fourth, 1961", FOURTH),
         ("13/8/1961", (day(1961, 8, 13), day(1961, 8, 13))),
         ("August 1961", (day(1961, 8, 1), day(1961, 8, 31))),
         ("1961-08", (day(1961, 8, 1), day(1961, 8, 31))),
@@ -127,6 +132,24 @@ def test_amounts_are_placed_on_a_ladder(said: str, level: int | None, how: str) 
     placing = place(amounts(said)[0], ladder)
     assert placing is not None
     assert (placing.level, placing.how) == (level, how)
+
+
+@pytest.mark.parametrize(
+    ("said", "gold", "level"),
+    [
+        ("about 29,000 feet", "8848 metres", 1),  # two digits of it
+        ("1.4 billion people", "1,412,000,000", 1),
+        ("1 billion people", "1,412,000,000", None),
+        ("10,000 feet", "3000 m", 1),
+        ("8,000 feet", "3000 m", None),  # a round gold answer leaves less open in other units
+        ("161 km/h", "100 mph", 1),
+        ("100 km/h", "100 mph", None),
+        ("62 mph", "100 km/h", 1),
+        ("32 °F", "0 °C", 1),
+    ],
+)
+def test_amounts_are_compared_as_their_digits_and_units_say(said: str, gold: str, level: int | None) -> None:
+    assert matcher("rules").match(said, [[gold]]).level == level
 
 
 def test_amounts_of_other_units_do_not_compare() -> None:
