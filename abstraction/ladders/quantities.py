@@ -20,7 +20,7 @@ from kg.terms import normalise
 
 __all__ = ["ParsedQuantity", "parse_quantity", "quantity_ladder", "quantity_value_ladder"]
 
-CONDITION = "amount"  # the property of a condition on an amount
+CONDITION = "amount"  # the property of a condition on an amount; with the unit behind it where there is one
 SMALL = 20
 ROUNDINGS = (3, 2, 1)
 MISLEADS = Decimal("0.2")
@@ -44,7 +44,7 @@ def quantity_ladder(parsed: ParsedQuantity, *, subject_evidence: Evidence | None
     stated: list[Condition] = list(interval.conditions) if interval else []
     tiers: list[tuple[Tier, ...]] = []
     for position, (digits, amount) in enumerate(reversed(rounded)):
-        own = Condition(property=CONDITION, value=f"{_plain(amount)} to {digits} digits")
+        own = Condition(property=_property(parsed), value=f"{_plain(amount)} to {digits} digits")
         at_border = position == 0 and interval is not None and _is_power_of_ten(amount)
         stated_here = [own] if at_border else [own, *stated]
         tier = _about(parsed, amount, digits, given, frozenset(stated_here))
@@ -149,6 +149,10 @@ def _about(
     )
 
 
+def _property(parsed: ParsedQuantity) -> str:
+    return CONDITION if parsed.unit is None else f"{CONDITION} in {parsed.unit.qid}"
+
+
 def _interval(parsed: ParsedQuantity, given: tuple[Evidence, ...]) -> Tier | None:
     """The powers of ten around the amount."""
     if parsed.unit is not None and not parsed.unit.has_interval:
@@ -189,7 +193,7 @@ def _interval(parsed: ParsedQuantity, given: tuple[Evidence, ...]) -> Tier | Non
             *given,
             Evidence(kind="rule", text=f"{_with_unit(_plain(parsed.amount, words), parsed)} is {text}"),
         ),
-        conditions=frozenset({Condition(property=CONDITION, value=f"{_plain(low)} to {_plain(high)}")}),
+        conditions=frozenset({Condition(property=_property(parsed), value=f"{_plain(low)} to {_plain(high)}")}),
     )
 
 

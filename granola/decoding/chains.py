@@ -19,6 +19,7 @@ from kg.model import entity_number
 from kg.terms import normalise
 
 _PARTED = re.compile(r"\s*,\s*(?:in\s+)?|\s+in\s+(?:the\s+)?(?=[A-ZÀ-Þ])|\s*\(\s*|\s*\)\s*")
+_NEGATED = re.compile(r"(?:not|never|neither|outside)\b(?! far\b)", re.IGNORECASE)  # "not in Hamburg"
 LONGEST = 6  # parts of a chain
 
 
@@ -33,6 +34,8 @@ class Context:
 
 def parts_of(text: str) -> tuple[str, ...]:
     """The names in a chain, finest first; empty for a text that is no chain."""
+    if _NEGATED.match(text):
+        return ()
     found = tuple(part for part in _PARTED.split(text) if part)
     return found if 2 <= len(found) <= LONGEST and all(any(c.isalpha() for c in part) for part in found) else ()
 

@@ -24,7 +24,7 @@ _LABELS = (
     "|time|name|person|author|writer|composer|director|producer|performer|artist|creator|founder|owner|actor"
     "|singer|spouse|father|mother|child|genre|language|occupation|profession|position|religion|school"
     "|university|company|organi[sz]ation|publisher|manufacturer|record label|label|work|title|film|book|song"
-    "|number|amount|quantity"
+    "|number|amount|quantity|born|died|founded|released|published"
 )
 _LABEL = re.compile(
     rf"(?:the )?(?:{_LABELS})(?: \d{{1,2}})?(?: is)?\s*(?:[:：]|\s=)\s*|(?:the )?(?:final |correct )?answer is\s+",
@@ -44,10 +44,11 @@ _ANY_LABEL = re.compile(
 _ASKED = re.compile(r"\s*(?:^|\n|\s)(?:q|question|query|user|human)\s*\d*\s*[:：]", re.IGNORECASE)
 _ANSWERED = re.compile(r"(?:^|\n|\s)(?:a|answer|assistant)\s*\d*\s*[:：]\s*", re.IGNORECASE)
 _TAG = re.compile(r"</?[A-Za-z|][^<>\n]{0,40}>")  # <answer>, </s>, <|endoftext|>
-_MARKUP = re.compile(r"\*\*|__|`+")
+_MARKUP = re.compile(r"```\w*\n|\*\*|__|`+")
 _BULLET = re.compile(r"\A(?:[-*•>#]+|\(?(?:\d{1,2}|[A-Ea-e])\)|\d{1,2}\.)\s+")
 _COURTESY = re.compile(
-    r"\A(?:(?:sure(?: thing)?|of course|certainly|absolutely|okay|ok|yes|great question|good question|hello|hi)"
+    r"\A(?:(?:sure(?: thing)?|of course|certainly|absolutely|okay|ok|yes|great question|good question|hello|hi"
+    r"|well|hmm+|let(?: me|'s|’s) (?:think|see)(?: (?:about (?:this|that|it)|step by step))?)"
     r"\b\s*[,.!:-]+\s*)+(?=\S)",
     re.IGNORECASE,
 )
@@ -94,9 +95,10 @@ _DOUBT = re.compile(
 # Where an answer may end and a remark begin.
 _REMARK = re.compile(
     r"\s+[-–—]\s+|[;:]\s|\s*\(|,\s+(?=(?:which|where|who|whose|when|a|an|the|on|in|at|and|with|during|as|from|near"
-    r"|then|now|today|born|located|situated)\b)"
+    r"|then|now|today|born|located|situated|but|although|though|while|however)\b)"
     r"|\s+(?=in\s+(?:the\s+)?\d)"
-    r"|\s+(?=(?:is|was|are|were|which|where|who|because|since|on|during|and|before|after|when|as well as)\s)"
+    r"|\s+(?=(?:is|was|are|were|which|where|who|because|since|on|during|and|but|although|though|before|after|when"
+    r"|as well as|to (?:a|an|his|her|their))\s)"
 )
 _MOST_READINGS = 5
 

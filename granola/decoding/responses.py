@@ -6,6 +6,7 @@ chain whose first name is not known, what lies behind it is still entailed.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -31,12 +32,14 @@ from kg.terms import normalise
 class Reading:
     """A response as understood. `levels[0]` is what it says, the rest what follows from that; empty for an abstention.
 
-    `linked`: whether level 1 is an entity, a date or an amount rather than a text.
+    `linked`: whether level 1 is an entity, a date or an amount rather than a text. `head`: the first name of a place
+    chain where that name is not known.
     """
 
     said: Said
     levels: tuple[Level, ...] = ()
     linked: bool = False
+    head: str | None = None
 
     @property
     def abstains(self) -> bool:
@@ -48,13 +51,22 @@ class Reading:
 _AHEAD = frozenset({"P17", "P19", "P20", "P27", "P31", "P106", "P131", "P159", "P276", "P279", "P361", "P495", "P749"})
 
 
+_NUMERIC = re.compile(r"\d{1,2}([./-])\d{1,2}\1(\d{4})")
+# What makes of a date an end of the time in question: "before 1961" is not 1961.
+_OPEN = re.compile(
+    r"\b(?:before|after|until|till|since|not|than|prior to)\s+(?:in\s+|on\s+|the\s+year\s+)?\Z", re.IGNORECASE
+)
+
+
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """How a text is to be read: as `text`, an entity's id where that is known, and what lies behind a chain's head."""
+    """How a text is to be read: as `text`, an entity's id where that is known, and what lies behind a chain's head, or
+    the year of a date whose day and month cannot be told apart.
+    """
 
     text: str
     qid: str | None = None
-    behind: tuple[str, str] | None = None
+    behind: tuple[str, str | None] | None = None
 
 
 class ResponseReader:
@@ -86,10 +98,12 @@ class ResponseReader:
         linked = is_linked(levels)
         if plan.behind is not None:
             head, *coarser = self._ladders.levels(row, context, *plan.behind)
-            if head.tiers[0].qid is not None and not _says_nothing_new(head.tiers[0], row):
+            is_told = head.tiers[0].qid is not None and _says_nothing_new(head.tiers[0], row)
+            if is_linked((head, *coarser)) and not is_told:
                 coarser.insert(0, head)
             levels = (levels[0], *coarser)
-        return Reading(said=one, levels=levels, linked=linked)
+        first = parts_of(plan.text)[:1] if plan.behind is not None else ()
+        return Reading(said=one, levels=levels, linked=linked, head=first[0] if first else None)
 
     def _prefetch(self, rows: Sequence[SampleRow], cleaned: Sequence[Sequence[Said]]) -> None:
         """Read in few batches what linking will ask of the store; readings do not depend on it."""
@@ -126,7 +140,9 @@ class ResponseReader:
     def _plan(self, one: Said, context: Context) -> _Plan:
         asks = context.asked.asks
         if asks in ("date", "quantity"):
-            return _Plan(_value(one, asks, self._language) or one.text)
+            value = _value(one, asks, self._language)
+            found = _NUMERIC.fullmatch(one.text) if value is None and asks == "date" else None
+            return _Plan(value or one.text, behind=(found[2], None) if found else None)
         for text in dict.fromkeys((one.whole, *readings(one.text))):
             if _is_known(self._maker.graph, text):
                 return _Plan(text)
@@ -172,4 +188,6 @@ def _value(one: Said, asks: str, code: str) -> str | None:
             return text
     claims = dates(one.text) if asks == "date" else amounts(one.text)
     texts = list(dict.fromkeys(claim.text.strip() for claim in claims))
+    if asks == "date" and any(_OPEN.search(one.whole.partition(text)[0]) for text in texts):
+        return None
     return texts[0] if len(texts) == 1 and parse(texts[0], code=code) is not None else None

@@ -158,7 +158,10 @@ def _adopted(
     readings: Sequence[Reading],
     containers: PlaceContains,
 ) -> Iterator[tuple[int, str]]:
-    """(response, key) for what follows from a response that is no more than another one's tier by name."""
+    """(response, key) for what follows from a response that is no more than another one's tier by name.
+
+    A name that other responses give with a place behind it ("Kunming, Yunnan") lies in what all of them say.
+    """
     by_response: dict[int, list[_Node]] = {}
     for node in nodes:
         by_response.setdefault(node.response, []).append(node)
@@ -169,6 +172,14 @@ def _adopted(
             for coarser in by_response[other.response]:
                 if coarser.level > other.level and (other.level == 0 or _entails(other, coarser, containers)):
                     yield node.response, coarser.key
+    chains: dict[tuple[str, ...], list[set[str]]] = {}
+    for number, reading in enumerate(readings):
+        if reading.head is not None:
+            chains.setdefault(folded(reading.head), []).append({n.key for n in by_response[number] if n.level > 0})
+    for number, reading in enumerate(readings):
+        if len(reading.levels) == 1 and not reading.linked and (around := chains.get(folded(reading.said.text))):
+            for key in sorted(set.intersection(*around)):
+                yield number, key
 
 
 def _entails(fine: _Node, coarse: _Node, containers: PlaceContains) -> bool:
@@ -248,8 +259,9 @@ def _claim(
         texts = Counter()
         for number in saying:
             texts[readings[number].said.whole] += len(groups[number])
+    labels = {node.tier.text for node in members if node.tier.qid}
     return Claim(
-        text=min(texts, key=lambda text: (-texts[text], len(text), text)),
+        text=min(texts, key=lambda text: (-texts[text], text not in labels, len(text), text)),
         qid=min((node.tier.qid for node in members if node.tier.qid), default=None),
         bits=_bits(members),
         supporters=frozenset().union(*(groups[number] for number in held)),
