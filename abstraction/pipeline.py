@@ -41,7 +41,7 @@ from kg.terms import normalise
 
 CHUNK = 500
 MOST_RIVALS = 20
-KEPT = 100_000  # entities in memory before reading begins anew, so that any number of questions fits
+KEPT = 30_000  # entities in memory before reading begins anew, so that any number of questions fits
 
 # What ladders and linking read of an entity, besides the relations of the table.
 _READ = """
