@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
+from abstraction.asked_nouns import AskedNouns
 from abstraction.candidates import PROVEN, Candidates, fits_class
 from abstraction.classes import wanted
 from abstraction.errors import UnknownLinkerError
@@ -77,6 +78,7 @@ class Linker:
         self._priors = priors or Priors(graph.store)
         self._candidates = Candidates(graph, gazetteer, self._priors)
         self._surroundings = Surroundings(graph, gazetteer)
+        self._nouns = AskedNouns(graph, self._classes)
 
     def given(self, qid: str, relation: Relation) -> Link:
         """The link for an id that came with the row: known, and of a class that the relation can have."""
@@ -135,6 +137,11 @@ class Linker:
         if not found:
             return Link(qid=None, abstained=Abstention.TYPE_CONFLICT)
         own = self._candidates.signs(found, text, relation, measured=answer)
+        said = (
+            {t for s in subjects for t in self._graph.targets(s, relation.id)} if relation.id and not measured else ()
+        )
+        for qid, signs in self._nouns.signs([i for i in own if i not in said], question, relation).items():
+            own[qid].update(signs)
         told = self._told(list(own), relation, subjects, question, measured)
         if len(own) == 1:
             return self._only(own, told, relation, subjects, question)
@@ -170,7 +177,7 @@ class Linker:
         """
         (qid,) = own
         signs = {**own[qid], **told[qid]}
-        if relation.asks == "work" and _is_foreign(signs):
+        if _is_otherwise(signs) or (relation.asks == "work" and _is_foreign(signs)):
             return Link(qid=None, abstained=Abstention.TYPE_CONFLICT)
         doubt = self._doubt(qid, signs, relation)
         if doubt >= link_settings().most_doubt or is_unlikely_seat(relation, question, sure=_is_sure(signs)):
@@ -180,7 +187,9 @@ class Linker:
     def _likeliest(self, own: Mapping[str, Signs], told: Mapping[str, Signs], relation: Relation) -> Link:
         settings = link_settings()
         signs = {qid: {**own[qid], **told[qid]} for qid in own}
-        if relation.asks == "work" and all(map(_is_foreign, signs.values())):
+        if all(map(_is_otherwise, signs.values())) or (
+            relation.asks == "work" and all(map(_is_foreign, signs.values()))
+        ):
             return Link(qid=None, abstained=Abstention.TYPE_CONFLICT)
         weights = {qid: _weight(s) for qid, s in signs.items()}
         order = sorted(weights, key=lambda i: (-weights[i], entity_number(i)))
@@ -225,6 +234,11 @@ def _is_sure(signs: Signs) -> bool:
 def _is_foreign(signs: Signs) -> bool:
     """Whether a work is somebody else's, and nothing says that it is the subject's too."""
     return bool(signs.get("foreign")) and not signs.get("stated") and not signs.get("linked")
+
+
+def _is_otherwise(signs: Signs) -> bool:
+    """Whether it is clearly no such thing as the question names, and the source never uses it as such a value."""
+    return bool(signs.get("otherwise")) and signs.get("uses", 0.0) < math.log1p(PROVEN)
 
 
 def _weight(signs: Signs) -> float:
