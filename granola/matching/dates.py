@@ -181,15 +181,16 @@ def _interval(kind: str, found: re.Match[str]) -> tuple[int, int] | None:
     return _span(year, year)
 
 
-_HUNDREDS = re.compile(r"(?:the )?(\d{1,2})00'?s")
+_HUNDREDS = re.compile(rf"(?:the )?{_PART}(?P<c>\d{{1,2}})00'?s")
 
 
 def as_century(claim: Claim) -> Claim | None:
-    """The hundred years that "the 1800s" may mean as well as ten, or None for another date."""
+    """The hundred years, or their part, that "the (late) 1800s" may mean as well as ten; None for another date."""
     found = _HUNDREDS.fullmatch(claim.text.lower())
     if found is None:
         return None
-    low, high = _span(100 * int(found[1]), 100 * int(found[1]) + 99)
+    first = 100 * int(found["c"])
+    low, high = _part(found["part"], *_span(first, first + 99))
     return replace(claim, low=low, high=high)
 
 

@@ -44,8 +44,18 @@ _COUNTRIES = ("United States", "Canada", "Australia", "United Kingdom", "Germany
 # Names that a table of adjectives has no use for.
 _ALSO = {"America": "United States", "Britain": "United Kingdom", "Great Britain": "United Kingdom"}
 
-ABBREVIATIONS = {short: key(name) for short, name in (_US | _CANADA).items()}
-"""The folded name of a state or province by its postal letters."""
+# As newspapers shorten them; Miss and La are words as well.
+_PRESS = {
+    "Ala": "Alabama", "Ariz": "Arizona", "Ark": "Arkansas", "Calif": "California", "Colo": "Colorado",
+    "Conn": "Connecticut", "Del": "Delaware", "Fla": "Florida", "Ga": "Georgia", "Ill": "Illinois", "Ind": "Indiana",
+    "Kan": "Kansas", "Ky": "Kentucky", "Md": "Maryland", "Mass": "Massachusetts", "Mich": "Michigan",
+    "Minn": "Minnesota", "Mo": "Missouri", "Mont": "Montana", "Neb": "Nebraska", "Nev": "Nevada", "Okla": "Oklahoma",
+    "Ore": "Oregon", "Pa": "Pennsylvania", "Tenn": "Tennessee", "Tex": "Texas", "Vt": "Vermont", "Va": "Virginia",
+    "Wash": "Washington", "Wis": "Wisconsin", "Wyo": "Wyoming", "Ont": "Ontario", "Que": "Quebec",
+}  # fmt: skip
+
+ABBREVIATIONS = {short: key(name) for short, name in (_US | _CANADA | _PRESS).items()}
+"""The folded name of a state or province by its postal letters, and as newspapers shorten it."""
 
 
 @cache

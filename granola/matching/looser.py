@@ -80,7 +80,7 @@ def _may_lie_in(answer: Answer, mention: Mention, form: Form) -> bool:
         if any(contradict(folded, container) for container in form.container):
             return False
     short = answer.quote(index, index + 1)
-    if short.isupper() and (state := ABBREVIATIONS.get(short)):
+    if state := ABBREVIATIONS.get(short):
         return not any(contradict(state, container) for container in form.container)
     return True
 

@@ -56,6 +56,7 @@ def is_only_nearby(answer: Answer, mention: Mention) -> bool:
     before = [word.text for word in answer.words[max(0, mention.start - 2) : mention.start]]
     if len(before) == 2 and before[0] in vocabulary.POINTS and before[1] == "of":
         at = mention.start - 2
+        at -= at > 0 and answer.words[at - 1].text in vocabulary.POINTS  # south-east
         if answer.has_article(at) and not (at > 0 and answer.words[at - 1].text == "to"):
             return False
     return any(tuple(before[-len(phrase) :]) == phrase for phrase in vocabulary.NEARBY)

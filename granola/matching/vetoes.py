@@ -121,7 +121,7 @@ def _in_another_division(answer: Answer, mention: Mention) -> bool | None:
             return None
         source = answer.quote(index, index + 1)
         said = division(answer.texts[index : index + 3])
-        if said is None and word.gap and source.isupper():
+        if said is None and word.gap:
             said = ABBREVIATIONS.get(source)
         if said is not None and (word.capital or not answer.cased):
             if said in own:

@@ -19,7 +19,7 @@ DECLINING = {
     "|Je ne peux pas répondre à cette question.|Je n'ai pas d'informations à ce sujet.|On ne sait pas."
     "|Je ne connais pas la réponse.|Impossible de répondre.|J’ignore la réponse"
     "|En tant qu'IA, je ne peux pas répondre.|Je n'ai pas trouvé d'information fiable."
-    "|Je n'ai trouvé aucune source.",
+    "|Je n'ai trouvé aucune source.|Je n'en ai aucune idée.|Je n'ai pas cette information.",
     "es": "No lo sé.|No sé|No tengo idea|Ni idea|No estoy seguro.|No puedo responder a esa pregunta.|Desconocido"
     "|No tengo información sobre eso.|Lo siento, pero no lo sé.|Se desconoce|No dispongo de información."
     "|No conozco la respuesta.|Como modelo de lenguaje, no puedo responder.|No he encontrado información."

@@ -170,6 +170,8 @@ OBAMA = [["4 August 1961"], ["August 1961"], ["1961"], ["the 1960s"]]
         ("not in 1962 but in August 1961", OBAMA, 2, "date:equal"),
         ("not until 1961", OBAMA, 3, "date:equal"),
         ("no doubt in 1961", OBAMA, 3, "date:equal"),
+        ("the late 1400s", [["1492"], ["15th century"]], 2, "date:between-tiers"),
+        ("the early 1400s", [["1492"], ["15th century"]], None, "date:conflict"),
         ("not 42", [["42"], ["about 40"]], None, "negated"),
         ("41, not 42", [["42"], ["about 40"]], None, "amount:conflict"),
         ("42, not 41", [["42"], ["about 40"]], 1, "amount:equal"),
