@@ -97,8 +97,11 @@ class Judge:
             return Verdict.UNINFORMATIVE, LEAKS, none
         if meant:
             return (*self.placing.ordered(case, tier, meant), meant)
+        unit = self.placing.unit_around(case, text)
+        if unit:
+            return (*self.placing.ordered(case, tier, unit), unit)
         how = Naming.NONE
-        if not re.match(r"an? |the [a-z]", text, re.I if text[:2] == "A " else 0):
+        if unit is None and not re.match(r"an? |the [a-z]", text, re.I if text[:2] == "A " else 0):
             how = naming(text, case.names, person=case.person, attested=self._attested(case, text))
         if how is Naming.MORE:
             return Verdict.NOT_COARSER_THAN_ANSWER, "the answer and something beside it", none

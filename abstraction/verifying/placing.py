@@ -12,6 +12,12 @@ from abstraction.verifying.neighbourhood import CONTINENT
 from abstraction.verifying.verdicts import TierVerdict, Verdict
 from abstraction.verifying.wording import bare, content, says_outside
 
+_NAMES_OF_UNITS = """
+    canton county province region state department prefecture oblast governorate district territory parish
+    voivodeship raion republic
+"""
+_UNITS = frozenset(_NAMES_OF_UNITS.split())
+
 
 class Placing:
     """Judges tiers that are names by what the snapshot puts above what."""
@@ -32,6 +38,40 @@ class Placing:
         if ids or key in case.above.names or self._is_described(case, tier.text):
             return frozenset(ids or {f"text:{key}"})
         return frozenset(c for c in case.above_classes if self.cases.is_called(c, key))
+
+    def unit_around(self, case: Case, text: str) -> frozenset[str] | None:
+        """The units around a place that are called after it and their kind: Geneva Canton, the Province of Turin.
+
+        Empty where those called so are not known to lie around it. None for any other text, and where the answer is
+        such a unit itself.
+        """
+        words = content(text)
+        name = next((n for n in case.names if content(n) and content(n) < words and words - content(n) <= _UNITS), None)
+        if not case.place or name is None:
+            return None
+        kinds = words - content(name)
+        descriptions = [self.graph.description(i) or "" for i in case.answers]
+        classes = [self.graph.label(c) or "" for i in case.answers for c in self.graph.classes(i)]
+        heads = [re.split(r"\s(?:of|in)\s|,", said, maxsplit=1)[0] for said in (*descriptions, *classes)]
+        if any(kinds & content(head) for head in heads):
+            return None
+        forms = [form for kind in sorted(kinds) for form in (text, f"{name} {kind}", f"{kind} of {name}")]
+        self.graph.find_all(forms)
+        called = {m.id for form in forms for m in self.graph.find(form) if content(m.text) == words}
+        called |= {i for i in case.above.ids if any(content(n) == words for n in self.graph.names(i))}
+        called -= set(case.answers)
+        if not called:
+            return None
+        self.graph.fetch(called)
+        # "city in Switzerland and capital of its canton"
+        its = re.compile(rf"\b(?:its|eponymous|same|same-named) (?:[a-z]+ )?(?:{'|'.join(sorted(kinds))})\b")
+        told = any(its.search(said) for said in descriptions)
+        return frozenset(
+            i
+            for i in called
+            if (told or i in case.above.ids or not set(case.answers).isdisjoint(self.graph.targets(i, "P36")))
+            and not self.elsewhere(case, [i])
+        )
 
     def _is_described(self, case: Case, text: str) -> bool:
         """Whether the answer's description tells the name as a place or owner of the answer: "in X", ", X", "of X"."""
