@@ -30,7 +30,7 @@ def answer(
     method: Answering = typer.Option(Answering.GREEDY, help="How questions are answered."),
     relation: str | None = typer.Option(None, help="Property id, as P19, of rows that name none."),
     samples: int = typer.Option(SAMPLES, min=1, help="Responses to a question, for the methods that draw several."),
-    temperature: float = typer.Option(TEMPERATURE, help="Temperature of what is drawn, above 0 and up to 2."),
+    temperature: float = typer.Option(TEMPERATURE, help="Temperature of what is drawn, up to 2; above 0 for several."),
     top_p: float = typer.Option(1.0, "--top-p", help="Share of likely tokens that is drawn from."),
     max_tokens: int = typer.Option(64, "--max-tokens", min=1, help="The longest response."),
     seed: int = typer.Option(0, help="Seed of the first response; the next one's is one more."),

@@ -72,6 +72,12 @@ _DID = re.compile(
     r"\A(?i:it|he|she|they)\s+(?:died|passed away|lived|worked|studied|graduated|played|wrote|speaks|spoke"
     r"|works|plays|began|took place|happened|lies|stands)(?:\s+(?:in|on|at|by|from|for|as))?\s+(?=\S)"
 )
+# A sentence about whatever stands first; not "Hamburg, which is located in Germany", whose answer stands first.
+_ABOUT = re.compile(
+    r"\A(?:(?!\b(?:which|that|who|where|and|but|or)\b)[^.!?,;:]){1,120}?\s(?:is|was|were)\s(?:born|located|situated"
+    r"|headquartered|buried|founded|established|written|composed|directed|produced|performed|sung|created|painted"
+    r"|designed|invented|discovered|developed|published|released|recorded)\s(?:in|on|at|by)\s+(?=\S)"
+)
 _PARTICIPLE = re.compile(
     r"\A(?:(?:originally )?(?:born|located|situated|based|founded|written|composed|directed|produced|performed"
     r"|published|released|died))(?:\s+(?:in|on|at|by))\s+",
@@ -203,7 +209,7 @@ def _without_frame(text: str, subject: str | None) -> str:
             sentence = f"its{rest[2:]}"
         elif rest[:1] == ":" and rest[1:].strip():
             return rest[1:].strip()
-    for pattern in (_STATES, _DID, _PARTICIPLE, _KIND):
+    for pattern in (_STATES, _DID, _ABOUT, _PARTICIPLE, _KIND):
         if (found := pattern.match(sentence)) and (rest := sentence[found.end() :].strip(" ,")):
             return rest
     return text

@@ -52,9 +52,11 @@ _AHEAD = frozenset({"P17", "P19", "P20", "P27", "P31", "P106", "P131", "P159", "
 
 
 _NUMERIC = re.compile(r"\d{1,2}([./-])\d{1,2}\1(\d{4})")
-# What makes of a date an end of the time in question: "before 1961" is not 1961.
+# What makes of a date or an amount an end of what is meant: "before 1961" is not 1961.
 _OPEN = re.compile(
-    r"\b(?:before|after|until|till|since|not|than|prior to)\s+(?:in\s+|on\s+|the\s+year\s+)?\Z", re.IGNORECASE
+    r"\b(?:before|after|until|till|since|not|than|prior to|at least|at most|over|under|above|below|up to)"
+    r"\s+(?:in\s+|on\s+|the\s+year\s+)?\Z",
+    re.IGNORECASE,
 )
 
 
@@ -188,6 +190,6 @@ def _value(one: Said, asks: str, code: str) -> str | None:
             return text
     claims = dates(one.text) if asks == "date" else amounts(one.text)
     texts = list(dict.fromkeys(claim.text.strip() for claim in claims))
-    if asks == "date" and any(_OPEN.search(one.whole.partition(text)[0]) for text in texts):
+    if any(_OPEN.search(one.whole.partition(text)[0]) for text in texts):
         return None
     return texts[0] if len(texts) == 1 and parse(texts[0], code=code) is not None else None

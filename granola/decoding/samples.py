@@ -147,4 +147,4 @@ def _row(record: Record, samples: tuple[str, ...], default: str | None) -> Sampl
 
 
 def _ordinal(place: int) -> str:
-    return ("first", "second", "third")[place] if place < 3 else f"{place + 1}th"
+    return ("first", "second", "third")[place] if place < 3 else f"one at place {place + 1}"

@@ -133,6 +133,8 @@ def test_composers_of_one_nation_and_of_two() -> None:
 def test_amounts() -> None:
     found = decide(["126,329", "126,000", "about 130,000"], question="What is the population of Foo?", relation="P1082")
     assert found.text == "about 130,000"
+    found = decide(["at least 126,000", "126,000"], question="What is the population of Foo?", relation="P1082")
+    assert found.text == "IDK"
 
 
 def test_amounts_of_several_units_meet_where_they_are_the_same_alone() -> None:
