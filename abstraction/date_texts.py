@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from abstraction.calendar_units import Era, Style
+from abstraction.calendar_units import Era, Style, gregorian_of
 from abstraction.languages import Language, folded, language
 from kg.model import TimeValue
 
@@ -19,7 +19,8 @@ class ParsedDate:
     """A date as a text gives it.
 
     `last` is the end of a range, None for a single date. `circa` where the text says about; `part` where it
-    means a part of the unit only ("the early 1960s", "summer 1961"). `style`, `era` are the text's own.
+    means a part of the unit only ("the early 1960s", "summer 1961"). `style`, `era` are the text's own. `julian` is
+    the same day in the old calendar, where the text gives it beside the Gregorian one.
     """
 
     text: str
@@ -29,6 +30,7 @@ class ParsedDate:
     part: bool = False
     style: Style = "day-first"
     era: Era = field(default_factory=Era)
+    julian: TimeValue | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +47,9 @@ _ISO: tuple[tuple[re.Pattern[str], Style], ...] = (
     (re.compile(r"\+?(?P<y>\d{4})-(?P<m>\d\d)(?:-(?P<d>\d\d)(?P<time>t00:00:00(?:\.0+)?z?)?)?"), "day-first"),
     (re.compile(r"(?P<y>\d{4})[/.](?P<m>\d{1,2})[/.](?P<d>\d{1,2})"), "day-first"),
 )
+# "7 November 1917 (25 October O.S.)", "7 November [O.S. 25 October] 1917"
+_BESIDE = re.compile(r"(?P<date>[^()\[\]]+?)\s*(?:\((?P<round>[^()]+)\)|\[(?P<square>[^\[\]]+)\])(?P<year>\s\d{3,4})?")
+_CLOCK_FIRST = re.compile(r"\d{1,2}:\d\d(?::\d\d)?,?\s+")
 _NUMERIC = re.compile(r"(\d{1,2})([/.-]) ?(\d{1,2})\2 ?(\d{4})")
 
 
@@ -53,13 +58,19 @@ def parse_date(text: str, *, code: str = "en") -> ParsedDate | None:
 
     Read are days, months, years, decades, centuries, millennia, ranges of them, parts of decades and
     centuries, seasons but winter (it belongs to two years), all with BC/BCE/AD/CE and "circa". Two-digit
-    years, open ranges ("since 1961") and WikiData's own negative years are not.
+    years, open ranges ("since 1961") and WikiData's own negative years are not. A day's time of day is left out; one
+    day in both calendars is read where they agree.
     """
     words = language(code)
     dashed = "–" in text or "—" in text
     rest = folded(text).rstrip(" .;,")
     if len(rest) > 80:
         return None
+    if (found := _BESIDE.fullmatch(rest)) and (side := _marked(found["round"] or found["square"], words)):
+        parsed = parse_date(found["date"] + (found["year"] or ""), code=code)
+        return _in_both(parsed, *side, text.strip(), words) if parsed else None
+    timeless = _strip(_CLOCK_FIRST, words.patterns["clock"].sub("", rest))
+    timed, rest = timeless != rest, timeless
     calendar = ""
     if found := words.patterns["calendar"].search(rest):
         calendar = found.lastgroup or ""
@@ -71,6 +82,8 @@ def parse_date(text: str, *, code: str = "en") -> ParsedDate | None:
     if points is None:
         return None
     first, last = points[0], points[-1]
+    if timed and (len(points) == 2 or first.value.precision != 11):
+        return None
     if calendar:
         first, last = (_in_calendar(point, calendar) for point in (first, last))
     if _sort_key(first.value) > _sort_key(last.value):
@@ -84,6 +97,31 @@ def parse_date(text: str, *, code: str = "en") -> ParsedDate | None:
         style=first.style,
         era=Era("BCE" if first.common or last.common else "BC", words.code),
     )
+
+
+def _marked(text: str, words: Language) -> tuple[str, str] | None:
+    """A date and the calendar that stands before or behind it: ("25 october", "julian")."""
+    pattern = words.patterns["calendar"]
+    parts = text.split()
+    for count in range(1, min(4, len(parts))):
+        if found := pattern.fullmatch(" ".join(parts[:count])):
+            return " ".join(parts[count:]), found.lastgroup or ""
+    found = pattern.search(text)
+    return (text[: found.start()], found.lastgroup or "") if found and found.start() else None
+
+
+def _in_both(parsed: ParsedDate, side: str, calendar: str, text: str, words: Language) -> ParsedDate | None:
+    """A day with itself in the other calendar beside it, which may leave the year out; None where they disagree."""
+    given = parsed.first
+    beside = _point(side, words) or _point(f"{side} {given.year}", words)
+    if beside is None or parsed.last or parsed.circa:
+        return None
+    other = replace(beside.value, calendar=calendar)
+    julian, gregorian = (other, given) if calendar == "julian" else (replace(given, calendar="julian"), other)
+    same = gregorian_of(julian)
+    if same is None or gregorian.calendar == "julian" or _sort_key(same) != _sort_key(gregorian):
+        return None
+    return replace(parsed, text=text, first=given if other is julian else julian, julian=julian)
 
 
 def _strip(pattern: re.Pattern[str], text: str) -> str:

@@ -43,7 +43,7 @@ TEMPLATES: Mapping[str, str] = {
 }
 # Every regular expression a file must have, read against lower-case text; "" where the language has none.
 PATTERNS: Mapping[str, str] = {
-    "lead": "", "weekday": "", "circa": "", "part": "", "range_joint": "", "range_lead": "",
+    "lead": "", "weekday": "", "clock": "", "circa": "", "part": "", "range_joint": "", "range_lead": "",
     "era_before": "bc bce ad ce", "era_after": "bc bce ad ce", "calendar": "julian gregorian",
     "decade": "y", "century": "n", "millennium": "n", "season": "y", "about": "",
 }  # fmt: skip

@@ -257,7 +257,7 @@ def _turn(early: Unit | None, late: Unit | None, era: Era) -> _Rung:
 
 
 def _answer_aliases(parsed: ParsedDate) -> tuple[str, ...]:
-    """Other ways to write the answer as it stands, the Gregorian day of a Julian one among them."""
+    """Other ways to write the answer as it stands, the day in the other calendar among them."""
     unit = unit_of(parsed.first)
     if unit is None or parsed.part:
         return ()
@@ -275,7 +275,7 @@ def _answer_aliases(parsed: ParsedDate) -> tuple[str, ...]:
         plain = tuple(words.without_article(form) if unit.kind != "day" else form for form in forms[:2])
         marked = tuple(text for form in plain for text in words.written("circa", date=form))
         forms = (*marked, *forms)
-    elif (other := gregorian_of(parsed.first)) and (also := unit_of(other)):
+    elif (other := gregorian_of(parsed.first) or parsed.julian) and (also := unit_of(other)):
         forms += names(also, era=parsed.era, style=parsed.style)
     kept = {normalise(form): form for form in reversed(forms)}
     kept.pop(normalise(parsed.text), None)
