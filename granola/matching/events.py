@@ -54,15 +54,31 @@ def _scopes(answer: Answer, asked: frozenset[int]) -> Iterator[tuple[int, int]]:
 def is_of_another_event(answer: Answer, mention: Mention) -> bool:
     """`born in Shanghai and studied in Kunming`, `Obama, President of the United States, was born in Kenya`.
 
-    So where the asked event is told with a place of its own that no tier names, and the mention stands elsewhere.
+    So where the asked event is told with a place of its own that no tier names, and the mention stands elsewhere;
+    and where it is told with a tier, and the mention with another event: `born in France and died in Paris`.
     """
     asked = asked_events(answer)
     if not asked or not answer.cased:
         return False
+    elsewhere = None
     for start, end in _scopes(answer, asked):
         if start <= mention.start < end:
             return False
-        if not answer.is_mentioned(start, end) and _has_a_place(answer, start, end):
+        if not answer.is_mentioned(start, end):
+            if _has_a_place(answer, start, end):
+                return True
+        elif elsewhere is None:
+            elsewhere = _is_told_with_an_event(answer, mention.start)
+    return bool(elsewhere)
+
+
+def _is_told_with_an_event(answer: Answer, index: int) -> bool:
+    """Whether an event's word stands before word `index` in its sentence, and a preposition between."""
+    if not index or answer.words[index - 1].text not in _BEFORE_PLACES:
+        return False
+    while index and not set(answer.words[index].gap) & SENTENCE_END:
+        index -= 1
+        if _event(answer.words[index].text) is not None:
             return True
     return False
 

@@ -179,3 +179,18 @@ def test_a_container_is_refused_only_where_coarser_levels_name_others() -> None:
     assert RULES.match("Kunming, China", [["Kunming"]]).level == 1
     assert RULES.match("Kunming, China", [["Kunming"], ["Yunnan"], ["China"]]).level == 1
     assert RULES.match("Kunming, China", [["Kunming"], ["France"]]).level is None
+
+
+@pytest.mark.parametrize(
+    ("said", "level"),
+    [
+        ("Proust was born in France and died in Paris.", 3),
+        ("He died in Paris in 1922. He was born in France.", 3),
+        ("He was born in Paris, France, and died in Paris.", 1),
+        ("He was born in France, in Paris.", 1),
+        ("He was born in France; the family came from Paris.", 1),
+        ("He died in Paris.", 1),  # no birth is told
+    ],
+)
+def test_a_place_of_another_event_is_not_that_of_the_one_asked_for(said: str, level: int) -> None:
+    assert RULES.match(said, PARIS, "Where was Marcel Proust born?").level == level
