@@ -62,6 +62,7 @@ def test_the_noun_chooses(question: str, text: str, known: tuple[Entity, ...], m
         ("Which battleship was it?", "Bismarck", (BISMARCK,), ""),
         ("Which novel is Leo Tolstoy known for?", "War and Peace", (ON_TV, ON_SCREEN), "P800"),
         ("Which novel is Leo Tolstoy known for?", "War and Peace", (ON_TV,), "P800"),
+        ("Which university was it?", "Casablanca", (MOROCCAN,), ""),
         ("Which person was it?", "Casablanca", (MOROCCAN, SHOT), ""),
     ],
 )
@@ -71,7 +72,14 @@ def test_nothing_but_other_things_is_no_link(question: str, text: str, known: tu
 
 @pytest.mark.parametrize(
     "question",
-    ["Which gizmo is it?", "What is it?", "Which country's ship was it?", "The town which ship lovers like?", "Which?"],
+    [
+        "Which gizmo is it?",
+        "Which place is it?",
+        "What is it?",
+        "Which country's ship was it?",
+        "The town which ship lovers like?",
+        "Which?",
+    ],
 )
 def test_what_says_nothing_is_not_read(question: str) -> None:
     assert asked("Titanic", question, TITANIC).qid == "Q44578"
