@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from enum import StrEnum
-from pathlib import Path
 from typing import Any
 
 import typer
@@ -67,6 +66,7 @@ def aggregate(
         check_outputs,
         count,
         exit_status,
+        list_rejects,
         removed_on_error,
         report_rejects,
     )
@@ -90,7 +90,6 @@ def aggregate(
     check_format(out)
     rejected: list[RejectedRow] = []
     outcomes: Counter[str] = Counter()
-    rejects = Path(f"{out}{REJECTS_SUFFIX}")
     gc.set_threshold(100_000, 20, 100)  # what is read of a snapshot stays: looking it through takes a tenth of the time
     manifest: dict[str, Any] = {}
     with ExitStack() as stack:
@@ -106,10 +105,7 @@ def aggregate(
         write_records(with_progress(predictions()), out)
         if store is not None:
             manifest = dict(store.manifest())
-        if not to_stdout and rejected:
-            write_records((row.to_json() for row in rejected), rejects, format="jsonl")
-        elif not to_stdout:
-            rejects.unlink(missing_ok=True)  # of an earlier run
+        rejects = list_rejects(out, rejected)
     screen = sys.stderr if to_stdout else sys.stdout
     print(
         f"{count(outcomes.total(), 'question')}: {outcomes['answered']:,} answered, {outcomes['IDK']:,} IDK",
@@ -124,5 +120,5 @@ def aggregate(
         if manifest:
             more["snapshot"] = manifest["snapshot_id"]
         write_run_record(out, command="aggregate", arguments=arguments, inputs=inputs, more=more)
-    report_rejects(samples, rejected, listed=None if to_stdout else rejects)
+    report_rejects(samples, rejected, listed=rejects)
     exit_status(rejected)

@@ -70,6 +70,7 @@ def answer(
         check_standard_input,
         count,
         exit_status,
+        list_rejects,
         removed_on_error,
         report_rejects,
     )
@@ -111,7 +112,6 @@ def answer(
     check_format(out)
     rejected: list[RejectedRow] = []
     outcomes: Counter[str] = Counter()
-    rejects = Path(f"{out}{REJECTS_SUFFIX}")
     more: dict[str, Any] = {}
     with ExitStack() as stack:
         stack.enter_context(removed_on_error(None if to_stdout else out))
@@ -137,10 +137,7 @@ def answer(
         more |= answerer.settings
         if store is not None:
             more["snapshot"] = store.manifest()["snapshot_id"]
-        if not to_stdout and rejected:
-            write_records((row.to_json() for row in rejected), rejects, format="jsonl")
-        elif not to_stdout:
-            rejects.unlink(missing_ok=True)  # of an earlier run
+        rejects = list_rejects(out, rejected)
     screen = sys.stderr if to_stdout else sys.stdout
     total = count(outcomes.total(), "question")
     print(f"{total}: {outcomes['answered']:,} answered, {outcomes['IDK']:,} IDK", file=screen)
@@ -153,5 +150,5 @@ def answer(
         }  # fmt: skip
         more |= {"outcomes": dict(outcomes), "rejected": len(rejected)}
         write_run_record(out, command="answer", arguments=arguments, inputs=inputs, more=more)
-    report_rejects(", ".join(questions), rejected, listed=None if to_stdout else rejects)
+    report_rejects(", ".join(questions), rejected, listed=rejects)
     exit_status(rejected)

@@ -198,6 +198,7 @@ def _predict(
 ) -> int:
     from abstraction.formats.writing import write_records
     from abstraction.rows import RejectedRow
+    from granola.cli.output import list_rejects
     from granola.cli.progress import with_progress
     from granola.decoding.aggregating import answer_row
     from granola.decoding.asking import Answered, Answerer
@@ -232,10 +233,7 @@ def _predict(
     if path.exists():  # with rejects: until all is written again it is not to be taken for whole
         path.unlink()
     rows = list(with_progress(predictions()))
-    if rejected:
-        write_records((row.to_json() for row in rejected), _rejects(path), format="jsonl")
-    else:
-        _rejects(path).unlink(missing_ok=True)
+    list_rejects(path, rejected)
     write_records(rows, path)
     return len(rejected)
 

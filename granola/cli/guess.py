@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import typer
@@ -34,6 +33,7 @@ def guess(
         check_outputs,
         count,
         exit_status,
+        list_rejects,
         removed_on_error,
         report_rejects,
     )
@@ -58,18 +58,14 @@ def guess(
             outcomes["IDK" if decision.abstains else "guessed"] += 1
             yield {"id": row.id, "question": row.question, "method": "guess", **decision.to_json()}
 
-    rejects = Path(f"{out}{REJECTS_SUFFIX}")
     with removed_on_error(None if to_stdout else out):
         write_records(predictions(), out)
-        if not to_stdout and rejected:
-            write_records((row.to_json() for row in rejected), rejects, format="jsonl")
-        elif not to_stdout:
-            rejects.unlink(missing_ok=True)  # of an earlier run
+        rejects = list_rejects(out, rejected)
     screen = sys.stderr if to_stdout else sys.stdout
     total = count(outcomes.total(), "question")
     print(f"{total}: {outcomes['guessed']:,} guessed, {outcomes['IDK']:,} IDK", file=screen)
     if not to_stdout:
         arguments = {"tiered": tiered, "least": least, "folds": folds}
         write_run_record(out, command="guess", arguments=arguments, inputs=[tiered], more={"outcomes": dict(outcomes)})
-    report_rejects(tiered, rejected, listed=None if to_stdout else rejects)
+    report_rejects(tiered, rejected, listed=rejects)
     exit_status(rejected)

@@ -44,6 +44,7 @@ def match(
         check_outputs,
         count,
         exit_status,
+        list_rejects,
         note,
         removed_on_error,
         report_rejects,
@@ -65,12 +66,8 @@ def match(
     ):
         written = write_records(_matched(file, chosen, language, rejected), out)
         signature = chosen.signature()
-    rejects = None if target is None else Path(f"{out}{REJECTS_SUFFIX}")
+    rejects = list_rejects(out, rejected)
     if rejects is not None:
-        if rejected:
-            write_records((row.to_json() for row in rejected), rejects, format="jsonl")
-        else:
-            rejects.unlink(missing_ok=True)
         write_run_record(
             out,
             command="match",
@@ -78,7 +75,7 @@ def match(
             inputs=[file],
             more={"signature": signature, "counts": {"matched": written, "rejected": len(rejected)}},
         )
-    report_rejects(file, rejected, listed=rejects if rejected else None)
+    report_rejects(file, rejected, listed=rejects)
     note(f"{count(written, 'row')} matched, {count(len(rejected), 'row')} rejected; matcher: {signature}")
     exit_status(rejected)
 

@@ -165,6 +165,20 @@ def report_rejects(name: str, rejected: Sequence[RejectedRow], *, listed: Path |
         print(f"granola: {name}: {count(len(rejected), 'row')} rejected{where}", file=sys.stderr)
 
 
+def list_rejects(out: Path | str, rejected: Sequence[RejectedRow]) -> Path | None:
+    """Write OUT.rejects.jsonl, or remove an earlier run's where nothing was rejected; none for standard output."""
+    from abstraction.formats.writing import write_records
+
+    if str(out) == STANDARD:
+        return None
+    path = Path(f"{out}{REJECTS_SUFFIX}")
+    if rejected:
+        write_records((row.to_json() for row in rejected), path, format="jsonl")
+    else:
+        path.unlink(missing_ok=True)
+    return path
+
+
 def exit_status(*rejected: Sequence[RejectedRow]) -> None:
     """End with status 1 where anything was rejected."""
     if any(rejected):

@@ -29,6 +29,7 @@ def perturb(
         check_outputs,
         count,
         exit_status,
+        list_rejects,
         removed_on_error,
         report_rejects,
     )
@@ -61,6 +62,7 @@ def perturb(
 
     with removed_on_error(None if to_stdout else out):
         write_tiered(rows(), out)
+        rejects = list_rejects(out, rejected)
     screen = sys.stderr if to_stdout else sys.stdout
     print(f"{count(made, 'question')} for a {unit}; left out: {count(reasons.total(), 'question')}", file=screen)
     for reason, number in reasons.most_common():
@@ -73,5 +75,5 @@ def perturb(
             inputs=[tiered],
             more={"snapshot": snapshot_of(tiered), "left_out": dict(reasons), "rejected": len(rejected)},
         )
-    report_rejects(tiered, rejected)
+    report_rejects(tiered, rejected, listed=rejects)
     exit_status(rejected)

@@ -155,18 +155,13 @@ def _write_items(
     rejected: list[RejectedRow],
     arguments: dict[str, object],
 ) -> None:
-    from abstraction.formats.writing import write_records
-    from granola.cli.output import REJECTS_SUFFIX, removed_on_error
+    from granola.cli.output import list_rejects, removed_on_error
     from granola.report.items import write_items
     from granola.run_record import write_run_record
 
-    rejects = Path(f"{out}{REJECTS_SUFFIX}")
     with removed_on_error(out):
         write_items(report, out)
-        if rejected:
-            write_records((row.to_json() for row in rejected), rejects, format="jsonl")
-        else:
-            rejects.unlink(missing_ok=True)  # of an earlier run
+        list_rejects(out, rejected)
     write_run_record(
         out,
         command="score",

@@ -75,6 +75,7 @@ def targets(
         check_outputs,
         count,
         exit_status,
+        list_rejects,
         removed_on_error,
         report_rejects,
     )
@@ -101,7 +102,6 @@ def targets(
     check_format(out)
     rejected: list[RejectedRow] = []
     counts: Counter[str] = Counter()
-    rejects = Path(f"{out}{REJECTS_SUFFIX}")
     with ExitStack() as stack:
         stack.enter_context(removed_on_error(None if to_stdout else out))
         store = stack.enter_context(closing(open_store(snapshot)))
@@ -127,10 +127,7 @@ def targets(
 
         write_records(with_progress(made()), out)
         snapshot_id = store.manifest()["snapshot_id"]
-        if not to_stdout and rejected:
-            write_records((row.to_json() for row in rejected), rejects, format="jsonl")
-        elif not to_stdout:
-            rejects.unlink(missing_ok=True)  # of an earlier run
+        rejects = list_rejects(out, rejected)
     screen = sys.stderr if to_stdout else sys.stdout
     total = count(counts["questions"], "question")
     print(f"{total}: {count(counts['rows'], 'row')}; {counts['unknown']:,} not known", file=screen)
@@ -142,5 +139,5 @@ def targets(
         }  # fmt: skip
         more = {"snapshot": snapshot_id, "counts": dict(counts), "rejected": len(rejected)}
         write_run_record(out, command="targets", arguments=arguments, inputs=[samples, snapshot], more=more)
-    report_rejects(samples, rejected, listed=None if to_stdout else rejects)
+    report_rejects(samples, rejected, listed=rejects)
     exit_status(rejected)

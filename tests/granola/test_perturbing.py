@@ -91,5 +91,14 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: py
     assert run("century") == 0
     assert [row.id for row in read_tiered(out)] == ["1-century", "2-century"]
     assert json.loads((tmp_path / "y.jsonl.run.json").read_text())["command"] == "perturb"
+    listed = tmp_path / "y.jsonl.rejects.jsonl"
+    with tiered.open("a") as stream:
+        stream.write('{"id":\n')
+    assert run("year") == 1
+    assert "t.jsonl:3" in json.loads(listed.read_text())["source"]
+    assert str(listed) in capsys.readouterr().err
+    write_tiered([OBAMA], tiered)
+    assert run("year") == 0
+    assert not listed.exists()
     write_tiered([asked("Where?", "1961")], tiered)
     assert run("year") == 2
