@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from abstraction.classes import Wanted, wanted
 from abstraction.filters import words
-from abstraction.gazetteer import PLACES, SETTLEMENTS, Gazetteer
+from abstraction.gazetteer import COUNTRY, PLACES, SETTLEMENTS, STATE, Gazetteer
 from abstraction.priors import Priors
 from abstraction.relations import Relation
 from kg.graph import Graph
@@ -96,7 +96,7 @@ class Candidates:
     ) -> dict[str, dict[str, float]]:
         """What each candidate has of its own, by name.
 
-        "label" and "exact": the text is its label, its name to the letter. "fits": of a class that is asked for.
+        "label" and "exact": the text is its label, or as good as that; its name to the letter. "fits": of a class that is asked for.
         "uses" and "kindred": logarithms of how often the source has it as the relation's value, or that of a relation
         that asks for the same. "sitelinks", "inhabitants": logarithms; people count only where no uses do. "prefers",
         "suits": of the class, or with the occupation, that answers have as a rule. "past": it is no more. "no_tier":
@@ -106,12 +106,13 @@ class Candidates:
         self._priors.fetch(relation, ids)
         family = self._around_others(ids, text)
         filter_ = wanted(relation.asks)
+        states = self._states_by_alias(found)
         out = {}
         for candidate in found:
             qid = candidate.qid
             entity = self._graph.entity(qid)
             out[qid] = {
-                "label": float(candidate.name.kind == "label"),
+                "label": float(candidate.name.kind == "label" or qid in states),
                 "exact": float(candidate.exact),
                 "fits": float(candidate.fits),
                 "uses": math.log1p(max(0, self._priors.uses(relation, qid) - (qid == measured))),
@@ -129,6 +130,21 @@ class Candidates:
             for qid, signs in out.items():
                 signs["inhabitants"] = self._inhabitants(qid)
         return out
+
+    def _states_by_alias(self, found: Sequence[Candidate]) -> frozenset[str]:
+        """The states of today that the text is an alias of, where no country is called just that.
+
+        "China" means the People's Republic before a cultural region, "Netherlands" the country before its kingdom.
+        """
+        labelled = [c.qid for c in found if c.name.kind == "label"]
+        if any(self._gazetteer.is_state(qid) or COUNTRY in self._graph.classes(qid) for qid in labelled):
+            return frozenset()
+        return frozenset(
+            c.qid
+            for c in found
+            if c.fits and len(c.name.text) > CODE_LENGTH and not STATE.isdisjoint(self._graph.classes(c.qid))
+            if not self._graph.is_historical(c.qid)
+        )
 
     def is_unsuited(self, qid: str, relation: Relation) -> bool:
         """Whether the entity has occupations, and none that makers of such works have as a rule."""
@@ -165,8 +181,8 @@ class Candidates:
         out = dict.fromkeys(ids, 0)
         for inner in places:
             around = self._gazetteer.above(inner)
-            if key not in around:
-                continue
+            if key not in around or self._gazetteer.is_state(inner):
+                continue  # the region around a state is not what the state's name means
             for outer in places:
                 # What else contains them both tells that they are one family.
                 theirs = self._gazetteer.above(outer)

@@ -22,6 +22,7 @@ PLACES = frozenset({"place", "country"})
 SITES = PLACES | {"school", "building", "organisation"}
 STATE = frozenset({"Q3624078", "Q15634554"})  # sovereign, of limited recognition
 PAST_STATE = "Q3024240"
+COUNTRY = "Q6256"
 FIRST_DIVISION = frozenset(
     {"Q10864048", "Q35657", "Q107390", "Q1221156", "Q5852411", "Q11828004", "Q36784", "Q3336843"}
 )
@@ -307,7 +308,7 @@ class Gazetteer:
         if not coarser:
             # "in China": the state that goes by the name, before a region that is called just that.
             states = [c for c in sure if self.is_state(c)]
-            if states and not any("Q6256" in self._graph.classes(c) for c in sure if c in labelled):
+            if states and not any(COUNTRY in self._graph.classes(c) for c in sure if c in labelled):
                 sure = states
             return self._first(name, sure) if sure else None
         for place in coarser[:-1] or coarser:

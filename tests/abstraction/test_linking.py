@@ -292,3 +292,23 @@ def test_every_sign_has_a_weight_and_one_rule(name: str) -> None:
     assert name in link_settings().weights
     assert sum(name in names for names in link_settings().rules.values()) == 1
     assert set(link_settings().weights) == {n for names in link_settings().rules.values() for n in names}
+
+
+def test_a_state_goes_by_its_alias_before_what_is_called_just_that() -> None:
+    world = [
+        entity("Q148", "People's Republic of China", aliases=["China", "CHN"], P31="Q3624078", P361="Q29520"),
+        entity("Q29520", "China", "cultural region in East Asia", P31="Q1620908"),
+        entity("Q1620908", "cultural region", P279="Q82794"),
+        entity("Q3503", "Congo", "river in central Africa", P31="Q4022"),
+        entity("Q974", "Democratic Republic of the Congo", aliases=["Congo", "Zaire"], P31="Q3624078"),
+        entity("Q6500954", "Zaire", "former state", P31="Q3024240", P576=1997),
+        entity("Q29999", "Kingdom of the Netherlands", aliases=["Netherlands"], P31="Q3624078"),
+        entity("Q55", "Netherlands", "country in western Europe", P31="Q6256"),
+        entity("Q900", "Chn", "village in France", P31="Q532", P17="Q142"),
+        FRANCE,
+        *(entity(f"Q{900 + n}", f"Person {n}", P31="Q5", P20="Q148") for n in (1, 2, 3, 4)),
+    ]
+    make = maker(*world)
+    expected = {"China": "Q148", "Congo": "Q974", "Zaire": "Q6500954", "Netherlands": "Q55", "CHN": "Q900"}
+    assert {text: linked(make, text, "P19").qid for text in expected} == expected
+    assert linked(make, "China", "P19").confidence != "low"
