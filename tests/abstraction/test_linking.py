@@ -306,7 +306,7 @@ def test_a_state_goes_by_its_alias_before_what_is_called_just_that() -> None:
         entity("Q55", "Netherlands", "country in western Europe", P31="Q6256"),
         entity("Q900", "Chn", "village in France", P31="Q532", P17="Q142"),
         FRANCE,
-        *(entity(f"Q{900 + n}", f"Person {n}", P31="Q5", P20="Q148") for n in (1, 2, 3, 4)),
+        *(entity(f"Q{900 + n}", f"Person {n}", P31="Q5", P20="Q148") for n in range(1, 9)),
     ]
     make = maker(*world)
     expected = {"China": "Q148", "Congo": "Q974", "Zaire": "Q6500954", "Netherlands": "Q55", "CHN": "Q900"}
