@@ -11,6 +11,10 @@ import pytest
 from kg import snapshot
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
+WHOLE_ENTITIES = DATA / "wikidata" / "full_entities_sample.ndjson.gz"
+needs_whole_entities = pytest.mark.skipif(
+    not WHOLE_ENTITIES.is_file(), reason="the sample of whole entities is not beside the checkout (../shared/data)"
+)
 
 
 @pytest.fixture(scope="session")

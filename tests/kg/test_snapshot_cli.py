@@ -17,8 +17,8 @@ from types import SimpleNamespace
 import orjson
 import pytest
 from dump_json import entity_json, lines
-from test_building import padded
-from test_snapshot import WORLD, ids_of
+from many_blocks import padded
+from springfield import WORLD, ids_of
 
 from granola.cli import selecting, snapshot
 from granola.cli.main import main

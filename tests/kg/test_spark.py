@@ -12,8 +12,8 @@ from pathlib import Path
 import orjson
 import pytest
 from dump_json import entity_json
+from many_blocks import DUMP
 from store_contract import ALL, PARIS
-from test_building import DUMP, SAMPLE
 
 from kg.errors import EngineError, SourceError
 from kg.export.parquet import import_parquet
@@ -21,6 +21,7 @@ from kg.snapshot import build
 from kg.spark import decode_dump
 from kg.spark_session import session
 from kg.store import open_store
+from tests.conftest import WHOLE_ENTITIES
 
 ROOT = Path(__file__).resolve().parents[2]
 DEMO = ROOT / "granola" / "demo"
@@ -68,7 +69,7 @@ def real(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     (folder / "two.json.bz2").write_bytes(
         b"".join(bz2.compress(DUMP[piece:][at:][:9000], 1) for at in range(0, len(DUMP) - piece, 9000))
     )
-    samples = [SAMPLE] if SAMPLE.is_file() else []
+    samples = [WHOLE_ENTITIES] if WHOLE_ENTITIES.is_file() else []
     return [folder / "many.json", DEMO / "wikidata.json", *samples, folder / "one.json", folder / "two.json.bz2"]
 
 
