@@ -97,10 +97,10 @@ class Candidates:
         """What each candidate has of its own, by name.
 
         "label" and "exact": the text is its label or as good as that, its name to the letter. "fits": of a class that
-        is asked for. "uses" and "kindred": logarithms of how often the source has it as the relation's value, or that of a relation
-        that asks for the same. "sitelinks", "inhabitants": logarithms; people count only where no uses do. "prefers",
-        "suits": of the class, or with the occupation, that answers have as a rule. "past": it is no more. "no_tier":
-        a region that nobody names. "outer", "inner": it holds a namesake, or lies in one.
+        is asked for. "uses" and "kindred": logarithms of how often the source has it as the relation's value, or that
+        of a relation that asks for the same. "sitelinks", "inhabitants": logarithms; people count only where no uses
+        do. "prefers", "suits": of the class, or with the occupation, that answers have as a rule. "past": it is no
+        more. "no_tier": a region that nobody names. "outer", "inner": it holds a namesake, or lies in one.
         """
         ids = [c.qid for c in found]
         self._priors.fetch(relation, ids)
