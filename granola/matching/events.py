@@ -56,9 +56,12 @@ def is_of_another_event(answer: Answer, mention: Mention) -> bool:
 
     So where the asked event is told with a place of its own that no tier names, and the mention stands elsewhere;
     and where it is told with a tier, and the mention with another event: `born in France and died in Paris`.
+    Of places alone: who founded Apple in Cupertino is told by the words before.
     """
+    if not answer.cased or not (answer.asks_place or answer.of_places):
+        return False
     asked = asked_events(answer)
-    if not asked or not answer.cased:
+    if not asked:
         return False
     elsewhere = None
     for start, end in _scopes(answer, asked):
