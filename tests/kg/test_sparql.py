@@ -46,9 +46,7 @@ WORLD = (
 IDS = Scope(ids=frozenset(one.id for one in WORLD))
 
 
-@pytest.fixture(autouse=True)
-def _contact(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("GRANOLA_CONTACT", "tests@example.org")
+pytestmark = pytest.mark.usefixtures("contact")
 
 
 @pytest.fixture(scope="module")

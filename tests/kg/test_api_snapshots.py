@@ -1,0 +1,176 @@
+"""Snapshots from WikiData's API are those of the dump, and a killed build goes on with what it has."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import orjson
+import pytest
+import wikidata_api as api
+from api_world import QUICK, WORLD, thing
+from dump_json import entity_json, lines
+
+from kg.errors import SelectionError, SnapshotError, SourceError
+from kg.model import Entity
+from kg.reading.cache import Cache
+from kg.scope import Scope
+from kg.snapshot import build
+from kg.sources import _work, build_from_api
+from kg.store import open_store
+
+pytestmark = pytest.mark.usefixtures("contact")
+
+
+def test_a_snapshot_by_the_api_is_that_of_the_dump(api_server: api.Server, tmp_path: Path) -> None:
+    (tmp_path / "dump.json").write_bytes(lines(*WORLD.values()))
+    build([tmp_path / "dump.json"], tmp_path / "by-dump", scope=Scope(ids=frozenset(WORLD)))
+    api_server.faults = [api.too_many, api.half_sent]
+    report = build_from_api(
+        tmp_path / "by-api", scope=Scope(ids=frozenset(WORLD)), url=api_server.url, patience=QUICK, command="granola x"
+    )
+    with open_store(tmp_path / "by-dump") as one, open_store(tmp_path / "by-api") as other:
+        assert one.manifest()["snapshot_id"] == other.manifest()["snapshot_id"]
+        manifest = other.manifest()
+    assert manifest == report.manifest
+    assert manifest["source_kind"] == "api"
+    assert manifest["time_aware"] is True
+    assert manifest["sources"][0]["name"] == api_server.url
+    assert manifest["selection"]["ids"]["count"] == 130
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["by-api", "by-api.cache", "by-dump", "dump.json"]
+
+
+def test_steps_are_those_of_a_dump(api_server: api.Server, tmp_path: Path) -> None:
+    scope = Scope(ids=frozenset({"Q3", "Q129"}), hops=3, along=frozenset({"P131", "P31"}))
+    (tmp_path / "dump.json").write_bytes(lines(*WORLD.values()))
+    build([tmp_path / "dump.json"], tmp_path / "by-dump", scope=scope)
+    report = build_from_api(tmp_path / "by-api", scope=scope, url=api_server.url, patience=QUICK)
+    with open_store(tmp_path / "by-dump") as one, open_store(tmp_path / "by-api") as other:
+        ids = list(one.ids())
+        assert list(other.ids()) == ids
+        assert "Q99" not in ids  # a deprecated statement leads nowhere
+        assert one.entities(ids) == other.entities(ids)
+    assert report.rejects == {}  # Q131 is pointed to and is not there, as in a dump
+
+
+def test_excluded_classes_hubs_and_properties_as_in_a_dump(tmp_path: Path) -> None:
+    world = dict(WORLD)
+    for n in range(200, 260):  # Q13's class is below Q201 by three steps, the last one a cycle
+        world[f"Q{n}"] = thing(n)
+    world["Q2"] = thing(2, ("P279", "Q200"), ("P31", "Q250"))
+    world["Q200"] = thing(200, ("P279", "Q201"), ("P279", "Q2"))
+    world["Q12"] = thing(12, *(("P131", f"Q{n}") for n in range(210, 220)))
+    world["P131"] = Entity(id="P131", labels={"en": "located in"})
+    (tmp_path / "dump.json").write_bytes(lines(*world.values()))
+    scopes = [
+        Scope(ids=frozenset({"Q7", "Q9", "Q11"}), hops=4, along=frozenset({"P131"}), excluded=frozenset({"Q201"})),
+        Scope(ids=frozenset({"Q11", "Q15"}), hops=2, along=frozenset({"P131"}), excluded=frozenset({"Q2"})),
+        Scope(ids=frozenset({"Q11"}), hops=2, along=frozenset({"P131"}), hub_limit=9),
+        Scope(ids=frozenset({"Q11"}), hops=2, along=frozenset({"P131"}), hub_limit=10, properties=False),
+    ]
+    with api.serving({name: entity_json(one) for name, one in world.items()}) as server:
+        for scope in scopes:
+            build([tmp_path / "dump.json"], tmp_path / "by-dump", scope=scope, force=True)
+            build_from_api(
+                tmp_path / "by-api", scope=scope, url=server.url, patience=QUICK, force=True, cache=tmp_path / "cache"
+            )
+            with open_store(tmp_path / "by-dump") as one, open_store(tmp_path / "by-api") as other:
+                ids = list(one.ids())
+                assert ids == list(other.ids())
+                assert one.entities(ids) == other.entities(ids)
+
+
+def test_merged_seeds_become_redirects_and_missing_ones_rejects(api_server: api.Server, tmp_path: Path) -> None:
+    scope = Scope(ids=frozenset({"Q7", "Q900", "Q999"}))
+    report = build_from_api(tmp_path / "out", scope=scope, url=api_server.url, patience=QUICK)
+    assert report.rejects == {"missing": 1}
+    listed = orjson.loads((tmp_path / "out.rejects.jsonl").read_bytes())
+    assert (listed["source"], listed["entity"]) == (api_server.url, "Q999")  # not the copy that was read
+    assert "line" not in listed
+    with open_store(tmp_path / "out") as store:
+        assert list(store.ids()) == ["Q7"]
+        assert store.entities(["Q900"])["Q900"].id == "Q7"
+        assert store.manifest()["duplicates"] == 0
+
+
+def test_a_killed_build_goes_on_with_what_it_has(api_server: api.Server, tmp_path: Path) -> None:
+    def stuck(handler: api.Handler, _: list[str]) -> bool:
+        reached.set()
+        return blocked.wait(30)
+
+    reached, blocked = threading.Event(), threading.Event()
+    api_server.faults = [lambda *_: False, lambda *_: False, stuck]
+    (tmp_path / "ids").write_text("\n".join(WORLD))
+    command = [str(Path(sys.executable).parent / "granola"), "snapshot", "build", "--from", "api", api_server.url]
+    command += ["--ids-from", "ids", "--out", "out"]
+    environment = {**os.environ, "GRANOLA_CONTACT": "tests@example.org"}
+    process = subprocess.Popen(command, cwd=tmp_path, env=environment, stderr=subprocess.PIPE)
+    assert reached.wait(30)
+    kept = Cache(tmp_path / "out.cache")
+    while kept.size() < 80:  # the first two answers
+        assert process.poll() is None
+        time.sleep(0.01)
+    kept.close()
+    process.kill()
+    process.communicate()
+    blocked.set()
+    assert sorted(path.name for path in tmp_path.iterdir() if "cache" not in path.name) == [".out.gathered", "ids"]
+    asked = {one for ids in api_server.asked[:2] for one in ids}
+    api_server.asked.clear()
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    again = {one for ids in api_server.asked for one in ids} - {"P31", "P131"}
+    assert again <= set(WORLD)
+    assert len(again) <= 50
+    assert again | asked == set(WORLD)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["ids", "out", "out.cache"]
+
+
+def test_two_builds_of_one_output_do_not_meet(api_server: api.Server, tmp_path: Path) -> None:
+    with _work(tmp_path / "out"), pytest.raises(SnapshotError, match="another process is building"):
+        build_from_api(tmp_path / "out", scope=Scope(ids=frozenset({"Q1"})), url=api_server.url, patience=QUICK)
+    assert [path.name for path in tmp_path.iterdir()] == ["out.cache"]
+
+
+@pytest.mark.parametrize(
+    ("scope", "message"),
+    [
+        (Scope(), "cannot be asked for everything"),
+        (Scope(names=frozenset({"Paris"})), "cannot select by names; name ids"),
+        (Scope(ids=frozenset({"Q1"}), classes=frozenset({"Q5"})), "cannot select by classes"),
+    ],
+)
+def test_what_the_api_cannot_select(api_server: api.Server, tmp_path: Path, scope: Scope, message: str) -> None:
+    with pytest.raises(SelectionError, match=message):
+        build_from_api(tmp_path / "out", scope=scope, url=api_server.url)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_nothing_selected_leaves_nothing(api_server: api.Server, tmp_path: Path) -> None:
+    with pytest.raises(SourceError, match="no item or property"):
+        build_from_api(tmp_path / "out", scope=Scope(ids=frozenset({"Q998"})), url=api_server.url, patience=QUICK)
+    assert not (tmp_path / "out").exists()
+
+
+def test_by_the_command(api_server: api.Server, tmp_path: Path) -> None:
+    granola = str(Path(sys.executable).parent / "granola")
+    command = [granola, "snapshot", "build", "--from", "api", api_server.url, "--ids", "Q3,Q4", "--hops", "1"]
+    command += ["--along", "P131", "--out", "out", "--languages", "fr", "--cache", "kept"]
+    environment = {**os.environ, "GRANOLA_CONTACT": "tests@example.org"}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["kept", "out"]
+    with open_store(tmp_path / "out") as store:
+        assert list(store.ids()) == ["Q3", "Q4", "Q5"]
+        assert "--from api" in store.manifest()["command"]
+    told = subprocess.run([granola, "snapshot", "info", "out"], cwd=tmp_path, capture_output=True, text=True).stdout
+    assert f"source       {api_server.url}, fetched 20" in told
+    assert api_server.params[0]["languages"] == "en|fr|mul"
+    del environment["GRANOLA_CONTACT"]
+    done = subprocess.run([*command, "--force"], cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert done.returncode == 2
+    assert "GRANOLA_CONTACT is not set" in done.stderr
