@@ -10,26 +10,53 @@ from granola.matching.divisions import contradict, division
 from granola.matching.names import is_only_nearby
 
 # Words of one event a line; folded. Where a question asks about one, what an answer says of another is no answer.
-_EVENTS = tuple(
-    frozenset(line.split())
-    for line in (
-        "born birth birthplace",
-        "died death dead killed murdered passed deathplace",
-        "educated studied studies attended graduated education student",
-        "lived lives moved resided settled raised grew residence emigrated",
-        "worked works career became elected served serves joined appointed",
-        "married marriage wife husband wed",
-        "founded formed established created founding formation",
-        "headquartered headquarters based",
-        "released published premiered issued",
-        "buried burial grave",
+_EVENTS = {
+    word: number
+    for number, line in enumerate(
+        (
+            "born birth birthplace",
+            "died death dead killed murdered passed deathplace assassinated",
+            "educated studied studies attended graduated education student",
+            "lived lives moved resided settled raised grew residence emigrated",
+            "worked works career became become elected served serves joined appointed",
+            "married marriage wife husband wed",
+            "founded formed established created founding formation",
+            "headquartered headquarters based",
+            "released published premiered issued",
+            "buried burial grave",
+            "began begin begins begun started start starts beginning commenced",
+            "ended end ends ending finished finish concluded",
+            "opened open opens opening inaugurated",
+            "closed close closes closing",
+            "completed complete completion",
+            "retired retire retires retirement",
+            "public ipo",
+            "acquired bought purchased sold acquisition merged merger",
+            "renamed rebranded",
+            "dissolved disbanded split defunct",
+            "crowned coronation",
+            "invented discovered patented invention discovery",
+            "written wrote composed",
+            "recorded filmed shot",
+            "built constructed construction",
+            "signed ratified adopted enacted",
+        )
     )
-)
+    for word in line.split()
+}
+_ENDS = frozenset({"end", "start", "beginning", "close", "opening", "ending"})  # of a year, that is no event
 _BEFORE_PLACES = frozenset({"in", "at", "near", "from"})
 
 
-def _event(word: str) -> int | None:
-    return next((number for number, words in enumerate(_EVENTS) if word in words), None)
+_event = _EVENTS.get
+
+
+def _event_at(answer: Answer, index: int) -> int | None:
+    """The event that word `index` tells, if any; the end of 1945 is none."""
+    event = _event(answer.words[index].text)
+    if event is not None and answer.words[index].text in _ENDS and answer.texts[index + 1 : index + 2] == ("of",):
+        return None
+    return event
 
 
 def asked_events(answer: Answer) -> frozenset[int]:
@@ -40,11 +67,11 @@ def asked_events(answer: Answer) -> frozenset[int]:
 def _scopes(answer: Answer, asked: frozenset[int]) -> Iterator[tuple[int, int]]:
     """[start, end) of the words behind each word of an asked event, up to another event or the sentence's end."""
     for index, word in enumerate(answer.words):
-        if _event(word.text) not in asked:
+        if word.text not in _EVENTS or _event_at(answer, index) not in asked:
             continue
         end = index + 1
         while end < len(answer.words):
-            event = _event(answer.words[end].text)
+            event = _event_at(answer, end)
             if set(answer.words[end].gap) & SENTENCE_END or (event is not None and event not in asked):
                 break
             end += 1
@@ -81,7 +108,7 @@ def _is_told_with_an_event(answer: Answer, index: int) -> bool:
         return False
     while index and not set(answer.words[index].gap) & SENTENCE_END:
         index -= 1
-        if _event(answer.words[index].text) is not None:
+        if _event_at(answer, index) is not None:
             return True
     return False
 
@@ -153,7 +180,7 @@ def tells_of_another(question: str | None, text: str) -> bool:
     """Whether a text tells of an event that the question is not about, and not of the asked one."""
     answer = Answer(text, (), question)
     asked = asked_events(answer)
-    told = {event for word in answer.words if (event := _event(word.text)) is not None}
+    told = {event for index in range(len(answer.words)) if (event := _event_at(answer, index)) is not None}
     return bool(asked and told) and told.isdisjoint(asked)
 
 
@@ -178,7 +205,11 @@ def of_asked_events(answer: Answer, positions: list[int]) -> list[bool]:
     if not asked:
         return [True] * len(positions)
     scopes = [(answer.words[start - 1].start, answer.words[end - 1].end) for start, end in _scopes(answer, asked)]
-    others = [word.start for word in answer.words if (event := _event(word.text)) is not None and event not in asked]
+    others = [
+        word.start
+        for index, word in enumerate(answer.words)
+        if (event := _event_at(answer, index)) is not None and event not in asked
+    ]
     inside = [any(low <= place <= high for low, high in scopes) for place in positions]
     if not others or not any(inside):
         return [True] * len(positions)
