@@ -11,6 +11,9 @@ import pytest
 from kg import snapshot
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
+needs_data = pytest.mark.skipif(
+    not DATA.is_dir(), reason="the public data sets are not beside the checkout (../shared/data)"
+)
 WHOLE_ENTITIES = DATA / "wikidata" / "full_entities_sample.ndjson.gz"
 needs_whole_entities = pytest.mark.skipif(
     not WHOLE_ENTITIES.is_file(), reason="the sample of whole entities is not beside the checkout (../shared/data)"

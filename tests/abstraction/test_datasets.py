@@ -1,140 +1,21 @@
-"""Datasets: what is selected, cleaned, written and described; and that a killed building loses and repeats nothing."""
+"""Datasets: what is written and described, with what a phraser and a scorer say."""
 
 from __future__ import annotations
 
 import json
-import os
-import signal
-import subprocess
-import sys
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from abstraction.datasets.building import Built, Settings, build_dataset
-from abstraction.datasets.cleaning import SCORE, STEPS, Cleaner, Dropped, Step, read_trivial
+from abstraction.datasets.building import Settings
+from abstraction.datasets.cleaning import SCORE, STEPS, Step
 from abstraction.datasets.columns import Columns
-from abstraction.datasets.questions import (
-    GRANOLA_EQ,
-    GRANOLA_EQ_RELATIONS,
-    EntityQuestions,
-    QuestionFiles,
-)
+from abstraction.datasets.questions import GRANOLA_EQ, QuestionFiles
 from abstraction.datasets.statistics import Statistics
 from abstraction.errors import DatasetError, RowError
-from abstraction.models.request import Message, Request
-from abstraction.models.result import Failure, FailureReason
-from abstraction.phrasing.decisions import with_note
-from abstraction.rows import TieredRow, read_tiered
-from abstraction.tiers import Level, Tier
-from kg.store.sqlite import SQLiteStore
-from tests.conftest import DATA
-from tests.worlds import CLASSES, entity
-
-ROOT = Path(__file__).resolve().parents[2]
-WORLD = (
-    *CLASSES,
-    entity(
-        "Q101", "Ashby", "city in Marlow County, Norland", aliases=["Ashbyville"], P31="Q515", P131="Q102", sitelinks=7
-    ),
-    entity("Q102", "Marlow County", P31="Q47168", P131="Q103"),
-    entity("Q103", "Norland", P31="Q35657", P131="Q104"),
-    entity("Q104", "Vestria", "sovereign state in Europe", P31="Q3624078"),
-    entity("Q9", "Ann Smith", "painter", P31="Q5"),
-)
-ASKED = [
-    {"id": "a", "question": "Where was Ann Smith born?", "answer": "Ashby", "answer_qid": "Q101", "topic": "art"},
-    {"id": "b", "question": "Where was Bob Smith born?", "answer": "Ashby", "topic": "none"},
-    {"id": "c", "question": "Where was Carl Smith born?", "answer": "Nowhere Known"},
-    {"id": "d", "question": "Where was Dora Smith born?", "answer": ["Ashby", "Norland"]},
-    {"id": "e", "question": "Where was Emil Smith born?", "answer": "Marlow County", "votes": {"yes": [1]}},
-]
-
-
-def world(path: Path) -> SQLiteStore:
-    store = SQLiteStore.create(path)
-    store.write(WORLD)
-    store.finish()
-    return store
-
-
-def put(path: Path, rows: Sequence[dict[str, Any]]) -> Path:
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    return path
-
-
-def built(folder: Path, rows: Sequence[dict[str, Any]] = ASKED, **more: Any) -> tuple[Built, list[TieredRow]]:
-    settings = Settings(name="Tiny", format=more.pop("format", "jsonl"), **more.pop("settings", {}))
-    questions = QuestionFiles(files=(put(folder / "q.jsonl", rows),), relation="P19")
-    made = build_dataset(questions, world(folder / "w.sqlite"), folder / "out", settings=settings, **more)
-    return made, list(read_tiered(made.data))
-
-
-def lines(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-
-
-def tiered(*levels: str | tuple[str, ...], relation: str | None = "P19", **extra: Any) -> TieredRow:
-    made = tuple(
-        Level(tiers=tuple(Tier(text=t) for t in (level if isinstance(level, tuple) else (level,)))) for level in levels
-    )
-    return TieredRow(
-        id="x", question="Q?", answers=(made[0].tiers[0].text,), levels=made, relation=relation, extra=extra
-    )
-
-
-@pytest.mark.parametrize(
-    ("row", "step", "reason"),
-    [
-        (tiered("Town", "State"), None, ""),
-        (tiered("Town"), Step.MISSING_ANSWERS, "no coarser answer"),
-        (replace(tiered("Town"), abstained="no-link"), Step.MISSING_ANSWERS, "no-link"),
-        (tiered("Town", " "), Step.MISSING_ANSWERS, "an answer is empty"),
-        (tiered("Town", "city"), Step.MISSING_ANSWERS, "no coarser answer"),
-        (tiered("a poet", "a thing", relation=None), Step.MISSING_ANSWERS, "no coarser answer"),
-        (tiered("Town", "State", "state "), Step.DUPLICATE_ANSWERS, "an answer stands twice"),
-        (tiered("Town", ("a State", "State")), Step.DUPLICATE_ANSWERS, "an answer stands twice"),
-        (tiered("Town", "State", **{SCORE: 0.5}), None, ""),
-        (tiered("Town", "State", **{SCORE: 0.625}), Step.INCONSISTENT_DESCRIPTIONS, "the score is above the threshold"),
-        (tiered("Town", "State", **{SCORE: "0.9"}), Step.INCONSISTENT_DESCRIPTIONS, "the score is above the threshold"),
-        (tiered("Town", "State", **{SCORE: "0.4"}), None, ""),
-        (tiered("Town", "State", **{SCORE: "high"}), None, ""),
-        (tiered("Town", "State", **{SCORE: True}), None, ""),
-    ],
-)
-def test_each_step_takes_out_what_it_is_for_and_only_where_it_is_on(
-    row: TieredRow, step: Step | None, reason: str
-) -> None:
-    cleaner = Cleaner()
-    done = cleaner.clean(row)
-    if step is None:
-        assert done == row
-        return
-    assert done == Dropped(step=step, reason=reason)
-    assert cleaner.counts[step].dropped == 1
-    without = {step, Step.MISSING_ANSWERS, Step.TRIVIAL_ANSWERS} if step is Step.MISSING_ANSWERS else {step}
-    assert Cleaner(steps=frozenset(STEPS) - without).clean(row) == row
-
-
-def test_trivial_answers_go_and_the_row_stays() -> None:
-    cleaner = Cleaner(trivial=["The Old World"])
-    done = cleaner.clean(tiered("Town", ("State", "a city"), "Old World", "the world", "Land"))
-    assert isinstance(done, TieredRow)
-    assert [[tier.text for tier in level.tiers] for level in done.levels] == [["Town"], ["State"], ["Land"]]
-    assert cleaner.counts[Step.TRIVIAL_ANSWERS].to_json()["answers_taken_out"] == 3
-    assert isinstance(Cleaner().clean(tiered("city", "State")), TieredRow)  # the gold answer is nobody's to take out
-
-
-def test_a_list_of_trivial_answers_has_comments(tmp_path: Path) -> None:
-    file = tmp_path / "trivial.txt"
-    file.write_text("\ufeffthing # any\n\n# none\n somewhere \n", encoding="utf-8")
-    assert read_trivial(file) == ("thing", "somewhere")
-    file.write_bytes(b"\xff\xfe")
-    with pytest.raises(DatasetError, match="not UTF-8"):
-        read_trivial(file)
+from abstraction.rows import TieredRow
+from tests.abstraction.tiny_dataset import ASKED, Scored, Worded, built, lines, tiered
 
 
 def test_a_dataset_has_every_row_somewhere_and_counts_that_add_up(tmp_path: Path) -> None:
@@ -227,35 +108,6 @@ def test_a_rejected_row_is_listed_and_the_rest_is_built(tmp_path: Path) -> None:
     assert len(rows) == 2
 
 
-@dataclass
-class Worded:
-    """A phraser that says so, counts what it is asked, and may kill its process."""
-
-    log: Path
-    kill_at: int = -1
-    fingerprint: str = "worded"
-    asked: list[str] = field(default_factory=list)
-
-    def __call__(self, rows: Sequence[TieredRow], /) -> Sequence[TieredRow]:
-        done = len(self.log.read_text().split()) if self.log.exists() else 0
-        if done == self.kill_at:
-            os.kill(os.getpid(), signal.SIGKILL)
-        with self.log.open("a") as stream:
-            stream.write("".join(f"{row.id}\n" for row in rows))
-        return [replace(row, extra={**row.extra, "worded": True}) for row in rows]
-
-
-@dataclass(frozen=True)
-class Scored:
-    """A scorer with a score for every id."""
-
-    scores: dict[str, float | None]
-    fingerprint: str = "scored"
-
-    def __call__(self, rows: Sequence[TieredRow], /) -> Sequence[float | None]:
-        return [self.scores.get(row.id) for row in rows]
-
-
 def test_a_phraser_and_a_scorer_take_their_places(tmp_path: Path) -> None:
     made, rows = built(
         tmp_path, phraser=Worded(tmp_path / "log"), scorer=Scored({"a": 0.75, "b": 0.5}), settings={"batch": 2}
@@ -281,104 +133,6 @@ def test_a_phraser_or_scorer_that_breaks_its_word_is_told(tmp_path: Path) -> Non
         built(tmp_path / "s", scorer=Scored({"a": 1.5}))
 
 
-MANY = [{**row, "id": f"{row['id']}{n}"} for n in range(6) for row in ASKED]
-
-
-def run_once(folder: Path, kill_at: int) -> None:
-    """Build with a phraser that kills the process once it was asked for `kill_at` rows."""
-    questions = QuestionFiles(files=(folder / "q.jsonl",), relation="P19")
-    store = SQLiteStore.open(folder / "w.sqlite")
-    settings = Settings(name="Tiny", format="jsonl", batch=4, steps=frozenset(STEPS) - {Step.SEVERAL_ANSWERS})
-
-    def progress(done: int) -> None:
-        if done == kill_at == len(MANY):
-            os.kill(os.getpid(), signal.SIGKILL)
-
-    phraser = Worded(folder / "log", kill_at=kill_at)
-    build_dataset(questions, store, folder / "out", settings=settings, phraser=phraser, progress=progress)
-
-
-def test_a_killed_building_goes_on_and_asks_nothing_twice(tmp_path: Path) -> None:
-    whole, killed = tmp_path / "whole", tmp_path / "killed"
-    for folder in (whole, killed):
-        folder.mkdir()
-        put(folder / "q.jsonl", MANY)
-        world(folder / "w.sqlite").close()
-    run_once(whole, -1)
-    for kill_at in (0, 4, 12, len(MANY)):
-        code = "import pathlib, sys; from tests.abstraction.test_datasets import run_once as run; "
-        code += "run(pathlib.Path(sys.argv[1]), int(sys.argv[2]))"
-        command = [sys.executable, "-c", code, str(killed), str(kill_at)]
-        done = subprocess.run(command, cwd=ROOT, capture_output=True, check=False)
-        assert done.returncode == -signal.SIGKILL, done.stderr.decode()
-        assert not (killed / "out").exists()
-        assert (killed / ".out.work").is_dir()
-    run_once(killed, -1)
-    asked = (killed / "log").read_text().split()
-    assert asked == [row["id"] for row in MANY]
-    for name in ("data/test.jsonl", "dropped.jsonl", "README.md"):
-        assert (killed / "out" / name).read_bytes() == (whole / "out" / name).read_bytes(), name
-    assert not (killed / ".out.work").exists()
-
-
-@dataclass
-class Lacking:
-    """A phraser and a scorer that have no answer for one row before `there`, and note whom they are asked about."""
-
-    there: bool
-    fingerprint: str = "lacking"
-    asked: list[str] = field(default_factory=list)
-
-    def phrase(self, rows: Sequence[TieredRow]) -> Sequence[TieredRow]:
-        self.asked += [row.id for row in rows]
-        failed = {row.id: "" if self.there or row.id != "b0" else str(FailureReason.SERVER_ERROR) for row in rows}
-        return [with_note(row, mode="free", calls=["k"], fallback=failed[row.id]) for row in rows]
-
-    def __call__(self, rows: Sequence[TieredRow], /) -> Sequence[float | Failure | None]:
-        request = Request(id="b5", messages=(Message(role="user", content="?"),))
-        failure = Failure(request=request, reason=FailureReason.OVERLOADED, message="busy")
-        return [0.0 if self.there or row.id != "b5" else failure for row in rows]
-
-
-@dataclass
-class Phrasing:
-    of: Lacking
-    fingerprint: str = "lacking"
-
-    def __call__(self, rows: Sequence[TieredRow], /) -> Sequence[TieredRow]:
-        return self.of.phrase(rows)
-
-
-def test_a_building_that_goes_on_asks_again_where_asking_failed(tmp_path: Path) -> None:
-    put(tmp_path / "q.jsonl", MANY)
-    world(tmp_path / "w.sqlite").close()
-    questions = QuestionFiles(files=(tmp_path / "q.jsonl",), relation="P19")
-    settings = Settings(name="Tiny", format="jsonl", batch=4, steps=frozenset(STEPS) - {Step.SEVERAL_ANSWERS})
-
-    def stop(done: int) -> None:
-        if done == len(MANY):
-            raise KeyboardInterrupt
-
-    def build(model: Lacking, progress: Callable[[int], None], force: bool = False) -> Built:
-        return build_dataset(
-            questions, SQLiteStore.open(tmp_path / "w.sqlite"), tmp_path / "out", settings=settings,
-            phraser=Phrasing(model), scorer=model, progress=progress, force=force,
-        )  # fmt: skip
-
-    with pytest.raises(KeyboardInterrupt):
-        build(Lacking(False), stop)
-    with pytest.raises(KeyboardInterrupt):
-        build(again := Lacking(False), stop)
-    ids = [row["id"] for row in MANY]
-    batches = [ids[at : at + 4] for at in range(0, len(ids), 4)]
-    assert again.asked == [one for batch in batches if {"b0", "b5"} & set(batch) for one in batch]
-    made = build(answering := Lacking(True), lambda done: None)
-    assert answering.asked == again.asked
-    assert (made.phrasing.unanswered, made.unscored) == (0, 0)
-    made = build(Lacking(False), lambda done: None, force=True)
-    assert (made.phrasing.unanswered, made.unscored) == (1, 1)
-
-
 def test_a_score_that_a_row_brought_stays_where_there_is_no_other(tmp_path: Path) -> None:
     rows = [{**row, SCORE: 0.25} for row in ASKED]
     _, found = built(tmp_path, rows, scorer=Scored({"a": 0.5}))
@@ -392,39 +146,6 @@ def test_a_field_called_phrasing_is_the_questions_own_where_nothing_is_phrased(t
     assert made.phrasing.unanswered == 0
     assert all(json.loads(row.extra["phrasing"]) == theirs for row in found)
     assert not (tmp_path / "out" / "phrasing.jsonl").exists()
-
-
-def test_work_for_something_else_is_not_taken_over(tmp_path: Path) -> None:
-    class Fails(Worded):
-        def __call__(self, rows: Sequence[TieredRow], /) -> Sequence[TieredRow]:
-            if len(rows) < 2:
-                raise ConnectionError("gone")
-            return rows
-
-    with pytest.raises(ConnectionError):
-        built(tmp_path, phraser=Fails(tmp_path / "log"), settings={"batch": 3})
-    (tmp_path / "w.sqlite").unlink()
-    with pytest.raises(DatasetError, match=r"differs in batch, phraser.*--restart"):
-        built(tmp_path)
-    (tmp_path / "w.sqlite").unlink()
-    made, _ = built(tmp_path, restart=True)
-    assert made.statistics.rows == 3
-
-
-def test_nothing_but_a_dataset_of_ours_is_replaced_and_only_by_force(tmp_path: Path) -> None:
-    (tmp_path / "out").mkdir()
-    built(tmp_path)  # an empty folder is nobody's loss
-    (tmp_path / "w.sqlite").unlink()
-    with pytest.raises(DatasetError, match="--force"):
-        built(tmp_path)
-    (tmp_path / "w.sqlite").unlink()
-    built(tmp_path, ASKED[:1], force=True)
-    assert len(lines(tmp_path / "out" / "data" / "test.jsonl")) == 1
-    (tmp_path / "out" / "build.json").unlink()
-    (tmp_path / "w.sqlite").unlink()
-    with pytest.raises(DatasetError, match="no dataset built here"):
-        built(tmp_path, force=True)
-    assert (tmp_path / "out" / "README.md").exists()
 
 
 def test_what_cannot_be_a_dataset_is_told_and_leaves_nothing(tmp_path: Path) -> None:
@@ -448,40 +169,6 @@ def test_what_cannot_be_a_dataset_is_told_and_leaves_nothing(tmp_path: Path) -> 
     ):
         with pytest.raises(DatasetError, match=said):
             QuestionFiles(files=(files,), limit=limit)
-
-
-def questions_of(folder: Path, relations: Sequence[str]) -> Path:
-    folder.mkdir(exist_ok=True)
-    for name in relations:
-        rows = [{"question": f"{name} one?", "answers": ["A"]}, {"question": f"{name} two?", "answers": ["A", "B"]}]
-        (folder / f"{name}.test.json").write_text(
-            json.dumps([*rows, {"question": f"{name} same?", "answers": ["A", "A"]}])
-        )
-    return folder
-
-
-def test_granola_eqs_numbers_go_through_its_relations_in_their_order(tmp_path: Path) -> None:
-    folder = questions_of(tmp_path / "eq", ["P106", *GRANOLA_EQ_RELATIONS])
-    rows = list(EntityQuestions(folder=folder, relations=("P106", "P20")).read(lambda row: None))
-    assert [row.id for row in rows] == ["2", "P20-2", "3", "32", "P106-2", "33"]
-    (folder / "P19.test.json").unlink()
-    rows = list(EntityQuestions(folder=folder, relations=("P20",)).read(lambda row: None))
-    assert [row.id for row in rows] == ["P20-1", "P20-2", "P20-3"]  # no number can be known
-    with pytest.raises(DatasetError, match="no file for P19; relations there: P20"):
-        EntityQuestions(folder=folder)
-    (folder / "P20.dev.json").write_text("[]")
-    with pytest.raises(DatasetError, match="two files for P20"):
-        EntityQuestions(folder=folder, relations=("P20",))
-
-
-@pytest.mark.skipif(not (DATA / "entityquestions").is_dir(), reason="EntityQuestions is not in ../shared/data")
-def test_the_numbers_are_those_of_the_published_rows() -> None:
-    ours = {
-        row.id: row.question for row in EntityQuestions(folder=DATA / "entityquestions" / "test").read(lambda row: None)
-    }
-    published = [row for name in ("rows_dev", "places_dev") for row in lines(DATA / "granola_eq" / f"{name}.jsonl")]
-    assert len(published) == 561
-    assert all(ours[str(row["id"])] == row["question"] for row in published)
 
 
 def test_statistics_count_levels_as_answers() -> None:

@@ -1,4 +1,4 @@
-"""QA rows in, tiered rows out, in every format."""
+"""Questions with answers, read from every format; and what is rejected of them."""
 
 from __future__ import annotations
 
@@ -13,31 +13,9 @@ from hypothesis import strategies as st
 
 from abstraction.errors import RowError
 from abstraction.formats.fields import join_cell, split_cell
-from abstraction.formats.patterns import question_patterns
-from abstraction.rows import (
-    QARow,
-    RejectedRow,
-    TieredRow,
-    read_questions,
-    read_tiered,
-    write_granola_eq,
-    write_tiered,
-)
-from abstraction.tiers import Evidence, Level, Tier
-
-DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
-needs_data = pytest.mark.skipif(not DATA.is_dir(), reason="the public data sets are not beside the checkout")
-
-
-def put(path: Path, content: str | bytes) -> Path:
-    path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    return path
-
-
-def read(path: Path, **options: Any) -> tuple[list[QARow], list[RejectedRow]]:
-    rejected: list[RejectedRow] = []
-    return list(read_questions([path], on_reject=rejected.append, **options)), rejected
-
+from abstraction.rows import RejectedRow, read_questions, read_tiered
+from tests.abstraction.row_files import put, read
+from tests.conftest import DATA, needs_data
 
 ROW = {"id": "a", "question": "Where was Ada Lovelace born?", "answer": ["London"], "relation": "P19"}
 
@@ -239,203 +217,6 @@ def test_limit_and_given_relation(tmp_path: Path) -> None:
     assert [row.id for row in rows] == ["P19-1", "P19-2"]
 
 
-GRANOLA = {
-    "relation": "P19", "question": "Where was Arthur Gee born?",
-    "question_entity": "Arthur Gee", "question_entity_qid": "Q4798793",
-    "question_entity_description": "English footballer", "question_entity_popularity": 18.0,
-    "answer": "Earlestown", "answer_entity_qid": "Q1748301",
-    "answer_entity_description": "town in Merseyside",
-    "answer_entity_popularity": 466.0, "score_for_potential_error": 0.0,
-    **{f"granola_answer_{k}": "" for k in range(1, 15)},
-    "granola_answer_1": "Earlestown", "granola_answer_2": "Merseyside", "granola_answer_3": "England",
-    "num_granola_answers": 3, "id": 289,
-}  # fmt: skip
-
-
-def test_granola_eq_is_read_as_questions_and_as_tiers_and_written_back(tmp_path: Path) -> None:
-    file = put(tmp_path / "granola.jsonl", json.dumps(GRANOLA))
-    (row,), _ = read(file)
-    assert row.answer_qids == ("Q1748301",)
-    assert (row.subject_text, row.subject_qid) == ("Arthur Gee", "Q4798793")
-    assert row.extra["reference_levels"] == [["Earlestown"], ["Merseyside"], ["England"]]
-    assert row.extra["answer_entity_description"] == "town in Merseyside"
-    (tiered,) = read_tiered(file)
-    assert [level.tiers[0].text for level in tiered.levels] == ["Earlestown", "Merseyside", "England"]
-    assert tiered.levels[0].tiers[0].qid == "Q1748301"
-    for name in ("back.jsonl", "back.csv", "back.parquet"):
-        if name.endswith("parquet"):
-            pytest.importorskip("pyarrow")
-        assert write_granola_eq([tiered], tmp_path / name) == 1
-        (again,) = read_tiered(tmp_path / name)
-        assert again.levels == tiered.levels
-        assert again.question_entity == tiered.question_entity
-        (question,), _ = read(tmp_path / name)
-        assert question.answer_qids == row.answer_qids
-    columns = json.loads((tmp_path / "back.jsonl").read_text())
-    assert columns.pop("schema_version") == 1
-    assert list(columns) == list(GRANOLA)
-
-
-TIERED = TieredRow(
-    id="x|1",
-    question='Who "did" it, and why?',
-    answers=("A|B", "C"),
-    relation="P50",
-    question_entity={"qid": "Q5", "text": "É"},
-    levels=(
-        Level(tiers=(Tier(text="A|B", qid="Q1", aliases=("a", "ß")),)),
-        Level(
-            tiers=(
-                Tier(
-                    text="a writer",
-                    bits=3.25,
-                    evidence=(
-                        Evidence(kind="statement", subject="Q1", property="P106", value="Q36180",
-                                 statement="Q1$x",
-                                 labels={"Q36180": "writer"}),
-                        Evidence(kind="description", subject="Q1", language="en", text="a b", span=(0, 1)),
-                    ),
-                ),
-                Tier(text="a poet", evidence=(Evidence(kind="rule", text="r"),)),
-            )
-        ),
-    ),
-    extra={"split": "dev", "links": [{"qid": "Q1"}]},
-)  # fmt: skip
-ABSTAINED = TieredRow(
-    id="y", question="Q?", answers=("Z",), levels=(Level(tiers=(Tier(text="Z"),)),), abstained="no-link"
-)
-
-
-def test_tiered_json_has_the_documented_shape() -> None:
-    data = TIERED.to_json()
-    assert list(data) == [
-        "id",
-        "question",
-        "relation",
-        "question_entity",
-        "answer",
-        "levels",
-        "split",
-        "links",
-    ]
-    assert data["levels"][1]["tiers"][0] == {
-        "text": "a writer",
-        "aliases": [],
-        "bits": 3.25,
-        "evidence": [
-            {"kind": "statement", "subject": "Q1", "property": "P106", "value": "Q36180", "statement": "Q1$x",
-             "labels": {"Q36180": "writer"}},
-            {"kind": "description", "subject": "Q1", "language": "en", "text": "a b", "span": [0, 1]},
-        ],
-    }  # fmt: skip
-    assert "abstained" not in data
-    assert ABSTAINED.to_json() == {
-        "id": "y", "question": "Q?", "answer": ["Z"],
-        "levels": [{"tiers": [{"text": "Z", "aliases": [], "evidence": []}]}], "abstained": "no-link",
-    }  # fmt: skip
-
-
-FOREIGN = {
-    "id": "f", "question": "Q?", "question_entity": {"text": "S", "kind": "film"}, "answer": ["A"],
-    "levels": [
-        {"tiers": [{"text": "A", "aliases": [], "evidence": [], "reviewed": True}], "score": 0.5},
-        {"tiers": [{"text": "b", "aliases": [], "evidence": [{"kind": "rule", "text": "r", "by": {"name": "x"}}]}]},
-    ],
-    "votes": {"yes": [1, 2]},
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("name", ["f.jsonl", "f.csv", "f.parquet"])
-def test_unknown_fields_survive_wherever_they_stand(tmp_path: Path, name: str) -> None:
-    (row,) = read_tiered(put(tmp_path / "in.jsonl", json.dumps(FOREIGN)))
-    assert row.to_json() == FOREIGN
-    write_tiered([row], tmp_path / name)
-    (again,) = read_tiered(tmp_path / name)
-    assert again.levels == row.levels
-    assert again.question_entity == row.question_entity
-    assert set(again.extra) >= {"votes"}
-
-
-def test_granola_eq_keeps_the_fields_that_it_has_no_column_for(tmp_path: Path) -> None:
-    file = put(tmp_path / "granola.jsonl", json.dumps(GRANOLA | {"reviewer": "b", "votes": {"yes": [1]}}))
-    write_granola_eq(read_tiered(file), tmp_path / "out.jsonl")
-    line = json.loads((tmp_path / "out.jsonl").read_text())
-    assert list(line) == ["schema_version", *GRANOLA, "reviewer", "votes"]
-    (again,) = read_tiered(tmp_path / "out.jsonl")
-    assert (again.extra["reviewer"], again.extra["votes"]) == ("b", {"yes": [1]})
-
-
-def test_an_unknown_field_never_hides_one_of_a_tier() -> None:
-    tier = Tier(text="A", extra={"text": "B", "qid": "Q1", "note": 1})
-    assert tier.to_json() == {"text": "A", "aliases": [], "evidence": [], "note": 1}
-
-
-def test_extra_never_hides_a_field() -> None:
-    row = TieredRow(id="x", question="Q?", answers=("A",), levels=TIERED.levels, extra={"id": "other", "k": 1})
-    assert row.to_json()["id"] == "x"
-    assert row.to_json()["k"] == 1
-
-
-@pytest.mark.parametrize("name", ["t.jsonl", "t.csv", "t.parquet"])
-def test_tiered_rows_survive_each_format(tmp_path: Path, name: str) -> None:
-    if name.endswith("parquet"):
-        pytest.importorskip("pyarrow")
-    assert write_tiered([TIERED, ABSTAINED], tmp_path / name) == 2
-    one, two = read_tiered(tmp_path / name)
-    assert (one.id, one.question, one.answers, one.relation) == ("x|1", TIERED.question, ("A|B", "C"), "P50")
-    assert one.levels == TIERED.levels
-    assert one.question_entity == TIERED.question_entity
-    assert one.extra["split"] == "dev"
-    assert two == ABSTAINED
-    if name == "t.jsonl":
-        assert one == TIERED
-        lines = (tmp_path / name).read_text().splitlines()
-        assert [json.loads(line).get("schema_version") for line in lines] == [1, None]
-    assert [r.id for r in read(tmp_path / name)[0]] == ["x|1", "y"]
-
-
-def test_writing_leaves_nothing_when_the_rows_fail(tmp_path: Path) -> None:
-    def rows() -> Any:
-        yield TIERED
-        raise RuntimeError("stop")
-
-    for name in ("t.jsonl", "t.csv"):
-        with pytest.raises(RuntimeError):
-            write_tiered(rows(), tmp_path / name)
-    assert list(tmp_path.iterdir()) == []
-    with pytest.raises(RowError, match="not known"):
-        write_tiered([], tmp_path / "t", format="xml")
-
-
-@pytest.mark.parametrize(
-    ("line", "reason"),
-    [
-        ('{"id": "1", "question": "Q?", "answer": "A"}', "no levels"),
-        ('{"id": "1", "question": "Q?", "answer": "A", "levels": []}', "no levels"),
-        ('{"id": "1", "question": "Q?", "answer": "A", "levels": [{"tiers": []}]}', "no levels"),
-        ('{"id": "1", "question": "Q?", "answer": "A", "levels": [{"tiers": [{}]}]}', "malformed"),
-        (
-            '{"id": "1", "question": "Q?", "answer": "A", "levels": [{"tiers": [{"text": "A", "bits": "many"}]}]}',
-            "bits",
-        ),
-        ('{"id": "1", "question": "Q?", "answer": "A", "levels": [{"tiers": [{"text": "A", "bits": -1}]}]}', "bits"),
-        ('{"id": "1", "question": "Q?", "answer": "A", "levels": [{"tiers": [{"text": "A", "bits": true}]}]}', "bits"),
-        ('{"id": "1", "question": "Q?", "answer": "A", "levels": [{"tiers": [{"text": "A", "bits": NaN}]}]}', "bits"),
-        ('{"id": "1", "question": "Q?", "answer": "A", "levels": [{"tiers": [{"text": 1}]}]}', "no levels"),
-        ('{"id": "1", "question": "Q?", "answer": "A", "levels": "London"}', "no levels"),
-        ('{"id": "1", "question": "Q?", "levels": ["A"]}', "no answer"),
-    ],
-)
-def test_bad_tiered_rows(tmp_path: Path, line: str, reason: str) -> None:
-    file = put(tmp_path / "t.jsonl", line)
-    with pytest.raises(RowError, match=reason):
-        list(read_tiered(file))
-    rejected: list[RejectedRow] = []
-    assert list(read_tiered(file, on_reject=rejected.append)) == []
-    assert len(rejected) == 1
-
-
 def test_missing_pyarrow_names_the_install_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import sys
 
@@ -458,46 +239,6 @@ def test_cells_read_back(texts: list[str]) -> None:
     assert split_cell(join_cell(texts)) == texts
 
 
-@pytest.mark.parametrize(
-    ("question", "relation", "subject"),
-    [
-        ("Where was Ada Lovelace born?", "P19", "Ada Lovelace"),
-        ("where was  ada lovelace born", "P19", "ada lovelace"),
-        ("When was Ada Lovelace born?", "P569", "Ada Lovelace"),
-        ("Who is Jane's child?", "P40", "Jane"),
-        ("Who is O’Brien’s child?", "P40", "O’Brien"),
-        ("Who founded Acme Inc.?", "P112", "Acme Inc."),
-        ("Who founded Acme.", "P112", "Acme"),
-        ("What is the capital of Marin County?", "P36", "Marin County"),
-        ("Where is the headquarter of Munich Re?", "P159", "Munich Re"),
-        ("Who wrote The Wrench?", "P50", "The Wrench"),
-        ("How many people live in Oslo?", "P1082", "Oslo"),
-    ],
-)
-def test_wording_tells_relation_and_subject(question: str, relation: str, subject: str) -> None:
-    patterns = question_patterns()
-    assert patterns.relation(question) == relation
-    assert patterns.subject(question, relation) == subject
-
-
-@pytest.mark.parametrize("question", ["Where is Lens located?", "Where is Lens?", "Is Paris big?", ""])
-def test_unclear_wording_tells_no_relation(question: str) -> None:
-    assert question_patterns().relation(question) is None
-
-
-@needs_data
-def test_every_entity_question_has_its_subject_and_only_clear_wordings_tell_relations() -> None:
-    files = sorted((DATA / "entityquestions" / "test").glob("*.json"))
-    patterns = question_patterns()
-    count = 0
-    for row in read_questions(files):
-        count += 1
-        assert row.subject_text
-        assert row.subject_text in " ".join(row.question.split())
-        assert patterns.relation(row.question) == (None if row.relation in ("P131", "P276") else row.relation)
-    assert count == 22075
-
-
 @needs_data
 @pytest.mark.parametrize(("name", "count"), [("rows_dev", 77), ("places_dev", 484)])
 def test_granola_eq_data(name: str, count: int) -> None:
@@ -508,27 +249,9 @@ def test_granola_eq_data(name: str, count: int) -> None:
     assert len(list(read_tiered(file))) == count
 
 
-@pytest.mark.parametrize("entity", [{"text": "Obama", "qid": "Q76"}, {"qid": "Q76", "text": "Obama", "note": 1}])
-def test_a_tiered_row_reads_back_to_the_byte(entity: dict[str, object]) -> None:
-    data = {"id": "1", "question": "?", "question_entity": entity, "answer": ["a"],
-            "levels": [{"tiers": [{"text": "a", "aliases": [], "evidence": []}]}]}  # fmt: skip
-    assert json.dumps(TieredRow.from_json(data).to_json()) == json.dumps(data)
-
-
 def test_a_relation_that_no_ladder_takes_is_rejected_with_its_row(tmp_path: Path) -> None:
     path = tmp_path / "rows.json"
     path.write_text('[{"question": "?", "answer": "x", "relation": "P1000000000"}, {"question": "?", "answer": 1}]')
     rejected: list[RejectedRow] = []
     assert [row.answers for row in read_questions([path], on_reject=rejected.append)] == [("1",)]
     assert "no property id" in rejected[0].reason
-
-
-def test_whole_numbers_of_any_length_are_written(tmp_path: Path) -> None:
-    path = tmp_path / "rows.json"
-    path.write_text(json.dumps([{"question": "?", "answer": "x", "id": "1", "n": 10**40}]))
-    (row,) = read_questions([path])
-    level = Level(tiers=(Tier(text="x"),))
-    write_tiered(
-        [TieredRow(id="1", question="?", answers=("x",), levels=(level,), extra=row.extra)], tmp_path / "o.jsonl"
-    )
-    assert json.loads((tmp_path / "o.jsonl").read_text())["n"] == 10**40

@@ -14,9 +14,9 @@ from abstraction.verifying.judge import Judge
 from abstraction.verifying.naming import Naming, naming
 from abstraction.verifying.verdicts import RowVerdict
 from kg.store import open_store
+from tests.conftest import DATA
 from tests.worlds import entity, store_of
 
-DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 WORLD = (
     entity("Q30", "United States", aliases=["USA"], P31="Q3624078", P30="Q49"),
     entity("Q145", "United Kingdom", P31="Q3624078", P1549=["British"]),

@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 
 from abstraction.relations import table
 from abstraction.wording import read_wording, subject_of
+from tests.conftest import DATA, needs_data
 from tests.worlds import entity, maker, row, texts
-
-DATA = Path(__file__).resolve().parents[2].parent / "shared" / "data"
 
 
 @pytest.mark.parametrize(
@@ -131,7 +130,7 @@ def test_where_the_first_words_mislead_the_class_decides() -> None:
     assert make.make(row("Nokia", None, question="Where did she work?")).levels == alone.levels
 
 
-@pytest.mark.skipif(not DATA.is_dir(), reason=f"no {DATA}")
+@needs_data
 def test_peoples_wordings_are_read_rightly_or_not_at_all() -> None:
     """SimpleQuestions' first third: what is told is what was asked for, and enough is told."""
     told = right = 0

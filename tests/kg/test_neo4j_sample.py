@@ -17,9 +17,10 @@ from kg.paths import closure
 from kg.store import open_store
 from kg.store.neo4j_push import push
 from kg.store.neo4j_verify import verify_mirror
+from tests.conftest import DATA
 
 pytestmark = SERVER
-QUESTIONS = Path(__file__).resolve().parents[3] / "shared" / "data" / "entityquestions" / "test"
+QUESTIONS = DATA / "entityquestions" / "test"
 ASKED = 1_500
 
 
