@@ -14,41 +14,34 @@ nothing; a veto (negated, alternatives, finer-claim-conflict, ...) ends in no ma
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import lru_cache, partial
-from itertools import pairwise
 
 from abstraction.languages import language
 from granola.matching import gold, tongues
 from granola.matching.abstention import refusal
-from granola.matching.amounts import amounts, converted, counted
+from granola.matching.amounts import amounts, counted
 from granola.matching.answer import Answer, Mention
-from granola.matching.dates import as_century, dates
-from granola.matching.events import of_asked_events, tells_of_another
+from granola.matching.dates import dates
+from granola.matching.events import tells_of_another
 from granola.matching.looser import LOOSER, UNSHARED, WHOLE, Looser
 from granola.matching.mojibake import mended
-from granola.matching.names import is_denied
 from granola.matching.near import near
-from granola.matching.ranges import Claim, Placing, place
+from granola.matching.ranges import Claim
+from granola.matching.valued import valued
 from granola.matching.verdict import Comparison, Levels, Verdict
 from granola.matching.vetoes import ELSEWHERE, PART, VETOES
 from granola.matching.words import key, plain
 
 EXAMINED = 20_000  # characters of a prediction
 SHORT = 40  # characters of an answer in which `3. 97` is one number and no end of a sentence
-YEAR = 12 * 31  # days, as dates count them
-ROUNDED = 0.1  # of a number, what rounding it to two digits leaves open at most
-CLOSE = 3  # times as wide a date may be and still be as exact as the gold answer
 
 _ASKS_AMOUNT = re.compile(
     r"\bhow (?:many|much|far|tall|high|long|big|large|old|heavy|deep|wide)\b|\bpopulation\b|\bnumber of\b"
 )
 _Read = Callable[[str], tuple[Claim, ...]]
 _PARTED = re.compile(r"(?:(?<=\d) ?(,) (?=\d{3}(?!\d))|(?<=\d) ?([.:]) (?=\d))")
-_YEAR = re.compile(r"[12]\d{3}")
-_IN_YEAR = re.compile(r"\b(?:in|since|by|of|from|year)\s*\Z", re.IGNORECASE)
-_OR = re.compile(r"[\s,]*\bor\b(?:\s+(?:the|in|on|about))*\s*", re.IGNORECASE)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -113,7 +106,7 @@ def _judge(prediction: str, levels: gold.Names, question: str | None, code: str)
         ladder = gold.values(levels, kind, code)
         if not ladder:
             continue
-        verdict = _valued(kind, _stated(kind, read, prediction, question), ladder, prediction, question)
+        verdict = valued(kind, _stated(kind, read, prediction, question), ladder, prediction, question)
         words = gold.others(levels, kind, code)
         if verdict.level is None and any(words):  # gold answers of two kinds: a date, or the name of an event
             named = _named(Answer(_around_names(prediction, code), words, question))
@@ -146,104 +139,6 @@ def _stated(kind: str, read: _Read, prediction: str, question: str | None) -> tu
     claims = read(prediction) or (counted(prediction) if kind == "amount" else ())
     asked = {(claim.low, claim.high) for claim in read(question)} if question else set()
     return tuple(claim for claim in claims if (claim.low, claim.high) not in asked) or claims
-
-
-def _valued(
-    kind: str, claims: Sequence[Claim], ladder: Sequence[Sequence[Claim]], text: str, question: str | None
-) -> Verdict:
-    """The finest level that any of the claims states; claims joined by "or" state the worst of theirs.
-
-    What is negated is not claimed, and a claim does not save a finer one inside it that is wrong.
-    """
-    if not claims:
-        return Verdict(level=None, rule=f"{kind}:none-stated")
-    answer = Answer(text, ())
-    affirmed = [claim for claim in claims if not is_denied(answer, claim.start)]
-    asked = Answer(text, (), question)
-    affirmed = [
-        claim for claim, well in zip(affirmed, of_asked_events(asked, [c.start for c in affirmed]), strict=True) if well
-    ]
-    if not affirmed:
-        return Verdict(level=None, rule="negated", compared=Comparison(prediction=claims[0].text, tier=_first(ladder)))
-    claims = [_comparable(claim, ladder) for claim in affirmed] if kind == "amount" else affirmed
-    placed: list[tuple[Claim, Placing]] = []
-    for claim in claims:
-        placing = place(claim, ladder)
-        if placing is not None and placing.level is None and (wider := as_century(claim)) is not None:
-            placing = place(wider, ladder)
-        if placing is not None:
-            placed.append((claim, placing))
-    if not placed:
-        return Verdict(level=None, rule=f"{kind}:other-unit")
-    for (left, first), (right, second) in pairwise(placed):
-        if _OR.fullmatch(text, left.end, right.start) and None in (first.level, second.level):
-            return Verdict(
-                level=None,
-                rule="alternatives",
-                compared=Comparison(prediction=text[left.start : right.end], tier=first.tier.text),
-            )
-    wrong = {
-        (claim.low, claim.high): claim
-        for claim, placing in placed
-        if placing.level is None and not (kind == "amount" and _is_dated(claim, text))
-    }.values()
-    placed = [
-        (claim, placing)
-        for claim, placing in placed
-        if placing.level is None or not any(w.inside(claim) and w.width < claim.width for w in wrong)
-    ]
-    claim, best = min(placed, key=lambda pair: (pair[1].level is None, pair[1].level or 0))
-    if best.how == "coarser-than-all" and (_is_close if kind == "date" else _is_rounded)(claim, ladder):
-        best = Placing(max(level for level, tiers in enumerate(ladder) if tiers), "coarser", best.tier)
-    return Verdict(
-        level=None if best.level is None else best.level + 1,
-        rule=f"{kind}:{best.how}",
-        compared=Comparison(prediction=claim.text, tier=best.tier.text),
-    )
-
-
-def _comparable(claim: Claim, ladder: Sequence[Sequence[Claim]]) -> Claim:
-    """An amount in the unit of the gold answer; where it rounds to the gold answer's own number, that number."""
-    finest = next(iter(ladder[0]), None)
-    if finest is None or not finest.label or claim.label in {"", finest.label}:
-        return claim
-    told = converted(claim, finest.label)
-    if (
-        told.label == finest.label
-        and told.low <= finest.high
-        and finest.low <= told.high
-        and told.width <= 4 * finest.width
-        and abs(_middle(told) - _middle(finest)) <= max(ROUNDED / 2 * abs(_middle(finest)), ROUNDED * finest.width)
-    ):
-        return replace(told, low=finest.low, high=finest.high)
-    return told
-
-
-def _middle(claim: Claim) -> float:
-    return (claim.low + claim.high) / 2
-
-
-def _is_close(claim: Claim, ladder: Sequence[Sequence[Claim]]) -> bool:
-    """Whether a date coarser than every level is nearly as exact as the coarsest, as people judge it.
-
-    That is the year of a day or month, or the century of a part of it.
-    """
-    coarsest = [tiers for tiers in ladder if tiers][-1]
-    return claim.width < YEAR or any(claim.width < CLOSE * tier.width for tier in coarsest)
-
-
-def _is_rounded(claim: Claim, ladder: Sequence[Sequence[Claim]]) -> bool:
-    """Whether an amount coarser than every level rounds the gold answer to two digits or more."""
-    return claim.low > 0 and claim.width <= ROUNDED * _middle(claim)
-
-
-def _is_dated(claim: Claim, text: str) -> bool:
-    """Whether an amount is only the year it was counted in: `between 1,000 and 10,000 in 1990`."""
-    return bool(_YEAR.fullmatch(claim.text) and _IN_YEAR.search(text[: claim.start][-20:]))
-
-
-def _first(ladder: Sequence[Sequence[Claim]]) -> str:
-    return next(claim.text for claims in ladder for claim in claims)
 
 
 def _named(answer: Answer) -> Verdict:

@@ -1,0 +1,127 @@
+"""Answers that state dates or amounts, held against tiers that are such: which of the claims counts, and for what."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+from granola.matching.amounts import converted
+from granola.matching.answer import Answer
+from granola.matching.dates import as_century
+from granola.matching.events import of_asked_events
+from granola.matching.names import is_denied
+from granola.matching.ranges import Claim, Placing, place
+from granola.matching.verdict import Comparison, Verdict
+
+YEAR = 12 * 31  # days, as dates count them
+ROUNDED = 0.1  # of a number, what rounding it to two digits leaves open at most
+CLOSE = 3  # times as wide a date may be and still be as exact as the gold answer
+
+_YEAR = re.compile(r"[12]\d{3}")
+_IN_YEAR = re.compile(r"\b(?:in|since|by|of|from|year)\s*\Z", re.IGNORECASE)
+_MAYBE = r"(?:(?:possibly|perhaps|maybe|probably|likely|even|alternatively|else)\s+)"
+_OR = re.compile(
+    rf"[\s,;(]*(?:\bor\b,?\s*{_MAYBE}*|(?:(?:though|although|but)\s+)?(?:possibly|perhaps|maybe)\s+)"
+    r"(?:(?:as|the|in|on|about|around|early|late)\s+)*",
+    re.IGNORECASE,
+)
+
+
+def valued(
+    kind: str, claims: Sequence[Claim], ladder: Sequence[Sequence[Claim]], text: str, question: str | None
+) -> Verdict:
+    """The finest level that any of the claims states; claims joined by "or" state the worst of theirs.
+
+    What is negated is not claimed, and a claim does not save a finer one inside it that is wrong.
+    """
+    if not claims:
+        return Verdict(level=None, rule=f"{kind}:none-stated")
+    answer = Answer(text, ())
+    affirmed = [claim for claim in claims if not is_denied(answer, claim.start)]
+    asked = Answer(text, (), question)
+    affirmed = [
+        claim for claim, well in zip(affirmed, of_asked_events(asked, [c.start for c in affirmed]), strict=True) if well
+    ]
+    if not affirmed:
+        return Verdict(level=None, rule="negated", compared=Comparison(prediction=claims[0].text, tier=_first(ladder)))
+    claims = [_comparable(claim, ladder) for claim in affirmed] if kind == "amount" else affirmed
+    placed: list[tuple[Claim, Placing]] = []
+    for claim in claims:
+        placing = place(claim, ladder)
+        if placing is not None and placing.level is None and (wider := as_century(claim)) is not None:
+            placing = place(wider, ladder)
+        if placing is not None:
+            placed.append((claim, placing))
+    if not placed:
+        return Verdict(level=None, rule=f"{kind}:other-unit")
+    for (left, first), (right, second) in pairwise(placed):
+        if _OR.fullmatch(text, left.end, right.start) and None in (first.level, second.level):
+            return Verdict(
+                level=None,
+                rule="alternatives",
+                compared=Comparison(prediction=text[left.start : right.end], tier=first.tier.text),
+            )
+    wrong = {
+        (claim.low, claim.high): claim
+        for claim, placing in placed
+        if placing.level is None and not (kind == "amount" and _is_dated(claim, text))
+    }.values()
+    placed = [
+        (claim, placing)
+        for claim, placing in placed
+        if placing.level is None or not any(w.inside(claim) and w.width < claim.width for w in wrong)
+    ]
+    claim, best = min(placed, key=lambda pair: (pair[1].level is None, pair[1].level or 0))
+    if best.how == "coarser-than-all" and (_is_close if kind == "date" else _is_rounded)(claim, ladder):
+        best = Placing(max(level for level, tiers in enumerate(ladder) if tiers), "coarser", best.tier)
+    return Verdict(
+        level=None if best.level is None else best.level + 1,
+        rule=f"{kind}:{best.how}",
+        compared=Comparison(prediction=claim.text, tier=best.tier.text),
+    )
+
+
+def _comparable(claim: Claim, ladder: Sequence[Sequence[Claim]]) -> Claim:
+    """An amount in the unit of the gold answer; where it rounds to the gold answer's own number, that number."""
+    finest = next(iter(ladder[0]), None)
+    if finest is None or not finest.label or claim.label in {"", finest.label}:
+        return claim
+    told = converted(claim, finest.label)
+    if (
+        told.label == finest.label
+        and told.low <= finest.high
+        and finest.low <= told.high
+        and told.width <= 4 * finest.width
+        and abs(_middle(told) - _middle(finest)) <= max(ROUNDED / 2 * abs(_middle(finest)), ROUNDED * finest.width)
+    ):
+        return replace(told, low=finest.low, high=finest.high)
+    return told
+
+
+def _middle(claim: Claim) -> float:
+    return (claim.low + claim.high) / 2
+
+
+def _is_close(claim: Claim, ladder: Sequence[Sequence[Claim]]) -> bool:
+    """Whether a date coarser than every level is nearly as exact as the coarsest, as people judge it.
+
+    That is the year of a day or month, or the century of a part of it.
+    """
+    coarsest = [tiers for tiers in ladder if tiers][-1]
+    return claim.width < YEAR or any(claim.width < CLOSE * tier.width for tier in coarsest)
+
+
+def _is_rounded(claim: Claim, ladder: Sequence[Sequence[Claim]]) -> bool:
+    """Whether an amount coarser than every level rounds the gold answer to two digits or more."""
+    return claim.low > 0 and claim.width <= ROUNDED * _middle(claim)
+
+
+def _is_dated(claim: Claim, text: str) -> bool:
+    """Whether an amount is only the year it was counted in: `between 1,000 and 10,000 in 1990`."""
+    return bool(_YEAR.fullmatch(claim.text) and _IN_YEAR.search(text[: claim.start][-20:]))
+
+
+def _first(ladder: Sequence[Sequence[Claim]]) -> str:
+    return next(claim.text for claims in ladder for claim in claims)
