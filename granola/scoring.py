@@ -9,14 +9,14 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from abstraction.rows import TieredRow
 from abstraction.tiers import Level
 from granola.aggregating import Estimate, GroupScore, aggregate
 from granola.errors import MatcherError, PredictionError
-from granola.matching import Matcher, RulesMatcher, Verdict
+from granola.matching import Matcher, Verdict, in_language
 from granola.metrics import LAMBDA, Metric, Outcome, informativeness_weight, metrics
 from granola.predictions import Prediction, PredictionFile
 from granola.signature import Signature
@@ -123,15 +123,21 @@ def names_of(row: TieredRow) -> list[list[str]]:
     return [first, *(list(dict.fromkeys(level.names())) for level in levels[1:])]
 
 
+def language_of(row: TieredRow) -> str | None:
+    """The code of the language that a row says its question and answers are in."""
+    code = row.extra.get("language")
+    return code if isinstance(code, str) and code.strip() else None
+
+
 def score_item(row: TieredRow, prediction: Prediction | None, matcher: Matcher, lambda_: float) -> ItemScore:
     """The verdict on one prediction, with its informativeness weight where it matched.
 
-    The rules read the prediction in the row's "language", English where it names none.
+    The matcher reads the prediction in the row's "language", its own where the row names none.
     """
     if prediction is None:
         return ItemScore(id=row.id, relation=row.relation, prediction=None, verdict=None, weight=None)
-    if isinstance(matcher, RulesMatcher) and (code := row.extra.get("language")):
-        matcher = replace(matcher, language=str(code))
+    if code := language_of(row):
+        matcher = in_language(matcher, code)
     verdict = matcher.match(prediction.text, names_of(row), row.question)
     bits, share = (None, None) if verdict.level is None else told(row.levels, verdict.level)
     return ItemScore(

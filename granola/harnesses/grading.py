@@ -12,9 +12,9 @@ from pathlib import Path
 
 from abstraction.rows import RejectedRow, read_tiered
 from granola.errors import PredictionError
-from granola.matching import Matcher, Verdict
+from granola.matching import Verdict
 from granola.metrics import LAMBDA, Outcome, metrics
-from granola.scoring import names_of
+from granola.scoring import language_of, names_of
 
 SCORES = ("granola_accuracy", "standard_accuracy", "informativeness_all", "coverage")
 PROMPT = "Question: {question}\nAnswer:"
@@ -34,12 +34,11 @@ def questions(tiered: Path | str) -> Iterator[Question]:
     """The questions of a tiered file. Raises PredictionError for a damaged row: a harness has no place for rejects."""
     rejected: list[RejectedRow] = []
     for row in read_tiered(tiered, on_reject=rejected.append):
-        language = row.extra.get("language")
         yield Question(
             id=row.id,
             question=row.question,
             levels=tuple(map(tuple, names_of(row))),
-            language=language if isinstance(language, str) and language else "en",
+            language=language_of(row) or "en",
         )
     if rejected:
         first = rejected[0]
@@ -56,12 +55,3 @@ def graded(verdict: Verdict, lambda_: float = LAMBDA) -> dict[str, float]:
 def answer_of(completion: str) -> str:
     """The first line with anything in it: what models without a chat template write behind it is no answer."""
     return next((line.strip() for line in completion.splitlines() if line.strip()), "")
-
-
-def in_language(matcher: Matcher, language: str) -> Matcher:
-    """The matcher reading answers in a language, where it is one that does."""
-    from dataclasses import replace
-
-    from granola.matching import RulesMatcher
-
-    return replace(matcher, language=language) if isinstance(matcher, RulesMatcher) else matcher

@@ -12,7 +12,8 @@ from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.scorer import Score, Scorer, Target, mean, scorer, stderr
 from inspect_ai.solver import TaskState
 
-from granola.harnesses.grading import graded, in_language, questions
+from granola.harnesses.grading import graded, questions
+from granola.matching import in_language
 from granola.matching import matcher as named
 from granola.metrics import LAMBDA
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from granola.errors import MatcherError
@@ -23,6 +24,7 @@ __all__ = [
     "Matcher",
     "RulesMatcher",
     "Verdict",
+    "in_language",
     "matcher",
 ]
 
@@ -34,9 +36,9 @@ def matcher(
 ) -> Matcher:
     """The matcher of that name.
 
-    `tau` is the threshold of `f1` (default 0.5) and of no other, `language` that in which `rules` reads answers
-    (default "en"), `model` the one that `judge` asks, which has no default. Raises MatcherError for an unknown name,
-    naming the nearest, and for a setting that the matcher has not, or lacks.
+    `tau` is the threshold of `f1` (default 0.5) and of no other, `language` that in which `rules` reads answers and
+    `em` and `f1` abstentions (default "en"), `model` the one that `judge` asks, which has no default. Raises
+    MatcherError for an unknown name, naming the nearest, and for a setting that the matcher has not, or lacks.
     """
     if name not in MATCHERS:
         near = difflib.get_close_matches(name.lower(), MATCHERS, n=1, cutoff=0.5)
@@ -54,6 +56,14 @@ def matcher(
         from granola.matching.judge import JudgeMatcher
 
         return JudgeMatcher(model=model)
+    code = language or "en"
     if name == "f1":
-        return F1Matcher() if tau is None else F1Matcher(tau=tau)
-    return EmMatcher() if name == "em" else RulesMatcher(language=language or "en")
+        return F1Matcher(language=code) if tau is None else F1Matcher(tau=tau, language=code)
+    return EmMatcher(language=code) if name == "em" else RulesMatcher(language=code)
+
+
+def in_language(matcher: Matcher, code: str) -> Matcher:
+    """The matcher for answers in the language of `code`; `judge` reads any."""
+    if isinstance(matcher, RulesMatcher | F1Matcher | EmMatcher) and matcher.language != code:
+        return replace(matcher, language=code)
+    return matcher

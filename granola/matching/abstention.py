@@ -225,7 +225,7 @@ def _begins(sentence: str) -> str | None:
     return None
 
 
-def abstention(text: str) -> str | None:
-    """The name of the pattern by which `text` offers no answer at all, or None."""
-    found = refusal(text)
+def abstention(text: str, code: str = "en") -> str | None:
+    """The name of the pattern by which `text` offers no answer at all, or None; `code` as in `refusal`."""
+    found = refusal(text, code)
     return found.rule if found is not None and not found.guess else None

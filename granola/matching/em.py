@@ -11,9 +11,13 @@ from granola.matching.verdict import Comparison, Levels, Verdict
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class EmMatcher:
-    """A level matches when the normalised prediction equals one of its normalised names."""
+    """A level matches when the normalised prediction equals one of its normalised names.
+
+    `language` is that in which abstentions are recognised, beside English.
+    """
 
     name: str = "em"
+    language: str = "en"
 
     def signature(self) -> str:
         """`em`: it has no settings."""
@@ -26,6 +30,6 @@ class EmMatcher:
             for name in names:
                 if said and said == squad.tokens(name):
                     return Verdict(level=number, rule="em", compared=Comparison(prediction=prediction, tier=name))
-        if pattern := abstention(prediction):
+        if pattern := abstention(prediction, self.language):
             return Verdict(level=None, rule=pattern, abstained=True)
         return Verdict(level=None, rule="no-exact-match")

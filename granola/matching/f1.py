@@ -14,12 +14,14 @@ from granola.matching.verdict import Comparison, Levels, Verdict
 class F1Matcher:
     """A level matches when the token-F1 with one of its names is >= `tau`, in (0, 1]; the finest level wins.
 
-    Sound for answers of up to about three words; with longer ones the threshold says little.
+    Sound for answers of up to about three words; with longer ones the threshold says little. `language` is that in
+    which abstentions are recognised, beside English.
     Raises MatcherError for a `tau` out of range.
     """
 
     tau: float = 0.5
     name: str = "f1"
+    language: str = "en"
 
     def __post_init__(self) -> None:
         if not 0 < self.tau <= 1:
@@ -41,6 +43,6 @@ class F1Matcher:
                     best, closest = score, Comparison(prediction=prediction, tier=name)
             if best >= self.tau:
                 return Verdict(level=number, rule="token-f1", compared=closest, score=best)
-        if pattern := abstention(prediction):
+        if pattern := abstention(prediction, self.language):
             return Verdict(level=None, rule=pattern, abstained=True)
         return Verdict(level=None, rule="below-threshold", compared=closest, score=best)

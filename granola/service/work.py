@@ -22,7 +22,7 @@ from granola.decoding import (
 )
 from granola.decoding.samples import sample_row
 from granola.errors import PredictionError
-from granola.matching import Matcher, RulesMatcher, matcher
+from granola.matching import Matcher, matcher
 from granola.predictions import Prediction, predictions_of
 from granola.scoring import score, score_item
 from granola.service.holding import Holding
@@ -176,8 +176,7 @@ def search(holding: Holding, name: str, *, language: str, limit: int) -> dict[st
 
 def chosen_matcher(name: str, tau: float | None, language: str = "en") -> Matcher:
     """The matcher that a request asks for. Raises MatcherError."""
-    chosen = matcher(name, tau=tau)
-    return RulesMatcher(language=language) if isinstance(chosen, RulesMatcher) and language != "en" else chosen
+    return matcher(name, tau=tau, language=language)
 
 
 def match(

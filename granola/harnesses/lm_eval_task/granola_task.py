@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from granola.errors import PredictionError
-from granola.harnesses.grading import PROMPT, answer_of, graded, in_language, questions
-from granola.matching import matcher
+from granola.harnesses.grading import PROMPT, answer_of, graded, questions
+from granola.matching import in_language, matcher
 from granola.metrics import LAMBDA
 
 
