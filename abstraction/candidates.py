@@ -12,6 +12,7 @@ from abstraction.filters import words
 from abstraction.gazetteer import COUNTRY, PLACES, SETTLEMENTS, STATE, Gazetteer
 from abstraction.priors import Priors
 from abstraction.relations import Relation
+from abstraction.typed_names import TypedNames
 from kg.graph import Graph
 from kg.model import QuantityValue
 from kg.store.base import NameMatch
@@ -43,13 +44,17 @@ class Candidates:
         self._gazetteer = gazetteer
         self._classes = gazetteer.classes
         self._priors = priors
+        self.typed = TypedNames(graph, self._classes)
 
     def named(self, text: str, relation: Relation) -> tuple[NameMatch, ...]:
         """Items by the text as it stands, else without brackets, without or with an article, else with what names of
-        such things end in: a label is spoken of as Stax, and called Stax Records.
+        such things end in: a label is spoken of as Stax, and called Stax Records. Last without what it is said to be,
+        where it is that: "Yunnan province".
         """
         # Where nothing says what is asked for, "yes" is no band and "no" no country.
         bare_word = relation.asks == "any" and text.islower()
+        if text.endswith(")") and (found := self.typed.find(text)):
+            return found  # "Boston (town)" is not every Boston
         for variant in (*_variants(text), *(f"{text} {end}" for end in ENDINGS.get(relation.asks, ()))):
             found = tuple(m for m in self._graph.find(variant) if m.id.startswith("Q"))
             if bare_word:
@@ -57,7 +62,7 @@ class Candidates:
             if found:
                 self._graph.fetch(m.id for m in found)
                 return found
-        return ()
+        return () if bare_word else self.typed.find(text)
 
     def fitting(
         self, matches: Iterable[NameMatch], text: str, relation: Relation, *, measured: str | None = None

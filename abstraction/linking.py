@@ -78,6 +78,7 @@ class Linker:
         self._priors = priors or Priors(graph.store)
         self._candidates = Candidates(graph, gazetteer, self._priors)
         self._surroundings = Surroundings(graph, gazetteer)
+        self.typed = self._candidates.typed
         self._nouns = AskedNouns(graph, self._classes)
 
     def given(self, qid: str, relation: Relation) -> Link:

@@ -11,11 +11,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from abstraction.descriptions.places import variants
-from abstraction.gazetteer import Gazetteer
+from abstraction.descriptions.text import spell_countries
+from abstraction.gazetteer import PLACES, Gazetteer
 from abstraction.linking import Linker
 from abstraction.relations import Relation
 from kg.graph import Graph
 from kg.model import entity_number
+from kg.store.base import NameMatch
 from kg.terms import normalise
 
 _PARTED = re.compile(r"\s*,\s*(?:in\s+)?|\s+in\s+(?:the\s+)?(?=[A-ZÀ-Þ])|\s*\(\s*|\s*\)\s*")
@@ -58,9 +60,9 @@ class Chains:
         A place of a chain speaks against a candidate that lies in another of its class (another state, another
         country). One that is no more, as the German Empire, does not; where all are such, the name alone decides.
         """
-        around = [({normalise(v) for v in variants(part)} | {normalise(part)}, self._known(part)) for part in parts[1:]]
-        named = (m.id for v in (parts[0], *variants(parts[0])) for m in self._graph.find(v) if m.id[0] == "Q")
-        found = list(dict.fromkeys(named))
+        around = [(self._names(part), self._known(part)) for part in parts[1:]]
+        named = [m.id for v in (parts[0], *variants(parts[0])) for m in self._graph.find(v) if m.id[0] == "Q"]
+        found = list(dict.fromkeys(named or [m.id for m in self._linker.typed.find(parts[0], placed=True)]))
         self._graph.fetch(found)
         agreeing: dict[str, int] = {}
         for qid in found:
@@ -102,4 +104,15 @@ class Chains:
         return None
 
     def _known(self, name: str) -> list[str]:
-        return list(dict.fromkeys(i for v in (name, *variants(name)) for i in self._gazetteer.known(v)))
+        """Ids of the places that a name in a chain may mean."""
+        plain = dict.fromkeys(i for v in (name, *variants(name)) for i in self._gazetteer.known(v))
+        return list(plain or dict.fromkeys(m.id for m in self._typed(name)))
+
+    def _names(self, part: str) -> frozenset[str]:
+        """What a place around may be called where a name in a chain stands for it."""
+        spelled = (part, *variants(part), spell_countries(part), *(m.text for m in self._typed(part)))
+        return frozenset(map(normalise, spelled))
+
+    def _typed(self, name: str) -> list[NameMatch]:
+        found = self._linker.typed.find(name, placed=True)
+        return [m for m in found if not PLACES.isdisjoint(self._gazetteer.classes(m.id))]

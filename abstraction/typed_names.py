@@ -1,0 +1,100 @@
+"""Names said with what they are: "Yunnan province", "the city of Lyon", "Lyon (city)", "the French composer Debussy".
+
+The word is believed where an entity of the bare name is such a thing: where one of its classes or occupations, or one
+right above it, is called that, or ends in it before "of" or "in" ("province of China", "big city").
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from abstraction.classes import Classifier
+from abstraction.demonyms import bundled_demonyms
+from abstraction.gazetteer import SETTLEMENTS
+from kg.graph import Graph
+from kg.store.base import NameMatch
+from kg.terms import normalise
+
+LONGEST_TYPE = 3  # words
+_OF = re.compile(r"\A(?P<type>[^\W\d_][\w '-]*?) of (?:the )?(?P<name>\S.*)\Z", re.I)
+_BRACKETED = re.compile(r"\A(?P<name>[^()]*\S)\s*\((?:the |an? )?(?P<type>[^()]+)\)\Z", re.I)
+_ARTICLE = re.compile(r"\A(?:the|an?)\s+", re.I)
+_HEAD = re.compile(r"\s+(?:of|in|within|for)\s+|\s*[,(]")
+
+
+@dataclass(frozen=True, slots=True)
+class _Split:
+    name: str
+    type: str
+    proper: bool = False
+
+
+class TypedNames:
+    """Reads such names in one graph."""
+
+    def __init__(self, graph: Graph, classes: Classifier) -> None:
+        self._graph = graph
+        self._classes = classes
+        self._types: dict[str, frozenset[str]] = {}
+
+    def find(self, text: str, *, placed: bool = False) -> tuple[NameMatch, ...]:
+        """The items that the text names by name and type, none where it is no such text; of several splits the first.
+
+        `placed` says that what contains the thing is known too, so that "Kunming City" may be a city called Kunming.
+        """
+        splits = list(_splits(text))
+        self._graph.find_all(split.name for split in splits)
+        for split in splits:
+            found = [m for m in self._graph.find(split.name) if m.id[0] == "Q"]
+            self._graph.fetch(m.id for m in found)
+            kept = tuple(
+                m
+                for m in found
+                if split.type in self._of(m.id) and (placed or not split.proper or self._is_division(m.id))
+            )
+            if kept:
+                return kept
+        return ()
+
+    def _is_division(self, entity_id: str) -> bool:
+        return "place" in self._classes(entity_id) and not self._graph.is_instance(entity_id, SETTLEMENTS)
+
+    def _of(self, entity_id: str) -> frozenset[str]:
+        """What the entity is called by its classes."""
+        kinds = (*self._graph.classes(entity_id), *self._graph.targets(entity_id, "P106"))
+        return frozenset().union(*map(self._called, kinds))
+
+    def _called(self, class_id: str) -> frozenset[str]:
+        known = self._types.get(class_id)
+        if known is None:
+            near = [class_id, *self._graph.targets(class_id, "P279")]
+            self._graph.fetch(near)
+            out = set()
+            for name in (name for one in near for name in self._graph.names(one)):
+                key = normalise(name)
+                head = _HEAD.split(key)[0]
+                out |= {key, head, head.rpartition(" ")[2]}
+            known = self._types[class_id] = frozenset(out - {""})
+        return known
+
+
+def _splits(text: str) -> Iterator[_Split]:
+    """The texts that it may be made of; types normalised."""
+    whole = " ".join(text.split())
+    if not any(c.isupper() for c in whole):
+        return
+    if found := _BRACKETED.match(whole):
+        yield _Split(found["name"], normalise(found["type"]))
+        return
+    bare = _ARTICLE.sub("", whole)
+    if found := _OF.match(bare):
+        yield _Split(found["name"], normalise(found["type"]))
+    words = bare.split(" ")
+    for size in range(1, min(LONGEST_TYPE, len(words) - 1) + 1):
+        ending = words[-size:]
+        yield _Split(" ".join(words[:-size]), normalise(" ".join(ending)), proper=ending[0][:1].isupper())
+    nation = len(words) > 2 and normalise(words[0]) in bundled_demonyms().countries
+    for size in range(1 + nation, min(LONGEST_TYPE + nation, len(words) - 1) + 1):
+        yield _Split(" ".join(words[size:]), normalise(" ".join(words[nation:size])))
