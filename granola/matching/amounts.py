@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
@@ -29,6 +29,7 @@ _UNITS = {
         "ml": "ml millilitre millilitres milliliter milliliters",
         "t": "t tonne tonnes ton tons",
         "lb": "lb lbs pound pounds",
+        "oz": "oz ounce ounces",
         "s": "s sec second seconds",
         "min": "min mins minute minutes",
         "h": "h hr hrs hour hours",
@@ -41,12 +42,20 @@ _UNITS = {
         "c": "°c celsius",
         "f": "°f fahrenheit",
         "k": "kelvin kelvins",
-        "km/h": "km/h kph kmh",
+        "km/h": "kph kmh",
         "mph": "mph",
-        "m/s": "m/s",
         "people": "people person persons inhabitant inhabitants resident residents",
     }.items()
     for spelling in spellings.split()
+}
+_RATES = {
+    ("m", "s"): "m/s",
+    ("km", "s"): "km/s",
+    ("mi", "s"): "mi/s",
+    ("ft", "s"): "ft/s",
+    ("m", "h"): "m/h",
+    ("km", "h"): "km/h",
+    ("mi", "h"): "mph",
 }
 _SQUARES = {"kilometre": "km2", "kilometer": "km2", "mile": "mi2", "metre": "m2", "meter": "m2"}
 
@@ -65,7 +74,8 @@ _AMOUNT = re.compile(
     rf"(?<![\w.,])(?P<a>[-−]?{_DIGITS}|\b(?:{_WORDS})\b)" + _SCALE.format("a")
     + rf"(?:\s*(?:-|–|—|\bto\b|\band\b)\s*(?P<b>{_DIGITS})" + _SCALE.format("b") + r")?(?![\w]*\d|[.,]\d)"
     + r"[\s-]*(?:square\s+(?P<of>kilometre|kilometer|mile|metre|meter)s?"
-    r"|(?P<unit>%|°\s?[cf]\b|(?:km/h|m/s)\b|[^\W\d_]+[2²]?))?"
+    r"|(?:degrees?\s+(?=celsius|fahrenheit))?(?P<unit>%|°\s?[cf]\b|[^\W\d_]+[2²]?)"
+    r"(?P<per>\s*(?:/|\bper\b|\ban?\b)\s*(?P<time>sec|second|s|hr|hour|h)\b)?)?"
 )  # fmt: skip
 
 
@@ -109,6 +119,8 @@ _SIZES = {
     "d": ("time", 86400.0, 0.0), "wk": ("time", 604800.0, 0.0), "l": ("volume", 1.0, 0.0), "ml": ("volume", 1e-3, 0.0),
     "km2": ("area", 1e6, 0.0), "mi2": ("area", 2589988.110336, 0.0), "m2": ("area", 1.0, 0.0),
     "mo": ("months", 1.0, 0.0), "a": ("months", 12.0, 0.0),
+    "km/s": ("speed", 1e3, 0.0), "mi/s": ("speed", 1609.344, 0.0), "ft/s": ("speed", 0.3048, 0.0),
+    "m/h": ("speed", 1 / 3600, 0.0), "oz": ("mass", 0.028349523125, 0.0),
     "km/h": ("speed", 1 / 3.6, 0.0), "mph": ("speed", 0.44704, 0.0), "m/s": ("speed", 1.0, 0.0),
     "c": ("temperature", 1.0, 273.15), "f": ("temperature", 5 / 9, 459.67 * 5 / 9), "k": ("temperature", 1.0, 0.0),
 }  # fmt: skip
@@ -129,7 +141,44 @@ def amounts(text: str) -> tuple[Claim, ...]:
     lower = plain(text)
     if len(lower) != len(text):
         text = lower
-    return tuple(_scan(lower, text))
+    if not lower.isascii():
+        lower = lower.translate(_PRIMES)
+    found = tuple(_scan(lower, text))
+    return _compounds(found, lower, text) if len(found) > 1 else found
+
+
+# An amount in two units: how many of the smaller make one of the larger.
+_STEPS = {("ft", "in"): 12, ("lb", "oz"): 16, ("h", "min"): 60, ("min", "s"): 60, ("a", "mo"): 12, ("m", "cm"): 100}
+_PRIMES = str.maketrans({"′": "'", "”": '"'})
+_ENDS = re.compile(r"\s*(?:in\b\.?\s*)?(?:\"|''|\Z|[.,;:()]|(?:tall|high|long|wide|in height|or|and)\b)")
+_STEP = re.compile(r"(?:'|[\s-]*(?P<unit>[a-z]+)\.?)[\s,-]*(?:and\s+)?")
+
+
+def _compounds(found: Sequence[Claim], lower: str, text: str) -> tuple[Claim, ...]:
+    """Amounts in two units as one in the smaller: 5 ft 10 in, 5'10", five foot ten; 2 hours and 15 minutes."""
+    kept = [found[0]]
+    for claim in found[1:]:
+        last, between = kept[-1], _STEP.fullmatch(lower, kept[-1].end, claim.start)
+        unit = _UNITS.get(between["unit"], "") if between and between["unit"] else "ft"
+        smaller = claim.label or ("in" if unit == "ft" and _ENDS.match(lower, claim.end) else "")
+        step = _STEPS.get((unit, smaller))
+        if between and step and last.exact is not None and claim.exact is not None and claim.exact < step:
+            value, half = last.exact * step + claim.exact, (claim.high - claim.low) / 2
+            half = min(half, 0.5)  # ten inches are no rounded amount
+            kept[-1] = Claim(
+                value - half, value + half, text[last.start : claim.end], last.start, claim.end, smaller, value
+            )
+        else:
+            kept.append(claim)
+    return tuple(kept)
+
+
+def _unit(found: re.Match[str]) -> str:
+    """The unit of a match; "" for one that is none of ours."""
+    if found["of"]:
+        return _SQUARES[found["of"]]
+    unit = _UNITS.get((found["unit"] or "").replace(" ", ""), "")
+    return _RATES.get((unit, found["time"][0]), "") if found["time"] else unit
 
 
 def _scan(lower: str, text: str) -> Iterator[Claim]:
@@ -137,7 +186,7 @@ def _scan(lower: str, text: str) -> Iterator[Claim]:
         low, high, exact = _read(found)
         if low > high:
             continue
-        unit = _SQUARES[found["of"]] if found["of"] else _UNITS.get((found["unit"] or "").replace(" ", ""), "")
+        unit = _unit(found)
         end = found.end("bs" if found["bs"] else "b" if found["b"] else "as" if found["as"] else "a")
         start = found.start() + len(found[0]) - len(found[0].lstrip())
         yield Claim(low, high, text[start:end], start, end, unit, exact)
@@ -161,13 +210,21 @@ _AROUND = re.compile(
     r"|about|approximately|approx|around|roughly|some|nearly|almost|circa|ca|c|between|from"
     r"|an estimated|[\s.~≈])*"
 )
-_UNIT_TAIL = re.compile(r"[\s-]*(?:%|°\s?[CFcf]|[a-z]+[2²]?(?:(?:\s+|/)[a-z]+)?)?\s*")
+_UNIT_TAIL = re.compile(
+    r"[\s-]*(?:%|\"|''|°\s?[CFcf]|degrees? (?:Celsius|Fahrenheit)|[a-z]+[2²]?(?:(?:\s+|/)[a-z]+){0,2})?\s*"
+)
+_BRACKET = re.compile(r"\s*\(([^()]*)\)\s*\Z")
 
 
 @lru_cache(maxsize=1 << 16)
 def whole_amount(text: str) -> Claim | None:
-    """The amount that `text` is, with a unit in small letters at most; None where it is something else."""
+    """The amount that `text` is, with a unit in small letters at most; None where it is something else.
+
+    What a bracket behind it says in other units is left out.
+    """
+    if (bracket := _BRACKET.search(text)) and len(amounts(bracket[1])) == 1:
+        text = text[: bracket.start()]
     found = amounts(text)
     if len(found) != 1 or not _AROUND.fullmatch(plain(text[: found[0].start])):
         return None
-    return found[0] if _UNIT_TAIL.fullmatch(text[found[0].end :]) else None
+    return found[0] if _UNIT_TAIL.fullmatch(text[found[0].end :].translate(_PRIMES)) else None

@@ -51,6 +51,16 @@ class Placing:
     tier: Claim
 
 
+def _refines(claim: Claim, tier: Claim) -> bool:
+    """Whether a claim says exactly what a tier says in fewer digits; a plain number is that number alone.
+
+    But for its decimals: 21,196.18 where 21,196 is asked for.
+    """
+    if not claim.inside(tier):
+        return False
+    return tier.exact is None or (claim.exact is not None and tier.width == 1 and tier.exact.is_integer())
+
+
 def place(claim: Claim, ladder: Sequence[Sequence[Claim]]) -> Placing | None:
     """The level that a claim states; `ladder` has each level's claims, finest first, empty where none.
 
@@ -73,7 +83,7 @@ def place(claim: Claim, ladder: Sequence[Sequence[Claim]]) -> Placing | None:
                 return Placing(number, "equal", tier)
     number, finest = stated[0]
     for tier in finest:
-        if tier.exact is None and claim.inside(tier):
+        if _refines(claim, tier):
             return Placing(number, "finer-than-gold", tier)
     if not any(claim.allows(tier) for tier in finest):
         return Placing(None, "conflict", finest[0])

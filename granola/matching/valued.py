@@ -21,6 +21,9 @@ CLOSE = 3  # times as wide a date may be and still be as exact as the gold answe
 
 _YEAR = re.compile(r"[12]\d{3}")
 _IN_YEAR = re.compile(r"\b(?:in|since|by|of|from|year)\s*\Z", re.IGNORECASE)
+_ABOUT = re.compile(
+    r"(?:\b(?:about|around|approximately|approx\.?|roughly|nearly|almost|some|circa|over)|~|≈)\s*\Z", re.I
+)
 _MAYBE = r"(?:(?:possibly|perhaps|maybe|probably|likely|even|alternatively|else)\s+)"
 _OR = re.compile(
     rf"[\s,;(]*(?:\bor\b,?\s*{_MAYBE}*|(?:(?:though|although|but)\s+)?(?:possibly|perhaps|maybe)\s+)"
@@ -74,7 +77,9 @@ def valued(
         if placing.level is None or not any(w.inside(claim) and w.width < claim.width for w in wrong)
     ]
     claim, best = min(placed, key=lambda pair: (pair[1].level is None, pair[1].level or 0))
-    if best.how == "coarser-than-all" and (_is_close if kind == "date" else _is_rounded)(claim, ladder):
+    if best.how == "coarser-than-all" and (
+        _is_close(claim, ladder) if kind == "date" else _is_rounded(claim, ladder, text)
+    ):
         best = Placing(max(level for level, tiers in enumerate(ladder) if tiers), "coarser", best.tier)
     return Verdict(
         level=None if best.level is None else best.level + 1,
@@ -113,9 +118,18 @@ def _is_close(claim: Claim, ladder: Sequence[Sequence[Claim]]) -> bool:
     return claim.width < YEAR or any(claim.width < CLOSE * tier.width for tier in coarsest)
 
 
-def _is_rounded(claim: Claim, ladder: Sequence[Sequence[Claim]]) -> bool:
-    """Whether an amount coarser than every level rounds the gold answer to two digits or more."""
-    return claim.low > 0 and claim.width <= ROUNDED * _middle(claim)
+def _is_rounded(claim: Claim, ladder: Sequence[Sequence[Claim]], text: str) -> bool:
+    """Whether an amount coarser than every level rounds the gold answer to two digits or more.
+
+    To one digit where it is called a rounded one, and is off by a twentieth at most: `about 70 %` for 71 %.
+    """
+    if claim.low <= 0:
+        return False
+    middle = _middle(claim)
+    off = min(abs(middle - _middle(tier)) for tiers in ladder for tier in tiers)
+    return claim.width <= ROUNDED * middle or (
+        bool(_ABOUT.search(text, 0, claim.start)) and off <= ROUNDED / 2 * middle
+    )
 
 
 def _is_dated(claim: Claim, text: str) -> bool:

@@ -1,0 +1,81 @@
+"""Which of several dates, amounts, places and people that an answer names is the one that it gives."""
+
+from __future__ import annotations
+
+import pytest
+
+from granola.matching import matcher
+
+RULES = matcher("rules")
+
+
+@pytest.mark.parametrize(
+    ("said", "question", "gold", "level"),
+    [
+        ("It was founded in 1999, and went public in 2003.", "When was it founded?", "1999", 1),
+        ("It was founded in 1999, and went public in 2003.", "When was it founded?", "2003", None),
+        ("It went public in 2003, after it was founded in 1999.", "When was it founded?", "2003", None),
+        ("The film was shot in 2001 and released in 2003.", "When was the film released?", "2003", 1),
+        ("The film was shot in 2001 and released in 2003.", "When was the film released?", "2001", None),
+        ("The war started in 1914 and ended in 1918.", "When did the war start?", "1914", 1),
+        ("The war started in 1914 and ended in 1918.", "When did the war start?", "1918", None),
+        ("It opened in 1889 and closed in 1910.", "When did it open?", "1910", None),
+        ("Construction began in 1930 and was completed in 1931.", "When was it completed?", "1930", None),
+        ("It began at the end of 1914.", "When did it begin?", "1914", 1),  # the end of a year ends nothing
+    ],
+)
+def test_a_date_belongs_to_the_event_before_it(said: str, question: str, gold: str, level: int | None) -> None:
+    assert RULES.match(said, [[gold]], question).level == level
+
+
+@pytest.mark.parametrize(
+    ("said", "question", "gold"),
+    [
+        ("Steve Jobs founded Apple in Cupertino.", "Who founded Apple?", "Steve Jobs"),
+        ("Malala Yousafzai won it in Oslo.", "Who won the prize?", "Malala Yousafzai"),
+    ],
+)
+def test_who_did_something_somewhere_stands_before_it(said: str, question: str, gold: str) -> None:
+    assert RULES.match(said, [[gold]], question).level == 1
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["1913 or 1914", "1913, or possibly 1914", "either 1913 or 1914", "1913 (or 1914)", "1914, possibly 1913"],
+)
+def test_one_of_two_dates_is_none(said: str) -> None:
+    assert RULES.match(said, [["1914"], ["the 1910s"]], "When was he born?").rule == "alternatives"
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["around 1914", "probably 1914", "1914 (some sources say 1913)", "1914, possibly in June 1914"],
+)
+def test_a_date_in_doubt_is_one(said: str) -> None:
+    assert RULES.match(said, [["1914"], ["the 1910s"]], "When was he born?").level == 1
+
+
+@pytest.mark.parametrize(
+    ("said", "gold", "level"),
+    [
+        ("5'10\"", "5 feet 10 inches", 1),
+        ("5’10”", "1.78 m", 1),
+        ("5 ft 10 in", "178 cm", 1),
+        ("He is five foot ten.", "5'10\"", 1),
+        ("He is five foot eleven.", "5'10\"", None),
+        ("six feet two inches", "6 ft 2 in (1.88 m)", 1),
+        ("5 foot, 10 men", "5 feet 10 inches", None),
+        ("2 hours and 15 minutes", "135 minutes", 1),
+        ("299,792,458 m/s", "299,792,458 metres per second", 1),
+        ("60 miles an hour", "60 mph", 1),
+        ("60 metres", "60 metres per second", None),
+        ("212 degrees Fahrenheit", "100 degrees Celsius", 1),
+        ("100 degrees Fahrenheit", "100 degrees Celsius", None),
+        ("21,196.18 km", "21,196 km", 1),
+        ("about 70 %", "71 %", 1),
+        ("70 %", "71 %", None),
+        ("about 50 %", "71 %", None),
+    ],
+)
+def test_amounts_in_several_units(said: str, gold: str, level: int | None) -> None:
+    assert RULES.match(said, [[gold]], "How tall is he?").level == level
