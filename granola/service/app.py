@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import logging
 import shlex
@@ -27,6 +28,7 @@ from granola.service.desk import Desk, Done, Lease
 from granola.service.entities import entity_json
 from granola.service.gate import SNAPSHOT_HEADER, App, Gate, Receive, Scope, Send
 from granola.service.holding import Holding
+from granola.service.lane import lanes_of
 from granola.service.metrics import Metrics
 from granola.service.page_routes import add_page
 from granola.service.problems import MEDIA_TYPE, Problem, problem_of
@@ -46,6 +48,7 @@ from granola.service.schemas import (
     TieredRow,
 )
 from granola.service.settings import Settings
+from granola.service.worker import SWEEP_SECONDS
 from kg.errors import KGError
 
 JSON, NDJSON = "application/json", "application/x-ndjson"
@@ -62,12 +65,14 @@ class Service:
         self.bench = Bench(settings.batches)
         self.metrics = Metrics()
         self._told: dict[str, float] = {}
+        self._sweeping: asyncio.Task[None] | None = None
 
     async def open(self) -> None:
         """Open the snapshot. Raises what that raises."""
         await self.desk.open()
-        self.desk.busy = self.metrics.waiting.set
+        self.bench.open()
         self.metrics.serves(self.desk.snapshot_id)
+        self._sweeping = asyncio.create_task(self._sweep())
 
     async def reload(self) -> None:
         """Take up the snapshot anew."""
@@ -81,8 +86,31 @@ class Service:
             self._told[problem.code] = now
             log.error("answered %d %s: %s", problem.status, problem.code, error)
 
+    def told(self, problem: Problem) -> Response:
+        """The answer that is a problem."""
+        self.metrics.refused.labels(problem.code).inc()
+        return Response(problem.body(), problem.status, problem.headers(), media_type=MEDIA_TYPE)
+
+    def failed(self, error: Exception) -> Response:
+        """The answer where an error of ours was raised; what is our own fault is logged."""
+        problem = problem_of(error)
+        if problem.status >= 500 and not isinstance(error, Problem):
+            self.tell(problem, error)
+        return self.told(problem)
+
+    async def _sweep(self) -> None:
+        """Look after what takes too long, for as long as the service runs."""
+        while True:
+            await asyncio.sleep(SWEEP_SECONDS)
+            now = time.monotonic()
+            self.desk.sweep(now)
+            self.bench.sweep(now)
+            self.metrics.waiting.set(self.desk.waiting)
+
     async def close(self) -> None:
         """End what was begun and close the snapshot."""
+        if self._sweeping is not None:
+            self._sweeping.cancel()
         self.bench.close()
         await self.desk.close()
 
@@ -114,13 +142,12 @@ def create_app(settings: Settings) -> tuple[App, Service]:
     _add_judging(app, service)
     add_page(app, service.desk, service.bench, seconds=settings.seconds)
     documents.describe(app)
-    return Gate(app, settings=settings, desk=service.desk, metrics=service.metrics), service
+    lanes = lanes_of(app, service.failed, _OURS)
+    return Gate(app, settings=settings, desk=service.desk, metrics=service.metrics, lanes=lanes), service
 
 
 def _handle_errors(app: FastAPI, service: Service) -> None:
-    def told(problem: Problem) -> Response:
-        service.metrics.refused.labels(problem.code).inc()
-        return Response(problem.body(), problem.status, problem.headers(), media_type=MEDIA_TYPE)
+    told = service.told
 
     async def invalid(request: Request, error: Exception) -> Response:
         assert isinstance(error, RequestValidationError)
@@ -143,10 +170,7 @@ def _handle_errors(app: FastAPI, service: Service) -> None:
         return answer
 
     async def ours(_: Request, error: Exception) -> Response:
-        problem = problem_of(error)
-        if problem.status >= 500 and not isinstance(error, Problem):
-            service.tell(problem, error)
-        return told(problem)
+        return service.failed(error)
 
     app.add_exception_handler(RequestValidationError, invalid)
     app.add_exception_handler(HTTPException, http)

@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from typing import TypeVar
 
+from granola.service.holding import OverTimeError
 from granola.service.problems import overloaded, too_slow
+from granola.service.worker import Worker
 
 T = TypeVar("T")
+
+
+class _Nothing:
+    """What such work works with."""
+
+    may_stop = True
+
+    def begin(self, until: float) -> None:
+        """See `Context.begin`."""
+
+    def interrupted(self) -> None:
+        """See `Context.interrupted`."""
+
+    def close(self) -> None:
+        """See `Context.close`."""
 
 
 class Bench:
@@ -18,31 +32,29 @@ class Bench:
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self._waiting = 0
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="bench")
+        self._worker: Worker[_Nothing] | None = None
+
+    def open(self) -> None:
+        """Start the thread."""
+        self._worker = Worker("bench", _Nothing)
+        self._worker.start()
 
     async def run(self, work: Callable[[], T], *, seconds: float) -> T:
         """The result of the work. Raises what it raises, and Problem where it is refused or over time."""
-        if self._waiting >= self._most:
+        assert self._worker is not None
+        if self._worker.waiting >= self._most:
             raise overloaded("too many requests are being matched and scored", retry_after=2)
-        self._waiting += 1
-        future = self._thread.submit(work)
-        loop = asyncio.get_running_loop()
-        future.add_done_callback(lambda _: _call(loop, self._done))
         try:
-            async with asyncio.timeout(seconds):
-                return await asyncio.wrap_future(future)
-        except TimeoutError:
+            return await self._worker.put(lambda _: work(), seconds)
+        except OverTimeError:
             raise too_slow(seconds) from None
 
-    def _done(self) -> None:
-        self._waiting -= 1
+    def sweep(self, now: float) -> None:
+        """Give up what is beyond its time."""
+        if self._worker is not None:
+            self._worker.sweep(now)
 
     def close(self) -> None:
         """Take no more work."""
-        self._thread.shutdown(wait=False, cancel_futures=True)
-
-
-def _call(loop: asyncio.AbstractEventLoop, what: Callable[[], None]) -> None:
-    with suppress(RuntimeError):  # the loop was closed meanwhile
-        loop.call_soon_threadsafe(what)
+        if self._worker is not None:
+            self._worker.retire()

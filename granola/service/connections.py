@@ -26,6 +26,7 @@ class Connection(HttpToolsProtocol):
         super().connection_made(transport)
         self._since: float | None = time.monotonic()  # when it was first waited for the head of a request
         self._head = 0
+        self._body_since: float | None = None  # when the head of the request was whole whose body is still coming
         self._unsent = 0
         self._stuck: float | None = None
         self.metrics.connections.inc()
@@ -52,7 +53,13 @@ class Connection(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         """The head is whole."""
         self._since, self._head = None, 0
+        self._body_since = time.monotonic()
         super().on_headers_complete()
+
+    def on_message_complete(self) -> None:
+        """The body is whole."""
+        self._body_since = None
+        super().on_message_complete()
 
     def send_400_response(self, msg: str) -> None:
         """Answer what is no HTTP."""
@@ -71,6 +78,14 @@ class Connection(HttpToolsProtocol):
                 self._dismiss(Problem(408, "head-time", "the head of the request took too long to arrive"))
             else:
                 self.transport.close()
+
+        if self._body_since is not None and now - self._body_since > self.settings.body_seconds:
+            self._body_since = None
+            if self.pipeline:
+                self.transport.close()  # an answer to an earlier request is on its way
+            elif self.cycle is not None and not self.cycle.response_started:
+                most = self.settings.body_seconds
+                self._dismiss(Problem(408, "body-time", f"the body took more than {most:g} s to arrive"))
 
     def _is_idle(self) -> bool:
         return self.cycle is None or self.cycle.response_complete

@@ -8,105 +8,19 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import threading
-import time
 from collections.abc import AsyncIterator, Callable
-from concurrent.futures import Future
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from queue import SimpleQueue
 from typing import Any, Generic, TypeVar
 
 from granola.service.holding import Holding, OverTimeError
 from granola.service.problems import TOO_MANY_WAIT, overloaded, too_slow
 from granola.service.settings import Settings
+from granola.service.worker import Worker
 
 T = TypeVar("T")
+Reader = Worker[Holding]
 log = logging.getLogger("granola.service")
-
-
-@dataclass(slots=True, eq=False)
-class _Ticket:
-    work: Callable[[Holding], Any]
-    until: float
-    answer: asyncio.Future[Any]
-
-
-class Reader(threading.Thread):
-    """A thread with an open snapshot. `opened` tells when it is ready, or why it cannot be."""
-
-    def __init__(self, settings: Settings, settled: Callable[[], None]) -> None:
-        super().__init__(name="reader", daemon=True)
-        self.opened: Future[Holding] = Future()
-        self.waiting = 0
-        self.leases = 0
-        self._settings = settings
-        self._settled = settled
-        self._loop = asyncio.get_running_loop()
-        self._queue: SimpleQueue[_Ticket | None] = SimpleQueue()
-        self._retired = False
-
-    @property
-    def snapshot_id(self) -> str:
-        """The snapshot that it reads."""
-        return self.opened.result().snapshot_id
-
-    def put(self, work: Callable[[Holding], T], seconds: float) -> asyncio.Future[T]:
-        """Queue a piece of work; on the loop's thread."""
-        ticket = _Ticket(work, time.monotonic() + seconds, self._loop.create_future())
-        self.waiting += 1
-        self._queue.put(ticket)
-        return ticket.answer
-
-    def retire(self) -> None:
-        """End when all that was queued, and every lease, is done."""
-        self._retired = True
-        if not self.leases:
-            self._queue.put(None)
-
-    def release(self) -> None:
-        """Give a lease back."""
-        self.leases -= 1
-        if self._retired and not self.leases:
-            self._queue.put(None)
-
-    def run(self) -> None:
-        """The thread's own part: open the snapshot, then work."""
-        try:
-            holding = Holding(self._settings.snapshot, language=self._settings.language, seconds=self._settings.seconds)
-            holding.maker()
-        except BaseException as error:
-            self.opened.set_exception(error)
-            return
-        self.opened.set_result(holding)
-        while (ticket := self._queue.get()) is not None:
-            result: Any = None
-            failed: BaseException | None = None
-            if not ticket.answer.done():
-                holding.store.until = ticket.until
-                try:
-                    if time.monotonic() > ticket.until:
-                        raise OverTimeError
-                    result = ticket.work(holding)
-                except Exception as error:
-                    failed = error
-                    holding.store.until = float("inf")
-                    holding.interrupted()
-            try:
-                self._loop.call_soon_threadsafe(self._settle, ticket.answer, result, failed)
-            except RuntimeError:  # the loop was closed meanwhile
-                break
-        holding.close()
-
-    def _settle(self, answer: asyncio.Future[Any], result: Any, failed: BaseException | None) -> None:
-        self.waiting -= 1
-        self._settled()
-        if answer.done():
-            return
-        if failed is None:
-            answer.set_result(result)
-        else:
-            answer.set_exception(failed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +37,7 @@ class Lease:
     def __init__(self, desk: Desk, reader: Reader) -> None:
         self._desk = desk
         self._reader = reader
-        self.snapshot_id = reader.snapshot_id
+        self.snapshot_id = reader.opened.result().snapshot_id
 
     async def run(self, work: Callable[[Holding], T], *, seconds: float) -> T:
         """The result of the work, when those that wait have had their turn."""
@@ -135,8 +49,8 @@ class Desk:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        self.busy: Callable[[int], None] = lambda waiting: None
         self._readers: list[Reader] = []
+        self._retiring: list[Reader] = []
         self._batches = 0
         self._reloading = False
 
@@ -162,6 +76,7 @@ class Desk:
         old, self._readers = self._readers, fresh
         for reader in old:
             reader.retire()
+        self._retiring += old
         log.warning("now serving snapshot %s", self.snapshot_id)
         return True
 
@@ -181,7 +96,7 @@ class Desk:
     @property
     def snapshot_id(self) -> str:
         """The snapshot that is served at the moment."""
-        return self._readers[0].snapshot_id
+        return self._readers[0].opened.result().snapshot_id
 
     @property
     def manifest(self) -> Any:
@@ -204,7 +119,7 @@ class Desk:
             raise overloaded(TOO_MANY_WAIT)
         reader = min(self._readers, key=lambda one: one.waiting)
         value = await self._answer(reader, work, self.settings.seconds)
-        return Done(value, reader.snapshot_id)
+        return Done(value, reader.opened.result().snapshot_id)
 
     @asynccontextmanager
     async def lease(self) -> AsyncIterator[Lease]:
@@ -222,20 +137,20 @@ class Desk:
             self._batches -= 1
             reader.release()
 
+    def sweep(self, now: float) -> None:
+        """Give up what is beyond its time."""
+        self._retiring = [reader for reader in self._retiring if reader.is_alive()]
+        for reader in (*self._readers, *self._retiring):
+            reader.sweep(now)
+
     async def _answer(self, reader: Reader, work: Callable[[Holding], T], seconds: float) -> T:
-        answer = reader.put(work, seconds)
-        self._count()
         try:
-            async with asyncio.timeout(seconds + 0.5):
-                return await answer
-        except (TimeoutError, OverTimeError):
+            return await reader.put(work, seconds)
+        except OverTimeError:
             raise too_slow(seconds) from None
 
-    def _count(self) -> None:
-        self.busy(self.waiting)
-
     async def _started(self) -> list[Reader]:
-        readers = [Reader(self.settings, self._count) for _ in range(self.settings.threads)]
+        readers = [Worker("reader", self._opened) for _ in range(self.settings.threads)]
         for reader in readers:
             reader.start()
         try:
@@ -246,3 +161,9 @@ class Desk:
                 reader.retire()
             raise
         return readers
+
+    def _opened(self) -> Holding:
+        own = self.settings
+        holding = Holding(own.snapshot, language=own.language, seconds=own.seconds)
+        holding.maker()
+        return holding

@@ -12,11 +12,12 @@ import hmac
 import json
 import logging
 import time
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from typing import Any
 
 from granola import __version__
 from granola.service.desk import Desk
+from granola.service.lane import Lane
 from granola.service.metrics import Metrics
 from granola.service.problems import MEDIA_TYPE, TOO_MANY_WAIT, Problem, overloaded, problem_of
 from granola.service.settings import Settings
@@ -46,8 +47,11 @@ class _GoneError(Exception):
 class Gate:
     """ASGI middleware around the whole application."""
 
-    def __init__(self, app: App, *, settings: Settings, desk: Desk, metrics: Metrics) -> None:
+    def __init__(
+        self, app: App, *, settings: Settings, desk: Desk, metrics: Metrics, lanes: Mapping[str, Lane]
+    ) -> None:
         self._app = app
+        self._lanes = lanes
         self._settings = settings
         self._desk = desk
         self._metrics = metrics
@@ -83,9 +87,8 @@ class Gate:
             await self._refuse(problem, receive, answer)
         finally:
             self._metrics.in_flight.dec()
-            route = _route(scope)
-            self._metrics.requests.labels(route, _method(scope), str(answer.status or 499)).inc()
-            self._metrics.seconds.labels(route).observe(time.perf_counter() - began)
+            status = answer.status or 499
+            self._metrics.answered(_route(scope), _method(scope), status, time.perf_counter() - began)
 
     async def _refuse_cheaply(self, scope: Scope, send: Send) -> None:
         """Refuse a request when too many wait: with next to no work, for there are thousands of these."""
@@ -104,16 +107,18 @@ class Gate:
         held = self._length(headers)
         body = bytearray()
         try:
-            async with asyncio.timeout(self._settings.body_seconds):
-                await self._receive(receive, body, held)
-        except TimeoutError:
-            problem = Problem(408, "body-time", f"the body took more than {self._settings.body_seconds:g} s to arrive")
-            raise problem from None
+            await self._receive(receive, body, held)
         finally:
             self._buffered -= len(body)
         whole = bytes(body)
         _check_text(whole)
-        await self._app(scope, _replay(whole, receive), answer)
+        lane = self._lanes.get(path) if scope["method"] == "POST" else None
+        asked = None if lane is None else lane.read(headers.get(b"content-type", b""), whole)
+        if lane is None or asked is None:
+            await self._app(scope, _replay(whole, receive), answer)
+        else:
+            scope["route"] = lane
+            await (await lane.answer(asked))(scope, receive, answer)
 
     def _length(self, headers: dict[bytes, bytes]) -> int:
         said = headers.get(b"content-length", b"")

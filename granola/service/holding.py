@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections import OrderedDict
 from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from abstraction.pipeline import LadderMaker
@@ -29,11 +30,17 @@ class TimedStore:
     def __init__(self, store: Store) -> None:
         self._store = store
         self.until = float("inf")
+        self.is_reading = False
 
-    def _read(self) -> Store:
+    @contextmanager
+    def _reading(self) -> Iterator[Store]:
         if time.monotonic() > self.until:
             raise OverTimeError
-        return self._store
+        self.is_reading = True
+        try:
+            yield self._store
+        finally:
+            self.is_reading = False
 
     def entities(
         self,
@@ -43,33 +50,40 @@ class TimedStore:
         properties: Collection[str] | None = None,
     ) -> dict[str, Entity]:
         """See `Store.entities`."""
-        return self._read().entities(ids, languages=languages, properties=properties)
+        with self._reading() as store:
+            return store.entities(ids, languages=languages, properties=properties)
 
     def find(self, names: Collection[str], *, languages: Collection[str] | None = None) -> dict[str, list[NameMatch]]:
         """See `Store.find`."""
-        return self._read().find(names, languages=languages)
+        with self._reading() as store:
+            return store.find(names, languages=languages)
 
     def referrers(
         self, pairs: Collection[tuple[str, str]], *, limit: int | None = None
     ) -> dict[tuple[str, str], list[str]]:
         """See `Store.referrers`."""
-        return self._read().referrers(pairs, limit=limit)
+        with self._reading() as store:
+            return store.referrers(pairs, limit=limit)
 
     def value_counts(self, pairs: Collection[tuple[str, str]]) -> dict[tuple[str, str], int]:
         """See `Store.value_counts`."""
-        return self._read().value_counts(pairs)
+        with self._reading() as store:
+            return store.value_counts(pairs)
 
     def property_counts(self, properties: Collection[str]) -> dict[str, int]:
         """See `Store.property_counts`."""
-        return self._read().property_counts(properties)
+        with self._reading() as store:
+            return store.property_counts(properties)
 
     def values_of(self, prop: str, *, limit: int | None = None) -> list[tuple[str, int]]:
         """See `Store.values_of`."""
-        return self._read().values_of(prop, limit=limit)
+        with self._reading() as store:
+            return store.values_of(prop, limit=limit)
 
     def ids(self, *, after: str | None = None) -> Iterator[str]:
         """See `Store.ids`."""
-        return self._read().ids(after=after)
+        with self._reading() as store:
+            return store.ids(after=after)
 
     def manifest(self) -> Mapping[str, Any]:
         """See `Store.manifest`."""
@@ -111,6 +125,15 @@ class Holding:
         self._aggregator = kept
         self._aggregated += 1
         return kept[1]
+
+    def begin(self, until: float) -> None:
+        """A piece of work begins that may read until then."""
+        self.store.until = until
+
+    @property
+    def may_stop(self) -> bool:
+        """Whether work may be stopped where it is: not while it reads, for the next read stops it."""
+        return not self.store.is_reading
 
     def interrupted(self) -> None:
         """Work has ended in the middle: what makers were about to conclude is dropped, what was read stays."""

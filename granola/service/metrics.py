@@ -49,6 +49,7 @@ class Metrics:
             registry=own, multiprocess_mode="livemax",
         )  # fmt: skip
         self._served: str | None = None
+        self._kept: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}
 
     def serves(self, snapshot_id: str) -> None:
         """Tell which snapshot is served now."""
@@ -56,6 +57,16 @@ class Metrics:
             self.snapshot.labels(self._served, __version__).set(0)
         self._served = snapshot_id
         self.snapshot.labels(snapshot_id, __version__).set(1)
+
+    def answered(self, route: str, method: str, status: int, seconds: float) -> None:
+        """Count a request; what the library looks up by labels is kept."""
+        key = (route, method, status)
+        kept = self._kept.get(key)
+        if kept is None:
+            kept = (self.requests.labels(route, method, str(status)), self.seconds.labels(route))
+            self._kept[key] = kept
+        kept[0].inc()
+        kept[1].observe(seconds)
 
     def laddered(self, abstained: str | None) -> None:
         """Count a ladder."""

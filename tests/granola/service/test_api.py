@@ -211,6 +211,30 @@ def test_what_is_wrong_is_a_problem_with_a_code(service: Running, body: bytes, s
     assert requests.get(f"{service.address}/v1/health/ready", timeout=10).status_code == 200
 
 
+LONG_WAY = "application/vnd.granola+json"  # is read by the framework; application/json takes the short way
+
+
+@pytest.mark.parametrize("path", ["/v1/ladder", "/v1/link", "/v1/aggregate", "/v1/match", "/v1/score"])
+def test_the_short_way_and_the_long_way_answer_alike(service: Running, path: str) -> None:
+    ladder = requests.post(f"{service.address}/v1/ladder", json=OBAMA, timeout=10).json()
+    asked = [
+        {**OBAMA, "large": 10**40, "real": 1e-7, "pair": "\U0001f600", "predictions": ["Hawaii"], "row": ladder,
+         "rows": [ladder], "samples": ["Honolulu"]},
+        {"predictions": ["Hawaii"], "levels": [["Honolulu"], ["Hawaii"]], "matcher": "f1", "tau": 0.4},
+        {"predictions": [{"id": ladder["id"], "prediction": "Oahu"}, {"id": "x", "prediction": "y"}], "rows": [ladder]},
+        {"question": "?", "samples": ["x", "x"], "relation": "P0", "method": "self-consistency"},
+        {"question": "Who?", "answer": "x", "relation": "born"},
+        {},
+    ]  # fmt: skip
+    for body in asked:
+        told = []
+        for media_type in ("application/json; charset=utf-8", LONG_WAY):
+            headers = {"Content-Type": media_type}
+            got = requests.post(service.address + path, data=json.dumps(body), headers=headers, timeout=10)
+            told.append((got.status_code, got.content, {k: v for k, v in got.headers.items() if k != "date"}))
+        assert told[0] == told[1]
+
+
 def test_foreign_fields_come_back_whatever_they_hold(service: Running) -> None:
     row = {**OBAMA, "id": "1", "large": 10**40, "escaped": "\\ud800", "pair": "\U0001f600", "nothing": None}
     kept = {key: row[key] for key in ("large", "escaped", "pair", "nothing")}
