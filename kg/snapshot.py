@@ -17,7 +17,7 @@ from kg.building.collecting import Collector, Rejects, row_of
 from kg.building.crew import Crew
 from kg.building.harvest import COUNT, READ, SURVEY, Harvester, Recipe, Survey, handlers
 from kg.building.reading import Progress, Reading
-from kg.building.work import NAMES, Work, folder_of, tidy
+from kg.building.work import NAMES, Work, tidy
 from kg.errors import SelectionError, SnapshotError, SourceError
 from kg.files import atomic_path, put_in_place, why_unwritten
 from kg.picking import EdgeTable, edges_needed, numbers_of
@@ -29,6 +29,7 @@ from kg.scope import Scope
 from kg.store import filling
 from kg.store.rows import number_of
 from kg.terms import fallback_chain
+from kg.work_folder import folder_of
 
 __all__ = ["REJECTS_SUFFIX", "Origin", "Progress", "Report", "build", "check_output"]
 

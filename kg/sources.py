@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
-import shutil
 import sqlite3
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
@@ -18,6 +16,7 @@ from kg.reading.reaching import Fetch, reached
 from kg.scope import Scope
 from kg.snapshot import Origin, Progress, Report, build, check_output, check_request
 from kg.terms import fallback_chain
+from kg.work_folder import WorkFolder
 
 if TYPE_CHECKING:
     from kg.reading.courtesy import Patience
@@ -273,21 +272,13 @@ def _work(out: Path) -> Iterator[Path]:
 
     Raises SnapshotError where another process gathers for the same output, and for a full disk.
     """
-    folder = out.parent / f".{out.name}{GATHERED}"
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with (folder / "lock").open("ab") as lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
-                raise SnapshotError(f"another process is building {out}; wait for it, or name another file") from None
-            for left in folder.iterdir():
-                if left.name != "lock":
-                    left.unlink()
-            try:
-                yield folder
-            finally:
-                shutil.rmtree(folder, ignore_errors=True)
+        folder = WorkFolder(out, error=SnapshotError, suffix=GATHERED)
+        try:
+            folder.clear()
+            yield folder.path
+        finally:
+            folder.remove()
     except ConnectionError:  # of the services: ServiceError is one
         raise
     except (OSError, sqlite3.Error) as error:  # a full disk, a folder that is not ours

@@ -193,7 +193,6 @@ def build_dataset(
         }  # fmt: skip
         (final / RECORD).write_bytes(orjson.dumps(record, option=orjson.OPT_INDENT_2) + b"\n")
         _put_in_place(final, out)
-        parts.discard()
     return Built(
         data=out / data,
         statistics=built.statistics,

@@ -7,47 +7,45 @@ answer was lacking is kept too, but made again when building goes on.
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
-import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import orjson
 
 from abstraction.errors import DatasetError
 from abstraction.rows import TieredRow
 from kg.files import atomic_path
+from kg.work_folder import WorkFolder
 
-_LOCK, _REQUEST = "lock", "request.json"
+_REQUEST = "request.json"
 
 
 class Parts:
-    """The folder of one dataset's work, locked while it is open; without a finished batch it goes.
+    """The folder of one dataset's work, locked while it is open; it goes when all ends well, or no batch is finished.
 
     `request` is what must be equal for finished batches to count. Raises DatasetError where another process is at
     work here, or work for another request was left; `restart` throws such work away.
     """
 
     def __init__(self, out: Path, request: Mapping[str, Any], *, restart: bool = False) -> None:
-        self.folder = out.with_name(f".{out.name}.work")
-        self._out = out
-        self.folder.mkdir(parents=True, exist_ok=True)
-        self._lock = self._locked()
+        self._folder = WorkFolder(out, error=DatasetError, output="folder")
+        self.folder = self._folder.path
         try:
             self._open(orjson.loads(orjson.dumps(request)), restart=restart)
         except BaseException:
-            self._lock.close()
+            self._folder.close()
             raise
 
     def __enter__(self) -> Parts:
         return self
 
-    def __exit__(self, *error: object) -> None:
-        if not any(self.folder.glob("0*.jsonl")):
-            self.discard()  # nothing in it is worth going on from
-        self._lock.close()
+    def __exit__(self, error: object, *_: object) -> None:
+        if error is None or not any(self.folder.glob("0*.jsonl")):
+            self._folder.remove()  # nothing in it is worth going on from
+        else:
+            self._folder.close()
 
     def has(self, number: int) -> bool:
         """Whether the batch is done, and nothing in it is to be asked again."""
@@ -65,40 +63,17 @@ class Parts:
             for line in stream:
                 yield TieredRow.from_json(orjson.loads(line))
 
-    def discard(self) -> None:
-        """Remove the folder."""
-        shutil.rmtree(self.folder, ignore_errors=True)
-
     def _part(self, number: int, *, whole: bool = True) -> Path:
         return self.folder / f"{number:08}{'' if whole else '.lacking'}.jsonl"
-
-    def _locked(self) -> IO[bytes]:
-        lock = (self.folder / _LOCK).open("ab")
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            lock.close()
-            raise DatasetError(
-                f"another process is building {self._out}; wait for it, or name another folder"
-            ) from error
-        return lock
 
     def _open(self, request: Any, *, restart: bool) -> None:
         noted = self.folder / _REQUEST
         if restart or not noted.exists():
-            for path in self.folder.iterdir():
-                if path.name != _LOCK:
-                    shutil.rmtree(path) if path.is_dir() else path.unlink()
+            self._folder.clear()
             with atomic_path(noted) as temporary:
                 temporary.write_bytes(orjson.dumps(request))
             return
-        before = orjson.loads(noted.read_bytes())
-        if before != request:
-            keys = sorted(key for key in before.keys() | request.keys() if before.get(key) != request.get(key))
-            raise DatasetError(
-                f"{self.folder} holds unfinished work for something else (it differs in {', '.join(keys)}); "
-                "finish that, begin anew with --restart, or name another folder"
-            )
+        self._folder.check(orjson.loads(noted.read_bytes()), request)
 
 
 def rules_fingerprint() -> str:

@@ -304,8 +304,8 @@ def _told_when_interrupted(out: Path, cache: Path | None) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        from kg.building.work import folder_of
         from kg.sources import CACHE_SUFFIX
+        from kg.work_folder import folder_of
 
         kept = folder_of(out).is_dir() or (cache or out.with_name(out.name + CACHE_SUFFIX)).exists()
         note(f"interrupted; {'what was read is kept, the same command goes on' if kept else 'nothing was written'}")

@@ -9,13 +9,11 @@ broken; then the build begins anew with --restart.)
 from __future__ import annotations
 
 import contextlib
-import fcntl
-import shutil
 import sqlite3
 import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import orjson
 
@@ -23,11 +21,11 @@ from kg.errors import SnapshotError
 from kg.idset import IdSet
 from kg.store import filling
 from kg.store.rows import NameRow
+from kg.work_folder import WorkFolder, folder_of
 
-SUFFIX = ".work"
 EVERY = 30.0  # seconds between checkpoints
 WORTH = 5.0  # seconds of work that are worth being kept when a build ends early
-_SNAPSHOT, _NOTES, _LOCK = "snapshot.sqlite", "notes.sqlite", "lock"
+_SNAPSHOT, _NOTES = "snapshot.sqlite", "notes.sqlite"
 _TABLES = (
     "CREATE TABLE notes.state (key TEXT PRIMARY KEY, value TEXT NOT NULL)",
     "CREATE TABLE notes.ids (name TEXT, page INTEGER, bits BLOB, PRIMARY KEY (name, page))",
@@ -52,19 +50,16 @@ class Work:
     """
 
     def __init__(self, out: Path, request: Mapping[str, Any], *, restart: bool = False) -> None:
-        self.folder = folder_of(out)
-        self.kept = self.folder.exists()
-        self._out = out
-        self.folder.mkdir(parents=True, exist_ok=True)
-        self._lock = self._locked()
+        self._folder = WorkFolder(out, error=SnapshotError)
+        self.folder = self._folder.path
         self.connection = sqlite3.connect(":memory:")
         try:
             if restart:
-                self._clear()
+                self._folder.clear()
             self.state: dict[str, Any] = {}
             self._open(orjson.loads(orjson.dumps(request, option=orjson.OPT_SORT_KEYS)))
         except BaseException:
-            self.close() if self.kept else self.discard()
+            self.close() if self._folder.kept else self.discard()
             raise
         self._began = self._last = time.monotonic()
 
@@ -73,25 +68,9 @@ class Work:
         """The snapshot under construction."""
         return self.folder / _SNAPSHOT
 
-    def _locked(self) -> IO[bytes]:
-        lock = (self.folder / _LOCK).open("ab")
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            lock.close()
-            raise SnapshotError(
-                f"another process is building {self._out}; wait for it, or name another file"
-            ) from error
-        return lock
-
-    def _clear(self) -> None:
-        for path in self.folder.iterdir():
-            if path.name != _LOCK:
-                path.unlink() if not path.is_dir() else shutil.rmtree(path)
-
     def _open(self, request: Any) -> None:
         if not self.snapshot.exists():  # killed when all was done but tidying up
-            self._clear()
+            self._folder.clear()
         for attempt in (1, 2):
             connection = self.connection = sqlite3.connect(self.snapshot, isolation_level=None)
             connection.execute("ATTACH ? AS notes", (str(self.folder / _NOTES),))
@@ -102,7 +81,7 @@ class Work:
                 break
             # Nothing was kept yet, or not even the tables were finished.
             connection.close()
-            self._clear()
+            self._folder.clear()
         for database in ("main", "notes"):
             filling.hasten(connection, journal="DELETE", database=database)
         if not self.state:
@@ -111,12 +90,7 @@ class Work:
                 connection.execute(table)
             self.state = {"request": request}
             return
-        if self.state["request"] != request:
-            raise SnapshotError(
-                f"{self.folder} holds an unfinished build of something else"
-                f" ({_difference(self.state['request'], request)}); finish that one, begin anew with --restart,"
-                " or name another file"
-            )
+        self._folder.check(self.state["request"], request)
         connection.execute("BEGIN")
 
     @property
@@ -193,13 +167,12 @@ class Work:
     def close(self) -> None:
         """Leave the folder as the last checkpoint has it."""
         self.connection.close()
-        self._lock.close()
+        self._folder.close()
 
     def discard(self) -> None:
         """Close, and remove the folder."""
         self.connection.close()
-        shutil.rmtree(self.folder, ignore_errors=True)
-        self._lock.close()
+        self._folder.remove()
 
 
 def tidy(out: Path) -> None:
@@ -207,16 +180,5 @@ def tidy(out: Path) -> None:
     folder = folder_of(out)
     if not out.exists() or not folder.is_dir() or (folder / _SNAPSHOT).exists():
         return
-    with contextlib.suppress(OSError), (folder / _LOCK).open("ab") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # a build that has just begun holds it
-        shutil.rmtree(folder)
-
-
-def folder_of(out: Path) -> Path:
-    """Where the work for an output is kept."""
-    return out.with_name(f".{out.name}{SUFFIX}")
-
-
-def _difference(one: Mapping[str, Any], other: Mapping[str, Any]) -> str:
-    keys = [key for key in one.keys() | other.keys() if one.get(key) != other.get(key)]
-    return "it differs in " + ", ".join(sorted(keys))
+    with contextlib.suppress(SnapshotError, OSError):  # a build that has just begun holds it
+        WorkFolder(out, error=SnapshotError).remove()

@@ -15,10 +15,10 @@ import zstandard
 from dump_json import lines
 
 from kg.building import work
-from kg.building.work import folder_of
 from kg.model import Entity, EntityValue, Statement
 from kg.scope import Scope
 from kg.snapshot import Report, build
+from kg.work_folder import folder_of
 
 PADDING = Random(5).randbytes(60_000).hex()
 

@@ -15,10 +15,10 @@ from many_blocks import DUMP, PACKED, outcome, start
 
 from kg.building import crew, work
 from kg.building.crew import Crew
-from kg.building.work import folder_of
 from kg.errors import SelectionError, SourceError, WorkerError
 from kg.snapshot import build
 from kg.store import filling, open_store
+from kg.work_folder import folder_of
 
 pytestmark = pytest.mark.usefixtures("small_blocks")
 

@@ -15,12 +15,12 @@ import pytest
 from many_blocks import DUMP, NEARLY, PACKED, SCOPES, interrupted, outcome, start
 
 from kg.building import work
-from kg.building.work import folder_of
 from kg.errors import SnapshotError, SourceError
 from kg.reading import dump
 from kg.scope import Scope
 from kg.snapshot import REJECTS_SUFFIX, Report, build
 from kg.store import open_store
+from kg.work_folder import folder_of
 
 pytestmark = pytest.mark.usefixtures("small_blocks")
 
@@ -153,7 +153,7 @@ def test_only_the_same_request_goes_on(tmp_path: Path, monkeypatch: pytest.Monke
     source = tmp_path / "dump"
     source.write_bytes(DUMP)
     interrupted(tmp_path, monkeypatch, 9)
-    with pytest.raises(SnapshotError, match=r"unfinished build of something else \(it differs in limit\).*--restart"):
+    with pytest.raises(SnapshotError, match=r"unfinished work for something else \(it differs in limit\).*--restart"):
         build([source], tmp_path / "out", limit=300)
     with pytest.raises(SnapshotError, match="differs in scope"):
         build([source], tmp_path / "out", scope=Scope(ids=frozenset({"Q1"})))
