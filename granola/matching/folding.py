@@ -7,12 +7,17 @@ word is no word that anyone writes ("james" gives "jame"): it is only ever compa
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 
-from granola.matching.words import Word, drop_articles, simple, words
+from granola.matching.words import Word, drop_articles, key, words
 
 _ROMAN_VALUES = {"i": 1, "v": 5, "x": 10, "l": 50}
-_ROMAN = re.compile(r"x{0,3}(?:ix|iv|v?i{0,3})")
+_ROMANS = frozenset(
+    tens + units
+    for tens in ("", "x", "xx", "xxx")
+    for units in ("", "i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix")
+) - {""}
 _ORDINAL = re.compile(r"(\d+)(?:st|nd|rd|th)")
 _KEPT = ("ss", "us", "is", "as", "os")
 _IRREGULAR = {
@@ -66,28 +71,22 @@ def loose(text: str) -> str:
     return _YSE.sub(r"\1yz\2", _ISE.sub(r"\1iz\2", text)) if "s" in text else text
 
 
-def fold(found: tuple[Word, ...]) -> tuple[str, ...]:
-    """The further folds of words in order; a Roman numeral in capitals behind a capitalised word is a number."""
+def fold(found: Sequence[Word]) -> tuple[str, ...]:
+    """Words folded further, in order; a numeral in capitals behind a capitalised word is a number."""
+    texts = [word.text for word in found]
+    if _ROMANS.isdisjoint(texts):
+        return tuple(map(loose, texts))
     return tuple(
-        str(_roman(word.text))
-        if word.capital
-        and word.text
-        and word.text[0] in "ivx"
-        and index
-        and found[index - 1].capital
-        and _ROMAN.fullmatch(word.text)
-        else loose(word.text)
-        for index, word in enumerate(found)
+        str(_roman(text)) if word.capital and text in _ROMANS and index and found[index - 1].capital else loose(text)
+        for index, (word, text) in enumerate(zip(found, texts, strict=True))
     )
 
 
 @lru_cache(maxsize=1 << 16)
 def loose_key(text: str) -> tuple[str, ...]:
     """The further folds of a text's words without articles."""
-    quick = simple(text)
-    if quick is not None and not any(word[0] in "ivx" and _ROMAN.fullmatch(word) for word in quick):
-        return tuple(map(loose, quick))
-    return fold(drop_articles(words(text)))
+    folded = key(text)
+    return tuple(map(loose, folded)) if _ROMANS.isdisjoint(folded) else fold(drop_articles(words(text)))
 
 
 @lru_cache(maxsize=1 << 16)
