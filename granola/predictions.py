@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 
 from abstraction.errors import RowError
 from abstraction.formats.records import Record, RejectedRow, excerpt, read_records
@@ -56,22 +57,21 @@ def read_predictions(path: Path | str) -> PredictionFile:
     """
     name = "standard input" if str(path) == "-" else str(path)
     try:
-        return predictions_of(list(read_records(path)), name)
+        return predictions_of(read_records(path), name)
     except RowError as error:
         raise PredictionError(f"{error}; for predictions, {EXPECTED}") from error
 
 
-def predictions_of(records: Sequence[Record | RejectedRow], name: str) -> PredictionFile:
+def predictions_of(records: Iterable[Record | RejectedRow], name: str) -> PredictionFile:
     """The predictions of records, as `read_predictions` of a file `name` that holds them."""
     kept: dict[str, Prediction] = {}
     rejected: list[RejectedRow] = []
     ids: set[str] = set()
-    columns = {column for record in records if isinstance(record, Record) for column in record.data}
     for record in records:
         if isinstance(record, RejectedRow):
             rejected.append(record)
             continue
-        found = _prediction(record, empty_is_text="prediction" in columns)
+        found = _prediction(record)
         if isinstance(found, Prediction):
             first = kept.setdefault(found.id, found)
             if first is found:
@@ -88,19 +88,31 @@ def predictions_of(records: Sequence[Record | RejectedRow], name: str) -> Predic
     )
 
 
-def _prediction(record: Record, *, empty_is_text: bool) -> Prediction | str:
+def prediction_text(record: Record) -> str:
+    """What a record predicts: its "prediction", a number as its digits, an empty cell of CSV as an empty text.
+
+    Raises PredictionError with the reason where it predicts nothing.
+    """
+    text = record.data.get("prediction")
+    if isinstance(text, str):
+        return text
+    if isinstance(text, int | float) and not isinstance(text, bool) and math.isfinite(text):
+        return str(text)
+    if text is None and "prediction" in record.columns:
+        return ""
+    given = type(text).__name__ if text is not None else "null" if "prediction" in record.data else "nothing"
+    raise PredictionError(f"no prediction: expected a text under 'prediction', found {given}")
+
+
+def _prediction(record: Record) -> Prediction | str:
     """The prediction of a record, or the reason why it is none."""
     known = _id(record.data.get("id"))
     if known is None:
         return "no id: expected a text or a whole number under 'id'"
-    text = record.data.get("prediction")
-    if text is None and record.flat and empty_is_text:
-        text = ""  # an empty cell of CSV
-    if isinstance(text, int | float) and not isinstance(text, bool):
-        text = str(text)
-    if not isinstance(text, str):
-        given = type(text).__name__ if text is not None else "null" if "prediction" in record.data else "nothing"
-        return f"no prediction: expected a text under 'prediction', found {given}"
+    try:
+        text = prediction_text(record)
+    except PredictionError as error:
+        return str(error)
     samples = record.data.get("samples")
     if record.flat or samples is None:
         samples = []
@@ -109,12 +121,23 @@ def _prediction(record: Record, *, empty_is_text: bool) -> Prediction | str:
     confidence = record.data.get("confidence")
     if (sure := _finite(confidence)) is None and confidence not in (None, ""):
         return f"confidence: expected a finite number, found {excerpt(repr(confidence))[:40]}"
-    told = {name: number for name, value in record.data.items() if (number := _finite(value)) is not None}
-    scores = {name: number for name, number in told.items() if name not in _OWN}
-    return Prediction(id=known, text=text, samples=tuple(samples), source=record.source, confidence=sure, scores=scores)
+    scores = {
+        name: number
+        for name, value in record.data.items()
+        if name not in _OWN and (number := _finite(value)) is not None
+    }
+    return Prediction(
+        id=known,
+        text=text,
+        samples=tuple(samples),
+        source=record.source,
+        confidence=sure,
+        scores=scores or _NONE,
+    )
 
 
-_OWN = ("id", "prediction", "samples", "confidence", "schema_version")
+_OWN = frozenset({"id", "prediction", "samples", "confidence", "schema_version"})
+_NONE: Mapping[str, float] = MappingProxyType({})  # of most predictions: one for all
 
 
 def _finite(value: object) -> float | None:

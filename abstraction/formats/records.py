@@ -36,11 +36,15 @@ _JSON_SPACE = " \t\r\n"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Record:
-    """One record: where it stands ("file:line") and its fields; `flat` where all values are texts (CSV)."""
+    """One record: where it stands ("file:line") and its fields.
+
+    `flat` where all values are texts, in CSV; its empty cells are no fields, and `columns` are those of its header.
+    """
 
     source: str
     data: Mapping[str, Any]
     flat: bool = False
+    columns: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -105,7 +109,7 @@ def _read(path: Path | str, name: str) -> Iterator[Record | RejectedRow]:
         first = head.removeprefix(b"\xef\xbb\xbf").lstrip()
         suffixes = {s.lower() for s in Path(path).suffixes[-2:]}
         if not first and not stream.read().removeprefix(b"\xef\xbb\xbf").strip():
-            raise RowError(f"{name} is empty; expected questions as JSON, JSONL, CSV or Parquet")
+            raise RowError(f"{name} is empty; expected rows as JSON, JSONL, CSV or Parquet")
         if b"\x00" in head:
             raise RowError(
                 f"{name} is no text file; expected JSON, JSONL, CSV or Parquet as UTF-8"
@@ -226,7 +230,7 @@ def _read_csv(stream: BinaryIO, name: str) -> Iterator[Record | RejectedRow]:
     text = io.TextIOWrapper(stream, encoding="utf-8-sig", errors="surrogateescape", newline="")
     header_line = text.readline()
     delimiter = max(",\t;", key=header_line.count)
-    header = [cell.strip() for cell in next(csv.reader([header_line], delimiter=delimiter))]
+    header = tuple(cell.strip() for cell in next(csv.reader([header_line], delimiter=delimiter)))
     if len(set(header)) < len(header):
         twice = next(cell for cell in header if header.count(cell) > 1)
         raise RowError(f"{name}:1: column {twice!r} stands twice in the header")
@@ -250,7 +254,7 @@ def _read_csv(stream: BinaryIO, name: str) -> Iterator[Record | RejectedRow]:
             yield RejectedRow(source=source, reason=NOT_UTF8, excerpt=excerpt(shown))
         else:
             data = {key: cell for key, cell in zip(header, cells, strict=False) if cell.strip()}
-            yield Record(source=source, data=data, flat=True)
+            yield Record(source=source, data=data, flat=True, columns=header)
 
 
 def _read_parquet(path: Path | str, name: str) -> Iterator[Record | RejectedRow]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -69,6 +69,30 @@ def check_matcher(name: str, *, tau: float | None, judge: str | None, answers: P
     if tau is not None:
         raise UsageError("--tau goes with --matcher f1, not with judge")
     parse_model_spec(judge)
+
+
+def check_answer_language(code: str | None, matcher: str) -> None:
+    """Raise UsageError for a language that answers cannot be read in, and for one where a model reads them."""
+    from abstraction.languages import is_known, languages
+    from granola.errors import UsageError
+
+    if code is not None and not is_known(code):
+        raise UsageError(f"--language is {code!r}; answers are read in {', '.join(languages())}, or a kind as de-at")
+    if code is not None and matcher == "judge":
+        raise UsageError("--language goes with --matcher rules, f1 or em: a judge reads any language")
+
+
+def warn_of_answer_languages(rows: Mapping[str, int]) -> None:
+    """Say on stderr in which languages, given with how many rows are in them, answers are not read by their own rules."""
+    from abstraction.languages import is_known, language, languages
+    from granola.cli.output import count, note
+
+    for code, number in sorted(rows.items()):
+        if not is_known(code):
+            note(
+                f"{count(number, 'row')} in the language {code!r}, which has no rules (there are: "
+                f"{', '.join(languages())}): read as {language(code).name}"
+            )
 
 
 def judge_ahead(matcher: Matcher, rows: Sequence[TieredRow], given: PredictionFile) -> None:

@@ -2,20 +2,57 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
-from granola.cli.judging import ANSWERS, JUDGE, MATCHER, TAU, opened_matcher
+from granola.cli.judging import (
+    ANSWERS,
+    JUDGE,
+    MATCHER,
+    TAU,
+    check_answer_language,
+    opened_matcher,
+    warn_of_answer_languages,
+)
 
 if TYPE_CHECKING:
     from abstraction.formats.records import Record, RejectedRow
     from granola.matching import Matcher
+    from granola.matching.judge import JudgeMatcher
     from granola.matching.verdict import Verdict
 
 Levels = tuple[tuple[str, ...], ...]
+ADDED = ("level", "rule", "abstained")
+
+
+@dataclass(kw_only=True, slots=True)
+class Tally:
+    """What is told at the end: rejected rows, rows that lost a field of their own, and rows by language."""
+
+    rejected: list[RejectedRow] = field(default_factory=list)
+    replaced: int = 0
+    languages: Counter[str] = field(default_factory=Counter)
+
+    def reject(self, source: str, reason: str, shown: str) -> None:
+        """Note a rejected row."""
+        from abstraction.formats.records import RejectedRow, excerpt
+
+        self.rejected.append(RejectedRow(source=source, reason=reason, excerpt=excerpt(shown)))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MatchRow:
+    """A row to match: its levels finest first, `language` None where it names none."""
+
+    prediction: str
+    levels: Levels
+    question: str | None = None
+    language: str | None = None
 
 
 def match(
@@ -31,7 +68,9 @@ def match(
     force: bool = typer.Option(False, "--force", help="Replace an existing --out."),
     matcher: str = MATCHER,
     tau: float | None = TAU,
-    language: str = typer.Option("en", "--language", help="Language of rows without one; rules reads in it."),
+    language: str | None = typer.Option(
+        None, "--language", help="Language of the answers in rows that name none, as de or fr. Default: en."
+    ),
     judge: str | None = JUDGE,
     answers: Path | None = ANSWERS,
 ) -> None:
@@ -40,7 +79,6 @@ def match(
     from granola.cli.output import (
         REJECTS_SUFFIX,
         STANDARD,
-        check_language,
         check_outputs,
         count,
         exit_status,
@@ -52,133 +90,139 @@ def match(
     from granola.run_record import SUFFIX as RECORD_SUFFIX
     from granola.run_record import write_run_record
 
-    check_language(language)
+    check_answer_language(language, matcher)
     check_format(out)
     target = None if out == STANDARD else Path(out)
     if target is not None:
         check_outputs(target, inputs=[file], sides=(REJECTS_SUFFIX, RECORD_SUFFIX), force=force)
-    rejected: list[RejectedRow] = []
+    tally = Tally()
     with (
         opened_matcher(
             matcher, tau=tau, judge=judge, answers=answers, out=target, inputs=[file], language=language
         ) as chosen,
         removed_on_error(target),
     ):
-        written = write_records(_matched(file, chosen, language, rejected), out)
+        written = write_records(_matched(file, chosen, tally), out)
         signature = chosen.signature()
+    rejected = tally.rejected
     rejects = list_rejects(out, rejected)
     if rejects is not None:
         write_run_record(
             out,
             command="match",
-            arguments={"file": file, "matcher": signature, "language": language},
+            arguments={"file": file, "matcher": signature, "language": language or "en"},
             inputs=[file],
             more={"signature": signature, "counts": {"matched": written, "rejected": len(rejected)}},
         )
     report_rejects(file, rejected, listed=rejects)
+    warn_of_answer_languages(tally.languages)
+    if tally.replaced:
+        note(f"{count(tally.replaced, 'row')} had {', '.join(ADDED[:-1])} or {ADDED[-1]} already: replaced")
     note(f"{count(written, 'row')} matched, {count(len(rejected), 'row')} rejected; matcher: {signature}")
     exit_status(rejected)
 
 
-def _matched(file: str, matcher: Matcher, language: str, rejected: list[RejectedRow]) -> Iterator[Mapping[str, Any]]:
-    from abstraction.formats.records import RejectedRow, excerpt, read_records
+def _matched(file: str, matcher: Matcher, tally: Tally) -> Iterator[Mapping[str, Any]]:
+    from abstraction.formats.records import RejectedRow, read_records
+    from granola.errors import PredictionError
+    from granola.matching import in_language
     from granola.matching.judge import JudgeMatcher
 
-    def rows() -> Iterator[tuple[Record, str, Levels, str | None]]:
+    def rows() -> Iterator[tuple[Record, MatchRow]]:
         for record in read_records(file):
             if isinstance(record, RejectedRow):
-                rejected.append(record)
+                tally.rejected.append(record)
                 continue
-            found = read_row(record.data, flat=record.flat)
-            if isinstance(found, str):
-                rejected.append(
-                    RejectedRow(source=record.source, reason=found, excerpt=excerpt(repr(dict(record.data))))
-                )
-            else:
-                yield record, *found
+            try:
+                yield record, read_row(record)
+            except PredictionError as error:
+                tally.reject(record.source, str(error), repr(dict(record.data)))
 
     if isinstance(matcher, JudgeMatcher):
-        yield from _judged(rows(), matcher, rejected)
+        yield from _judged(rows(), matcher, tally)
         return
-    for record, prediction, levels, question in rows():
-        own = record.data.get("language")
-        verdict = _in_language(matcher, own if isinstance(own, str) and own.strip() else language).match(
-            prediction, levels, question
-        )
-        yield _told(record.data, verdict)
+    for record, row in rows():
+        if row.language is not None:
+            tally.languages[row.language] += 1
+        chosen = in_language(matcher, row.language) if row.language else matcher
+        yield _told(record.data, chosen.match(row.prediction, row.levels, row.question), tally)
 
 
 def _judged(
-    rows: Iterator[tuple[Record, str, Levels, str | None]], matcher: Any, rejected: list[RejectedRow]
+    rows: Iterator[tuple[Record, MatchRow]], matcher: JudgeMatcher, tally: Tally
 ) -> Iterator[Mapping[str, Any]]:
     from collections import deque
 
-    from abstraction.formats.records import RejectedRow, excerpt
     from granola.matching.judge import Item
 
     waiting: deque[Record] = deque()
 
     def items() -> Iterator[Item]:
-        for record, prediction, levels, question in rows:
+        for record, row in rows:
             waiting.append(record)
-            yield Item(prediction=prediction, levels=levels, question=question)
+            yield Item(prediction=row.prediction, levels=row.levels, question=row.question)
 
     for item, outcome in matcher.judged(items()):
         record = waiting.popleft()
         if outcome.value is None:
             reason = f"the judge gave no verdict: {outcome.failed} {outcome.why}".strip()
-            rejected.append(RejectedRow(source=record.source, reason=reason, excerpt=excerpt(item.prediction)))
+            tally.reject(record.source, reason, item.prediction)
         else:
-            yield _told(record.data, outcome.value)
+            yield _told(record.data, outcome.value, tally)
 
 
-def _in_language(matcher: Matcher, language: str) -> Matcher:
-    from dataclasses import replace
-
-    from granola.matching import RulesMatcher
-
-    if isinstance(matcher, RulesMatcher) and matcher.language != language:
-        return replace(matcher, language=language)
-    return matcher
-
-
-def _told(data: Mapping[str, Any], verdict: Verdict) -> dict[str, Any]:
+def _told(data: Mapping[str, Any], verdict: Verdict, tally: Tally) -> dict[str, Any]:
+    tally.replaced += not data.keys().isdisjoint(ADDED)
     return {**data, "level": verdict.level, "rule": verdict.rule, "abstained": verdict.abstained}
 
 
-def read_row(data: Mapping[str, Any], *, flat: bool) -> tuple[str, Levels, str | None] | str:
-    """(prediction, levels, question) of a row, or the reason why it has none. In CSV lists are JSON texts."""
-    import json
+def read_row(record: Record) -> MatchRow:
+    """The row of a record; in CSV lists are JSON texts, and answers may be parted by `|`.
 
-    def listed(name: str) -> Any:
-        value = data.get(name)
-        if flat and isinstance(value, str):
-            try:
-                return json.loads(value) if value.lstrip()[:1] == "[" else ([value] if value else None)
-            except ValueError:
-                return value
-        return value
+    Numbers count as their digits, in predictions as in answers. Raises PredictionError with the reason where it has
+    no prediction, or nothing to hold it against.
+    """
+    from granola.errors import PredictionError
+    from granola.predictions import prediction_text
 
-    prediction = data.get("prediction")
-    if not isinstance(prediction, str):
-        kind = "null" if "prediction" in data and prediction is None else type(prediction).__name__
-        return f"no prediction: expected a text under 'prediction', found {kind if 'prediction' in data else 'nothing'}"
-    levels, answers = listed("levels"), listed("answers")
+    data = record.data
+    prediction = prediction_text(record)
+    for name in ("question", "language"):
+        if not isinstance(data.get(name), str | None):
+            raise PredictionError(f"{name}: expected a text, found {type(data[name]).__name__}")
+    return MatchRow(
+        prediction=prediction,
+        levels=_levels(data, flat=record.flat),
+        question=data.get("question") or None,
+        language=(data.get("language") or "").strip() or None,
+    )
+
+
+def _levels(data: Mapping[str, Any], *, flat: bool) -> Levels:
+    from abstraction.formats.fields import parsed, split_cell
+    from granola.errors import PredictionError
+
+    levels, answers = data.get("levels"), data.get("answers")
     if levels is not None and answers is not None:
-        return "both 'answers' and 'levels': give one of them"
+        raise PredictionError("both 'answers' and 'levels': give one of them")
+    named = "answers" if levels is None else "levels"
+    if levels is None and answers is None:
+        raise PredictionError("neither 'answers' (a list of texts) nor 'levels' (lists of texts, finest first)")
     if levels is None:
-        if answers is None:
-            return "neither 'answers' (a list of texts) nor 'levels' (lists of texts, finest first)"
-        levels = [[answers] if isinstance(answers, str) else answers]
-    named = "levels" if "levels" in data else "answers"
+        if flat and isinstance(answers, str):
+            answers = split_cell(answers)
+        levels = [answers if isinstance(answers, list) else [answers]]
+    elif flat and isinstance(levels, str):
+        levels = parsed(levels)
     if not isinstance(levels, list) or not levels:
-        return f"{named}: expected a list with at least one level"
+        raise PredictionError(f"{named}: expected a list with at least one level")
+    found = []
     for number, names in enumerate(levels, start=1):
-        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-            return f"{named}: level {number} is no list of texts"
-        if not any(name.strip() for name in names):
-            return f"{named}: level {number} has no text"
-    question = data.get("question")
-    if question is not None and not isinstance(question, str):
-        return f"question: expected a text, found {type(question).__name__}"
-    return prediction, tuple(map(tuple, levels)), question or None
+        if not isinstance(names, list) or not all(
+            isinstance(name, str | int | float) and not isinstance(name, bool) for name in names
+        ):
+            raise PredictionError(f"{named}: level {number} is no list of texts")
+        if not any(str(name).strip() for name in names):
+            raise PredictionError(f"{named}: level {number} has no text")
+        found.append(tuple(map(str, names)))
+    return tuple(found)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from abstraction.formats.records import Record
 from granola.cli.match import read_row
 from tests.granola.test_judge import ITEM, LEVELS, recorded
 
@@ -65,7 +67,7 @@ def test_a_threshold_and_standard_streams() -> None:
 
 def test_bad_rows_are_rejected_with_a_reason_and_the_rest_goes_on(tmp_path: Path) -> None:
     rows: list[Any] = [
-        {"prediction": 3, "answers": ["3"]},
+        {"prediction": True, "answers": ["3"]},
         {"answers": ["3"]},
         {"prediction": "x"},
         {"prediction": "x", "answers": ["x"], "levels": [["x"]]},
@@ -73,6 +75,8 @@ def test_bad_rows_are_rejected_with_a_reason_and_the_rest_goes_on(tmp_path: Path
         {"prediction": "x", "levels": [["x"], []]},
         {"prediction": "x", "answers": []},
         {"prediction": "x", "answers": ["x"], "question": 1},
+        {"prediction": "x", "answers": [True]},
+        {"prediction": "x", "answers": ["x"], "language": 5},
         {"prediction": "x", "answers": ["x"]},
     ]
     out = tmp_path / "out.jsonl"
@@ -80,7 +84,7 @@ def test_bad_rows_are_rejected_with_a_reason_and_the_rest_goes_on(tmp_path: Path
     assert done.returncode == 1
     assert [row["level"] for row in read(out)] == [1]
     reasons = [row["reason"] for row in read(tmp_path / "out.jsonl.rejects.jsonl")]
-    assert len(reasons) == 8
+    assert len(reasons) == 10
     assert [reason.split(":")[0] for reason in reasons[:3]] == [
         "no prediction",
         "no prediction",
@@ -119,7 +123,10 @@ def test_a_judge_from_recorded_answers(tmp_path: Path) -> None:
         (["--judge", "replay:x"], "--judge goes with --matcher judge"),
         (["--answers", "x"], "--answers goes with"),
         (["--matcher", "judge", "--judge", "gpt"], "names no kind of model"),
-        (["--language", " "], "--language is empty"),
+        (["--language", " "], "read in de, en, es, fr, or a kind as de-at"),
+        (["--language", "de_AT"], "--language is 'de_AT'"),
+        (["--language", "polish"], "--language is 'polish'"),
+        (["--matcher", "judge", "--judge", "replay:x", "--language", "de"], "a judge reads any language"),
     ],
 )
 def test_wrong_settings_are_told(options: list[str], told: str) -> None:
@@ -138,4 +145,68 @@ def test_nothing_is_overwritten_unasked(tmp_path: Path) -> None:
 
 
 def test_a_row_of_one_text() -> None:
-    assert read_row({"prediction": "a", "answers": "b"}, flat=False) == ("a", (("b",),), None)
+    row = read_row(Record(source="x:1", data={"prediction": "a", "answers": "b"}))
+    assert (row.prediction, row.levels, row.question, row.language) == ("a", (("b",),), None, None)
+
+
+@pytest.mark.parametrize(
+    ("data", "levels"),
+    [
+        ({"answers": "Paris|Lutetia"}, (("Paris", "Lutetia"),)),
+        ({"answers": '["A|B"]'}, (("A|B",),)),
+        ({"levels": '[["a", 3], ["b"]]'}, (("a", "3"), ("b",))),
+    ],
+)
+def test_cells_of_csv(data: dict[str, str], levels: tuple[tuple[str, ...], ...]) -> None:
+    record = Record(source="x:1", data=data, flat=True, columns=("prediction", "answers", "levels"))
+    assert read_row(record).levels == levels
+    assert read_row(record).prediction == ""  # an empty cell
+
+
+def test_numbers_are_their_digits_here_as_in_scores(tmp_path: Path) -> None:
+    rows = [
+        {"prediction": 1961, "levels": [["August 4, 1961"], [1961]]},
+        {"prediction": 2.5, "answers": [2.5]},
+        {"prediction": "3", "answers": 3},
+    ]
+    path = written(tmp_path / "in.jsonl", rows)
+    found = [json.loads(line) for line in run(path).stdout.splitlines()]
+    assert [row["level"] for row in found] == [2, 1, 1]
+    assert [row["prediction"] for row in found] == [1961, 2.5, "3"]  # the fields stay as they were
+
+
+def test_fields_that_are_replaced_are_told(tmp_path: Path) -> None:
+    rows = [{"prediction": "x", "answers": ["x"], "level": "hard", "rule": "mine"}, {"prediction": "x", "answers": "x"}]
+    done = run(written(tmp_path / "in.jsonl", rows))
+    assert done.returncode == 0
+    assert "1 row had level, rule or abstained already: replaced" in done.stderr
+    assert [json.loads(line)["level"] for line in done.stdout.splitlines()] == [1, 1]
+
+
+@pytest.mark.parametrize("name", ["rules", "em", "f1"])
+def test_every_matcher_recognises_abstentions_in_the_language_of_the_row(tmp_path: Path, name: str) -> None:
+    rows = [
+        {"prediction": "Ich weiß es nicht.", "answers": ["Paris"], "language": "de-AT"},
+        {"prediction": "Je ne sais pas.", "answers": ["Paris"]},
+        {"prediction": "Je ne sais pas.", "answers": ["Paris"], "language": "en"},
+    ]
+    done = run(written(tmp_path / "in.jsonl", rows), "--matcher", name, "--language", "fr")
+    assert [json.loads(line)["abstained"] for line in done.stdout.splitlines()] == [True, True, False]
+
+
+def test_a_language_without_rules_is_told(tmp_path: Path) -> None:
+    rows = [{"prediction": "x", "answers": ["x"], "language": code} for code in ("pl", "pl", "en", "de")]
+    done = run(written(tmp_path / "in.jsonl", rows))
+    assert done.returncode == 0
+    assert "2 rows in the language 'pl', which has no rules (there are: de, en, es, fr): read as English" in done.stderr
+    assert done.stderr.count("in the language") == 1
+
+
+@pytest.mark.parametrize("change", ["bom", "crlf", "gzip"])
+def test_files_as_other_programs_write_them(tmp_path: Path, change: str) -> None:
+    text = '{"prediction": "Zürich", "answers": ["Zurich"]}\n{"prediction": "Bern", "answers": ["Basel"]}\n'.encode()
+    path = tmp_path / ("in.jsonl.gz" if change == "gzip" else "in.jsonl")
+    forms = {"bom": b"\xef\xbb\xbf" + text, "crlf": text.replace(b"\n", b"\r\n"), "gzip": gzip.compress(text)}
+    path.write_bytes(forms[change])
+    done = run(path)
+    assert (done.returncode, [json.loads(line)["level"] for line in done.stdout.splitlines()]) == (0, [1, None])
