@@ -40,7 +40,7 @@ def _year(name: str) -> str:
     return (
         rf"(?:a\.?d\.?\s*)?(?P<{name}>\d{{3,4}}"
         rf"|(?:\d{{1,2}}|\d{{5,}}|\d{{1,3}}(?:,\d{{3}})+)(?={_BESIDE})"
-        r"|(?<=ad )\d{1,2}|(?<=a\.d\. )\d{1,2})"
+        r"|(?<=ad )\d{1,2}|(?<=a\.d\. )\d{1,2}|'\d\d(?![\w']))"
         rf"(?!\d){_era(name)}"
     )
 
@@ -60,13 +60,14 @@ _PATTERNS = tuple(
         ("mdy", rf"{_year('y')}\s*,?\s+(?:on\s+)?(?:the\s+)?(?P<d>{_DAY})\b\s*(?:of\s+)?(?P<mon>{_MONTH})"),
         ("mdy", rf"{_year('y')}\s*,?\s+(?:on\s+)?(?P<mon>{_MONTH})\s+(?P<d>{_DAY})\b"),
         ("slash", r"(?P<a>\d{1,2})(?P<sep>[/.-])(?P<b>\d{1,2})(?P=sep)(?P<y>\d{4})(?!\d)"),
+        ("slash", r"(?P<a>\d{1,2})(?P<sep>/)(?P<b>\d{1,2})/(?P<y>\d\d)(?![\d/])"),
         ("my", rf"(?P<mon>{_MONTH})\s*,?\s*(?:of\s+)?{_year('y')}"),
         ("iso-month", r"(?P<y>\d{4})-(?P<m>0[1-9]|1[0-2])(?![\d-])"),
         ("century", rf"{_PART}(?P<c>{_ORD})(?:\s+|-)(?P<unit>century|centuries|millennium)" + _era("y")),
-        ("decade", rf"{_PART}(?P<y>\d{{2,3}}0|\d0(?='?s{_BESIDE}))'?s\b" + _era("y")),
+        ("decade", rf"{_PART}(?P<y>\d{{2,3}}0|\d0(?='?s{_BESIDE})|'[1-9]0|(?<=the )[2-9]0)'?s\b" + _era("y")),
         ("twenties", rf"(?<=the ){_PART}(?P<t>{'|'.join(_DECADES)})\b(?!\s+of\b)"),
         ("span", rf"(?:between\s+|from\s+)?{_year('y')}\s*(?:-|–|—|to|and|until|through)\s*{_year('z')}"),
-        ("year", rf"{_year('y')}(?![\w%]|[.,]\d)"),
+        ("year", rf"(?:fy\s?)?{_year('y')}(?![\w%]|[.,]\d)"),
     )
 )  # fmt: skip
 
@@ -88,6 +89,8 @@ _AMOUNT_AFTER = re.compile(
 )
 _AMOUNT_BEFORE = re.compile(r"[$€£¥#]\s*\Z")
 
+
+TURN = 30  # years written with two digits below this are of this century
 
 _UNIT = "one|two|three|four|five|six|seven|eight|nine"
 _TEEN = "ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen"
@@ -123,8 +126,10 @@ def _span(first: int, last: int) -> tuple[int, int]:
 
 
 def _signed(year: str, era: str | None) -> int:
-    """Astronomical year: 1 BCE is 0."""
-    number = int(year.replace(",", ""))
+    """Astronomical year: 1 BCE is 0; of two digits alone the last that is not far ahead: '61 is 1961, '05 is 2005."""
+    number = int(year.replace(",", "").lstrip("'"))
+    if year[0] == "'":
+        return number + (2000 if number < TURN else 1900)
     return 1 - number if era and era.startswith("b") else number
 
 
@@ -157,6 +162,8 @@ def _interval(kind: str, found: re.Match[str]) -> tuple[int, int] | None:
         case "my":
             return _month(year, _NUMBER[group["mon"].rstrip(".")])
         case "slash":
+            if len(group["y"]) == 2:
+                year = _signed("'" + group["y"], None)
             return _slash(year, int(group["a"]), int(group["b"]), american=group["sep"] == "/")
         case "century":
             word = group["c"]
@@ -167,7 +174,9 @@ def _interval(kind: str, found: re.Match[str]) -> tuple[int, int] | None:
             )
         case "decade":
             era = group["y_era"]
-            first = int(group["y"])
+            first = int(group["y"].lstrip("'"))
+            if first < 100 and not era:
+                first += 2000 if first < 20 else 1900
             before = bool(era and era.startswith("b"))
             return _part(group["part"], *(_span(-8 - first, 1 - first) if before else _span(first, first + 9)))
         case "twenties":
@@ -222,7 +231,9 @@ def _slash(year: int, a: int, b: int, *, american: bool) -> tuple[int, int] | No
     return _day(year, month, day) or _day(year, day, month)
 
 
-_MAY_BE = re.compile(r"\d|cent|mill|ties|teen|twenty|two", re.IGNORECASE)  # without any of these nothing is a date
+_MAY_BE = re.compile(
+    r"\d|cent|mill|ties|teen|twenty|two|m[cdm]", re.IGNORECASE
+)  # without any of these nothing is a date
 
 
 @lru_cache(maxsize=1 << 16)
@@ -233,7 +244,7 @@ def dates(text: str) -> tuple[Claim, ...]:
     lower = plain(text)
     if len(lower) != len(text):
         text = lower
-    lower, spelt = _with_digits(lower)
+    lower, spelt = _with_digits(lower, text)
     return tuple(
         replace(claim, start=start, text=text[start : claim.end].strip())
         if (start := spelt.get(claim.start, claim.start)) != claim.start
@@ -242,12 +253,29 @@ def dates(text: str) -> tuple[Claim, ...]:
     )
 
 
-def _with_digits(lower: str) -> tuple[str, dict[int, int]]:
-    """A text with its years in words as digits, and where each that begins there began in words."""
-    if "teen" not in lower and "twenty" not in lower and "two" not in lower:
-        return lower, {}
-    spelt = {found.end() - 4: found.start() for found in _IN_WORDS.finditer(lower)}
-    return _IN_WORDS.sub(_year_in_words, lower), spelt
+def _with_digits(lower: str, text: str) -> tuple[str, dict[int, int]]:
+    """A text with its years in words or Roman numerals as digits, and where each that begins there began before."""
+    spelt: dict[int, int] = {}
+    if "teen" in lower or "twenty" in lower or "two" in lower:
+        spelt = {found.end() - 4: found.start() for found in _IN_WORDS.finditer(lower)}
+        lower = _IN_WORDS.sub(_year_in_words, lower)
+    if _MAY_BE_ROMAN.search(text):
+        found = [found for found in _ROMAN.finditer(text) if found.end() - found.start() > 3]
+        for year in found:
+            spelt[year.end() - 4] = year.start()
+            written = str(_roman(year[0].lower())).rjust(len(year[0]))
+            lower = lower[: year.start()] + written + lower[year.end() :]
+    return lower, spelt
+
+
+_MAY_BE_ROMAN = re.compile("M[CDM]")
+_ROMAN = re.compile(r"\bM(?=[CDM])M?(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})\b")
+_ROMAN_VALUES = {"m": 1000, "d": 500, "c": 100, "l": 50, "x": 10, "v": 5, "i": 1}
+
+
+def _roman(text: str) -> int:
+    values = [_ROMAN_VALUES[letter] for letter in text]
+    return sum(-v if index + 1 < len(values) and v < values[index + 1] else v for index, v in enumerate(values))
 
 
 def _scan(lower: str, text: str) -> Iterator[Claim]:
@@ -275,7 +303,9 @@ def _scan(lower: str, text: str) -> Iterator[Claim]:
         yield Claim(low, high, text[start:end].strip(), start, end)
 
 
-_AROUND = re.compile(r"(?:the|in|on|year|circa|c\.?|ca\.?|about|around|early|mid|late|of|a\.?d\.?|born|[\s,.()-])*")
+_AROUND = re.compile(
+    r"(?:the|in|on|fiscal|year|circa|c\.?|ca\.?|about|around|early|mid|late|of|a\.?d\.?|born|[\s,.()-])*"
+)
 
 
 @lru_cache(maxsize=1 << 16)

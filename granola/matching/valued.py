@@ -24,6 +24,26 @@ _IN_YEAR = re.compile(r"\b(?:in|since|by|of|from|year)\s*\Z", re.IGNORECASE)
 _ABOUT = re.compile(
     r"(?:\b(?:about|around|approximately|approx\.?|roughly|nearly|almost|some|circa|over)|~|≈)\s*\Z", re.I
 )
+_BEGINS = frozenset(
+    [
+        "start",
+        "started",
+        "begin",
+        "began",
+        "beginning",
+        "open",
+        "opened",
+        "founded",
+        "enter",
+        "entered",
+        "join",
+        "joined",
+    ]
+)
+_ENDS = frozenset(
+    ["end", "ended", "finish", "finished", "stop", "stopped", "close", "closed", "leave", "left", "dissolved"]
+)
+_RANGE = re.compile(r"(?:from |between )?\d{3,4}\s*(?:-|–|—|to|and|until|through)\s*\d{3,4}", re.IGNORECASE)
 _MAYBE = r"(?:(?:possibly|perhaps|maybe|probably|likely|even|alternatively|else)\s+)"
 _OR = re.compile(
     rf"[\s,;(]*(?:\bor\b,?\s*{_MAYBE}*|(?:(?:though|although|but)\s+)?(?:possibly|perhaps|maybe)\s+)"
@@ -53,6 +73,8 @@ def valued(
     placed: list[tuple[Claim, Placing]] = []
     for claim in claims:
         placing = place(claim, ladder)
+        if placing is not None and placing.how == "coarser-than-all" and (year := _asked_edge(claim, asked)):
+            claim, placing = year, place(year, ladder)
         if placing is not None and placing.level is None and (wider := as_century(claim)) is not None:
             placing = place(wider, ladder)
         if placing is not None:
@@ -86,6 +108,16 @@ def valued(
         rule=f"{kind}:{best.how}",
         compared=Comparison(prediction=claim.text, tier=best.tier.text),
     )
+
+
+def _asked_edge(claim: Claim, answer: Answer) -> Claim | None:
+    """The year with which `from 1914 to 1918` begins or ends, where the question asks for one of them."""
+    begins, ends = (not answer.asked.isdisjoint(told) for told in (_BEGINS, _ENDS))
+    years = _RANGE.fullmatch(claim.text)
+    if years is None or begins == ends:
+        return None
+    first, last = int(claim.low), int(claim.high)
+    return replace(claim, high=first + YEAR - 1) if begins else replace(claim, low=last - YEAR + 1)
 
 
 def _comparable(claim: Claim, ladder: Sequence[Sequence[Claim]]) -> Claim:

@@ -79,3 +79,41 @@ def test_a_date_in_doubt_is_one(said: str) -> None:
 )
 def test_amounts_in_several_units(said: str, gold: str, level: int | None) -> None:
     assert RULES.match(said, [[gold]], "How tall is he?").level == level
+
+
+@pytest.mark.parametrize(
+    ("said", "gold", "level"),
+    [
+        ("the 4th of August of 1961", "August 4, 1961", 1),
+        ("Aug. 4th '61", "August 4, 1961", 1),
+        ("Aug. 4th ’61", "August 4, 1961", 1),
+        ("Aug. 5th '61", "August 4, 1961", None),
+        ("8/4/61", "August 4, 1961", 1),
+        ("the summer of '69", "1969", 1),
+        ("'05", "2005", 1),
+        ("the '60s", "the 1960s", 1),
+        ("back in the 60s", "the 1960s", 1),
+        ("in his 60s", "the 1960s", None),
+        ("the 90s BC", "the 1990s", None),
+        ("MCMLXI", "1961", 1),
+        ("MCMLX", "1961", None),
+        ("MIX", "1009", None),  # short words of such letters are words
+        ("FY2003", "2003", 1),
+        ("fiscal year 2003", "FY 2003", 1),
+    ],
+)
+def test_years_in_few_digits_or_letters(said: str, gold: str, level: int | None) -> None:
+    assert RULES.match(said, [[gold]], "When was it?").level == level
+
+
+@pytest.mark.parametrize(
+    ("question", "gold", "level"),
+    [
+        ("When did the war start?", "1914", 1),
+        ("When did the war start?", "1918", None),
+        ("When did the war end?", "1918", 1),
+        ("When did the war end?", "1914", None),
+    ],
+)
+def test_the_edge_of_a_range_that_is_asked_for(question: str, gold: str, level: int | None) -> None:
+    assert RULES.match("It lasted from 1914 to 1918.", [[gold]], question).level == level
