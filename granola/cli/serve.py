@@ -24,11 +24,25 @@ def serve(
     port: int = typer.Option(8080, min=0, max=65535, help="Port to listen at; 0 takes a free one."),
     workers: int = typer.Option(1, min=1, max=256, help="Processes; about one a core. They share the snapshot."),
     no_auth: bool = typer.Option(False, "--no-auth", help=f"Serve whoever can connect, {TOKEN} or not."),
+    allow_host: list[str] = typer.Option(
+        [],
+        "--allow-host",
+        help="A name that the service may be asked under, besides addresses and localhost; any where it listens beyond "
+        "this machine and none is given.",
+        metavar="NAME",
+    ),
     language: str = typer.Option("en", help="Language that ladders are made ready for at the start."),
     max_body: int = typer.Option(16, "--max-body", min=1, help="Largest body of a request, in MiB."),
     max_rows: int = typer.Option(10_000, "--max-rows", min=1, help="Most rows of a batch, and of a file to score."),
     seconds: float = typer.Option(10.0, min=0.1, help="Longest time for one request; a batch has 60 times as much."),
     waiting: int = typer.Option(32, min=1, help="Requests that wait, in each process; further ones are refused."),
+    per_client: int | None = typer.Option(
+        None,
+        "--per-client",
+        min=1,
+        help="Requests of one client under way, in each process; further ones are refused. By default half of "
+        "--waiting for clients on other machines, and no limit for this one, where a proxy may ask for many.",
+    ),
     connections: int = typer.Option(512, min=1, help="Open connections of each process; further ones are refused."),
 ) -> None:
     """Serve ladders, links, verdicts and scores under /v1, and a page at /.
@@ -66,6 +80,8 @@ def serve(
             seconds=seconds,
             batch_seconds=60 * seconds,
             waiting=waiting,
+            per_client=per_client,
+            hosts=_hosts(host, allow_host),
             connections=connections,
         )
         with closing(open_store(where)) as store:  # what is wrong with it is told before anything is started
@@ -76,6 +92,21 @@ def serve(
         if not is_loopback(host):
             note("listening beyond this machine; " + ("anyone may ask" if token is None else f"{TOKEN} is asked for"))
         run(settings, sock, workers=workers, ready=lambda: note(f"serving snapshot {about} at {address}"))
+
+
+def _hosts(host: str, allowed: list[str]) -> frozenset[str] | None:
+    """The names that the service may be asked under, None for any. Raises UsageError for what is no name."""
+    import re
+
+    from granola.errors import UsageError
+    from granola.service.settings import is_loopback
+
+    for name in allowed:
+        if not re.fullmatch(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?", name):
+            raise UsageError(f"--allow-host {name!r}: expected a host's name alone, as granola.example.org")
+    if not allowed and not is_loopback(host):
+        return None
+    return frozenset({"localhost", *(name.lower() for name in allowed)})
 
 
 def read_token() -> str | None:

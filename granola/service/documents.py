@@ -13,14 +13,18 @@ _PROBLEM = {"content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Pr
 _SAID = {
     400: "The body is no JSON.",
     401: "The token is missing or wrong.",
+    403: "A page of another site has sent the request.",
     404: "The snapshot has no such entity.",
     408: "The body took too long to arrive.",
     415: "The body is not said to be JSON.",
     413: "The body, or the number of rows, is over the limit.",
+    421: "The service is not asked under that name.",
     422: "What was sent is not as it must be; `detail` says where.",
+    429: "This client has as many requests under way as one may: ask again after `Retry-After` seconds.",
     500: "The service has failed.",
     503: "Overloaded, over time, or the snapshot is away: ask again after `Retry-After` seconds.",
 }
+_OF_BODIES = (400, 403, 408, 413, 415, 422)
 _RETRY = {"Retry-After": {"schema": {"type": "integer"}, "description": "Seconds."}}
 SNAPSHOT_HEADERS = {
     "Granola-Snapshot": {"schema": {"type": "string"}, "description": "Id of the snapshot that the answer is from."},
@@ -32,14 +36,15 @@ ETAG = {"ETag": {"schema": {"type": "string"}, "description": "Changes with the 
 def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """The documentation of these statuses, and of those that every route has."""
     out: dict[int | str, dict[str, Any]] = {}
-    for status in sorted({401, 500, 503, *statuses}):
-        out[status] = {"description": _SAID[status], **_PROBLEM} | ({"headers": _RETRY} if status == 503 else {})
+    for status in sorted({401, 421, 429, 500, 503, *statuses}):
+        again = {"headers": _RETRY} if status in (429, 503) else {}
+        out[status] = {"description": _SAID[status], **_PROBLEM, **again}
     return out
 
 
 def posted() -> dict[int | str, dict[str, Any]]:
     """The documentation of a route that is sent a body."""
-    return {200: {"headers": SNAPSHOT_HEADERS}} | problems(400, 408, 413, 415, 422)
+    return {200: {"headers": SNAPSHOT_HEADERS}} | problems(*_OF_BODIES)
 
 
 def gotten(*statuses: int) -> dict[int | str, dict[str, Any]]:
@@ -86,5 +91,5 @@ LINES: dict[int | str, dict[str, Any]] = {
         "headers": SNAPSHOT_HEADERS,
         "content": {"application/x-ndjson": {"schema": {"type": "string"}}},
     },
-    **problems(400, 408, 413, 415, 422),
+    **problems(*_OF_BODIES),
 }

@@ -17,9 +17,17 @@ from typing import Any
 
 from granola import __version__
 from granola.service.desk import Desk
+from granola.service.guard import Guard
 from granola.service.lane import Lane
 from granola.service.metrics import Metrics
-from granola.service.problems import MEDIA_TYPE, TOO_MANY_WAIT, Problem, overloaded, problem_of
+from granola.service.problems import (
+    MEDIA_TYPE,
+    TOO_MANY_WAIT,
+    Problem,
+    overloaded,
+    problem_of,
+    too_many_of_one,
+)
 from granola.service.settings import Settings
 
 Scope = MutableMapping[str, Any]
@@ -56,18 +64,23 @@ class Gate:
         self._desk = desk
         self._metrics = metrics
         self._buffered = 0
-        full = overloaded(TOO_MANY_WAIT)
-        self._full_body = full.body()
-        self._full_headers = _encoded(full, self._full_body, *_ALWAYS)
-        self._full = metrics.refused.labels(full.code)
+        self._guard = Guard(settings)
+        self._full = _Refusal(overloaded(TOO_MANY_WAIT), metrics)
+        self._greedy = _Refusal(too_many_of_one(), metrics)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request, or hand on what is none."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        if scope["path"] in WORKING and self._desk.is_full:
-            await self._refuse_cheaply(scope, send)
+        path = scope["path"]
+        if path in WORKING and self._desk.is_full:
+            await self._full(send)
+            return
+        client = (scope["client"] or ("",))[0]
+        counted = path not in OPEN
+        if counted and not self._guard.enter(client):
+            await self._greedy(send)
             return
         began = time.perf_counter()
         answer = _Answer(send)
@@ -87,18 +100,15 @@ class Gate:
             await self._refuse(problem, receive, answer)
         finally:
             self._metrics.in_flight.dec()
+            if counted:
+                self._guard.leave(client)
             status = answer.status or 499
             self._metrics.answered(_route(scope), _method(scope), status, time.perf_counter() - began)
-
-    async def _refuse_cheaply(self, scope: Scope, send: Send) -> None:
-        """Refuse a request when too many wait: with next to no work, for there are thousands of these."""
-        self._full.inc()
-        await send({"type": "http.response.start", "status": 503, "headers": self._full_headers})
-        await send({"type": "http.response.body", "body": self._full_body})
 
     async def _serve(self, scope: Scope, receive: Receive, answer: _Answer) -> None:
         headers = dict(scope["headers"])
         path = scope["path"]
+        self._guard.check(scope["method"], headers)
         if self._settings.token is not None and path not in OPEN and not _is_known(headers, self._settings.token):
             raise Problem(401, "token", "this service wants its token: Authorization: Bearer TOKEN")
         if scope["method"] not in ("POST", "PUT", "PATCH"):
@@ -169,6 +179,21 @@ class Gate:
             except TimeoutError:
                 pass
             await answer({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+class _Refusal:
+    """A refusal that costs next to nothing, for there may be thousands a second."""
+
+    def __init__(self, problem: Problem, metrics: Metrics) -> None:
+        self._body = problem.body()
+        headers = _encoded(problem, self._body, *_ALWAYS)
+        self._start = {"type": "http.response.start", "status": problem.status, "headers": headers}
+        self._counter = metrics.refused.labels(problem.code)
+
+    async def __call__(self, send: Send) -> None:
+        self._counter.inc()
+        await send(self._start)
+        await send({"type": "http.response.body", "body": self._body})
 
 
 class _Answer:

@@ -90,6 +90,14 @@ def overloaded(what: str, *, retry_after: int = 1) -> Problem:
     return Problem(503, "overloaded", f"{what}; ask again in a moment", retry_after=retry_after)
 
 
+def too_many_of_one() -> Problem:
+    """The refusal of a client that has as many requests under way as one may."""
+    return Problem(
+        429, "client-limit", "this client has as many requests under way as one may; ask again when one is answered",
+        retry_after=1,
+    )  # fmt: skip
+
+
 def too_slow(seconds: float) -> Problem:
     """The answer where a request has used up its time."""
     return Problem(

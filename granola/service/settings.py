@@ -19,6 +19,8 @@ class Settings:
     `token` None serves everyone who can connect. `rows` bounds a batch and a file to score, `waiting` the requests
     that wait for the snapshot, `batches` those that are answered row by row at the same time, `buffered` all bodies
     that are being received. `seconds` is for one request, `batch_seconds` for a batch or a file to score.
+    `per_client` bounds the requests of one client that are under way: by default half of `waiting`, for clients
+    elsewhere alone. `hosts`: names that the service may be asked under, in small letters; None for any.
     """
 
     snapshot: str
@@ -31,6 +33,8 @@ class Settings:
     seconds: float = 10.0
     batch_seconds: float = 600.0
     waiting: int = 32
+    per_client: int | None = None
+    hosts: frozenset[str] | None = None
     batches: int = 4
     connections: int = 512
     head_bytes: int = 32 * 1024
@@ -44,6 +48,8 @@ class Settings:
         for name in ("body", "rows", "seconds", "waiting", "connections"):
             if getattr(self, name) <= 0:
                 raise UsageError(f"{name} is {getattr(self, name)}; allowed: more than 0")
+        if self.per_client is not None and self.per_client <= 0:
+            raise UsageError(f"per_client is {self.per_client}; allowed: more than 0")
 
     @property
     def threads(self) -> int:
