@@ -122,6 +122,18 @@ def merge(nodes: Graph, key: str, into: str) -> Graph:
 _OF_CLASS = frozenset({"P31", "P106", "P136", "P39", "P97", "P407", "P413", "P641", "P279", "P171"})
 
 
+def entailed_conditions(
+    conditions: frozenset[Condition], above: Callable[[str], Collection[str]]
+) -> frozenset[Condition]:
+    """The conditions with what follows from each: `above` gives the classes that a class entails."""
+    return conditions.union(
+        Condition(property=c.property, value=wider)
+        for c in conditions
+        if c.property in _OF_CLASS
+        for wider in above(c.value)
+    )
+
+
 def ordered(nodes: Graph, above: Callable[[str], Collection[str]]) -> Graph:
     """The graph with what its conditions entail: a tier that follows from another stands under it, two that
     state the same become one.
@@ -130,15 +142,7 @@ def ordered(nodes: Graph, above: Callable[[str], Collection[str]]) -> Graph:
     only the graph does (a rock singer is a musician).
     """
     stated = {key: node.conditions for key, node in nodes.items() if node.conditions}
-    entailed = {
-        key: conditions.union(
-            Condition(property=c.property, value=wider)
-            for c in conditions
-            if c.property in _OF_CLASS
-            for wider in above(c.value)
-        )
-        for key, conditions in stated.items()
-    }
+    entailed = {key: entailed_conditions(conditions, above) for key, conditions in stated.items()}
     for fine in sorted(stated):
         for coarse in sorted(stated):
             if fine == coarse or fine not in nodes or coarse not in nodes or not stated[coarse] <= entailed[fine]:

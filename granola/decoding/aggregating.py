@@ -6,7 +6,10 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any
 
+from abstraction.hierarchy import entailed_classes
+from abstraction.levels import entailed_conditions
 from abstraction.pipeline import LadderMaker
+from abstraction.tiers import Condition
 from granola.decoding.cleaning import said
 from granola.decoding.decision import Decision
 from granola.decoding.drag_graph import DragGraph
@@ -18,6 +21,7 @@ from kg.store.base import Store
 
 Method = DragGraph | SelfConsistency
 CHUNK = 200  # rows that are read together
+KEPT = 50_000  # sets of conditions whose consequences are kept
 
 
 class Aggregator:
@@ -28,6 +32,7 @@ class Aggregator:
         self._language = language
         self._maker = None if store is None else LadderMaker(store, language=language, linker=linker)
         self._reader = None if self._maker is None else ResponseReader(self._maker)
+        self._known: dict[frozenset[Condition], frozenset[Condition]] = {}
 
     def decide(self, rows: Iterable[SampleRow], method: Method) -> Iterator[tuple[SampleRow, Decision]]:
         """Each row with its decision, in order."""
@@ -46,7 +51,27 @@ class Aggregator:
         source = iter(rows)
         while chunk := list(islice(source, CHUNK)):
             for row, readings in zip(chunk, self._reader.read(chunk), strict=True):
-                yield row, tally(readings, containers=self._containers)
+                yield row, tally(readings, containers=self._containers, implies=self._implied)
+
+    def _implied(self, conditions: frozenset[Condition]) -> frozenset[Condition]:
+        assert self._maker is not None
+        known = self._known.get(conditions)
+        if known is None:
+            if len(self._known) >= KEPT:
+                self._known.clear()
+            known = self._known[conditions] = entailed_conditions(conditions, self._above)
+        return known
+
+    def _above(self, class_id: str) -> frozenset[str]:
+        """The classes that a class entails, and one right above it where either is called as the other is."""
+        assert self._maker is not None
+        graph = self._maker.graph
+        alike = frozenset(
+            above
+            for above in graph.targets(class_id, "P279")
+            if graph.label(above) in graph.names(class_id) and graph.label(class_id) in graph.names(above)
+        )
+        return entailed_classes(graph, class_id) | alike
 
     def _containers(self, qid: str) -> frozenset[str]:
         assert self._maker is not None

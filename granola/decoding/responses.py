@@ -104,7 +104,7 @@ class ResponseReader:
             if is_linked((head, *coarser)) and not is_told:
                 coarser.insert(0, head)
             levels = (levels[0], *coarser)
-        first = parts_of(plan.text)[:1] if plan.behind is not None else ()
+        first = parts_of(plan.text)[:1] if plan.behind is not None and not linked else ()
         return Reading(said=one, levels=levels, linked=linked, head=first[0] if first else None)
 
     def _prefetch(self, rows: Sequence[SampleRow], cleaned: Sequence[Sequence[Said]]) -> None:
@@ -146,7 +146,7 @@ class ResponseReader:
             found = _NUMERIC.fullmatch(one.text) if value is None and asks == "date" else None
             return _Plan(value or one.text, behind=(found[2], None) if found else None)
         for text in dict.fromkeys((one.whole, *readings(one.text))):
-            if _is_known(self._maker.graph, text):
+            if _is_known(self._maker.graph, text) or self._maker.linker.typed.find(text):
                 return _Plan(text)
             parts = parts_of(text)
             if self._chains.is_chain(parts):

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 
 from abstraction.tiers import Condition, Tier
 from granola.decoding.cleaning import Said
@@ -19,6 +20,9 @@ from granola.matching.words import key as folded
 
 PlaceContains = Callable[[str], frozenset[str]]
 """Ids of the places that contain a place."""
+
+Implies = Callable[[frozenset[Condition]], frozenset[Condition]]
+"""All conditions that follow from some, those among them."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -72,7 +76,7 @@ class _Node:
     key: str = ""
 
 
-def tally(readings: Sequence[Reading], *, containers: PlaceContains) -> Tally:
+def tally(readings: Sequence[Reading], *, containers: PlaceContains, implies: Implies = frozenset[Condition]) -> Tally:
     """The claims of the responses to one question. Their order does not matter but for the numbers of supporters."""
     alike: dict[Said, list[int]] = {}  # what says the same is read the same
     for number, reading in enumerate(readings):
@@ -86,6 +90,7 @@ def tally(readings: Sequence[Reading], *, containers: PlaceContains) -> Tally:
         for tier in tiers.tiers
     ]
     _unify(nodes)
+    _unify_heads(nodes, different)
     members: dict[str, list[_Node]] = {}
     held: dict[str, set[int]] = {}
     for node in nodes:
@@ -93,7 +98,10 @@ def tally(readings: Sequence[Reading], *, containers: PlaceContains) -> Tally:
         held.setdefault(node.key, set()).add(node.response)
     for number, key in _adopted(nodes, members, different, containers):
         held[key].add(number)
-    below = _below(nodes)
+    following = _following(members, implies)
+    for fine, coarse in following:
+        held[coarse] |= held[fine]
+    below = _below(nodes, following)
     depths = _depths(below)
     information = _information(members, below, depths)
     claims = [
@@ -152,6 +160,61 @@ def _unify(nodes: Sequence[_Node]) -> None:
         node.key = find(node.key)
 
 
+def _unify_heads(nodes: Sequence[_Node], readings: Sequence[Reading]) -> None:
+    """One key for a name that is not known, wherever responses that name it put it: "Kunming, China", "Kunming".
+
+    Not where two put it into places of which none holds the other.
+    """
+    chains: dict[tuple[str, ...], list[int]] = {}
+    for number, reading in enumerate(readings):
+        if reading.head is not None:
+            chains.setdefault(folded(reading.head), []).append(number)
+    if not chains:
+        return
+    first = {node.response: node for node in nodes if node.level == 0}
+    around = {
+        number: {node.key for node in nodes if node.response == number and node.level > 0}
+        for numbers in chains.values()
+        for number in numbers
+    }
+    for head, numbers in chains.items():
+        order = sorted((around[number] for number in numbers), key=len)
+        if any(not less <= more for less, more in pairwise(order)):
+            continue
+        bare = (
+            number
+            for number, reading in enumerate(readings)
+            if not reading.linked and len(reading.levels) == 1 and folded(reading.said.text) == head
+        )
+        for number in (*numbers, *bare):
+            first[number].key = f"text:{' '.join(head)}"
+
+
+def _following(members: Mapping[str, Sequence[_Node]], implies: Implies) -> list[tuple[str, str]]:
+    """(fine, coarse) of claims of which one follows from what the other states, whatever ladders they stand in.
+
+    A ladder has room for few tiers: who is called an American-Italian director in one is an American director too.
+    """
+    stated = {
+        key: node.tier.conditions
+        for key, own in members.items()
+        if (node := own[0]).tier.conditions and not _is_place(node.tier.conditions)
+    }
+    if len(stated) < 2:
+        return []
+    asking: dict[Condition, list[str]] = {}
+    for key, conditions in stated.items():
+        asking.setdefault(min(conditions, key=lambda c: (c.property, c.value)), []).append(key)
+    out = []
+    for fine, conditions in stated.items():
+        implied = implies(conditions)
+        for condition in implied:
+            for coarse in asking.get(condition, ()):
+                if coarse != fine and stated[coarse] <= implied:
+                    out.append((fine, coarse))
+    return sorted(out)
+
+
 def _adopted(
     nodes: Sequence[_Node],
     members: Mapping[str, Sequence[_Node]],
@@ -193,8 +256,10 @@ def _is_place(conditions: frozenset[Condition]) -> bool:
     return any(condition.property == "self" for condition in conditions)
 
 
-def _below(nodes: Sequence[_Node]) -> dict[str, list[str]]:
-    """The tiers that some ladder has on a coarser level than each, sorted; none of both where ladders disagree."""
+def _below(nodes: Sequence[_Node], following: Sequence[tuple[str, str]]) -> dict[str, list[str]]:
+    """The tiers that some ladder has on a coarser level than each, or that follow from it, sorted; none of both where
+    ladders disagree.
+    """
     ladders: dict[int, list[tuple[int, str]]] = {}
     for node in nodes:
         ladders.setdefault(node.response, []).append((node.level, node.key))
@@ -205,6 +270,7 @@ def _below(nodes: Sequence[_Node]) -> dict[str, list[str]]:
         for deeper, coarse in ladder
         if deeper > level and fine != coarse
     }
+    pairs.update(following)
     below: dict[str, list[str]] = {node.key: [] for node in nodes}
     for fine, coarse in sorted(pairs):
         if (coarse, fine) not in pairs:

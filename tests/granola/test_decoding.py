@@ -46,6 +46,12 @@ STORE = store_of(
     entity("Q36834", "composer", "profession", P31="Q28640"),
     entity("Q4700", "Claude Debussy", "French composer (1862-1918)", P31="Q5", P106="Q36834", P27="Q142"),
     entity("Q1151", "Hector Berlioz", "French composer (1803-1869)", P31="Q5", P106="Q36834", P27="Q142"),
+    entity("Q159", "Russia", "country", P31="Q3624078"),
+    entity("Q36180", "writer", aliases=["author"], P31="Q28640", P279="Q482980"),
+    entity("Q482980", "author", aliases=["writer"], P31="Q28640"),
+    entity("Q7243", "Leo Tolstoy", "Russian writer (1828-1910)", P31="Q5", P106="Q36180", P27="Q159"),
+    entity("Q42831", "Ivan Turgenev", "Russian author (1818-1883)", P31="Q5", P106="Q482980", P27="Q159"),
+    entity("Q42310", "Jacques Offenbach", "French-German composer", P31="Q5", P106="Q36834", P27=["Q142", "Q183"]),
     entity("Q7312", "Clara Schumann", "German composer (1819-1896)", P31="Q5", P106="Q36834", P27="Q183"),
 )
 AGGREGATOR = Aggregator(STORE)
@@ -128,6 +134,22 @@ def test_dates(responses: list[str], answer: str) -> None:
 def test_composers_of_one_nation_and_of_two() -> None:
     assert who(["Claude Debussy", "Hector Berlioz"]).text == "a French composer"
     assert who(["Claude Debussy", "Clara Schumann"]).text == "IDK"  # only "a composer", which the question says
+
+
+def test_who_is_of_two_nations_is_of_each() -> None:
+    """Ladders have room for "a French-German composer" and "a German composer" alone."""
+    assert who(["Claude Debussy", "Jacques Offenbach"]).text == "a French composer"
+
+
+def test_occupations_that_go_by_each_others_name_are_one() -> None:
+    found = decide(["Leo Tolstoy", "Ivan Turgenev"], question="Who wrote Foo?", relation="P50", subject_text="Foo")
+    assert found.text == "a Russian author"
+
+
+def test_a_name_that_is_not_known_is_one_place_wherever_it_is_put_alike() -> None:
+    assert decide(["Nowhere, Bavaria, Germany", "Nowhere", "Nowhere, Germany"]).text == "Nowhere"
+    assert decide(["Nowhere, Bavaria", "Nowhere, Illinois", "Nowhere"]).abstains
+    assert decide(["Nowhere, Bavaria, Germany", "Nowhere", "Munich"]).text == "Bavaria"
 
 
 def test_amounts() -> None:
