@@ -64,6 +64,11 @@ class EdgeTable:
             chosen = self._reached(chosen, along, scope.hops, scope.hub_limit, excluded)
         return chosen, excluded
 
+    def idle(self, classes: Iterable[str]) -> list[str]:
+        """Which of `classes` nothing is an instance of, or a class directly below."""
+        led = f"SELECT 1 FROM {self._table} WHERE property IN ({INSTANCE_OF}, {SUBCLASS_OF}) AND value = ?"
+        return [one for one in sorted(classes) if self._connection.execute(led, (number_of(one),)).fetchone() is None]
+
     def _instances(self, classes: Iterable[int]) -> Iterator[int]:
         """Subjects whose class is one of `classes` or below one; some of them more than once."""
         run = self._connection.execute

@@ -17,6 +17,7 @@ from kg.building.collecting import Collector, Rejects, row_of
 from kg.building.crew import Crew
 from kg.building.harvest import COUNT, READ, SURVEY, Harvester, Recipe, Survey, handlers
 from kg.building.reading import Progress, Reading
+from kg.building.request import check_request, fingerprint
 from kg.building.work import NAMES, Work, tidy
 from kg.errors import SelectionError, SnapshotError, SourceError
 from kg.files import atomic_path, put_in_place, why_unwritten
@@ -31,7 +32,7 @@ from kg.store.rows import number_of
 from kg.terms import fallback_chain
 from kg.work_folder import folder_of
 
-__all__ = ["REJECTS_SUFFIX", "Origin", "Progress", "Report", "build", "check_output"]
+__all__ = ["REJECTS_SUFFIX", "Origin", "Progress", "Report", "build"]
 
 REJECTS_SUFFIX = ".rejects.jsonl"
 TRUNCATED = "damaged-source"
@@ -43,7 +44,8 @@ class Origin:
 
     `sources`: what the manifest names in place of the files read. `scope`: what was asked of the source; all
     that came is built. `rejects`: what was not even copied, as (source, line, reject, excerpt). `facts`:
-    further entries of the manifest. `redirects`: merged id -> its target, beside what the entities say.
+    further entries of the manifest. `redirects`: merged id -> its target, beside what the entities say. `idle`:
+    classes that were asked for and that nothing there belongs to.
     """
 
     sources: Sequence[Mapping[str, Any]]
@@ -51,6 +53,7 @@ class Origin:
     rejects: Iterable[tuple[str, int | None, Reject, str | None]] = ()
     facts: Mapping[str, Any] = field(default_factory=dict)
     redirects: Mapping[str, str] = field(default_factory=dict)
+    idle: Collection[str] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -108,7 +111,7 @@ def build(
         "scope": scope.to_json(),
         "languages": None if kept_languages is None else sorted(kept_languages),
         "limit": limit,
-        "sources": [_fingerprint(source) for source in sources],
+        "sources": [fingerprint(source) for source in sources],
         "layout": filling.layout(),
     }
     with _writing(out), ExitStack() as stack:
@@ -181,6 +184,7 @@ class _Job:
         _check_result(self, sources, self._work)
         counted = self.counted()
         asked_for = origin.scope if origin else scope
+        idle = [*self._work.state.get("idle", ()), *(origin.idle if origin else ())]
         self._work.mark_sealed()
         filling.seal(
             self._work.connection,
@@ -192,7 +196,7 @@ class _Job:
                 "source_entities": len(self.collector.seen),
                 "duplicates": self.collector.duplicates,
                 **({"incomplete": self.reading.unclosed} if self.reading.unclosed else {}),
-                "warnings": [*self.unclosed(), *self.unheard(heard), *self.collector.unmet(asked_for.ids)],
+                "warnings": self.warnings(heard, asked_for.ids, idle),
                 "rejects": self.rejects.counts(),
                 **(origin.facts if origin else {}),
             },
@@ -232,9 +236,10 @@ class _Job:
                 if work.due:
                     keep()
         chosen, excluded = edges.closure(scope, named)
+        idle = edges.idle(scope.classes | scope.excluded)
         work.connection.execute("DROP TABLE notes.edge")
         work.checkpoint(
-            {"phase": "reading", "reading": None, "described": reading.describe()},
+            {"phase": "reading", "reading": None, "described": reading.describe(), "idle": idle},
             {"chosen": chosen, "excluded": excluded},
         )
 
@@ -299,14 +304,15 @@ class _Job:
         task = self._crew.submit(COUNT, os.fsencode(self._work.snapshot))
         return lambda: msgspec.msgpack.decode(task.result(), type=filling.Counted)
 
-    def unclosed(self) -> list[str]:
-        """A warning for each source that may have been cut at a line's end, or is a piece of another."""
-        return [unclosed(name) for name in self.reading.unclosed]
-
-    def unheard(self, languages: Iterable[str]) -> list[str]:
-        """A warning for each language that no label is in: a misspelt code, most likely."""
-        missing = sorted(set(languages) - self.collector.heard)
-        return [f"no selected entity has a label in language {code!r}; is the code right?" for code in missing]
+    def warnings(self, heard: Iterable[str], ids: Iterable[str], idle: Iterable[str]) -> list[str]:
+        """What may be otherwise than meant: sources cut at a line's end, misspelt languages, ids and classes."""
+        unheard = sorted(set(heard) - self.collector.heard)
+        return [
+            *(unclosed(name) for name in self.reading.unclosed),
+            *(f"no selected entity has a label in language {code!r}; is the code right?" for code in unheard),
+            *self.collector.unmet(ids),
+            *(f"nothing read is an instance of {one} or of a class below; is the id right?" for one in idle),
+        ]
 
 
 @contextmanager
@@ -328,30 +334,6 @@ def _leave(work: Work, error: BaseException | None, *, keep: bool) -> None:
         work.discard()
 
 
-def check_request(sources: Sequence[Path | str], out: Path, *, limit: int | None, force: bool) -> None:
-    """What can be told before hours are spent on reading; raises as `build` does."""
-    if not sources:
-        raise SourceError("no source given; name at least one dump file, or - for standard input")
-    if sum(str(source) == STDIN for source in sources) > 1:
-        raise SourceError("standard input (-) can be given once only")
-    for source in sources:
-        if str(source) != STDIN and not Path(source).exists():
-            raise FileNotFoundError(2, "no such file", str(source))
-        if str(source) != STDIN and out.is_file() and out.samefile(source):
-            raise SnapshotError(f"{out} is both source and output; name another file to write")
-    if limit is not None and limit < 1:
-        raise SelectionError(f"limit must be 1 or more, not {limit}")
-    check_output(out, force=force)
-
-
-def check_output(out: Path, *, force: bool) -> None:
-    """Raises SnapshotError where a snapshot cannot be put at `out`, before hours are spent on reading."""
-    if out.is_dir():
-        raise SnapshotError(f"{out} is a folder; name the file to write")
-    if out.exists() and not force:
-        raise SnapshotError(f"{out} exists already; give --force to replace it")
-
-
 @contextmanager
 def _writing(out: Path) -> Iterator[None]:
     try:
@@ -360,15 +342,6 @@ def _writing(out: Path) -> Iterator[None]:
         kept = folder_of(out).is_dir()
         left = "; what was read is kept, the same command goes on" if kept else "; nothing was left behind"
         raise SnapshotError(f"cannot write snapshot: cannot build {out}: {why_unwritten(out, error)}{left}") from error
-
-
-def _fingerprint(source: Path | str) -> dict[str, Any]:
-    """What a source is known by when a build goes on; that its beginning is the same is checked when it is read."""
-    path = Path(source)
-    if str(source) == STDIN or not path.is_file():
-        return {"name": "stdin" if str(source) == STDIN else path.name}
-    found = path.stat()
-    return {"name": path.name, "size": found.st_size, "modified": found.st_mtime_ns}
 
 
 def _check_result(job: _Job, sources: Sequence[Path | str], work: Work) -> None:

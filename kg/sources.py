@@ -10,11 +10,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from kg.building.request import check_output, check_request
 from kg.errors import SelectionError, SnapshotError
 from kg.files import why_unwritten
 from kg.reading.reaching import Fetch, reached
 from kg.scope import Scope
-from kg.snapshot import Origin, Progress, Report, build, check_output, check_request
+from kg.snapshot import Origin, Progress, Report, build
 from kg.terms import fallback_chain
 from kg.work_folder import WorkFolder
 
@@ -224,9 +225,10 @@ def _build_online(
     if not seeds:
         raise SelectionError(f"{source} has nothing of what is selected; widen the selection")
     redirects: dict[str, str] = {}
+    idle = set(scope.excluded)
     with _work(out) as work:
         with spooling(work / "entities.json.zst") as spool:
-            for data in reached(fetch, seeds, scope, redirects, spared):
+            for data in reached(fetch, seeds, scope, redirects, spared, idle):
                 spool.add(data)
                 _tell(progress, "fetching", spool.count)
                 if spool.count == limit:
@@ -244,6 +246,7 @@ def _build_online(
                 scope=scope,
                 facts={**facts(), "limit": limit},
                 redirects=redirects,
+                idle=sorted(idle),
             ),
         )
 

@@ -288,7 +288,7 @@ def _estimate(
 ) -> None:
     from granola.cli.estimates import tell
     from kg.building.estimate import estimate
-    from kg.snapshot import check_request
+    from kg.building.request import check_request
 
     if not sources:
         raise typer.BadParameter("--from dump needs a file, or - for standard input")

@@ -16,16 +16,22 @@ _AT_A_TIME = 50  # entities whose classes are looked up together
 
 
 def reached(
-    fetch: Fetch, seeds: Sequence[str], scope: Scope, redirects: dict[str, str], spared: Collection[str]
+    fetch: Fetch,
+    seeds: Sequence[str],
+    scope: Scope,
+    redirects: dict[str, str],
+    spared: Collection[str],
+    idle: set[str],
 ) -> Iterator[Mapping[str, Any]]:
     """The seeds and what the steps reach, layer by layer, each entity once; then the properties that these use.
 
-    Ids that were merged go to `redirects`. Entities in `spared` are never excluded.
+    Ids that were merged go to `redirects`. Entities in `spared` are never excluded. Excluded classes that come up leave
+    `idle`.
     """
     asked = set(seeds)
     given: set[str] = set()
     used: set[str] = set()
-    exclusion = _Exclusion(fetch, scope.excluded, spared)
+    exclusion = _Exclusion(fetch, scope.excluded, spared, idle)
     layer = list(seeds)
     for hop in range(scope.hops + 1):
         following: set[str] = set()
@@ -51,10 +57,11 @@ def reached(
 class _Exclusion:
     """Keeps the instances of some classes, or of any class below them, out; the classes are fetched as they come up."""
 
-    def __init__(self, fetch: Fetch, classes: Collection[str], spared: Collection[str]) -> None:
+    def __init__(self, fetch: Fetch, classes: Collection[str], spared: Collection[str], idle: set[str]) -> None:
         self._fetch = fetch
         self._excluded = frozenset(classes)
         self._spared = spared
+        self._idle = idle
         self._above: dict[str, set[str]] = {}
 
     def applied(self, found: Iterator[tuple[str, Mapping[str, Any]]]) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -77,6 +84,7 @@ class _Exclusion:
                 if data["id"] != wanted:
                     self._above[wanted] = {str(data["id"])}
             layer = set().union(*(self._above[one] for one in layer)) - self._above.keys()
+        self._idle.difference_update(self._above)
 
     def _reaches(self, classes: set[str]) -> bool:
         seen: set[str] = set()

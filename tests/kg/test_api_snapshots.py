@@ -67,7 +67,9 @@ def test_excluded_classes_hubs_and_properties_as_in_a_dump(tmp_path: Path) -> No
     world["P131"] = Entity(id="P131", labels={"en": "located in"})
     (tmp_path / "dump.json").write_bytes(lines(*world.values()))
     scopes = [
-        Scope(ids=frozenset({"Q7", "Q9", "Q11"}), hops=4, along=frozenset({"P131"}), excluded=frozenset({"Q201"})),
+        Scope(
+            ids=frozenset({"Q7", "Q9", "Q11"}), hops=4, along=frozenset({"P131"}), excluded=frozenset({"Q201", "Q999"})
+        ),
         Scope(ids=frozenset({"Q11", "Q15"}), hops=2, along=frozenset({"P131"}), excluded=frozenset({"Q2"})),
         Scope(ids=frozenset({"Q11"}), hops=2, along=frozenset({"P131"}), hub_limit=9),
         Scope(ids=frozenset({"Q11"}), hops=2, along=frozenset({"P131"}), hub_limit=10, properties=False),
@@ -75,9 +77,11 @@ def test_excluded_classes_hubs_and_properties_as_in_a_dump(tmp_path: Path) -> No
     with api.serving({name: entity_json(one) for name, one in world.items()}) as server:
         for scope in scopes:
             build([tmp_path / "dump.json"], tmp_path / "by-dump", scope=scope, force=True)
-            build_from_api(
+            found = build_from_api(
                 tmp_path / "by-api", scope=scope, url=server.url, patience=QUICK, force=True, cache=tmp_path / "cache"
             )
+            told = "nothing read is an instance of Q999 or of a class below; is the id right?"
+            assert found.manifest["warnings"] == ([told] if "Q999" in scope.excluded else [])
             with open_store(tmp_path / "by-dump") as one, open_store(tmp_path / "by-api") as other:
                 ids = list(one.ids())
                 assert ids == list(other.ids())

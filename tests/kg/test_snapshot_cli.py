@@ -154,6 +154,17 @@ def test_named_ids_that_are_nowhere_are_told(run: Run) -> None:
     assert "warning: 1 of the 3 ids named are not in what was read: Q700000001" in err
 
 
+@pytest.mark.parametrize("flag", ["--exclude-instances-of", "--instances-of"])
+def test_classes_that_nothing_belongs_to_are_told(run: Run, flag: str) -> None:
+    code, _, err = run("build", "world.json.gz", "--out", "w", flag, "Q21,Q700000001,Q24,Q6")
+    assert code == 0
+    told = [line for line in err.splitlines() if "warning" in line]
+    assert told == [
+        f"warning: nothing read is an instance of {one} or of a class below; is the id right?"
+        for one in ("Q6", "Q700000001")
+    ]
+
+
 @pytest.mark.parametrize("verb", ["build", "spark"])
 def test_no_language_at_all_is_refused(run: Run, tmp_path: Path, verb: str) -> None:
     code, _, err = run(verb, "world.json.gz", "--out", "w", "--languages", "")
