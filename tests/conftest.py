@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import fcntl
 import os
+import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from granola.cli.main import main
 from kg import snapshot
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
@@ -18,6 +21,23 @@ WHOLE_ENTITIES = DATA / "wikidata" / "full_entities_sample.ndjson.gz"
 needs_whole_entities = pytest.mark.skipif(
     not WHOLE_ENTITIES.is_file(), reason="the sample of whole entities is not beside the checkout (../shared/data)"
 )
+
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Run:
+    """Run `granola` with these words, in this process: (exit status, stdout, stderr)."""
+
+    def call(*words: object) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["granola", *map(str, words)])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        captured = capfd.readouterr()
+        return int(ended.value.code or 0), captured.out, captured.err
+
+    return call
 
 
 @pytest.fixture(scope="session")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 
 from abstraction.pipeline import LadderMaker
 from abstraction.rows import QARow, TieredRow
@@ -92,6 +93,14 @@ def store_of(*entities: Entity) -> SQLiteStore:
     store.write([*CLASSES, *entities])
     store.finish()
     return store
+
+
+def snapshot_at(path: Path | str, entities: Iterable[Entity]) -> Path:
+    """A snapshot file with these entities."""
+    with SQLiteStore.create(path) as store:
+        store.write(entities)
+        store.finish()
+    return Path(path)
 
 
 def maker(*entities: Entity) -> LadderMaker:

@@ -15,7 +15,7 @@ from abstraction.datasets.questions import QuestionFiles
 from abstraction.rows import TieredRow, read_tiered
 from abstraction.tiers import Level, Tier
 from kg.store.sqlite import SQLiteStore
-from tests.worlds import CLASSES, entity
+from tests.worlds import CLASSES, entity, snapshot_at
 
 WORLD = (
     *CLASSES,
@@ -37,10 +37,7 @@ ASKED = [
 
 
 def world(path: Path) -> SQLiteStore:
-    store = SQLiteStore.create(path)
-    store.write(WORLD)
-    store.finish()
-    return store
+    return SQLiteStore.open(snapshot_at(path, WORLD))
 
 
 def put(path: Path, rows: Sequence[dict[str, Any]]) -> Path:

@@ -8,19 +8,17 @@ import os
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from abstraction.rows import read_tiered
-from granola.cli.main import main
 from granola.cli.output import check_outputs
 from granola.errors import UsageError
 from kg.errors import OutputError
 from kg.files import atomic_path
-from kg.store.sqlite import SQLiteStore
-from tests.worlds import CLASSES, entity
+from tests.conftest import Run
+from tests.worlds import CLASSES, entity, snapshot_at
 
 FILES = Path(__file__).parent / "files"
 WORLD = (
@@ -30,16 +28,13 @@ WORLD = (
     entity("Q46", "Europe", "continent", P31="Q5107"),
 )
 QA = {"id": "1", "relation": "P19", "question": "Where was Ada born?", "answer": "Berlin"}
-Run = Callable[..., tuple[int, str, str]]
 CODE = "import sys; from granola.cli.main import main; sys.argv[0] = 'granola'; main()"
 
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    with SQLiteStore.create("s.sqlite") as store:
-        store.write(WORLD)
-        store.finish()
+    snapshot_at("s.sqlite", WORLD)
     Path("qa.jsonl").write_text(json.dumps(QA) + "\n")
     Path("bad.csv").write_text("question,answer\n,\n")
     Path("ids.bin").write_bytes(b"\xff\xfe\x00")
@@ -52,16 +47,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.fixture
-def run(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    def call(*words: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["granola", *words])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        captured = capsys.readouterr()
-        return int(ended.value.code or 0), captured.out, captured.err
-
-    return call
+@pytest.fixture(name="run")
+def run_in_folder(folder: Path, run: Run) -> Run:
+    return run
 
 
 def contents(folder: Path) -> dict[str, bytes | None]:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from granola.cli import main
-from kg.store.sqlite import SQLiteStore
-from tests.worlds import CLASSES, entity
+from tests.conftest import Run
+from tests.worlds import CLASSES, entity, snapshot_at
 
 WORLD = (
     *CLASSES,
@@ -19,28 +17,11 @@ WORLD = (
     entity("Q46", "Europe", "continent", P31="Q5107"),
     entity("Q937", "Albert Einstein", "physicist", P31="Q5", P569=1879),
 )  # fmt: skip
-Run = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture
 def snapshot(tmp_path: Path) -> Path:
-    path = tmp_path / "world.sqlite"
-    with SQLiteStore.create(path) as store:
-        store.write(WORLD)
-        store.finish()
-    return path
-
-
-@pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    def call(*arguments: object) -> tuple[int, str, str]:
-        monkeypatch.setattr("sys.argv", ["granola", *(str(a) for a in arguments)])
-        with pytest.raises(SystemExit) as exit_:
-            main.main()
-        captured = capsys.readouterr()
-        return int(exit_.value.code or 0), captured.out, captured.err
-
-    return call
+    return snapshot_at(tmp_path / "world.sqlite", WORLD)
 
 
 QUESTIONS = [

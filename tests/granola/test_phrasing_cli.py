@@ -8,17 +8,16 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from granola.cli import main
-from kg.store.sqlite import SQLiteStore
 from tests import tiny_model
 from tests.chat_server import serving
-from tests.worlds import CLASSES, entity
+from tests.conftest import Run
+from tests.worlds import CLASSES, entity, snapshot_at
 
 ROOT = Path(__file__).resolve().parents[2]
 WORLD = (
@@ -41,27 +40,12 @@ REPLIES = {
     "Where was Bob born?": ("Germany",),
     "Where was Eve born?": ("Utopia",),
 }
-Run = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    def call(*arguments: object) -> tuple[int, str, str]:
-        monkeypatch.setattr("sys.argv", ["granola", *(str(a) for a in arguments)])
-        with pytest.raises(SystemExit) as exit_:
-            main.main()
-        captured = capsys.readouterr()
-        return int(exit_.value.code or 0), captured.out, captured.err
-
-    return call
 
 
 @pytest.fixture
 def world(tmp_path: Path) -> list[object]:
     """The words `granola tiers` begins with: questions and snapshot."""
-    with SQLiteStore.create(tmp_path / "world.sqlite") as store:
-        store.write(WORLD)
-        store.finish()
+    snapshot_at(tmp_path / "world.sqlite", WORLD)
     (tmp_path / "qa.jsonl").write_text("".join(json.dumps(row) + "\n" for row in QUESTIONS))
     blocks = {
         question: "\n".join(["<answers>", *(f"- {text}" for text in texts), "</answers>"])

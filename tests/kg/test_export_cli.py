@@ -5,32 +5,21 @@ from __future__ import annotations
 import gzip
 import json
 import shlex
-import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from dump_json import lines
 from store_contract import ALL, PARIS
 
-from granola.cli.main import main
+from tests.conftest import Run
 
-Run = Callable[..., tuple[int, str, str]]
 DEMO = Path(__file__).resolve().parents[2] / "granola" / "demo"
 
 
-@pytest.fixture
-def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Run:
+@pytest.fixture(name="run")
+def run_in_folder(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     monkeypatch.chdir(tmp_path)
-
-    def go(*words: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["granola", *words])
-        with pytest.raises(SystemExit) as caught:
-            main()
-        captured = capfd.readouterr()
-        return int(caught.value.code or 0), captured.out, captured.err
-
-    return go
+    return run
 
 
 @pytest.fixture(autouse=True)

@@ -5,14 +5,13 @@ from __future__ import annotations
 import importlib.util
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from neo4j_server import SERVER, snapshot_of, the_server
 from store_contract import ALL, PARIS
 
-from granola.cli.main import main
 from kg import snapshot
 from kg.errors import MirrorError
 from kg.store import open_store
@@ -20,11 +19,10 @@ from kg.store.neo4j import FULL_TEXT, Neo4jStore
 from kg.store.neo4j_client import Address, Client
 from kg.store.neo4j_push import PushProgress, push
 from kg.store.neo4j_verify import verify_mirror
+from tests.conftest import Run
 
 pytestmark = SERVER
 DEMO = Path(__file__).resolve().parents[2] / "granola" / "demo"
-
-Run = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture(scope="module")
@@ -52,20 +50,6 @@ def small(tmp_path: Path) -> Path:
     return snapshot_of(
         tmp_path / "small.sqlite", ALL, redirects={"Q77": "Q90"}, other_values=[(31, 515, 7)], other_properties=[(9, 1)]
     )
-
-
-@pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Run:
-    """Run `granola ...`: (exit status, stdout, stderr)."""
-
-    def go(*words: str | Path) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["granola", *map(str, words)])
-        with pytest.raises(SystemExit) as caught:
-            main()
-        captured = capfd.readouterr()
-        return int(caught.value.code or 0), captured.out, captured.err
-
-    return go
 
 
 def content(client: Client) -> list[list[object]]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-import sys
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
@@ -12,12 +11,11 @@ from pathlib import Path
 import pytest
 from neo4j_server import SERVER, the_server
 
-from granola.cli.main import main
 from kg.paths import closure
 from kg.store import open_store
 from kg.store.neo4j_push import push
 from kg.store.neo4j_verify import verify_mirror
-from tests.conftest import DATA
+from tests.conftest import DATA, Run
 
 pytestmark = SERVER
 QUESTIONS = DATA / "entityquestions" / "test"
@@ -42,9 +40,7 @@ def test_walks_end_at_the_same_entities(mirror: str, sample_snapshot: Path) -> N
             assert closure(other, ids, properties, hops=6) == closure(file, ids, properties, hops=6)
 
 
-def test_ladders_are_the_same_bytes(
-    mirror: str, sample_snapshot: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_ladders_are_the_same_bytes(mirror: str, sample_snapshot: Path, tmp_path: Path, run: Run) -> None:
     """`granola tiers` on questions of every relation that there is."""
     files = sorted(QUESTIONS.glob("*.json"))
     if not files:
@@ -56,11 +52,8 @@ def test_ladders_are_the_same_bytes(
         asked.append(tmp_path / path.name)
         asked[-1].write_text(json.dumps(rows[::step]), encoding="utf-8")
     for name, where in (("file", sample_snapshot), ("mirror", mirror)):
-        words = ["tiers", *map(str, asked), "--snapshot", str(where), "--out", str(tmp_path / name)]
-        monkeypatch.setattr(sys, "argv", ["granola", *words, "--format", "jsonl"])
-        with pytest.raises(SystemExit) as caught:
-            main()
-        assert not caught.value.code
+        words = ["tiers", *asked, "--snapshot", where, "--out", tmp_path / name, "--format", "jsonl"]
+        assert run(*words)[0] == 0
     made = (tmp_path / "file").read_bytes()
     assert made == (tmp_path / "mirror").read_bytes()
     assert made.count(b"\n") >= ASKED

@@ -9,8 +9,8 @@ import os
 import shlex
 import sqlite3
 import sys
-from collections.abc import Callable
 from contextlib import nullcontext, redirect_stderr
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -25,23 +25,14 @@ from granola.cli.main import main
 from kg.building import work
 from kg.building.estimate import estimate
 from kg.snapshot import build
+from tests.conftest import Run
 
-Run = Callable[..., tuple[int, str, str]]
 
-
-@pytest.fixture
-def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Run:
-    """Run `granola snapshot ...` in the temporary folder: (exit status, stdout, stderr)."""
+@pytest.fixture(name="run")
+def run_in_folder(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Run `granola snapshot ...` in the temporary folder."""
     monkeypatch.chdir(tmp_path)
-
-    def go(*words: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["granola", "snapshot", *words])
-        with pytest.raises(SystemExit) as caught:
-            main()
-        captured = capfd.readouterr()
-        return int(caught.value.code or 0), captured.out, captured.err
-
-    return go
+    return partial(run, "snapshot")
 
 
 @pytest.fixture(autouse=True)
