@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 from granola.matching.ranges import Claim
-from granola.matching.words import NUMBER_WORDS, TENS, UNITS, plain, words
+from granola.matching.words import NUMBER_WORDS, TENS, UNITS, key, plain, words
 
 _SCALES = {"hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9, "bn": 1e9, "trillion": 1e12}
 _UNITS = {
@@ -224,6 +224,8 @@ def whole_amount(text: str) -> Claim | None:
     """
     if (bracket := _BRACKET.search(text)) and len(amounts(bracket[1])) == 1:
         text = text[: bracket.start()]
+    if "".join(key(text)).isalpha():  # no digit among its words, and none in words
+        return None
     found = amounts(text)
     if len(found) != 1 or not _AROUND.fullmatch(plain(text[: found[0].start])):
         return None

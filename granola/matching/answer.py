@@ -72,7 +72,7 @@ class Answer:
     @lazy
     def texts(self) -> tuple[str, ...]:
         """The folded words' texts in order."""
-        return tuple(word.text for word in self.words)
+        return tuple([word.text for word in self.words])
 
     @lazy
     def present(self) -> frozenset[str]:
@@ -125,7 +125,8 @@ class Answer:
     @lazy
     def shared(self) -> tuple[gold.Tier, ...]:
         """Those of the tiers that have a word in common with the answer, in whatever number or spelling."""
-        return tuple(tier for tier in self.tiers if not self.loose_present.isdisjoint(loose_key(tier[1])))
+        said = self.loose_present
+        return tuple([tier for tier in self.tiers if not said.isdisjoint(loose_key(tier[1]))])
 
     @lazy
     def has_acronym(self) -> bool:

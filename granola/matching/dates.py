@@ -71,9 +71,17 @@ _PATTERNS = tuple(
     )
 )  # fmt: skip
 
+# How most dates are written. A text that is one of these and nothing else needs none of the patterns.
+_NAMES = "|".join(names.partition("|")[0] for names in _MONTHS)
+_USUAL = re.compile(
+    rf"(?:(?P<mon>{_NAMES}) (?P<d>[12]\d|3[01]|[1-9]),? |(?P<e>[12]\d|3[01]|[1-9]) (?P<m>{_NAMES}) )?"
+    r"(?P<y>[1-9]\d{3})"
+)
+
 # Without these in a text a pattern need not be tried.
 _NEEDED = {
-    **dict.fromkeys(("days", "mdy", "my"), re.compile("|".join(name[:3] for name in _MONTHS))),
+    **dict.fromkeys(("mdy", "my"), re.compile("|".join(name[:3] for name in _MONTHS))),
+    **dict.fromkeys(("days", "span"), re.compile("-|–|—|to|and|until|through")),
     **dict.fromkeys(("iso", "slash"), re.compile(r"\d[/.-]\d")),
     "iso-month": re.compile(r"\d-\d"),
     "century": re.compile("cent|mill"),
@@ -244,6 +252,8 @@ def dates(text: str) -> tuple[Claim, ...]:
     lower = plain(text)
     if len(lower) != len(text):
         text = lower
+    if (usual := _USUAL.fullmatch(lower)) and (interval := _of_usual(usual)):
+        return (Claim(*interval, text, 0, len(text)),)
     lower, spelt = _with_digits(lower, text)
     return tuple(
         replace(claim, start=start, text=text[start : claim.end].strip())
@@ -251,6 +261,11 @@ def dates(text: str) -> tuple[Claim, ...]:
         else claim
         for claim in _scan(lower, text)
     )
+
+
+def _of_usual(found: re.Match[str]) -> tuple[int, int] | None:
+    year, month = int(found["y"]), found["mon"] or found["m"]
+    return _day(year, _NUMBER[month], int(found["d"] or found["e"])) if month else _span(year, year)
 
 
 def _with_digits(lower: str, text: str) -> tuple[str, dict[int, int]]:

@@ -110,6 +110,18 @@ def adjective_countries(word: str) -> tuple[tuple[str, ...], ...]:
     return tuple(name for name, own in _countries().items() if own & qids) if qids else ()
 
 
+@cache
+def country_openings() -> frozenset[str]:
+    """The folded words that the names of countries begin with."""
+    return frozenset(name[0] for name in _countries())
+
+
+@cache
+def country_adjective_keys() -> frozenset[tuple[str, ...]]:
+    """The folded adjectives of all countries."""
+    return frozenset(adjective for name in _countries() for adjective in country_adjectives(name))
+
+
 def is_adjective(folded: tuple[str, ...]) -> bool:
     """Whether a folded text is a national adjective."""
     return " ".join(folded) in bundled_demonyms().countries

@@ -63,12 +63,14 @@ def values(levels: Names, kind: str, code: str) -> tuple[tuple[Claim, ...], ...]
     read: Callable[[str], Claim | None] = whole_date if kind == "date" else whole_amount
     if code != "en":
         read = partial(tongues.whole_date if kind == "date" else tongues.whole_amount, code=code)
-    found = tuple(tuple(replace(claim, text=name) for name in names if (claim := read(name))) for names in levels[:1])
-    if not found or not found[0]:
+    if not levels or not (finest := _claims(read, levels[0])):
         return ()
-    return found + tuple(
-        tuple(replace(claim, text=name) for name in names if (claim := read(name))) for names in levels[1:]
-    )
+    return finest, *(_claims(read, names) for names in levels[1:])
+
+
+def _claims(read: Callable[[str], Claim | None], names: tuple[str, ...]) -> tuple[Claim, ...]:
+    found = [(claim, name) for name in names if (claim := read(name))]
+    return tuple([claim if claim.text == name else replace(claim, text=name) for claim, name in found])
 
 
 @lru_cache(maxsize=_KEPT)

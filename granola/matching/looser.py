@@ -98,13 +98,14 @@ def by_fold(answer: Answer, tier: Tier) -> Found:
 
 
 @lru_cache(maxsize=1 << 16)
-def _without_breaks(name: str) -> str:
+def without_breaks(name: str) -> str:
+    """The further folds of a name's words without a break."""
     return "".join(loose_key(name))
 
 
 def by_joining(answer: Answer, tier: Tier) -> Found:
     """The letters of the name, parted into words in another way."""
-    wanted = _without_breaks(tier[1])
+    wanted = without_breaks(tier[1])
     if len(wanted) < JOINED or wanted not in answer.joined:
         return
     texts = answer.loose
@@ -294,6 +295,3 @@ LOOSER: tuple[tuple[str, Looser], ...] = (
 
 WHOLE = frozenset({"words", "coverage", "polarity"})
 """Rules that read the answer as a whole and so need no veto on what stands before or behind a mention."""
-
-UNSHARED = frozenset({"joined", "country", "acronym", "spelling"})
-"""Rules that may find a tier with which the answer has no word in common."""

@@ -17,11 +17,15 @@ from granola.matching.words import ARTICLES, drop_articles, key, words
 NEAR = 0.6  # token-F1 from which words left out or added are forgiven
 NEAR_WORDS = 6  # in longer answers overlap of words says little about agreement
 
+_EMPTY = vocabulary.FUNCTION - ARTICLES  # articles are gone; what is left of them is a letter: Vitamin A
+
 
 def near(answer: Answer, limit: int | None = None) -> Verdict | None:
     """Short answers whose words are a tier's in another order, or all but a few of them, or a few more."""
-    said = [word.text for word in answer.words if word.text not in vocabulary.FUNCTION - ARTICLES]
-    if not said or len(said) > NEAR_WORDS or any(w.text in vocabulary.NEGATIONS for w in answer.words):
+    if not answer.shared or answer.denies:
+        return None
+    said = [text for text in answer.texts if text not in _EMPTY]
+    if not said or len(said) > NEAR_WORDS:
         return None
     indefinite = _is_indefinite(answer.text)
     for level, name, folded in answer.shared:
@@ -71,8 +75,7 @@ def _likeness(said: Sequence[str], tier: Sequence[str], *, name: str, indefinite
     """
     if set(said).isdisjoint(tier):
         return 0.0
-    empty = vocabulary.FUNCTION - ARTICLES  # articles are gone; what is left of them is a letter: Vitamin A
-    ours, theirs = ([w for w in words if w not in empty] for words in (said, tier))
+    ours, theirs = ([w for w in words if w not in _EMPTY] for words in (said, tier))
     ours, theirs = ([w for w in words if w not in vocabulary.KINDS] or words for words in (ours, theirs))
     more, fewer = Counter(ours) - Counter(theirs), Counter(theirs) - Counter(ours)
     if not ours or not theirs or (more and fewer):
@@ -83,7 +86,7 @@ def _likeness(said: Sequence[str], tier: Sequence[str], *, name: str, indefinite
         return 0.0
     if fewer and (indefinite or not _is_proper(name) or short_forms(name) or ours[-1] != theirs[-1]):
         return 0.0
-    if fewer and ours[0] != theirs[0] and (of_places or not empty.isdisjoint(tier)):
+    if fewer and ours[0] != theirs[0] and (of_places or not _EMPTY.isdisjoint(tier)):
         return 0.0  # Martin Luther for Martin Luther King; Copenhagen for University of Copenhagen
     if any(word in vocabulary.QUALIFIERS or any(c.isdigit() for c in word) for word in (*more, *fewer)):
         return 0.0

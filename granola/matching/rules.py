@@ -25,10 +25,11 @@ from granola.matching.amounts import amounts, counted
 from granola.matching.answer import Answer, Mention
 from granola.matching.dates import dates
 from granola.matching.events import tells_of_another
-from granola.matching.looser import LOOSER, UNSHARED, WHOLE, Looser
+from granola.matching.looser import LOOSER, WHOLE, Looser
 from granola.matching.mojibake import mended
 from granola.matching.near import near
 from granola.matching.ranges import Claim
+from granola.matching.sieves import SIEVES, shared
 from granola.matching.valued import valued
 from granola.matching.verdict import Comparison, Levels, Verdict
 from granola.matching.vetoes import ELSEWHERE, PART, VETOES
@@ -69,7 +70,7 @@ class RulesMatcher:
         if declined is None:
             return _judge(prediction, names, question, code)
         offer = "" if tells_of_another(question, declined.offer) else declined.offer
-        verdict = _judge(offer, names, question, code) if offer else None
+        verdict = _exact(offer, names) or _judge(offer, names, question, code) if offer else None
         if verdict is not None and (verdict.level is not None or declined.guess):
             return verdict
         return Verdict(level=None, rule=declined.rule, abstained=True)
@@ -100,8 +101,6 @@ def _exact(prediction: str, levels: gold.Names) -> Verdict | None:
 
 
 def _judge(prediction: str, levels: gold.Names, question: str | None, code: str) -> Verdict:
-    if found := _exact(prediction, levels):
-        return found
     for kind, read in _readings(question, code):
         ladder = gold.values(levels, kind, code)
         if not ladder:
@@ -173,7 +172,7 @@ def _above(best: Verdict | None) -> int | None:
 
 
 def _first_unrefused(answer: Answer, rule: str, find: Looser, limit: int | None) -> Verdict | None:
-    for tier in answer.tiers if rule in UNSHARED else answer.shared:
+    for tier in SIEVES.get(rule, shared)(answer):
         if limit is not None and tier[0] >= limit:
             return None
         for mention in find(answer, tier):

@@ -1,0 +1,70 @@
+"""Which tiers a looser rule is worth asking about: those of which its first conditions hold.
+
+Most answers fail most rules, by what is quickly seen of the answer and the tiers together. A sieve may let
+through what its rule then finds nothing for, and must not hold back what the rule would find.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from granola.matching.answer import Answer
+from granola.matching.bearers import is_acronym
+from granola.matching.divisions import country_adjective_keys, country_openings
+from granola.matching.gold import Tier
+from granola.matching.looser import JOINED, LONG, without_breaks
+
+Sieve = Callable[[Answer], Sequence[Tier]]
+
+
+def _joined(answer: Answer) -> Sequence[Tier]:
+    """Tiers whose letters stand in the answer's."""
+    joined = answer.joined
+    return [tier for tier in answer.tiers if without_breaks(tier[1]) in joined] if len(joined) >= JOINED else ()
+
+
+def _countries(answer: Answer) -> Sequence[Tier]:
+    """All, where the answer has a word that a country's name begins with, or is an adjective of one."""
+    said = not country_openings().isdisjoint(answer.present) or answer.own in country_adjective_keys()
+    return answer.tiers if said else ()
+
+
+def _acronyms(answer: Answer) -> Sequence[Tier]:
+    """Acronyms, where the answer has several words; names of as many words as its shortest word has letters."""
+    several = len(answer.texts) > 1
+    letters = min((len(text) for text in answer.texts if len(text) > 1), default=0) if answer.has_acronym else 0
+    return [
+        tier
+        for tier in answer.tiers
+        if (0 < letters <= len(tier[2]) if len(tier[2]) > 1 else several and is_acronym(tier[1]))
+    ]
+
+
+def _spelling(answer: Answer) -> Sequence[Tier]:
+    """Names with a word of the answer, and single words that begin as one of its words does."""
+    first = {text[0] for text in answer.texts}
+    present = answer.present
+    return [
+        tier
+        for tier in answer.tiers
+        if (tier[2][0][0] in first if len(tier[2]) == 1 else not present.isdisjoint(tier[2]))
+    ]
+
+
+def _long_names(answer: Answer) -> Sequence[Tier]:
+    return () if answer.denies else [tier for tier in answer.shared if len(tier[2]) >= LONG]
+
+
+def shared(answer: Answer) -> Sequence[Tier]:
+    """Tiers that have a word in common with the answer."""
+    return answer.shared
+
+
+SIEVES: Mapping[str, Sieve] = {
+    "joined": _joined,
+    "country": _countries,
+    "acronym": _acronyms,
+    "spelling": _spelling,
+    "coverage": _long_names,
+}
+"""By the name of the rule; the others are asked about the tiers that have a word in common with the answer."""
