@@ -137,6 +137,16 @@ def _countries() -> dict[tuple[str, ...], frozenset[str]]:
     return found
 
 
+def is_country(folded: tuple[str, ...]) -> bool:
+    """Whether a folded name is that of a country."""
+    return folded in _countries()
+
+
+def is_division(folded: tuple[str, ...]) -> bool:
+    """Whether a folded name is that of a state or province known here."""
+    return folded in _divisions()
+
+
 def is_known(folded: tuple[str, ...]) -> bool:
     """Whether a folded name is that of a division or a country known here."""
     return folded in _divisions() or folded in _countries()

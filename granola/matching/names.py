@@ -63,17 +63,39 @@ def is_only_nearby(answer: Answer, mention: Mention) -> bool:
 
 
 def is_alternative(answer: Answer, mention: Mention) -> bool:
-    """`France or Germany`, where Germany is no tier: naming both names neither."""
+    """`France or Germany`, `Paris, or possibly Lyon`, where the other is no tier: naming both names neither."""
+    words = answer.words
     end = mention.end
-    if end + 1 < len(answer.words) and answer.words[end].text == "or":
-        stop = end + 2
-        while stop < len(answer.words) and not answer.words[stop].gap and stop < end + 4:
+    while end < len(words) and words[end].gap == ",":  # Toronto, Ontario, or Ottawa
+        larger = next((m for m in answer.mentions if m.start == end and m.level > mention.level), None)
+        if larger is None:
+            break
+        end = larger.end
+    start, joined = end, False
+    while start < len(words) and (words[start].text == "or" or words[start].text in _MAYBE):
+        joined = joined or words[start].text == "or"
+        start += 1
+    if start > end and start < len(words):
+        stop = start + 1
+        while stop < len(words) and not words[stop].gap and stop < start + 3:
             stop += 1
-        if answer.is_claim(end + 1, stop):
+        if answer.is_claim(start, stop) if joined else _is_name(answer, start):
             return True
-    if mention.start >= 2 and answer.words[mention.start - 1].text == "or":
-        return answer.is_claim(mention.start - 2, mention.start - 1)
-    return False
+    before, joined = mention.start, False
+    while before > 0 and (words[before - 1].text == "or" or words[before - 1].text in _MAYBE):
+        joined = joined or words[before - 1].text == "or"
+        before -= 1
+    if before == mention.start or before == 0:
+        return False
+    return answer.is_claim(before - 1, before) if joined else _is_name(answer, before - 1)
+
+
+_MAYBE = vocabulary.MAYBE | {"probably", "even"}
+
+
+def _is_name(answer: Answer, index: int) -> bool:
+    word = answer.words[index]
+    return answer.cased and word.capital and word.text[0].isalpha() and answer.is_claim(index, index + 1)
 
 
 def is_part_of_a_name(answer: Answer, mention: Mention) -> bool:

@@ -154,10 +154,10 @@ def _named(answer: Answer) -> Verdict:
         if veto == ELSEWHERE:  # a wrong finer claim is not saved by a right coarser one
             break
     limit = _above(best)
-    if found := near(answer, limit):
-        best, limit = found, _above(found)
     if refused is not None and refused.rule != PART:  # what is taken back in plain words is not stated in others
         limit = min(level for level in (limit, refused_at) if level is not None)
+    if found := near(answer, limit):
+        best, limit = found, _above(found)
     for rule, find in LOOSER:
         if limit == 0 or (rule in WHOLE and refused is not None):
             continue

@@ -14,7 +14,8 @@ from granola.matching.events import (
     is_of_another_event,
 )
 from granola.matching.forms import place_parts
-from granola.matching.words import words
+from granola.matching.roles import has_another_office, is_a_relative
+from granola.matching.surroundings import is_before_a_finer_place, is_beginning_of_a_name, is_only_around
 
 _LIST = 20  # words to either side that are searched for companions
 _CHAIN = 8  # words behind a place that are searched for its state
@@ -101,8 +102,8 @@ def is_in_another_container(answer: Answer, mention: Mention) -> bool:
     end = _run(answer, start)
     if not _ends(answer, end) or not _is_other(answer, start, end):
         return False
-    if answer.words[end - 1].text in vocabulary.CONTINENTS:
-        return False
+    if answer.words[end - 1].text in vocabulary.CONTINENTS or not vocabulary.GONE.isdisjoint(answer.texts[start:end]):
+        return False  # Bavaria, Holy Roman Empire
     if end < len(answer.words) and answer.words[end].text in ("and", "is", "was", "s"):
         return False
     return not any(other.level > mention.level and other.start >= end for other in answer.mentions)
@@ -147,30 +148,6 @@ def is_before_another_name(answer: Answer, mention: Mention) -> bool:
     return _ends(answer, end) and _is_other(answer, start, end)
 
 
-def is_a_relative(answer: Answer, mention: Mention) -> bool:
-    """`Mozart's father`, `the wife of Mozart`: somebody else, told by a name, unless a subject comes before."""
-    first = mention.start
-    if not _owns(answer, mention):
-        if (
-            first < 2
-            or answer.words[first - 1].text != "of"
-            or answer.words[first - 2].text not in vocabulary.RELATIVES
-        ):
-            return False
-        first -= 2
-    return all(word.text in vocabulary.OPENING for word in answer.words[max(0, first - 6) : first]) and first <= 6
-
-
-def _owns(answer: Answer, mention: Mention) -> bool:
-    if mention.end >= len(answer.words) or answer.words[mention.end].text not in vocabulary.RELATIVES:
-        return False
-    said = answer.words[mention.end - 1]
-    source, own = answer.text[said.start : said.end], words(mention.name)[-1]
-    return source[-2:].lower() in ("'s", "’s", "s'", "s’") and not mention.name[own.start : own.end].endswith(
-        ("'s", "’s")
-    )
-
-
 def is_numbered(answer: Answer, mention: Mention) -> bool:
     """`Toy Story 2` for Toy Story: another of the series."""
     last, right = answer.words[mention.end - 1], mention.end
@@ -189,11 +166,14 @@ PART = "part-of-another-name"
 VETOES: tuple[tuple[str, Callable[[Answer, Mention], bool]], ...] = (
     ("negated", names.is_negated),
     ("only-nearby", names.is_only_nearby),
+    ("only-nearby", is_only_around),
     ("alternatives", names.is_alternative),
     ("alternatives", is_one_of_several),
     (PART, names.is_part_of_a_name),
     (PART, is_numbered),
+    (PART, is_beginning_of_a_name),
     ("relative", is_a_relative),
+    ("relative", has_another_office),
     ("other-kind", names.is_of_another_kind),
     ("other-event", is_of_another_event),
     ("finer-claim-conflict", is_behind_an_unknown_place),
@@ -202,5 +182,6 @@ VETOES: tuple[tuple[str, Callable[[Answer, Mention], bool]], ...] = (
     (ELSEWHERE, is_in_another_container),
     ("finer-claim-conflict", names.follows_a_finer_claim),
     ("finer-claim-conflict", is_before_another_name),
+    ("finer-claim-conflict", is_before_a_finer_place),
 )
 """What takes a mention back, in the order in which it is asked, by the name that the verdict then carries."""

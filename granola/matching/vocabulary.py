@@ -130,6 +130,33 @@ PARTICLES = _set("de da do dos das di del della der den des du d el al bin ibn b
 NO_CLAIM = FUNCTION | TITLES | KINDS
 DEMONYM_ENDINGS = ("ian", "ican", "man", "ean", "ish", "ese", "ench", "utch", "reek", "swiss", "elsh")
 
+# What lies around a place and is more than it: the Chicago area.
+AROUND = _set("area metropolitan metro suburbs suburb outskirts vicinity conurbation agglomeration")
+# Regions that are called so beside their names; those of divisions.py are known anyway.
+REGIONS = (
+    "Alsace", "Aquitaine", "Auvergne", "Burgundy", "Champagne", "Languedoc", "Lorraine", "Picardy", "Provence", "Savoy",
+    "Flanders", "Wallonia", "Silesia", "Galicia", "Moravia", "Bohemia", "Transylvania", "Swabia", "Franconia",
+    "Westphalia", "Pomerania", "Tyrol", "Algarve", "Alentejo", "Crimea", "Kurdistan", "Kashmir", "Punjab", "Bengal",
+    "Sindh", "Balochistan", "Siberia", "Patagonia", "Sahel", "Midlands", "East Anglia", "Ruhr", "Île-de-France",
+    "Normandy", "Brittany", "Occitanie", "Grand Est", "Catalonia", "Andalusia", "Aragon", "Asturias", "Navarre",
+    "Extremadura",
+)  # fmt: skip
+# Words that join the parts of a place's name: Kingston upon Thames, Frankfurt an der Oder, Santiago de Compostela.
+JOINTS = _set("upon am der aan den ob bei unter sur sous les le la de del della do da dos das di du des y en under by")
+SETTLEMENTS = _set(
+    "city town village hamlet suburb district neighborhood neighbourhood commune municipality borough settlement"
+)
+BEFORE_PLACES = _set(
+    "of in state province region county department prefecture canton small little large big old capital coastal "
+    "port northern southern eastern western central historic ancient"
+)
+# What only larger things, gone ones and times are called.
+GONE = _set(
+    "empire union kingdom republic confederation federation commonwealth states dynasty caliphate sultanate ussr "
+    "yugoslavia czechoslovakia prussia gaul mesopotamia world war ages age era period renaissance olympics south "
+    "north east west hemisphere ocean sea middle"
+)
+MAYBE = _set("possibly perhaps maybe")
 CONTINENTS = _set("africa america americas antarctica asia europe oceania eurasia earth")
 MONTHS = _set(
     "january february march april may june july august september october november december jan feb mar apr jun "
@@ -144,6 +171,12 @@ RELATIVES = _set(
     "sibling siblings uncle aunt nephew niece cousin grandfather grandmother grandson granddaughter stepfather "
     "stepmother friend girlfriend boyfriend partner teacher student pupil disciple mentor successor predecessor "
     "assistant colleague rival"
+)
+# People told by an office under or beside another one.
+OFFICES = _set(
+    "president minister secretary deputy vice aide adviser advisor bodyguard chancellor treasurer manager agent lawyer "
+    "doctor physician biographer editor producer drummer guitarist bassist driver bandmate teammate opponent running "
+    "chief general heir valet butler nurse maid mistress lover fiance fiancee lieutenant predecessor captain killer"
 )
 # An answer may begin with these and has no subject yet.
 OPENING = _set("a an the it this that was is by answer i think believe probably perhaps maybe")

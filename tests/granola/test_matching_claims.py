@@ -117,3 +117,104 @@ def test_years_in_few_digits_or_letters(said: str, gold: str, level: int | None)
 )
 def test_the_edge_of_a_range_that_is_asked_for(question: str, gold: str, level: int | None) -> None:
     assert RULES.match("It lasted from 1914 to 1918.", [[gold]], question).level == level
+
+
+PARIS = [["Paris"], ["Île-de-France"], ["France"]]
+MUNICH = [["Munich"], ["Bavaria"], ["Germany"]]
+
+
+@pytest.mark.parametrize(
+    ("said", "levels", "level"),
+    [
+        ("He was born in France, in the city of Lyon.", PARIS, None),
+        ("He was born in France, in the city of Paris.", PARIS, 1),
+        ("He was born in France, in a small town in Normandy.", PARIS, None),
+        ("in Germany, in Hamburg", MUNICH, None),
+        ("in Germany, in the state of Hesse", MUNICH, None),
+        ("in Germany, in the state of Bavaria", MUNICH, 2),
+        ("Germany (Hamburg)", MUNICH, None),
+        ("Germany: Hamburg", MUNICH, None),
+        ("Germany (Munich)", MUNICH, 1),
+        ("He was born in Germany, near Munich.", MUNICH, 3),
+        ("He was born in France, in 1950.", PARIS, 3),  # what follows is no place inside it
+        ("He was born in France, in December 1950.", PARIS, 3),
+        ("He was born in France, in the Middle Ages.", PARIS, 3),
+        ("He was born in France, in the heart of Europe.", PARIS, 3),
+        ("He was born in Bavaria, in Germany.", [["Munich"], ["Bavaria"]], 2),
+        ("He was born in Bavaria, in the Holy Roman Empire.", MUNICH, 2),
+        ("England (United Kingdom)", [["York"], ["England"]], 2),
+    ],
+)
+def test_a_finer_place_behind_a_coarser_one(said: str, levels: list[list[str]], level: int | None) -> None:
+    assert RULES.match(said, levels, "Where was he born?").level == level
+
+
+@pytest.mark.parametrize(
+    ("said", "levels", "level"),
+    [
+        ("the Paris region", PARIS, None),
+        ("the Paris region of France", PARIS, 3),
+        ("the Paris area", PARIS, None),
+        ("the Chicago metropolitan area", [["Chicago"], ["Illinois"]], None),
+        ("a suburb of Chicago, Illinois", [["Chicago"], ["Illinois"]], 2),
+        ("Oak Park, a suburb of Chicago, Illinois", [["Chicago"], ["Illinois"]], None),
+        ("near Hamburg, Germany", [["Hamburg"], ["Germany"]], 2),
+        ("near Hamburg", [["Hamburg"], ["Germany"]], None),
+        ("the Lombardy region", [["Milan"], ["Lombardy"], ["Italy"]], 2),
+        ("the Normandy region of France", [["Normandy"], ["France"]], 1),
+        ("Kingston upon Thames", [["Kingston"], ["Jamaica"]], None),
+        ("Kingston, Jamaica", [["Kingston"], ["Jamaica"]], 1),
+        ("Stratford-upon-Avon", [["Stratford"], ["London"]], None),
+        ("Frankfurt an der Oder", [["Frankfurt am Main", "Frankfurt"], ["Hesse"]], None),
+        ("Frankfurt am Main", [["Frankfurt am Main", "Frankfurt"], ["Hesse"]], 1),
+        ("Frankfurt am Main, Hesse", [["Frankfurt"], ["Hesse"]], 1),  # the coarser tier vouches
+        ("Santiago de Compostela", [["Santiago"], ["Chile"]], None),
+        ("Santiago de Chile", [["Santiago"], ["Chile"]], 1),
+    ],
+)
+def test_names_that_go_on_and_what_lies_around(said: str, levels: list[list[str]], level: int | None) -> None:
+    assert RULES.match(said, levels, "Where was he born?").level == level
+
+
+@pytest.mark.parametrize(
+    ("said", "level"),
+    [
+        ("Paris or Lyon", None),
+        ("Lyon, or possibly Paris", None),
+        ("Paris (possibly Lyon)", None),
+        ("Paris, Île-de-France, or maybe Lyon", None),
+        ("Paris, perhaps in Montmartre", 1),
+        ("possibly Paris", 1),
+    ],
+)
+def test_one_of_two_places_is_none(said: str, level: int | None) -> None:
+    assert RULES.match(said, PARIS, "Where was he born?").level == level
+
+
+CEO = "Who is the CEO of Apple?"
+PRESIDENT = "Who was president in 1964?"
+
+
+@pytest.mark.parametrize(
+    ("said", "question", "gold", "level"),
+    [
+        ("Steve Jobs is the CEO of Apple, with Tim Cook as COO.", CEO, "Tim Cook", None),
+        ("Steve Jobs is the CEO of Apple, with Tim Cook as COO.", CEO, "Steve Jobs", 1),
+        ("Steve Jobs is the CEO of Apple and Tim Cook is the COO.", CEO, "Tim Cook", None),
+        ("The CEO of Apple is Steve Jobs, while Tim Cook is the COO.", CEO, "Tim Cook", None),
+        ("Tim Cook, the former COO, is the CEO of Apple.", CEO, "Tim Cook", 1),
+        ("Tim Cook is the CEO of Apple and Jeff Williams is the COO.", CEO, "Tim Cook", 1),
+        ("Kennedy's vice president Lyndon B. Johnson", PRESIDENT, "John F. Kennedy", None),
+        ("Kennedy's vice president Lyndon B. Johnson", PRESIDENT, "Lyndon B. Johnson", 1),
+        ("Kennedy's vice president, Lyndon Johnson", PRESIDENT, "Lyndon B. Johnson", 1),
+        ("Mozart's older sister", "Who composed it?", "Mozart", None),
+        ("Mozart's older sister", "Whose sister was Nannerl?", "Mozart", 1),
+        ("It was Mozart's opera.", "Whose was it?", "Mozart", 1),
+    ],
+)
+def test_people_beside_the_one_asked_for(said: str, question: str, gold: str, level: int | None) -> None:
+    assert RULES.match(said, [[gold]], question).level == level
+
+
+def test_what_follows_from_an_occupation() -> None:
+    assert RULES.match("He's a footballer, so an athlete.", [["a French footballer"], ["an athlete"]]).level == 2
