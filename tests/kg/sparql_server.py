@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import parse_qs
 
 import orjson
 import rdflib
+from loopback import Answering, Loopback, running
 
 from kg.reading.rdf import lexical_forms
 
 Fault = Callable[["Handler", bytes], bool]  # given the true answer; whether it answered
-JSON = "application/sparql-results+json"
 
 
-class Server(ThreadingHTTPServer):
-    daemon_threads = True
+class Server(Loopback):
+    path = "/sparql"
 
     def __init__(self, path: Path, rows: int) -> None:
-        super().__init__(("127.0.0.1", 0), Handler)
+        super().__init__(Handler)
         with lexical_forms():
             self.graph = rdflib.Graph().parse(path)
         self.rows = rows
@@ -31,21 +29,16 @@ class Server(ThreadingHTTPServer):
         self.always: Fault | None = None
         self.queries: list[str] = []
         self.headers: list[dict[str, str]] = []
-        self.lock = threading.Lock()
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.server_port}/sparql"
 
 
-class Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
+class Handler(Answering):
+    usual = "application/sparql-results+json"
     server: Server
 
-    def do_GET(self) -> None:
+    def do_GET(self) -> None:  # noqa: N802  # the name that http.server calls
         self.answer(b"a question by GET", 405, "text/plain")
 
-    def do_POST(self) -> None:
+    def do_POST(self) -> None:  # noqa: N802
         server = self.server
         form = parse_qs(self.rfile.read(int(self.headers["Content-Length"])).decode())
         query = form["query"][0]
@@ -58,18 +51,6 @@ class Handler(BaseHTTPRequestHandler):
         body = orjson.dumps(found)
         if fault is None or not fault(self, body):
             self.answer(body)
-
-    def answer(self, body: bytes, status: int = 200, kind: str = JSON, **headers: str) -> None:
-        self.send_response(status)
-        self.send_header("Content-Type", kind)
-        self.send_header("Content-Length", str(len(body)))
-        for name, value in headers.items():
-            self.send_header(name.replace("_", "-"), value)
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_: object) -> None:
-        pass
 
 
 def too_many(handler: Handler, _: bytes) -> bool:
@@ -108,23 +89,8 @@ def partial(handler: Handler, body: bytes) -> bool:
 
 
 def half_sent(handler: Handler, body: bytes) -> bool:
-    handler.send_response(200)
-    handler.send_header("Content-Type", JSON)
-    handler.send_header("Content-Length", str(len(body) + 1000))
-    handler.end_headers()
-    handler.wfile.write(body[: len(body) // 2])
-    handler.close_connection = True
+    handler.cut(body[: len(body) // 2], len(body) + 1000)
     return True
-
-
-def silent(handler: Handler, _: bytes) -> bool:
-    handler.close_connection = True
-    return True
-
-
-def slow(handler: Handler, _: bytes) -> bool:
-    time.sleep(0.6)
-    return False
 
 
 def cut_when_long(handler: Handler, body: bytes) -> bool:
@@ -136,10 +102,7 @@ def cut_when_long(handler: Handler, body: bytes) -> bool:
 
 
 def dripping(handler: Handler, body: bytes) -> bool:
-    handler.send_response(200)
-    handler.send_header("Content-Type", JSON)
-    handler.send_header("Content-Length", str(len(body)))
-    handler.end_headers()
+    handler.begin(200, handler.usual, len(body))
     for at in range(8):
         try:
             handler.wfile.write(body[at : at + 1])
@@ -153,12 +116,5 @@ def dripping(handler: Handler, body: bytes) -> bool:
 
 @contextmanager
 def serving(path: Path, *, rows: int = 10**9) -> Iterator[Server]:
-    server = Server(path, rows)
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    try:
+    with running(Server(path, rows)) as server:
         yield server
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import loopback
 import pytest
 import wikidata_api as api
 from api_world import QUICK, WORLD, client
@@ -64,7 +65,7 @@ def test_never_more_than_three_in_flight_whoever_asks(api_server: api.Server, tm
         [api.unavailable],
         [api.half_sent],
         [api.cut_off],
-        [api.silent],
+        [loopback.silent],
         [api.too_many, api.lagging, api.half_sent],
     ],
     ids=lambda faults: "+".join(fault.__name__ for fault in faults),
@@ -111,9 +112,9 @@ def test_a_refusal_is_not_repeated(api_server: api.Server, tmp_path: Path) -> No
 
 def test_answers_that_take_too_long(api_server: api.Server, tmp_path: Path) -> None:
     patience = Patience(base=0.01, tries=2, timeout=0.2)
-    api_server.faults = [api.slow]
+    api_server.faults = [loopback.slow]
     assert len(list(client(api_server, tmp_path, patience).entities(["Q1"]))) == 1
-    api_server.faults = [api.slow] * 9
+    api_server.faults = [loopback.slow] * 9
     with pytest.raises(TimeLimitError):
         list(client(api_server, tmp_path, patience).entities(["Q2"]))
 

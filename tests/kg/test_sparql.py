@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+import loopback
 import pytest
 import sparql_server as srv
 from dump_json import lines
@@ -92,7 +93,13 @@ def test_how_is_asked(server: srv.Server) -> None:
 
 @pytest.mark.parametrize(
     "faults",
-    [[srv.too_many], [srv.blocked], [srv.error_page], [srv.silent], [srv.silent, srv.too_many, srv.error_page]],
+    [
+        [srv.too_many],
+        [srv.blocked],
+        [srv.error_page],
+        [loopback.silent],
+        [loopback.silent, srv.too_many, srv.error_page],
+    ],
     ids=lambda faults: "+".join(fault.__name__ for fault in faults),
 )
 def test_what_passes_is_waited_for(server: srv.Server, faults: list[srv.Fault]) -> None:
@@ -123,7 +130,7 @@ def test_what_does_not_pass_is_told(
     assert len(server.queries) == tries
 
 
-@pytest.mark.parametrize("fault", [srv.slow, srv.dripping])
+@pytest.mark.parametrize("fault", [loopback.slow, srv.dripping])
 def test_the_time_limit_is_ours(server: srv.Server, fault: srv.Fault) -> None:
     server.always = fault
     with pytest.raises(TimeLimitError, match="within"):
@@ -154,7 +161,7 @@ def test_short_results_are_believed_once_a_longer_one_was_whole(server: srv.Serv
 
 
 def test_a_snapshot_by_sparql_is_that_of_rdf(folder: Path, server: srv.Server, tmp_path: Path) -> None:
-    server.faults = [srv.too_many, srv.silent]
+    server.faults = [srv.too_many, loopback.silent]
     server.rows = 100
     report = build_from_sparql(server.url, tmp_path / "out", scope=IDS, patience=QUICK)
     with open_store(tmp_path / "out") as one, open_store(folder / "rdf") as other:

@@ -2,46 +2,39 @@
 
 from __future__ import annotations
 
-import json
-import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import orjson
+from loopback import Answering, Loopback, running
 
 Fault = Callable[["Handler", list[str]], bool]  # whether it answered
 
 
-class Server(ThreadingHTTPServer):
-    daemon_threads = True
+class Server(Loopback):
+    path = "/w/api.php"
 
     def __init__(self, entities: Mapping[str, Any], redirects: Mapping[str, str]) -> None:
-        super().__init__(("127.0.0.1", 0), Handler)
+        super().__init__(Handler)
         self.entities_by_id = entities
         self.redirects = redirects
         self.faults: list[Fault] = []  # the first is used up by the next request
         self.asked: list[list[str]] = []
         self.agents: set[str] = set()
         self.params: list[dict[str, str]] = []
-        self.lock = threading.Lock()
         self.running = self.most_running = 0
         self.slowness = 0.0
         self.longest = 10**9  # bytes of an answer, before it is cut as the API cuts
 
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.server_port}/w/api.php"
 
-
-class Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
+class Handler(Answering):
+    usual = "application/json; charset=utf-8"
     server: Server
 
-    def do_GET(self) -> None:
+    def do_GET(self) -> None:  # noqa: N802  # the name that http.server calls
         server = self.server
         params = {name: values[0] for name, values in parse_qs(urlsplit(self.path).query).items()}
         ids = params.get("ids", "").split("|")
@@ -79,21 +72,6 @@ class Handler(BaseHTTPRequestHandler):
                 break
             found[one] = data
         self.answer({"entities": found, "success": 1})
-
-    def answer(
-        self, body: Any, status: int = 200, kind: str = "application/json; charset=utf-8", **headers: str
-    ) -> None:
-        data = body if isinstance(body, bytes) else json.dumps(body).encode()
-        self.send_response(status)
-        self.send_header("Content-Type", kind)
-        self.send_header("Content-Length", str(len(data)))
-        for name, value in headers.items():
-            self.send_header(name.replace("_", "-"), value)
-        self.end_headers()
-        self.wfile.write(data)
-
-    def log_message(self, *_: object) -> None:
-        pass
 
 
 def too_many(handler: Handler, _: list[str]) -> bool:
@@ -133,28 +111,13 @@ def unavailable(handler: Handler, _: list[str]) -> bool:
 
 
 def half_sent(handler: Handler, _: list[str]) -> bool:
-    handler.send_response(200)
-    handler.send_header("Content-Type", "application/json")
-    handler.send_header("Content-Length", "100000")
-    handler.end_headers()
-    handler.wfile.write(b'{"entities": {"Q1": {"id"')
-    handler.close_connection = True
+    handler.cut(b'{"entities": {"Q1": {"id"', 100_000)
     return True
 
 
 def cut_off(handler: Handler, _: list[str]) -> bool:
     handler.answer(b'{"entities": {"Q1": {"id"')
     return True
-
-
-def silent(handler: Handler, _: list[str]) -> bool:
-    handler.close_connection = True
-    return True
-
-
-def slow(handler: Handler, _: list[str]) -> bool:
-    time.sleep(0.6)
-    return False
 
 
 def forbidden(handler: Handler, _: list[str]) -> bool:
@@ -172,12 +135,5 @@ def bad_id(handler: Handler, ids: list[str]) -> bool:
 
 @contextmanager
 def serving(entities: Mapping[str, Any], redirects: Mapping[str, str] | None = None) -> Iterator[Server]:
-    server = Server(entities, redirects or {})
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    try:
+    with running(Server(entities, redirects or {})) as server:
         yield server
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
