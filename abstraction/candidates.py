@@ -23,6 +23,7 @@ PROVEN = 3  # uses as a value from which the source itself says that an entity c
 ENDINGS = {"label": ("Records", "Recordings")}  # by what is asked for
 UNCOUNTED = 1000.0  # inhabitants of a place that nobody counted
 UNRELATED_TO_SIZE = frozenset({"P36"})
+KEPT = 30_000  # texts whose candidates are kept
 MOST = 60  # candidates that are weighed; the least used of a longer list are left out
 
 
@@ -45,6 +46,21 @@ class Candidates:
         self._classes = gazetteer.classes
         self._priors = priors
         self.typed = TypedNames(graph, self._classes)
+        self._found: dict[tuple[str, str, str], tuple[Candidate, ...] | None] = {}
+        self._signs: dict[tuple[str, str, str, tuple[str, ...]], dict[str, dict[str, float]]] = {}
+
+    def of(self, text: str, relation: Relation, *, measured: str | None = None) -> Sequence[Candidate] | None:
+        """What the text may mean as an answer: `fitting` of `named`, None where nothing carries the name."""
+        key = (text, relation.id, relation.asks)
+        if measured is None and key in self._found:
+            return self._found[key]
+        matches = self.named(text, relation)
+        found = tuple(self.fitting(matches, text, relation, measured=measured)) if matches else None
+        if measured is None:
+            if len(self._found) >= KEPT:
+                self._found.clear()
+            self._found[key] = found
+        return found
 
     def named(self, text: str, relation: Relation) -> tuple[NameMatch, ...]:
         """Items by the text as it stands, else without brackets, without or with an article, else with what names of
@@ -107,6 +123,19 @@ class Candidates:
         do. "prefers", "suits": of the class, or with the occupation, that answers have as a rule. "past": it is no
         more. "no_tier": a region that nobody names. "outer", "inner": it holds a namesake, or lies in one.
         """
+        if measured is not None:
+            return self._signs_of(found, text, relation, measured)
+        key = (text, relation.id, relation.asks, tuple(c.qid for c in found))
+        known = self._signs.get(key)
+        if known is None:
+            if len(self._signs) >= KEPT:
+                self._signs.clear()
+            known = self._signs[key] = self._signs_of(found, text, relation, measured)
+        return {qid: dict(signs) for qid, signs in known.items()}
+
+    def _signs_of(
+        self, found: Sequence[Candidate], text: str, relation: Relation, measured: str | None
+    ) -> dict[str, dict[str, float]]:
         ids = [c.qid for c in found]
         self._priors.fetch(relation, ids)
         family = self._around_others(ids, text)

@@ -10,7 +10,7 @@ it is of low confidence and keeps its rivals.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -124,21 +124,20 @@ class Linker:
 
         `measured` is a statement that the link will be judged by: nothing is concluded from it.
         """
-        matches = self._candidates.named(text, relation)
-        if not matches:
+        answer = measured.target if measured else None
+        found = self._candidates.of(text, relation, measured=answer)
+        if found is None:
             return Link(qid=None, abstained=Abstention.NO_LINK)
         if self.method == "smallest":
-            first = min((m.id for m in matches), key=entity_number)
+            first = min((m.id for m in self._candidates.named(text, relation)), key=entity_number)
             return Link(qid=first, confidence="medium", rule="smallest-id")
-        answer = measured.target if measured else None
-        found = self._candidates.fitting(matches, text, relation, measured=answer)
         found = [c for c in found if not lies_elsewhere(c.qid, relation, question, self._gazetteer)]
         if len(subjects) == 1 and (relation.id == "P36" or len(found) > 1):
             found = [c for c in found if c.qid != subjects[0]]
         if not found:
             return Link(qid=None, abstained=Abstention.TYPE_CONFLICT)
         own = self._candidates.signs(found, text, relation, measured=answer)
-        said = (
+        said: Collection[str] = (
             {t for s in subjects for t in self._graph.targets(s, relation.id)} if relation.id and not measured else ()
         )
         for qid, signs in self._nouns.signs([i for i in own if i not in said], question, relation).items():

@@ -33,6 +33,7 @@ _PARTICIPANTS = frozenset(
         "animator",
     }
 )
+KEPT = 50_000  # entities whose containers are kept
 _LONGEST_LIFE, _YOUNGEST_MAKER = 110, 5
 _POSTHUMOUS = 60  # years after which nobody's work appears as a rule
 _BY = re.compile(r"\bby ((?:[A-ZÀ-Þ][\w.'’-]*)(?:[ ,]+(?:and |de |van |von |of |the )*[A-ZÀ-Þ][\w.'’-]*)*)")
@@ -71,6 +72,8 @@ class Surroundings:
         self._graph = graph
         self._gazetteer = gazetteer
         self._classes = gazetteer.classes
+        self._telling: dict[str, tuple[str, ...]] = {}
+        self._where: dict[str, dict[frozenset[str], str | None]] = {}
 
     def signs(
         self,
@@ -172,6 +175,16 @@ class Surroundings:
 
     def _whereabouts(self, entity_id: str, measured: Measured | None) -> dict[frozenset[str], str | None]:
         """The places that the entity is said to be of or in, and what contains those: normalised names and ids."""
+        if measured is not None:
+            return self._placed(entity_id, measured)
+        known = self._where.get(entity_id)
+        if known is None:
+            if len(self._where) >= KEPT:
+                self._where.clear()
+            known = self._where[entity_id] = self._placed(entity_id, None)
+        return known
+
+    def _placed(self, entity_id: str, measured: Measured | None) -> dict[frozenset[str], str | None]:
         hidden = None
         if measured is not None and entity_id == measured.subject:
             hidden = measured.property
@@ -200,15 +213,26 @@ class Surroundings:
 
     def _named_by(self, qid: str, subject: str | None, question: str) -> bool:
         """Whether the candidate's description or containers name the subject, or the question its containers."""
-        description = normalise(self._graph.description(qid) or "")
-        own = {normalise(n) for n in self._graph.names(qid)}
-        above = self._gazetteer.above(qid)
         if subject is not None:
+            description = normalise(self._graph.description(qid) or "")
+            own = {normalise(n) for n in self._graph.names(qid)}
+            above = self._gazetteer.above(qid)
             names = [n for n in map(normalise, self._graph.names(subject)) if len(n) > 3 and n not in own]
             if any(n in above or phrase_in(n, description) for n in names):
                 return True
         asked = normalise(question)
-        return any(len(n) > 3 and n not in own and phrase_in(n, asked) for n in above)
+        return any(n in asked and phrase_in(n, asked) for n in self._telling_names(qid))
+
+    def _telling_names(self, qid: str) -> tuple[str, ...]:
+        """Names of what contains the entity, but its own and the shortest."""
+        known = self._telling.get(qid)
+        if known is None:
+            if len(self._telling) >= KEPT:
+                self._telling.clear()
+            own = {normalise(n) for n in self._graph.names(qid)}
+            known = tuple(n for n in self._gazetteer.above(qid) if len(n) > 3 and n not in own)
+            self._telling[qid] = known
+        return known
 
     def _made_by(self, qid: str, relation: Relation, subject: str | None, question: str) -> tuple[float, float]:
         """For works of a person: whether it is said to be that person's, or somebody else's."""

@@ -18,6 +18,7 @@ from kg.store.base import NameMatch
 from kg.terms import normalise
 
 LONGEST_TYPE = 3  # words
+KEPT = 30_000  # texts whose entities are kept
 _OF = re.compile(r"\A(?P<type>[^\W\d_][\w '-]*?) of (?:the )?(?P<name>\S.*)\Z", re.I)
 _BRACKETED = re.compile(r"\A(?P<name>[^()]*\S)\s*\((?:the |an? )?(?P<type>[^()]+)\)\Z", re.I)
 _ARTICLE = re.compile(r"\A(?:the|an?)\s+", re.I)
@@ -38,12 +39,22 @@ class TypedNames:
         self._graph = graph
         self._classes = classes
         self._types: dict[str, frozenset[str]] = {}
+        self._found: dict[tuple[str, bool], tuple[NameMatch, ...]] = {}
 
     def find(self, text: str, *, placed: bool = False) -> tuple[NameMatch, ...]:
         """The items that the text names by name and type, none where it is no such text; of several splits the first.
 
         `placed` says that what contains the thing is known too, so that "Kunming City" may be a city called Kunming.
         """
+        key = (text, placed)
+        known = self._found.get(key)
+        if known is None:
+            if len(self._found) >= KEPT:
+                self._found.clear()
+            known = self._found[key] = self._looked_up(text, placed=placed)
+        return known
+
+    def _looked_up(self, text: str, *, placed: bool) -> tuple[NameMatch, ...]:
         splits = list(_splits(text))
         self._graph.find_all(split.name for split in splits)
         for split in splits:

@@ -28,6 +28,7 @@ from abstraction.classes import Classifier
 from abstraction.gazetteer import Gazetteer
 from abstraction.linking import Link, Linker
 from abstraction.pipeline import PROPERTIES
+from abstraction.priors import Priors
 from abstraction.relations import Relation, relation, table
 from abstraction.surroundings import Measured
 from kg.graph import Graph
@@ -151,13 +152,15 @@ def report(per_relation: dict[str, Tally], total: Tally) -> None:
         print(line)
 
 
-def absent(linker: Linker, graph: Partial, asked: list[Question]) -> None:
+def absent(graph: Partial, gazetteer: Gazetteer, asked: list[Question]) -> None:
     """How often a namesake is believed where the snapshot lacks the entity that is meant."""
+    priors = Priors(graph.store)
     counts: Counter[str] = Counter()
     for question in asked:
         if not question.ambiguous:
             continue
         graph.absent = question.target
+        linker = Linker(graph, gazetteer, priors=priors)  # keeps what a name may mean
         around = linker.subjects(graph.label(question.subject), None, question.relation)
         link = linker.link(question.text, question.relation, subjects=around)
         counts["abstained" if link.abstained or not link.qid else link.confidence or ""] += 1
@@ -199,7 +202,7 @@ def main(arguments: Iterable[str] | None = None) -> int:
                 )
         report(per_relation, total)
         if given.absent:
-            absent(linker, graph, asked)
+            absent(graph, gazetteer, asked)
     return 0
 
 

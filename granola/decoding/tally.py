@@ -320,21 +320,33 @@ def _claim(
     information: float,
 ) -> Claim:
     saying = {node.response for node in members if node.level == 0}
-    texts = Counter(node.tier.text for node in members if node.level > 0)
-    if not texts or saying == held:
-        texts = Counter()
+    qids = {node.tier.qid for node in members if node.tier.qid}
+    own = [node.tier.text for node in members if node.level > 0]
+    if own and saying != held:
+        text = own[0] if len(set(own)) == 1 else _most(Counter(own), members)
+    else:
+        said: Counter[str] = Counter()
         for number in saying:
-            texts[readings[number].said.whole] += len(groups[number])
-    labels = {node.tier.text for node in members if node.tier.qid}
+            said[readings[number].said.whole] += len(groups[number])
+        text = _most(said, members)
+    by = frozenset().union(*[groups[number] for number in saying])
     return Claim(
-        text=min(texts, key=lambda text: (-texts[text], text not in labels, len(text), text)),
-        qid=min((node.tier.qid for node in members if node.tier.qid), default=None),
+        text=text,
+        qid=min(qids) if qids else None,
         bits=_bits(members),
-        supporters=frozenset().union(*(groups[number] for number in held)),
-        said_by=frozenset().union(*(groups[number] for number in saying)),
+        supporters=by if saying == held else frozenset().union(*[groups[number] for number in held]),
+        said_by=by,
         depth=depth,
         information=information,
     )
+
+
+def _most(texts: Counter[str], members: Sequence[_Node]) -> str:
+    """The commonest text; of as common ones that of an entity, then the shortest."""
+    if len(texts) == 1:
+        return next(iter(texts))
+    labels = {node.tier.text for node in members if node.tier.qid}
+    return min(texts, key=lambda text: (-texts[text], text not in labels, len(text), text))
 
 
 @lru_cache(maxsize=1 << 15)
