@@ -21,15 +21,14 @@ from abstraction.models.sampler import Decode, Drawing, Ending, Row
 from kg.files import sha256_of
 
 MODELS_HELP = "a local model needs transformers and torch: pip install 'granola-ladders[models]'"
-DTYPES = ("auto", "float32", "bfloat16", "float16")
 _BATCHES = 4  # batches that are taken at a time and sorted by length, so that rows of a batch are alike
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LocalSettings:
-    """`device`: auto (a GPU where there is one), cpu, cuda or cuda:1; `dtype`: one of DTYPES, auto as the weights are.
+    """`device`: auto (a GPU where there is one), cpu, cuda or cuda:1. `batch`: answers generated together.
 
-    `batch`: answers generated together.
+    `dtype`: auto (as the weights are), float32, bfloat16 or float16.
     """
 
     device: str = "auto"

@@ -9,7 +9,6 @@ from __future__ import annotations
 import logging
 import re
 import sqlite3
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -72,7 +71,6 @@ class RDFReading:
     rejects: list[tuple[str, int | None, Reject, str | None]] = field(default_factory=list)
     redirects: dict[str, str] = field(default_factory=dict)
     truthy: bool = False
-    ignored: Counter[str] = field(default_factory=Counter)
 
     def entities(self, work: Path) -> Iterator[dict[str, Any]]:
         """Every entity that the files speak of, by number, properties first. `work`: a folder for what is gathered.

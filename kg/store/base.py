@@ -14,7 +14,7 @@ Contract for every backend
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
@@ -90,12 +90,4 @@ class Store(Protocol):
 
     def close(self) -> None:
         """Release what the store holds. Reading afterwards is an error; closing twice is not."""
-        ...
-
-
-class WritableStore(Store, Protocol):
-    """A store under construction."""
-
-    def write(self, entities: Iterable[Entity]) -> int:
-        """Put entities in and return how many were given. The last of the same id stays: idempotent."""
         ...

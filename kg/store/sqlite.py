@@ -27,7 +27,7 @@ _SEEK = 8  # up to this many properties are looked up one by one, more are filte
 class SQLiteStore:
     """A snapshot file, opened for reading with `open` or made with `create`, `write` and `finish`.
 
-    Implements `kg.store.base.WritableStore`. A file opened for reading is taken as immutable and mapped into
+    Implements `kg.store.base.Store`. A file opened for reading is taken as immutable and mapped into
     memory, so several processes share its pages.
     """
 
