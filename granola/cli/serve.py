@@ -36,6 +36,17 @@ def serve(
     max_rows: int = typer.Option(10_000, "--max-rows", min=1, help="Most rows of a batch, and of a file to score."),
     seconds: float = typer.Option(10.0, min=0.1, help="Longest time for one request; a batch has 60 times as much."),
     waiting: int = typer.Option(32, min=1, help="Requests that wait, in each process; further ones are refused."),
+    model: str | None = typer.Option(
+        None,
+        help="A chat model for those requests that want one: openai:URL#NAME, local:FOLDER or replay:FILE.",
+        metavar="MODEL",
+    ),
+    answers: Path | None = typer.Option(
+        None, help="Where the model's answers are kept, so that nothing is asked twice.", metavar="FILE"
+    ),
+    model_seconds: float = typer.Option(
+        60.0, "--model-seconds", min=1, help="Longest time for a request to the model."
+    ),
     per_client: int | None = typer.Option(
         None,
         "--per-client",
@@ -55,6 +66,8 @@ def serve(
     from granola.service.settings import MIB, Settings, is_loopback
     from kg.store import open_store
 
+    if answers is not None and model is None:
+        raise UsageError("--answers goes with --model, which is not given")
     if (snapshot is None) != demo:
         raise UsageError("give the --snapshot to serve, or --demo for the bundled one; not both")
     check_language(language)
@@ -82,10 +95,17 @@ def serve(
             waiting=waiting,
             per_client=per_client,
             hosts=_hosts(host, allow_host),
+            model=model,
+            answers=None if answers is None else str(answers),
+            model_seconds=model_seconds,
             connections=connections,
         )
         with closing(open_store(where)) as store:  # what is wrong with it is told before anything is started
             about = str(store.manifest()["snapshot_id"])[:8]
+        if model is not None:
+            from granola.service.models import opened
+
+            opened(settings).close()
         sock = bind(host, port, workers=workers)
         name = f"[{host}]" if ":" in host else host
         address = f"http://{name}:{sock.getsockname()[1]}"

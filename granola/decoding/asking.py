@@ -120,6 +120,10 @@ class Answerer:
             for row in drawn:
                 yield row if isinstance(row, Unanswered) else next(decided)
 
+    def aggregate(self, rows: Sequence[SampleRow]) -> Iterator[Answered | Unanswered]:
+        """DRAG on responses that are there: what the model makes of each row's samples, in order."""
+        return self._aggregated(rows)
+
     def _drawn(self, rows: Sequence[SampleRow]) -> Iterator[SampleRow | Unanswered]:
         prompt = self._prompts[METHODS[self._asking.method].asks.name]
         sampling = self._asking.sampling()

@@ -76,7 +76,7 @@ class JudgeMatcher:
         """`judge|model:NAME-HASH|prompt:HASH|temperature:0`: who judged, by the hash of all that tells it, and how."""
         identity = dict(self.model.identity)
         told = hashlib.sha256(orjson.dumps(identity, option=orjson.OPT_SORT_KEYS, default=str)).hexdigest()[:_HASH]
-        called = str(identity.get("name") or identity.get("kind") or "model")
+        called = str(identity.get("model") or identity.get("kind") or "model")
         called = "".join(c if c.isalnum() or c in "._/-" else "_" for c in called)
         prompt = prompts_hash(dict(self.prompts))[:_HASH]
         return f"judge|model:{called}-{told}|prompt:{prompt}|temperature:{self.sampling.temperature:g}"

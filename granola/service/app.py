@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
-import logging
 import shlex
-import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import PurePath
@@ -15,104 +12,29 @@ from typing import Annotated, Any
 import orjson
 from fastapi import FastAPI, Path, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import StreamingResponse
 from starlette.exceptions import HTTPException
 
 from abstraction.errors import AbstractionError
-from abstraction.rows import TieredRow as Row
 from granola import __version__
 from granola.errors import GranolaError
 from granola.service import documents, work
-from granola.service.bench import Bench
-from granola.service.desk import Desk, Done, Lease
 from granola.service.entities import entity_json
-from granola.service.gate import SNAPSHOT_HEADER, App, Gate, Receive, Scope, Send
+from granola.service.gate import SNAPSHOT_HEADER, App, Gate
 from granola.service.holding import Holding
+from granola.service.judging_routes import add_judging
+from granola.service.ladder_routes import add_ladders
 from granola.service.lane import lanes_of
-from granola.service.metrics import Metrics
 from granola.service.page_routes import add_page
-from granola.service.problems import MEDIA_TYPE, Problem, problem_of
+from granola.service.problems import Problem
+from granola.service.running import JSON, Service, answer
 from granola.service.schemas import (
-    AggregateAnswer,
-    AggregateRequest,
     Health,
-    LadderRequest,
     Language,
-    LinkAnswer,
-    Linker,
-    MatchAnswer,
-    MatchRequest,
-    ScoreAnswer,
-    ScoreRequest,
     SearchAnswer,
-    TieredRow,
 )
 from granola.service.settings import Settings
-from granola.service.worker import SWEEP_SECONDS
+from granola.service.telling import problem_of_errors
 from kg.errors import KGError
-
-JSON, NDJSON = "application/json", "application/x-ndjson"
-TELL_SECONDS = 10.0
-log = logging.getLogger("granola.service")
-
-
-class Service:
-    """What the routes share. `desk` is open between the application's start and its end."""
-
-    def __init__(self, settings: Settings) -> None:
-        self.settings = settings
-        self.desk = Desk(settings)
-        self.bench = Bench(settings.batches)
-        self.metrics = Metrics()
-        self._told: dict[str, float] = {}
-        self._sweeping: asyncio.Task[None] | None = None
-
-    async def open(self) -> None:
-        """Open the snapshot. Raises what that raises."""
-        await self.desk.open()
-        self.bench.open()
-        self.metrics.serves(self.desk.snapshot_id)
-        self._sweeping = asyncio.create_task(self._sweep())
-
-    async def reload(self) -> None:
-        """Take up the snapshot anew."""
-        if await self.desk.reload():
-            self.metrics.serves(self.desk.snapshot_id)
-
-    def tell(self, problem: Problem, error: Exception) -> None:
-        """Log a failure; one of each sort in a while, for there may be thousands a second."""
-        now = time.monotonic()
-        if now - self._told.get(problem.code, -TELL_SECONDS) >= TELL_SECONDS:
-            self._told[problem.code] = now
-            log.error("answered %d %s: %s", problem.status, problem.code, error)
-
-    def told(self, problem: Problem) -> Response:
-        """The answer that is a problem."""
-        self.metrics.refused.labels(problem.code).inc()
-        return Response(problem.body(), problem.status, problem.headers(), media_type=MEDIA_TYPE)
-
-    def failed(self, error: Exception) -> Response:
-        """The answer where an error of ours was raised; what is our own fault is logged."""
-        problem = problem_of(error)
-        if problem.status >= 500 and not isinstance(error, Problem):
-            self.tell(problem, error)
-        return self.told(problem)
-
-    async def _sweep(self) -> None:
-        """Look after what takes too long, for as long as the service runs."""
-        while True:
-            await asyncio.sleep(SWEEP_SECONDS)
-            now = time.monotonic()
-            self.desk.sweep(now)
-            self.bench.sweep(now)
-            self.metrics.waiting.set(self.desk.waiting)
-
-    async def close(self) -> None:
-        """End what was begun and close the snapshot."""
-        if self._sweeping is not None:
-            self._sweeping.cancel()
-        self.bench.close()
-        await self.desk.close()
 
 
 def create_app(settings: Settings) -> tuple[App, Service]:
@@ -138,8 +60,8 @@ def create_app(settings: Settings) -> tuple[App, Service]:
     _handle_errors(app, service)
     _add_health(app, service)
     _add_reading(app, service)
-    _add_ladders(app, service)
-    _add_judging(app, service)
+    add_ladders(app, service)
+    add_judging(app, service)
     add_page(app, service.desk, service.bench, seconds=settings.seconds)
     documents.describe(app)
     lanes = lanes_of(app, service.failed, _OURS)
@@ -149,17 +71,12 @@ def create_app(settings: Settings) -> tuple[App, Service]:
 def _handle_errors(app: FastAPI, service: Service) -> None:
     told = service.told
 
-    async def invalid(request: Request, error: Exception) -> Response:
+    async def invalid(_: Request, error: Exception) -> Response:
         assert isinstance(error, RequestValidationError)
-        kind = request.headers.get("content-type", "none")
-        if "json" not in kind and any(one["loc"][0] == "body" for one in error.errors()):
-            return told(Problem(415, "media-type", "send JSON, with the header Content-Type: application/json"))
-        return told(_invalid(error))
+        return told(problem_of_errors(error.errors()))
 
     async def http(_: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
-        if error.status_code == 400:
-            return told(Problem(400, "json", "the body is no JSON in UTF-8"))
         codes = {
             404: ("path", "no such path; GET /v1/openapi.json tells those there are"),
             405: ("method", "not this way"),
@@ -179,25 +96,6 @@ def _handle_errors(app: FastAPI, service: Service) -> None:
 
 
 _OURS: tuple[type[Exception], ...] = (Problem, AbstractionError, GranolaError, KGError)
-_SHOWN_ERRORS = 5
-
-
-def _invalid(error: RequestValidationError) -> Problem:
-    """What pydantic found, without repeating what was sent."""
-    errors = error.errors()
-    if any(one["type"] == "json_invalid" for one in errors):
-        return Problem(
-            400, "json", f"the body is no JSON: {errors[0].get('ctx', {}).get('error', 'it cannot be read')}"
-        )
-    places = [".".join(map(str, one["loc"][1:])) or str(one["loc"][0]) for one in errors]
-    said = [f"{place}: {one['msg']}" for place, one in zip(places, errors, strict=True)]
-    return Problem(422, "request", "; ".join(said[:_SHOWN_ERRORS]))
-
-
-def _answer(
-    body: bytes, snapshot_id: str, media_type: str = JSON, headers: Mapping[str, str] | None = None
-) -> Response:
-    return Response(body, headers={SNAPSHOT_HEADER: snapshot_id, **(headers or {})}, media_type=media_type)
 
 
 def _add_health(app: FastAPI, service: Service) -> None:
@@ -214,7 +112,7 @@ def _add_health(app: FastAPI, service: Service) -> None:
         """Whether requests can be answered."""
         headers = {"Cache-Control": "no-store"}
         if service.desk.is_open:
-            return _answer(b'{"status":"ok"}', service.desk.snapshot_id, headers=headers)
+            return answer(b'{"status":"ok"}', service.desk.snapshot_id, headers=headers)
         return Response(b'{"status":"starting"}', 503, media_type=JSON, headers=headers)
 
     @app.get(
@@ -242,7 +140,7 @@ def _add_reading(app: FastAPI, service: Service) -> None:
         if now in kept or "*" in kept:
             return Response(status_code=304, headers={**headers, SNAPSHOT_HEADER: desk.snapshot_id})
         done = await desk.run(lambda holding: orjson.dumps(make(holding)))
-        return _answer(done.value, done.snapshot_id, headers={**headers, "ETag": tag(done.snapshot_id)})
+        return answer(done.value, done.snapshot_id, headers={**headers, "ETag": tag(done.snapshot_id)})
 
     @app.get("/v1/entity/{qid}", tags=["snapshot"], responses=documents.gotten(404))
     async def entity(
@@ -286,115 +184,3 @@ def public(manifest: Mapping[str, Any]) -> dict[str, Any]:
         except ValueError:
             out["command"] = ""
     return out
-
-
-def _add_ladders(app: FastAPI, service: Service) -> None:
-    desk = service.desk
-
-    async def of_question(asked: LadderRequest, do: Callable[..., Any]) -> Done[Any]:
-        data = asked.model_dump(exclude_unset=True, exclude={"language", "linker"})
-        row = work.read_question(data)
-        return await desk.run(lambda holding: do(holding, row, language=asked.language, linker=asked.linker))
-
-    @app.post("/v1/ladder", response_model=TieredRow, tags=["ladders"], responses=documents.posted())
-    async def ladder(asked: LadderRequest) -> Response:
-        """The ladder of one answer: ever coarser correct answers with what entails each, or why there is none."""
-
-        def do(holding: Holding, row: Any, **settings: Any) -> tuple[bytes, str | None]:
-            made = work.ladder(holding, row, **settings)
-            return work.line_of(made.to_json(), first=True), made.abstained
-
-        done = await of_question(asked, do)
-        body, abstained = done.value
-        service.metrics.laddered(abstained)
-        return _answer(body, done.snapshot_id)
-
-    @app.post("/v1/link", response_model=LinkAnswer, tags=["ladders"], responses=documents.posted())
-    async def link(asked: LadderRequest) -> Response:
-        """Which entity each answer means, how sure that is, and who else it may be."""
-        done = await of_question(asked, lambda *given, **settings: orjson.dumps(work.links(*given, **settings)))
-        return _answer(done.value, done.snapshot_id)
-
-    @app.post("/v1/aggregate", response_model=AggregateAnswer, tags=["ladders"], responses=documents.posted())
-    async def aggregate(asked: AggregateRequest) -> Response:
-        """One answer of several responses: the finest that enough of them entail, or what most of them say."""
-        row = work.read_samples(asked.model_dump(exclude_unset=True, exclude=set(work.AGGREGATE_SETTINGS)))
-        done = await desk.run(lambda holding: work.line_of(work.aggregate(holding, row, asked)))
-        return _answer(done.value, done.snapshot_id)
-
-    @app.post(
-        "/v1/ladders", tags=["ladders"], responses=documents.LINES, openapi_extra=documents.BATCH,
-        response_class=StreamingResponse,
-    )  # fmt: skip
-    async def ladders(
-        request: Request,
-        language: Language = "en",
-        linker: Linker = "question",
-        relation: Annotated[str | None, Query(pattern=r"^P[1-9][0-9]{0,8}$")] = None,
-    ) -> Response:
-        """Ladders of a batch, each as soon as it is made; bad rows are rejected in their places with the reason."""
-        rows = work.read_batch(await request.body(), relation=relation, most=service.settings.rows)
-        batch = work.Batch(rows, language=language, linker=linker)
-        return _Lines(batch, service)
-
-
-class _Lines(StreamingResponse):
-    """The lines of a batch as they are made, all from one snapshot, which is let go when the last is sent or nobody
-    reads on. Where it cannot go on, a last line tells the problem, and the connection is cut."""
-
-    media_type = NDJSON
-
-    def __init__(self, batch: work.Batch, service: Service) -> None:
-        super().__init__(iter(()))
-        self._batch = batch
-        self._service = service
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        async with self._service.desk.lease() as lease:
-            self.headers[SNAPSHOT_HEADER] = lease.snapshot_id
-            self.body_iterator = self._lines(lease)
-            await super().__call__(scope, receive, send)
-
-    async def _lines(self, lease: Lease) -> AsyncIterator[bytes]:
-        counted = 0
-        while not self._batch.is_done:
-            try:
-                lines = await lease.run(self._batch.slice, seconds=self._service.settings.batch_seconds)
-            except Exception as error:
-                yield orjson.dumps({"problem": problem_of(error).to_json()}, option=orjson.OPT_APPEND_NEWLINE)
-                raise
-            for abstained in self._batch.abstained[counted:]:
-                self._service.metrics.laddered(abstained)
-            counted = len(self._batch.abstained)
-            yield lines
-
-
-def _add_judging(app: FastAPI, service: Service) -> None:
-    @app.post("/v1/match", response_model=MatchAnswer, tags=["judging"], responses=documents.posted())
-    async def match(asked: MatchRequest) -> Response:
-        """At which level each prediction matches a ladder, and by which rule."""
-        row = _row_of(asked)
-        chosen = work.chosen_matcher(asked.matcher, asked.tau, asked.language)
-        found = await service.bench.run(
-            lambda: orjson.dumps(work.match(asked.predictions, row, chosen, asked.lambda_)),
-            seconds=service.settings.seconds,
-        )
-        return _answer(found, service.desk.snapshot_id)
-
-    @app.post("/v1/score", response_model=ScoreAnswer, tags=["judging"], responses=documents.posted())
-    async def score(asked: ScoreRequest) -> Response:
-        """The scores of predictions against tiered rows, with intervals and a signature."""
-        found = await service.bench.run(
-            lambda: orjson.dumps(work.scores(asked, most=service.settings.rows)),
-            seconds=service.settings.batch_seconds,
-        )
-        return _answer(found, service.desk.snapshot_id)
-
-
-def _row_of(asked: MatchRequest) -> Row:
-    if (asked.row is None) == (asked.levels is None):
-        raise Problem(422, "request", "give either a tiered row or levels")
-    if asked.row is not None:
-        return Row.from_json(asked.row.model_dump(exclude_unset=True))
-    assert asked.levels is not None
-    return work.row_of_names(asked.levels, asked.question)

@@ -122,19 +122,24 @@ class Desk:
         return Done(value, reader.opened.result().snapshot_id)
 
     @asynccontextmanager
-    async def lease(self) -> AsyncIterator[Lease]:
-        """A reader for a batch. Raises Problem where too many batches are at work."""
-        if self._batches >= self.settings.batches:
+    async def lease(self, *, counted: bool = True) -> AsyncIterator[Lease]:
+        """A reader for a batch, or for some steps that are not counted as one.
+
+        Raises Problem where too many batches are at work, and where too much waits.
+        """
+        if not counted and self.is_full:
+            raise overloaded(TOO_MANY_WAIT)
+        if counted and self._batches >= self.settings.batches:
             raise overloaded(
                 f"{self._batches} batches are being answered, which is as many as at a time", retry_after=5
             )
         reader = min(self._readers, key=lambda one: (one.leases, one.waiting))
-        self._batches += 1
+        self._batches += counted
         reader.leases += 1
         try:
             yield Lease(self, reader)
         finally:
-            self._batches -= 1
+            self._batches -= counted
             reader.release()
 
     def sweep(self, now: float) -> None:

@@ -9,7 +9,6 @@ import asyncio
 import base64
 import binascii
 import hmac
-import json
 import logging
 import time
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
@@ -18,7 +17,7 @@ from typing import Any
 from granola import __version__
 from granola.service.desk import Desk
 from granola.service.guard import Guard
-from granola.service.lane import Lane
+from granola.service.lane import LARGE, SMALL, Lane
 from granola.service.metrics import Metrics
 from granola.service.problems import (
     MEDIA_TYPE,
@@ -26,6 +25,7 @@ from granola.service.problems import (
     Problem,
     overloaded,
     problem_of,
+    too_large,
     too_many_of_one,
 )
 from granola.service.settings import Settings
@@ -114,36 +114,30 @@ class Gate:
         if scope["method"] not in ("POST", "PUT", "PATCH"):
             await self._app(scope, receive, answer)
             return
-        held = self._length(headers)
+        most = self._settings.body if path in LARGE else min(self._settings.body, SMALL)
+        held = self._length(headers, most)
         body = bytearray()
         try:
-            await self._receive(receive, body, held)
+            await self._receive(receive, body, held, most)
         finally:
             self._buffered -= len(body)
         whole = bytes(body)
-        _check_text(whole)
         lane = self._lanes.get(path) if scope["method"] == "POST" else None
-        asked = None if lane is None else lane.read(headers.get(b"content-type", b""), whole)
-        if lane is None or asked is None:
+        if lane is None:
             await self._app(scope, _replay(whole, receive), answer)
         else:
             scope["route"] = lane
-            await (await lane.answer(asked))(scope, receive, answer)
+            response = await lane.answer(headers.get(b"content-type", b""), scope["query_string"], whole)
+            await response(scope, receive, answer)
 
-    def _length(self, headers: dict[bytes, bytes]) -> int:
+    def _length(self, headers: Mapping[bytes, bytes], most: int) -> int:
         said = headers.get(b"content-length", b"")
         length = int(said) if said.isdigit() else 0
-        if length > self._settings.body:
-            raise self._too_large()
+        if length > most:
+            raise too_large(most)
         return length
 
-    def _too_large(self) -> Problem:
-        most = self._settings.body
-        return Problem(
-            413, "body-size", f"the body has more than {most:,} bytes; send less at a time", more={"most": most}
-        )
-
-    async def _receive(self, receive: Receive, body: bytearray, length: int) -> None:
+    async def _receive(self, receive: Receive, body: bytearray, length: int, most: int) -> None:
         if self._buffered + length > self._settings.buffered:
             raise overloaded("too much is being received at the moment", retry_after=2)
         more = True
@@ -154,8 +148,8 @@ class Gate:
             part = message.get("body", b"")
             body += part
             self._buffered += len(part)
-            if len(body) > self._settings.body:
-                raise self._too_large()
+            if len(body) > most:
+                raise too_large(most)
             if self._buffered > self._settings.buffered:
                 raise overloaded("too much is being received at the moment", retry_after=2)
             more = message.get("more_body", False)
@@ -208,18 +202,6 @@ class _Answer:
             self.status = message["status"]
             message = {**message, "headers": [*message["headers"], *_ALWAYS]}
         await self._send(message)
-
-
-def _check_text(body: bytes) -> None:
-    """Raise Problem for halves of surrogate pairs, which JSON can write and no text can hold."""
-    if b"\\ud" not in body and b"\\uD" not in body:
-        return
-    try:
-        json.dumps(json.loads(body), ensure_ascii=False).encode()
-    except UnicodeEncodeError:
-        raise Problem(400, "json", "half of a surrogate pair is no text") from None
-    except (ValueError, RecursionError):
-        return  # told where it is parsed, with its place
 
 
 def _encoded(problem: Problem, body: bytes, *more: tuple[bytes, bytes]) -> list[tuple[bytes, bytes]]:

@@ -8,6 +8,9 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+from abstraction.models.base import ChatModel
+from abstraction.phrasing.checking import Unproven
+from abstraction.phrasing.phraser import Mode, ModelPhraser
 from abstraction.pipeline import LadderMaker
 from granola.decoding import Aggregator
 from kg.model import Entity
@@ -16,6 +19,7 @@ from kg.store.base import NameMatch, Store
 
 LANGUAGES_KEPT = 4
 ENTITIES_KEPT = 200_000
+PHRASERS_KEPT = 2
 AGGREGATIONS_KEPT = 20_000  # questions after which what was kept of them is dropped
 MIRROR_PATIENCE = 2.0  # seconds that a request waits for a Neo4j server that is away
 
@@ -105,6 +109,7 @@ class Holding:
         self._makers: OrderedDict[tuple[str, str], LadderMaker] = OrderedDict()
         self._aggregator: tuple[tuple[str, str], Aggregator] | None = None
         self._aggregated = 0
+        self._phrasers: OrderedDict[tuple[str, str, str], ModelPhraser] = OrderedDict()
 
     def maker(self, language: str | None = None, linker: str = "question") -> LadderMaker:
         """The maker for a language and a linker. Those asked for last are kept, and none that has grown too large."""
@@ -116,6 +121,18 @@ class Holding:
         while len(self._makers) > LANGUAGES_KEPT:
             self._makers.popitem(last=False)
         return maker
+
+    def phraser(self, model: ChatModel, *, mode: str, unproven: str, language: str) -> ModelPhraser:
+        """What phrases ladders with a model; those asked for last are kept."""
+        key = (mode, unproven, language)
+        phraser = self._phrasers.pop(key, None) or ModelPhraser(
+            model, self.store, mode=_mode(mode), unproven=_unproven(unproven), language=language
+        )
+        phraser.model = model
+        self._phrasers[key] = phraser
+        while len(self._phrasers) > PHRASERS_KEPT:
+            self._phrasers.popitem(last=False)
+        return phraser
 
     def aggregator(self, language: str, linker: str) -> Aggregator:
         """What makes one answer of several; the last one is kept, for a while."""
@@ -140,11 +157,20 @@ class Holding:
         for maker in self._makers.values():
             maker.start_afresh()
         self._aggregator = None
+        self._phrasers.clear()
 
     def close(self) -> None:
         """Close the snapshot."""
         self._makers.clear()
         self.store.close()
+
+
+def _mode(word: str) -> Mode:
+    return "word" if word == "word" else "free"
+
+
+def _unproven(word: str) -> Unproven:
+    return "drop" if word == "drop" else "keep"
 
 
 def _opened(where: str, seconds: float) -> Store:

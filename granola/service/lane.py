@@ -1,7 +1,6 @@
-"""The short way to a route: JSON read by the route's own type, and answered by its own function.
+"""How JSON that is sent is read: by the route's own type, and answered by its own function.
 
-Routing and what frameworks do around it cost more than a ladder's bytes. Whatever is not as it should be takes the long
-way through the application, which tells what is wrong with it.
+What frameworks do around that costs more than a ladder's bytes, so the gate goes here without them.
 """
 
 from __future__ import annotations
@@ -10,12 +9,19 @@ import json
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, get_type_hints
+from urllib.parse import parse_qsl
 
 from fastapi import FastAPI, Response
 from fastapi.routing import APIRoute
 from pydantic import BaseModel, ValidationError
 
+from granola.service.problems import Problem
+from granola.service.telling import problem_of_errors
+
 PARAMETER = "asked"  # of the functions that have a lane: all that they take
+MOST_VALUES = 1_000_000  # of one body: more would hold up everybody while they are read
+SMALL = 1 << 20  # bytes of the body of a request that is about one question
+LARGE = frozenset({"/v1/ladders", "/v1/score"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,21 +34,54 @@ class Lane:
     failed: Callable[[Exception], Response]
     errors: tuple[type[Exception], ...]
 
-    def read(self, media_type: bytes, body: bytes) -> BaseModel | None:
-        """What is asked; None where the body is not as it should be."""
-        if media_type.partition(b";")[0].strip().lower() != b"application/json":
-            return None
+    async def answer(self, media_type: bytes, query: bytes, body: bytes) -> Response:
+        """The route's answer, what is wrong with the request included."""
         try:
-            return self.kind.model_validate(json.loads(body))
-        except (ValidationError, ValueError, RecursionError):
-            return None
-
-    async def answer(self, asked: BaseModel) -> Response:
-        """The route's answer, errors of ours included."""
-        try:
-            return await self.function(asked)
+            return await self.function(self._read(media_type, query, body))
         except self.errors as error:
             return self.failed(error)
+
+    def _read(self, media_type: bytes, query: bytes, body: bytes) -> BaseModel:
+        kind = media_type.partition(b";")[0].strip().lower()
+        if kind != b"application/json" and not (kind.startswith(b"application/") and kind.endswith(b"+json")):
+            raise Problem(415, "media-type", "send JSON, with the header Content-Type: application/json")
+        if query:
+            names = ", ".join(sorted({name for name, _ in parse_qsl(query.decode("latin-1"), keep_blank_values=True)}))
+            raise Problem(422, "request", f"{names[:100]} stands in the address; {self.path} reads its body alone")
+        check_values(body)
+        try:
+            data = json.loads(body) if body else {}
+        except RecursionError:
+            raise Problem(400, "json", "the JSON is nested too deeply to be a request") from None
+        except UnicodeDecodeError:
+            raise Problem(400, "json", "the body is no text in UTF-8") from None
+        except ValueError as error:
+            raise Problem(400, "json", f"the body is no JSON: {error}") from None
+        check_text(body, data)
+        try:
+            return self.kind.model_validate(data)
+        except RecursionError:
+            raise Problem(400, "json", "the JSON is nested too deeply to be a request") from None
+        except ValidationError as error:
+            raise problem_of_errors(error.errors(include_url=False)) from None
+
+
+def check_values(body: bytes) -> None:
+    """Raise Problem for JSON of more values than are read at a time. Texts may hold such signs too: it is a bound."""
+    if len(body) > MOST_VALUES and body.count(b",") + body.count(b"[") + body.count(b"{") > MOST_VALUES:
+        raise Problem(
+            413, "too-many-values", f"the JSON has more than {MOST_VALUES:,} values; send several requests",
+            more={"most": MOST_VALUES},
+        )  # fmt: skip
+
+
+def check_text(body: bytes, data: Any) -> None:
+    """Raise Problem for halves of surrogate pairs, which JSON can write and no text can hold."""
+    if b"\\ud" in body or b"\\uD" in body:
+        try:
+            json.dumps(data, ensure_ascii=False).encode()
+        except UnicodeEncodeError:
+            raise Problem(400, "json", "half of a surrogate pair is no text") from None
 
 
 def lanes_of(

@@ -36,6 +36,10 @@ class Metrics:
         self.ladders = Counter(
             "granola_ladders", "Ladders made: whole, or by the code of the abstention.", ["outcome"], registry=own
         )
+        self.phrasings = Counter(
+            "granola_phrased", "Ladders put to the model: phrased, or why they stay the graph's.", ["outcome"],
+            registry=own,
+        )  # fmt: skip
         self.in_flight = Gauge(
             "granola_requests_in_flight", "Requests being received, worked at or answered.",
             registry=own, multiprocess_mode="livesum",
@@ -71,6 +75,10 @@ class Metrics:
     def laddered(self, abstained: str | None) -> None:
         """Count a ladder."""
         self.ladders.labels(abstained or "whole").inc()
+
+    def phrased(self, outcome: str) -> None:
+        """Count a ladder that the model was to word."""
+        self.phrasings.labels(outcome).inc()
 
     def page(self) -> bytes:
         """The figures in Prometheus' text format."""

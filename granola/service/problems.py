@@ -13,12 +13,13 @@ from typing import Any
 
 import orjson
 
-from abstraction.errors import AbstractionError
+from abstraction.errors import AbstractionError, ModelError
 from granola.errors import GranolaError
 from kg.errors import KGError, MirrorError, SelectionError, SnapshotError
 
 MEDIA_TYPE = "application/problem+json"
 _UNREADABLE = "the snapshot cannot be read at the moment; ask again, and tell whoever runs this service if it stays so"
+_SILENT = "the model gives no answer at the moment; ask again later, or without it"
 
 
 class Problem(Exception):  # noqa: N818  # what RFC 9457 calls it
@@ -77,6 +78,8 @@ def problem_of(error: Exception) -> Problem:
         return error
     if isinstance(error, MirrorError | SnapshotError | OSError):
         return Problem(503, code_of(error) if isinstance(error, KGError) else "snapshot", _UNREADABLE, retry_after=5)
+    if isinstance(error, ModelError):
+        return Problem(503, code_of(error), _SILENT, retry_after=10)
     if isinstance(error, GranolaError | AbstractionError | SelectionError):
         return Problem(422, code_of(error), str(error))
     return Problem(500, "internal", "the service has failed at this request; its log says where")
@@ -96,6 +99,11 @@ def too_many_of_one() -> Problem:
         429, "client-limit", "this client has as many requests under way as one may; ask again when one is answered",
         retry_after=1,
     )  # fmt: skip
+
+
+def too_large(most: int) -> Problem:
+    """The refusal of a body that is larger than may be sent there."""
+    return Problem(413, "body-size", f"the body has more than {most:,} bytes; send less at a time", more={"most": most})
 
 
 def too_slow(seconds: float) -> Problem:

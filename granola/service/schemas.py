@@ -16,7 +16,10 @@ MOST_SAMPLES = 200
 Text = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST, pattern=r"\S")]
 Language = Annotated[str, StringConstraints(pattern=r"^[a-z]{2,3}(-[A-Za-z0-9]{1,8}){0,3}$")]
 Linker = Literal["question", "smallest"]
-MatcherName = Literal["rules", "f1", "em"]
+MatcherName = Literal["rules", "f1", "em", "judge"]
+PhraseMode = Literal["free", "word"]
+Unproven = Literal["keep", "drop"]
+Answers = Text | Annotated[list[Text], Field(min_length=1, max_length=MOST_ANSWERS)]
 ItemId = Annotated[str, StringConstraints(max_length=200)]
 
 
@@ -39,7 +42,8 @@ class Question(_Open):
     """A question with its gold answer, as a row of a file of questions has them. Other fields are handed on."""
 
     question: Text = Field(examples=["Where was Barack Obama born?"])
-    answer: Text | Annotated[list[Text], Field(min_length=1, max_length=MOST_ANSWERS)] = Field(examples=["Honolulu"])
+    answer: Answers | None = Field(None, examples=["Honolulu"], description="One answer or several equal ones.")
+    answers: Answers | None = Field(None, description="The same under the name that some files have for it.")
     relation: str | None = Field(None, max_length=100, description="Property id; told by the wording if it can be.")
     answer_qid: str | Annotated[list[str | None], Field(max_length=MOST_ANSWERS)] | None = Field(
         None, description="The answer's item, as Q18094; linked by name if left out."
@@ -49,11 +53,22 @@ class Question(_Open):
     id: ItemId | int | None = None
 
 
-class LadderRequest(Question):
+class LinkRequest(Question):
     """A question, the language of names and tiers, and how the answer finds its entity."""
 
     language: Language = "en"
     linker: Linker = "question"
+
+
+class LadderRequest(LinkRequest):
+    """The same, and whether a model is to word the ladder."""
+
+    phrase: PhraseMode | None = Field(
+        None,
+        description="Where the service has a model, let it write the coarser answers (free) or word those that the "
+        "graph gives (word), each checked by the graph.",
+    )
+    unproven: Unproven = Field("keep", description="With `phrase`: tiers that the graph neither states nor denies.")
 
 
 class AggregateRequest(_Open):
@@ -67,7 +82,9 @@ class AggregateRequest(_Open):
     question_entity: EntityName | str | None = None
     question_entity_qid: str | None = Field(None, max_length=100)
     id: ItemId | int | None = None
-    method: Literal["drag-graph", "self-consistency"] = "drag-graph"
+    method: Literal["drag-graph", "self-consistency", "drag"] = Field(
+        "drag-graph", description="drag: the service's model makes the answer, where it has one."
+    )
     support: float = Field(1.0, gt=0, le=1, description="drag-graph: the share of responses that entail the answer.")
     weigh: float | None = Field(None, ge=0, le=1_000, description="drag-graph: how much more support counts.")
     counting: Literal["text", "alias", "ladder"] = "text"
@@ -182,7 +199,7 @@ class SearchAnswer(BaseModel):
 class MatchSettings(_Closed):
     """What decides a match, and how levels weigh."""
 
-    matcher: MatcherName = "rules"
+    matcher: MatcherName = Field("rules", description="judge: the service's model decides, where it has one.")
     tau: float | None = Field(None, ge=0, le=1, description="Threshold of f1.")
     lambda_: float = Field(0.5, ge=0, le=1_000, alias="lambda")
 
@@ -246,6 +263,9 @@ class ScoreRequest(MatchSettings):
     ignore_unknown: bool = False
     snapshot: str | None = Field(
         None, max_length=100, description="Id of the snapshot that the rows were made from, for the signature."
+    )
+    prompts: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{8,64}$")] | None = Field(
+        None, description="Hash of the prompts that a model phrased the rows with, for the signature."
     )
 
 

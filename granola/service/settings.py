@@ -20,7 +20,9 @@ class Settings:
     that wait for the snapshot, `batches` those that are answered row by row at the same time, `buffered` all bodies
     that are being received. `seconds` is for one request, `batch_seconds` for a batch or a file to score.
     `per_client` bounds the requests of one client that are under way: by default half of `waiting`, for clients
-    elsewhere alone. `hosts`: names that the service may be asked under, in small letters; None for any.
+    elsewhere alone. `model` is the word of a chat model, asked by `model_requests` requests at a time, about
+    `model_rows` rows each, for `model_seconds`; `answers` the file where its answers are kept. `hosts`: names that the
+    service may be asked under, in small letters; None for any.
     """
 
     snapshot: str
@@ -35,6 +37,11 @@ class Settings:
     waiting: int = 32
     per_client: int | None = None
     hosts: frozenset[str] | None = None
+    model: str | None = None
+    answers: str | None = None
+    model_requests: int = 8
+    model_rows: int = 500
+    model_seconds: float = 60.0
     batches: int = 4
     connections: int = 512
     head_bytes: int = 32 * 1024
@@ -45,7 +52,8 @@ class Settings:
     stop_seconds: float = 30.0
 
     def __post_init__(self) -> None:
-        for name in ("body", "rows", "seconds", "waiting", "connections"):
+        bounds = ("body", "rows", "seconds", "waiting", "connections", "model_requests", "model_rows", "model_seconds")
+        for name in bounds:
             if getattr(self, name) <= 0:
                 raise UsageError(f"{name} is {getattr(self, name)}; allowed: more than 0")
         if self.per_client is not None and self.per_client <= 0:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from abstraction.errors import RowError
@@ -23,15 +24,19 @@ from granola.decoding import (
 from granola.decoding.samples import sample_row
 from granola.errors import PredictionError
 from granola.matching import Matcher, matcher
+from granola.matching.judge import JudgeMatcher
 from granola.predictions import Prediction, predictions_of
 from granola.scoring import score, score_item
 from granola.service.holding import Holding
+from granola.service.modelled import judge_ahead
 from granola.service.problems import Problem
+from granola.service.schemas import LONGEST, MOST_ANSWERS
 from granola.signature import SHORT, hash_of
 from kg.terms import best_text
 
 SLICE_SECONDS = 0.02  # how long a batch keeps its reader before others have their turn
 SLICE_ROWS = 100
+PHRASED_TOGETHER = 16  # rows that a model is asked about at a time
 MOST_FOUND = 50
 
 
@@ -50,13 +55,26 @@ def read_batch(body: bytes, *, relation: str | None, most: int) -> list[QARow | 
     """
     rows: list[QARow | RejectedRow] = []
     for row in question_rows(parse_records(body, "request"), relation=relation):
-        rows.append(row)
+        rows.append(_within_limits(row))
         check_count(len(rows), most)
     if not rows:
         raise RowError("request holds no row; expected a JSON array, or one JSON object a line")
     return rows
 
 
+def _within_limits(row: QARow | RejectedRow) -> QARow | RejectedRow:
+    """The row, rejected where it is more than a request for a single ladder may be."""
+    if isinstance(row, RejectedRow):
+        return row
+    reason = ""
+    if len(row.question) > LONGEST or any(len(answer) > LONGEST for answer in row.answers[:MOST_ANSWERS]):
+        reason = f"question or answer has more than {LONGEST:,} characters"
+    elif len(row.answers) > MOST_ANSWERS:
+        reason = f"{len(row.answers):,} answers; {MOST_ANSWERS} are allowed"
+    return RejectedRow(source=row.source, reason=reason, excerpt=row.question[:160]) if reason else row
+
+
+LADDER_SETTINGS = {"language", "linker", "phrase", "unproven"}
 AGGREGATE_SETTINGS = frozenset({"method", "support", "weigh", "counting", "abstaining", "language", "linker"})
 
 
@@ -99,42 +117,69 @@ def line_of(record: Mapping[str, Any], *, first: bool = False) -> bytes:
     return json_line(whole)
 
 
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """Some rows of a batch, in order: ladders, and what was rejected. `lines` are theirs in the answer."""
+
+    rows: Sequence[TieredRow | RejectedRow]
+    is_first: bool
+    lines: bytes
+
+    @property
+    def made(self) -> list[TieredRow]:
+        """The ladders."""
+        return [row for row in self.rows if isinstance(row, TieredRow)]
+
+    def with_rows(self, made: Sequence[TieredRow]) -> bytes:
+        """The lines with these rows in the place of the ladders."""
+        others = iter(made)
+        rows = [next(others) if isinstance(row, TieredRow) else row for row in self.rows]
+        return lines_of(rows, is_first=self.is_first)
+
+
+def lines_of(rows: Iterable[TieredRow | RejectedRow], *, is_first: bool) -> bytes:
+    """The lines of a batch's answer."""
+    return b"".join(
+        line_of(
+            {"rejected": row.to_json()} if isinstance(row, RejectedRow) else row.to_json(), first=is_first and not n
+        )
+        for n, row in enumerate(rows)
+    )
+
+
 class Batch:
     """The lines of a batch's answer, made slice by slice: a ladder each, or why there is none."""
 
-    def __init__(self, rows: Sequence[QARow | RejectedRow], *, language: str, linker: str) -> None:
+    def __init__(
+        self, rows: Sequence[QARow | RejectedRow], *, language: str, linker: str, together: int = SLICE_ROWS
+    ) -> None:
         self._rows = rows
         self._language = language
         self._linker = linker
+        self._together = together
         self._made: Iterator[TieredRow] | None = None
         self._at = 0
-        self.abstained: list[str | None] = []
 
     @property
     def is_done(self) -> bool:
         """Whether every row has its line."""
         return self._at >= len(self._rows)
 
-    def slice(self, holding: Holding) -> bytes:
-        """The next lines, for as long as a turn takes."""
+    def slice(self, holding: Holding) -> Slice:
+        """The next rows, for as long as a turn takes."""
         if self._made is None:
             questions = (row for row in self._rows if isinstance(row, QARow))
             self._made = holding.maker(self._language, self._linker).make_all(questions)
         until = time.monotonic() + SLICE_SECONDS
-        lines: list[bytes] = []
-        while not self.is_done and len(lines) < SLICE_ROWS:
+        is_first = self._at == 0
+        rows: list[TieredRow | RejectedRow] = []
+        while not self.is_done and len(rows) < self._together:
             row = self._rows[self._at]
-            if isinstance(row, RejectedRow):
-                record: Mapping[str, Any] = {"rejected": row.to_json()}
-            else:
-                made = next(self._made)
-                self.abstained.append(made.abstained)
-                record = made.to_json()
-            lines.append(line_of(record, first=self._at == 0))
+            rows.append(row if isinstance(row, RejectedRow) else next(self._made))
             self._at += 1
             if time.monotonic() > until:
                 break
-        return b"".join(lines)
+        return Slice(rows, is_first, lines_of(rows, is_first=is_first))
 
 
 def links(holding: Holding, row: QARow, *, language: str, linker: str) -> dict[str, Any]:
@@ -199,10 +244,11 @@ def row_of_names(levels: Sequence[Sequence[str]], question: str | None) -> Tiere
     return TieredRow(id="1", question=question or "", answers=(levels[0][0],), levels=made)
 
 
-def scores(request: Any, *, most: int) -> dict[str, Any]:
+def scores(request: Any, chosen: Matcher, *, most: int, judged: int) -> dict[str, Any]:
     """The scores of predictions against tiered rows, given as a `ScoreRequest`.
 
-    The signature's hash is that of a file as `granola tiers` writes it, with these rows as its lines.
+    `judged` bounds what a judge is asked about. The signature's hash is that of a file as `granola tiers` writes it,
+    with these rows as its lines. Raises as `granola.scoring.score`, NeedsReplies for a judge's, and Problem.
     """
     check_count(max(len(request.rows), len(request.predictions)), most)
     rows: list[TieredRow] = []
@@ -227,10 +273,13 @@ def scores(request: Any, *, most: int) -> dict[str, Any]:
     given = predictions_of(
         [_prediction_record(number, data) for number, data in enumerate(request.predictions, 1)], "predictions"
     )
+    if isinstance(chosen, JudgeMatcher):
+        said = given.predictions
+        judge_ahead(chosen, [(row, said[row.id].text) for row in rows if row.id in said], most=judged)
     report = score(
         rows,
         given,
-        chosen_matcher(request.matcher, request.tau),
+        chosen,
         lambda_=request.lambda_,
         times=request.resamples,
         seed=request.seed,
@@ -240,6 +289,7 @@ def scores(request: Any, *, most: int) -> dict[str, Any]:
         rejected_rows=len(rejected),
         tiers_hash=hash_of(b"".join(lines)),
         snapshot=(request.snapshot or "unknown")[:SHORT],
+        prompts=(request.prompts or "")[:SHORT],
     )
     return report.to_json() | {
         "items": [item.to_json() for item in report.items],

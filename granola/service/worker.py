@@ -17,6 +17,7 @@ from queue import SimpleQueue
 from typing import Any, Generic, Protocol, TypeVar
 
 from granola.service.holding import OverTimeError
+from granola.service.problems import Problem
 
 T = TypeVar("T")
 GRACE = 0.25  # seconds beyond its time after which work is stopped that did not stop by itself
@@ -159,7 +160,8 @@ class Worker(threading.Thread, Generic[C]):
                 except Exception as error:
                     failed = error
                     context.begin(float("inf"))
-                    context.interrupted()
+                    if not isinstance(error, Problem):  # which is an answer, and no accident
+                        context.interrupted()
             try:
                 self._loop.call_soon_threadsafe(self._settle, ticket, result, failed)
             except RuntimeError:  # the loop was closed meanwhile

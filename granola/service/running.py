@@ -1,0 +1,105 @@
+"""What the routes share while the service runs."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Mapping
+
+from fastapi import Response
+
+from granola.service.bench import Bench
+from granola.service.desk import Desk
+from granola.service.gate import SNAPSHOT_HEADER
+from granola.service.metrics import Metrics
+from granola.service.models import Models, no_model
+from granola.service.problems import MEDIA_TYPE, Problem, problem_of
+from granola.service.settings import Settings
+from granola.service.worker import SWEEP_SECONDS
+
+JSON, NDJSON = "application/json", "application/x-ndjson"
+MODEL_HEADER = "granola-model"
+TELL_SECONDS = 10.0
+log = logging.getLogger("granola.service")
+
+
+class Service:
+    """What the routes share. `desk` is open between the application's start and its end."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.desk = Desk(settings)
+        self.bench = Bench(settings.waiting)
+        self.scoring = Bench(settings.batches)
+        self.models: Models | None = None
+        self.metrics = Metrics()
+        self._told: dict[str, float] = {}
+        self._sweeping: asyncio.Task[None] | None = None
+
+    async def open(self) -> None:
+        """Open the snapshot. Raises what that raises."""
+        await self.desk.open()
+        if self.settings.model is not None:
+            self.models = await asyncio.to_thread(Models, self.settings)
+        self.bench.open()
+        self.scoring.open()
+        self.metrics.serves(self.desk.snapshot_id)
+        self._sweeping = asyncio.create_task(self._sweep())
+
+    async def reload(self) -> None:
+        """Take up the snapshot anew."""
+        if await self.desk.reload():
+            self.metrics.serves(self.desk.snapshot_id)
+
+    def tell(self, problem: Problem, error: Exception) -> None:
+        """Log a failure; one of each sort in a while, for there may be thousands a second."""
+        now = time.monotonic()
+        if now - self._told.get(problem.code, -TELL_SECONDS) >= TELL_SECONDS:
+            self._told[problem.code] = now
+            log.error("answered %d %s: %s", problem.status, problem.code, error)
+
+    def asked_models(self) -> Models:
+        """The model. Raises Problem where there is none."""
+        if self.models is None:
+            raise no_model()
+        return self.models
+
+    def told(self, problem: Problem) -> Response:
+        """The answer that is a problem."""
+        self.metrics.refused.labels(problem.code).inc()
+        return Response(problem.body(), problem.status, problem.headers(), media_type=MEDIA_TYPE)
+
+    def failed(self, error: Exception) -> Response:
+        """The answer where an error of ours was raised; what is our own fault is logged."""
+        problem = problem_of(error)
+        if problem.status >= 500 and not isinstance(error, Problem):
+            self.tell(problem, error)
+        return self.told(problem)
+
+    async def _sweep(self) -> None:
+        """Look after what takes too long, for as long as the service runs."""
+        while True:
+            await asyncio.sleep(SWEEP_SECONDS)
+            now = time.monotonic()
+            self.desk.sweep(now)
+            self.bench.sweep(now)
+            self.scoring.sweep(now)
+            if self.models is not None:
+                self.models.sweep(now)
+            self.metrics.waiting.set(self.desk.waiting)
+
+    async def close(self) -> None:
+        """End what was begun and close the snapshot."""
+        if self._sweeping is not None:
+            self._sweeping.cancel()
+        self.bench.close()
+        self.scoring.close()
+        await self.desk.close()
+        if self.models is not None:
+            self.models.close()
+
+
+def answer(body: bytes, snapshot_id: str, media_type: str = JSON, headers: Mapping[str, str] | None = None) -> Response:
+    """An answer that names its snapshot."""
+    return Response(body, headers={SNAPSHOT_HEADER: snapshot_id, **(headers or {})}, media_type=media_type)
