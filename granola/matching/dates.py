@@ -239,15 +239,13 @@ def _slash(year: int, a: int, b: int, *, american: bool) -> tuple[int, int] | No
     return _day(year, month, day) or _day(year, day, month)
 
 
-_MAY_BE = re.compile(
-    r"\d|cent|mill|ties|teen|twenty|two|m[cdm]", re.IGNORECASE
-)  # without any of these nothing is a date
+_MAY_BE = re.compile(r"\d|cent|mill|t(?:ies|een|wenty|wo)|m[cdm]")  # without any of these nothing is a date
 
 
 @lru_cache(maxsize=1 << 16)
 def dates(text: str) -> tuple[Claim, ...]:
     """Every date in `text`, left to right, without overlaps; bare numbers of 3 or 4 digits are years."""
-    if not _MAY_BE.search(text):
+    if not _MAY_BE.search(text.lower()):
         return ()
     lower = plain(text)
     if len(lower) != len(text):

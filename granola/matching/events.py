@@ -61,7 +61,7 @@ def _event_at(answer: Answer, index: int) -> int | None:
 
 def asked_events(answer: Answer) -> frozenset[int]:
     """The events that the question is about."""
-    return frozenset(event for word in answer.asked if (event := _event(word)) is not None)
+    return frozenset([_EVENTS[word] for word in _EVENTS.keys() & answer.asked])
 
 
 def _scopes(answer: Answer, asked: frozenset[int]) -> Iterator[tuple[int, int]]:

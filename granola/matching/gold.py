@@ -37,15 +37,6 @@ def tiers(levels: Names) -> tuple[Tier, ...]:
 
 
 @lru_cache(maxsize=_KEPT)
-def by_key(levels: Names) -> dict[tuple[str, ...], Tier]:
-    """The finest tier of each folded name."""
-    found: dict[tuple[str, ...], Tier] = {}
-    for tier in tiers(levels):
-        found.setdefault(tier[2], tier)
-    return found
-
-
-@lru_cache(maxsize=_KEPT)
 def of_places(levels: Names) -> bool:
     """Whether coarser levels bear names and not only descriptions ("a composer"), as those of places do."""
     return any(level > 0 and name[:1].isupper() and not is_description(name) for level, name, _ in tiers(levels))
@@ -76,8 +67,5 @@ def _claims(read: Callable[[str], Claim | None], names: tuple[str, ...]) -> tupl
 @lru_cache(maxsize=_KEPT)
 def others(levels: Names, kind: str, code: str) -> Names:
     """The names of each level that are no such values."""
-    told = values(levels, kind, code)
-    return tuple(
-        tuple(name for name in names if all(claim.text != name for claim in claims))
-        for names, claims in zip(levels, told, strict=True)
-    )
+    told = [{claim.text for claim in claims} for claims in values(levels, kind, code)]
+    return tuple([tuple([name for name in names if name not in own]) for names, own in zip(levels, told, strict=True)])

@@ -18,7 +18,6 @@ polarity   yes or no at the beginning
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable
 from functools import lru_cache
 
@@ -138,7 +137,7 @@ def by_words(answer: Answer, tier: Tier) -> Found:
     if len(there) < len(wanted) and there == _without_kind(tier[1], answer):
         yield Mention(tier[0], tier[1], 0, len(answer.words))
         return
-    if Counter(there) == Counter(wanted) and (len(wanted) < len(whole) or len(wanted) > 1):
+    if len(there) == len(wanted) and sorted(there) == sorted(wanted) and (len(wanted) < len(whole) or len(wanted) > 1):
         if len(wanted) > 1 or wanted[0].isdecimal() or len(wanted[0]) >= DELICATE:
             yield Mention(tier[0], tier[1], 0, len(answer.words))
         return

@@ -93,11 +93,11 @@ def _numbers_joined(text: str) -> str:
 
 
 def _exact(prediction: str, levels: gold.Names) -> Verdict | None:
-    found = gold.by_key(levels).get(key(prediction))
-    if found is None:
-        return None
-    compared = Comparison(prediction=prediction.strip(), tier=found[1])
-    return Verdict(level=found[0] + 1, rule="exact", compared=compared)
+    said = key(prediction)
+    for level, name, folded in gold.tiers(levels):
+        if folded == said:
+            return Verdict(level=level + 1, rule="exact", compared=Comparison(prediction=prediction.strip(), tier=name))
+    return None
 
 
 def _judge(prediction: str, levels: gold.Names, question: str | None, code: str) -> Verdict:

@@ -32,12 +32,13 @@ def _countries(answer: Answer) -> Sequence[Tier]:
 def _acronyms(answer: Answer) -> Sequence[Tier]:
     """Acronyms, where the answer has several words; names of as many words as its shortest word has letters."""
     several = len(answer.texts) > 1
-    letters = min((len(text) for text in answer.texts if len(text) > 1), default=0) if answer.has_acronym else 0
-    return [
+    letters = min([len(text) for text in answer.texts if len(text) > 1], default=1)
+    found = [
         tier
         for tier in answer.tiers
-        if (0 < letters <= len(tier[2]) if len(tier[2]) > 1 else several and is_acronym(tier[1]))
+        if (1 < letters <= len(tier[2]) if len(tier[2]) > 1 else several and is_acronym(tier[1]))
     ]
+    return found if found and answer.has_acronym else [tier for tier in found if len(tier[2]) == 1]
 
 
 def _spelling(answer: Answer) -> Sequence[Tier]:

@@ -89,7 +89,7 @@ def _fold(token: str) -> str:
     return text.replace("'", "")
 
 
-@lru_cache(maxsize=1 << 16)
+@lru_cache(maxsize=1 << 12)  # few: the collector walks through every Word that is kept
 def words(text: str) -> tuple[Word, ...]:
     """The words of `text` in order, articles kept, numbers and initials joined."""
     found: list[Word] = []
