@@ -44,8 +44,13 @@ _SPELLING = {
 }  # fmt: skip
 _ISE = re.compile(r"([a-z]{3,})is(e|ed|es|er|ing|ation|ations)")
 _YSE = re.compile(r"([a-z]{2,})ys(e|ed|es|er|ing)")
-# Letters that fold away at a word's end where what it does matters and not when: protects, protecting.
-_ENDINGS = ("ations", "ation", "ings", "ing", "ers", "ies", "ied", "ed", "er", "es", "ly", "s", "y", "e")
+# Letters that fold away at a word's end where what it does matters and not when (protects, protecting, protection),
+# each with the letters that have to be left.
+_ENDINGS = {
+    "ations": 4, "ational": 5, "ation": 4, "ating": 5, "ments": 4, "ional": 5, "ated": 5, "ates": 5, "ment": 4,
+    "ings": 4, "ions": 5, "ing": 4, "ers": 4, "ies": 4, "ied": 4, "ion": 5, "ate": 5, "ity": 5, "ed": 4, "er": 4,
+    "es": 4, "ly": 4, "al": 5, "s": 4, "y": 4, "e": 4,
+}  # fmt: skip
 
 
 def _roman(text: str) -> int:
@@ -94,7 +99,8 @@ def stem(text: str) -> str:
     """The beginning that forms of a word have in common, of words of five letters and more; at least four letters."""
     if len(text) < 5 or not text.isalpha():
         return text
-    for ending in _ENDINGS:
-        if text.endswith(ending) and len(text) - len(ending) >= 4:
-            return text[: -len(ending)]
-    return text
+    for ending, left in _ENDINGS.items():
+        if text.endswith(ending) and len(text) - len(ending) >= left:
+            text = text[: -len(ending)]
+            break
+    return text[:-1] if text[-1] == text[-2] and len(text) > 4 else text  # controlled, control

@@ -12,6 +12,7 @@ team       a team by its nickname or its place alone, where a team is asked for
 words      all informative words of a name in any order, the question's own left out
 description  small words put into one, or its adjective told by a country
 spelling   a long capitalised word that is one letter off
+phrase     the words of a phrase that is no name, in whatever form and order
 coverage   most of what a long name says, by weight
 polarity   yes or no at the beginning
 """
@@ -31,25 +32,17 @@ from granola.matching.divisions import (
     is_adjective,
     is_known,
 )
-from granola.matching.folding import loose, loose_key, stem
+from granola.matching.folding import loose, loose_key
 from granola.matching.forms import Form, forms
 from granola.matching.gold import Tier, is_description
+from granola.matching.phrases import by_coverage, by_phrase, informative
 from granola.matching.words import key
 
 JOINED = 6  # letters from which the parting into words does not matter
 SPELLED = 6  # letters of a word that may be one letter off in a name of several words; two more where it stands alone
 SPREAD = 3  # words that may stand between the words of a name
-LONG = 4  # informative words from which most of them are enough
-COVERED = 0.75  # share of their weight that is
 _TOLD_BY_ADJECTIVE = frozenset({"empire", "language", "languages", "dynasty"})
 _POLARITY = frozenset({("yes",), ("no",)})
-
-
-@lru_cache(maxsize=1 << 16)
-def informative(name: str) -> tuple[str, ...]:
-    """The further folds of a name's words that say something, in order."""
-    empty = vocabulary.FUNCTION
-    return tuple(folded for word, folded in zip(key(name), loose_key(name), strict=True) if word not in empty)
 
 
 def by_form(answer: Answer, tier: Tier) -> Found:
@@ -253,27 +246,6 @@ def one_letter_off(one: str, other: str) -> bool:
     return short[at:] == long[at + 1 :]
 
 
-def by_coverage(answer: Answer, tier: Tier) -> Found:
-    """Most of the informative words of a long name, by weight, every number among them."""
-    wanted = set(informative(tier[1]))
-    if len(wanted) < LONG or answer.denies:
-        return
-    said = answer.stems
-    weights = {word: _weight(word) for word in wanted if word not in answer.loose_asked}
-    if len(weights) < LONG - 1:
-        return
-    missing = [word for word in weights if stem(word) not in said]
-    if any(word[0].isdigit() for word in missing):
-        return
-    if sum(weights[word] for word in missing) <= (1 - COVERED) * sum(weights.values()):
-        yield Mention(tier[0], tier[1], 0, len(answer.words))
-
-
-def _weight(word: str) -> float:
-    """What a word says, by its length: short ones are common."""
-    return 2.0 if word[0].isdigit() else min(len(word), 8) / 4
-
-
 Looser = Callable[[Answer, Tier], Found]
 
 LOOSER: tuple[tuple[str, Looser], ...] = (
@@ -287,6 +259,7 @@ LOOSER: tuple[tuple[str, Looser], ...] = (
     ("words", by_words),
     ("description", by_description),
     ("spelling", by_spelling),
+    ("phrase", by_phrase),
     ("coverage", by_coverage),
     ("polarity", by_polarity),
 )

@@ -12,7 +12,8 @@ from granola.matching.answer import Answer
 from granola.matching.bearers import is_acronym
 from granola.matching.divisions import country_adjective_keys, country_openings
 from granola.matching.gold import Tier
-from granola.matching.looser import JOINED, LONG, without_breaks
+from granola.matching.looser import JOINED, without_breaks
+from granola.matching.phrases import LONG, phrase_stems
 
 Sieve = Callable[[Answer], Sequence[Tier]]
 
@@ -56,6 +57,11 @@ def _long_names(answer: Answer) -> Sequence[Tier]:
     return () if answer.denies else [tier for tier in answer.shared if len(tier[2]) >= LONG]
 
 
+def _phrases(answer: Answer) -> Sequence[Tier]:
+    """Phrases all of whose words the answer has in some form."""
+    return [tier for tier in answer.tiers if (stems := phrase_stems(tier[1])) and answer.stems.issuperset(stems)]
+
+
 def shared(answer: Answer) -> Sequence[Tier]:
     """Tiers that have a word in common with the answer."""
     return answer.shared
@@ -66,6 +72,7 @@ SIEVES: Mapping[str, Sieve] = {
     "country": _countries,
     "acronym": _acronyms,
     "spelling": _spelling,
+    "phrase": _phrases,
     "coverage": _long_names,
 }
 """By the name of the rule; the others are asked about the tiers that have a word in common with the answer."""
