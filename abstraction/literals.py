@@ -7,6 +7,7 @@ import re
 from abstraction.evidence import from_statement
 from abstraction.information.literals import with_date_bits, with_quantity_bits
 from abstraction.ladders.dates import ParsedDate, date_ladder, parse_date
+from abstraction.relations import table
 from abstraction.tiers import Evidence, Level
 from kg.graph import Graph
 from kg.model import QuantityValue, TimeValue
@@ -47,7 +48,7 @@ def quantity_levels(text: str, *, graph: Graph, subject: str | None, relation: s
     """The levels of a quantity, the answer first; None where the text is no quantity."""
     from abstraction.ladders.quantities import parse_quantity, quantity_ladder
 
-    parsed = parse_quantity(text, code=graph.shown_in)
+    parsed = parse_quantity(text, code=graph.shown_in, is_temperature=not relation or relation not in table())
     if parsed is None:
         return None
     if parsed.code != graph.shown_in.split("-")[0] and _THOUSANDS.search(text):

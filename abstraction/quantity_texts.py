@@ -15,6 +15,9 @@ from abstraction.languages import Language, language
 from abstraction.units import MeasureUnit, unit_of_sign, unit_of_spelling
 
 _NOUN = re.compile(r"[^\W\d_]+(?:[ -][^\W\d_]+){0,3}")
+# "12k", "1.2M", "$3B": kelvins have a capital, metres have none.
+_LETTER = re.compile(r"(?<=\d)(?:\s?(?P<k>k)|(?P<K>K)|\s?(?P<M>M)|\s?(?P<B>B))(?![^\W_]|[/²³])")
+_POWERS = {"k": 3, "K": 3, "M": 6, "B": 9}
 _FRACTIONS = re.compile("[¼-¾⅐-⅞]")
 
 
@@ -63,14 +66,17 @@ def _two_amounts(words: Language) -> re.Pattern[str]:
     return re.compile(rf"({number})\s*([a-zß-ÿ]+|')\s*(?:{joint}\s+)?({number})\s*([a-zß-ÿ]+|\"|'')")
 
 
-def parse_quantity(text: str, *, code: str = "en") -> ParsedQuantity | None:
-    """The amount that a text in a language states, or None where it states none, or not one."""
+def parse_quantity(text: str, *, code: str = "en", is_temperature: bool = True) -> ParsedQuantity | None:
+    """The amount that a text in a language states, or None where it states none, or not one.
+
+    Where it cannot be a temperature 12K are 12 thousand.
+    """
     if len(text) > 80 or _FRACTIONS.search(text):
         return None
     words = language(code)
     rest = unicodedata.normalize("NFKC", text)
     rest = rest.translate({ord(c): "-" for c in "‐‑‒–—−"} | {ord(c): "'" for c in "’′"} | {ord("″"): '"'})
-    rest = " ".join(rest.split()).rstrip(" .;,")
+    rest = _with_powers(" ".join(rest.split()).rstrip(" .;,"), words, is_temperature=is_temperature)
     lowered = rest.lower()
     found = words.patterns["about"].match(lowered)
     start = found.end() if found else 0
@@ -102,7 +108,7 @@ def parse_quantity(text: str, *, code: str = "en") -> ParsedQuantity | None:
         sign = rest[match.start("sign") : match.end("sign")].strip()
     if tail := rest[match.start("rest") :].strip():
         named = unit_of_spelling(tail, code=words.code)
-        if named is None and _NOUN.fullmatch(tail) and words.no_nouns.isdisjoint(tail.lower().split()):
+        if named is None and _NOUN.fullmatch(tail) and not _is_no_noun(tail, words):
             noun = tail
         elif named is None or sign:
             return None
@@ -126,6 +132,28 @@ def parse_quantity(text: str, *, code: str = "en") -> ParsedQuantity | None:
         words=scale >= 10**6,
         code=words.code,
     )
+
+
+def _is_no_noun(tail: str, words: Language) -> bool:
+    """Whether words behind a number count nothing: "three hundred and twenty"."""
+    return any(word in words.no_nouns or word in words.number_words for word in tail.lower().split())
+
+
+def _with_powers(text: str, words: Language, *, is_temperature: bool) -> str:
+    """ "12k people" as 12 thousand people."""
+
+    def spelled(found: re.Match[str]) -> str:
+        letter = found.lastgroup or ""
+        if letter == "K" and is_temperature:
+            return found[0]
+        return f" {_power_word(words, _POWERS[letter])}"
+
+    return _LETTER.sub(spelled, text)
+
+
+@cache
+def _power_word(words: Language, power: int) -> str:
+    return next(word for word, own in words.powers.items() if own == power)
 
 
 def _plainly(spelling: str) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from abstraction.filters import gives_away, leaks_question
 from abstraction.languages import language as language_of
 from abstraction.pipeline import MOST_RIVALS, LadderMaker
+from abstraction.relations import Relation
 from abstraction.rows import QARow
 from abstraction.tiers import Level, Tier
 from granola.decoding.chains import Context
@@ -39,7 +40,9 @@ class Ladders:
         `qid` is the entity that is meant, None to find it.
         """
         if row.relation is None or context.asked.asks in ("date", "quantity"):
-            return self._maker.make(_question(row, text, qid)).levels  # what is asked for may have to be guessed
+            return self._maker.make(
+                _question(row, text, qid, context.asked)
+            ).levels  # what is asked for may have to be guessed
         linker = self._maker.linker
         link = (
             linker.given(qid, context.asked)
@@ -116,13 +119,13 @@ def _subject(context: Context) -> str | None:
     return context.subjects[0] if len(context.subjects) == 1 else None
 
 
-def _question(row: SampleRow, text: str, qid: str | None) -> QARow:
+def _question(row: SampleRow, text: str, qid: str | None, asked: Relation) -> QARow:
     return QARow(
         id=row.id,
         question=row.question,
         answers=(text,),
         answer_qids=(qid,),
-        relation=row.relation,
+        relation=row.relation if asked.id else None,
         subject_text=row.subject_text,
         subject_qid=row.subject_qid,
     )

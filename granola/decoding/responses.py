@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import lru_cache
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
 
 from abstraction.filters import gives_away, without_article
 from abstraction.ladders.dates import parse_date
@@ -22,6 +22,7 @@ from granola.decoding.chains import Chains, Context, parts_of
 from granola.decoding.cleaning import Said, readings, said
 from granola.decoding.ladders import Ladders, is_linked
 from granola.decoding.samples import SampleRow
+from granola.decoding.units import aligned
 from granola.matching.amounts import amounts
 from granola.matching.dates import dates
 from kg.graph import Graph
@@ -91,6 +92,8 @@ class ResponseReader:
             context = self._context(row)
             answering = (one for one in dict.fromkeys(texts) if one.abstains is None)
             known = {one: self._reading(one, row, context) for one in answering}
+            if context.asked.asks in ("quantity", "any"):
+                known = self._in_one_unit(known, context)
             out.append(tuple(known[one] if one in known else Reading(said=one) for one in texts))
         return out
 
@@ -106,6 +109,21 @@ class ResponseReader:
             levels = (levels[0], *coarser)
         first = parts_of(plan.text)[:1] if plan.behind is not None and not linked else ()
         return Reading(said=one, levels=levels, linked=linked, head=first[0] if first else None)
+
+    def _in_one_unit(self, known: dict[Said, Reading], context: Context) -> dict[Said, Reading]:
+        """The readings with amounts of a dimension in one unit."""
+        read = list(known.values())
+        texts = {place: one.levels[0].tiers[0].text for place, one in enumerate(read) if len(one.levels) > 1}
+        amounts = {
+            place: parsed
+            for place, text in texts.items()
+            if (parsed := parse_quantity(text, code=self._language)) and parsed.unit is not None
+        }
+        if len({parsed.unit for parsed in amounts.values()}) < 2:
+            return known
+        for place, levels in aligned(amounts, [one.levels for one in read], context.asked.id).items():
+            read[place] = replace(read[place], levels=levels)
+        return dict(zip(known, read, strict=True))
 
     def _prefetch(self, rows: Sequence[SampleRow], cleaned: Sequence[Sequence[Said]]) -> None:
         """Read in few batches what linking will ask of the store; readings do not depend on it."""
@@ -135,7 +153,10 @@ class ResponseReader:
                 linker.prepare(dict.fromkeys(names), relation(prop))
 
     def _context(self, row: SampleRow) -> Context:
-        asked = relation(row.relation) if row.relation else read_wording(row.question).kind or ANY
+        asked = relation(row.relation) if row.relation else ANY
+        kind = read_wording(row.question).kind if asked.asks == "any" else None
+        if kind is not None and (not row.relation or kind.asks in ("date", "quantity")):
+            asked = kind
         subjects = self._maker.linker.subjects(row.subject_text, row.subject_qid, asked)
         return Context(asked, subjects, row.question)
 
@@ -184,7 +205,7 @@ def _is_known(graph: Graph, text: str) -> bool:
 @lru_cache(maxsize=1 << 15)
 def _value(one: Said, asks: str, code: str) -> str | None:
     """The date or the amount that a response states, as it is written there; None where there is none, or several."""
-    parse = parse_date if asks == "date" else parse_quantity
+    parse = parse_date if asks == "date" else partial(parse_quantity, is_temperature=False)
     for text in dict.fromkeys((one.text, one.whole, *readings(one.text))):
         if parse(text, code=code) is not None:
             return text

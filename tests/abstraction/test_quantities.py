@@ -48,6 +48,12 @@ def shown(levels: list[Level]) -> list[str]:
         ("5′11″", "5.916666666666666666666666667", 3, "Q3710", ""),
         ("1 h 30 min", "1.5", 3, "Q25235", ""),
         ("120 km²", "120", 2, "Q712226", ""),
+        ("12k people", "12000", 2, None, "people"),
+        ("1.2M", "1200000", 2, None, ""),
+        ("$3B", "3000000000", 1, "Q4917", ""),
+        ("300 K", "300", 1, "Q11579", ""),
+        ("5K", "5", 1, "Q11579", ""),
+        ("3 km", "3", 1, "Q828224", ""),
     ],
 )
 def test_read(text: str, amount: str, digits: int, unit: str | None, noun: str) -> None:
@@ -59,11 +65,18 @@ def test_read(text: str, amount: str, digits: int, unit: str | None, noun: str) 
     assert parsed.noun == noun
 
 
+def test_kelvins_are_thousands_where_no_temperature_is_asked_for() -> None:
+    parsed = parse_quantity("5K", is_temperature=False)
+    assert parsed is not None
+    assert (parsed.amount, parsed.unit) == (5000, None)
+
+
 @pytest.mark.parametrize(
     "text",
     [
         "", "abc", "over 3 million", "more than 12", "10-20 km", "5 to 6 million", "2½ miles", "8,8 km",
         "4 August", "$3 km", "1,23,456", "44 BC", "5 ft 13 in", "3 and 4", "m", "1" * 200,
+        "three hundred and twenty",
     ],
 )  # fmt: skip
 def test_refused(text: str) -> None:

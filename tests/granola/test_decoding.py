@@ -159,13 +159,35 @@ def test_amounts() -> None:
     assert found.text == "IDK"
 
 
-def test_amounts_of_several_units_meet_where_they_are_the_same_alone() -> None:
-    def length(*responses: str) -> str:
-        return decide(responses, question="How long is the Foo?", relation="P2043").text
+@pytest.mark.parametrize(
+    ("responses", "answer"),
+    [
+        (["7,000 miles", "7,000 km"], "between 1,000 and 10,000 miles"),  # 7,000 km are 4,300 miles
+        (["7,200 km", "7,400 kilometres"], "about 7,000 km"),
+        (["1.8 m", "180 cm", "5 ft 11 in"], "1.8 m"),
+        (["5 ft 11 in", "1.83 m", "180 cm"], "about 180 cm"),
+        (["8848 m", "8,849 metres", "29,029 feet"], "about 8,850 m"),
+        (["100 km", "62 miles"], "100 km"),
+        (["100 km", "62 miles", "2,000 miles"], "IDK"),
+        (["3 km", "3 kg"], "IDK"),
+    ],
+)
+def test_amounts_of_several_units(responses: list[str], answer: str) -> None:
+    asked = {"question": "How long is the Foo?", "relation": "P2043"}
+    assert decide(responses, **asked).text == answer
+    assert decide(responses[::-1], **asked) == decide(responses, **asked)
 
-    assert length("7,000 miles", "7,000 km") == "IDK"  # between 1,000 and 10,000 of what?
-    assert length("7,200 miles", "7,400 km") == "IDK"
-    assert length("7,200 km", "7,400 kilometres") == "about 7,000 km"
+
+def test_letters_for_powers_of_ten() -> None:
+    asked = {"question": "What is the population of Foo?", "relation": "P1082"}
+    assert decide(["12,000", "12k", "12K", "12 thousand"], **asked).support == 1.0
+    assert decide(["about 12k", "1.2M"], **asked).abstains
+
+
+def test_the_wording_tells_what_a_relation_does_not() -> None:
+    """Nothing is known of P1104 but that the question asks how many."""
+    found = decide(["320", "320 pages", "325 pages"], question="How many pages does Foo have?", relation="P1104")
+    assert found.text == "about 300 pages"
 
 
 def test_the_explanation_tells_who_says_what() -> None:
