@@ -32,7 +32,6 @@ from kg.terms import normalise
 
 DATA = Path(__file__).resolve().parents[1].parent / "shared" / "data"
 SAME = 0.5  # token-F1 from which a tier states a reference
-PROTOTYPE = "LADDERS.md's prototype: linked 58 %, >=1 53 %, >=2 33 %"
 
 
 def percent(part: float, whole: float) -> str:
@@ -68,7 +67,6 @@ def entity_questions(store: SQLiteStore, data: Path) -> None:
         spent = time.perf_counter() - begin
         print(f"{label}: {len(rows)} questions, {spent:.1f} s, {len(rows) / spent:.0f} a second on one core")
     print(*coverage.lines(), sep="\n")
-    print(PROTOTYPE)
     print(f"{weight.line()}, {maker.information.lowered} told by a finer tier's count (both passes)")
 
 
