@@ -9,6 +9,7 @@ is ours over the library's, the better of `--rounds` runs each.
 from __future__ import annotations
 
 import argparse
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -16,7 +17,9 @@ from typing import Any
 
 from abstraction.models import Message, Reply, Request, Sampling
 from abstraction.models.local import LocalModel, LocalSettings
-from tests import tiny_model
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from tests import tiny_model  # noqa: E402
 
 SIZES = {
     "tiny": (256, 4, 4, 1024),
