@@ -28,6 +28,7 @@ from granola.service.settings import is_service
 
 TOKEN = "GRANOLA_TOKEN"
 ROWS_A_REQUEST = 500
+PHRASED_A_REQUEST = 64
 CONNECT_SECONDS = 10.0
 T = TypeVar("T")
 
@@ -57,15 +58,22 @@ class Client:
         self._snapshot: str | None = None
 
     def make_ladders(
-        self, rows: Iterable[QARow], *, language: str = "en", linker: str = "question"
+        self,
+        rows: Iterable[QARow],
+        *,
+        language: str = "en",
+        linker: str = "question",
+        phrase: str | None = None,
+        unproven: str = "keep",
     ) -> Iterator[TieredRow]:
         """Tiered rows of the questions, in order, as `abstraction.pipeline.make_ladders` makes them.
 
-        Raises ServiceUnusableError where the service does not answer, refuses, or takes up another snapshot meanwhile.
+        `phrase`, "free" or "word", has the service's model word them, as `granola tiers --phrase`. Raises
+        ServiceUnusableError where the service does not answer, refuses, or takes up another snapshot meanwhile.
         """
         source = iter(rows)
-        settings = {"language": language, "linker": linker}
-        while chunk := list(islice(source, ROWS_A_REQUEST)):
+        settings = {"language": language, "linker": linker, **_phrasing(phrase, unproven)}
+        while chunk := list(islice(source, ROWS_A_REQUEST if phrase is None else PHRASED_A_REQUEST)):
             made = 0
             until: float | None = None
             while made < len(chunk):
@@ -77,9 +85,17 @@ class Client:
                 except _AgainError as again:
                     until = self._wait(again, None if made > before else until)
 
-    def make(self, row: QARow, *, language: str = "en", linker: str = "question") -> TieredRow:
-        """The tiered row of one question, as `LadderMaker.make`."""
-        asked = {**question_json(row), "language": language, "linker": linker}
+    def make(
+        self,
+        row: QARow,
+        *,
+        language: str = "en",
+        linker: str = "question",
+        phrase: str | None = None,
+        unproven: str = "keep",
+    ) -> TieredRow:
+        """The tiered row of one question, as `LadderMaker.make`; `phrase` as in `make_ladders`."""
+        asked = {**question_json(row), "language": language, "linker": linker, **_phrasing(phrase, unproven)}
         return _tiered(self._json("POST", "/v1/ladder", asked), row)
 
     def link(self, row: QARow, *, language: str = "en", linker: str = "question") -> dict[str, Any]:
@@ -255,6 +271,10 @@ def question_json(row: QARow) -> dict[str, Any]:
     for key, value in row.extra.items():
         out.setdefault(key, value)
     return out
+
+
+def _phrasing(phrase: str | None, unproven: str) -> dict[str, str]:
+    return {} if phrase is None else {"phrase": phrase, "unproven": unproven}
 
 
 def _tiered(record: Mapping[str, Any], asked: QARow) -> TieredRow:

@@ -171,7 +171,7 @@ class Models:
 def opened(settings: Settings) -> ChatModel:
     """The model that the settings name; where its word says nothing of time, two tries fit into a request's."""
     assert settings.model is not None
-    share = max(0.1, settings.model_seconds / (TRIES + 0.5))
+    share = max(0.1, (settings.model_seconds - 1) / (TRIES + 0.2))  # a second for the wait between them
     return open_model(settings.model, cache=settings.answers, defaults={"timeout": share, "tries": TRIES})
 
 

@@ -76,10 +76,10 @@ def problem_of(error: Exception) -> Problem:
     """What to answer where a request has raised `error`."""
     if isinstance(error, Problem):
         return error
-    if isinstance(error, MirrorError | SnapshotError | OSError):
-        return Problem(503, code_of(error) if isinstance(error, KGError) else "snapshot", _UNREADABLE, retry_after=5)
     if isinstance(error, ModelError):
         return Problem(503, code_of(error), _SILENT, retry_after=10)
+    if isinstance(error, MirrorError | SnapshotError | OSError):
+        return Problem(503, code_of(error) if isinstance(error, KGError) else "snapshot", _UNREADABLE, retry_after=5)
     if isinstance(error, GranolaError | AbstractionError | SelectionError):
         return Problem(422, code_of(error), str(error))
     return Problem(500, "internal", "the service has failed at this request; its log says where")

@@ -61,7 +61,7 @@ def serving(snapshot: Path | str, *options: str, token: str | None = None) -> It
 
 
 @contextmanager
-def limited(snapshot: Path, **limits: float) -> Iterator[Running]:
+def limited(snapshot: Path, **limits: float | str) -> Iterator[Running]:
     """A service with limits that the command line has no options for."""
     with _started([_LIMITED, json.dumps({"snapshot": str(snapshot), **limits})], snapshot, None) as running:
         yield running

@@ -1,0 +1,253 @@
+"""`granola serve --model`: as the command line does it, against a real server of chat completions; a slow or refusing
+one holds up nobody and tells nothing."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import requests
+
+from granola.service.client import Client
+from granola.service.models import NeedsReplies, Relay
+from tests.chat_server import serving as chatting
+from tests.granola.service.conftest import DEMO, ROOT, Running, limited, serving
+from tests.granola.service.test_limits import OBAMA, is_well
+
+LINES = (DEMO / "questions.jsonl").read_bytes().splitlines()[:12]
+QUESTIONS = b"\n".join(LINES) + b"\n"
+REPLIES = {
+    json.loads(LINES[0])["question"]: "<answers>\n- Hawaii\n- France\n- the United States\n</answers>",
+    json.loads(LINES[1])["question"]: "<answers>\n- Baden-Württemberg\n- Germany\n</answers>",
+    json.loads(LINES[2])["question"]: "I would say Maine.",
+    "Which level?": "2",
+    "Which?": "a city in Hawaii",
+}
+COMMAND = [sys.executable, "-c", "from granola.cli.main import main; main()"]
+
+
+@pytest.fixture(scope="module")
+def chat(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The word of a model that has a few answers, and says nothing that can be read to all else."""
+    script = tmp_path_factory.mktemp("chat") / "script.json"
+    script.write_text(json.dumps(REPLIES))
+    with chatting(script=str(script)) as (url, _):
+        yield f"openai:{url}#a-model"
+
+
+@pytest.fixture(scope="module")
+def modelled(chat: str, demo_snapshot: Path) -> Iterator[Running]:
+    """A service with that model."""
+    with serving(demo_snapshot, "--model", chat) as running:
+        yield running
+
+
+def post(service: Running, path: str, body: Any, **query: str) -> requests.Response:
+    return requests.post(service.address + path, json=body, params=query, timeout=60)
+
+
+@pytest.mark.parametrize("mode", ["free", "word"])
+def test_batches_are_phrased_to_the_byte_as_the_command_line_does_it(
+    modelled: Running, chat: str, mode: str, tmp_path: Path
+) -> None:
+    (tmp_path / "qa.jsonl").write_bytes(QUESTIONS)
+    out = tmp_path / "tiers.jsonl"
+    subprocess.run(
+        [*COMMAND, "tiers", str(tmp_path / "qa.jsonl"), "--snapshot", str(modelled.snapshot), "--out", str(out),
+         "--phrase", chat, "--phrase-mode", mode],
+        check=True, capture_output=True, cwd=ROOT,
+    )  # fmt: skip
+    got = requests.post(f"{modelled.address}/v1/ladders?phrase={mode}", data=QUESTIONS, timeout=60)
+    assert got.content == out.read_bytes()
+    fingerprint = json.loads(Path(f"{out}.run.json").read_text())["phrasing"]["fingerprint"]
+    assert got.headers["Granola-Model"] == fingerprint
+    assert fingerprint.startswith(f"openai:a-model {mode} prompts:")
+    if mode == "free":
+        first = got.json() if got.text.count("\n") == 1 else json.loads(got.text.splitlines()[0])
+        assert [level["tiers"][0]["text"] for level in first["levels"][1:]] == ["Hawaii", "the United States"]
+
+
+def test_a_single_ladder_is_phrased_as_in_a_batch(modelled: Running) -> None:
+    for line in LINES[:4]:
+        row = json.loads(line)
+        one = post(modelled, "/v1/ladder", {**row, "phrase": "free", "unproven": "drop"})
+        (many,) = requests.post(
+            f"{modelled.address}/v1/ladders?phrase=free&unproven=drop", data=line, timeout=60
+        ).text.splitlines()
+        assert one.json() == json.loads(many)
+        assert one.json()["phrasing"]["mode"] == "free"
+        assert one.headers["Granola-Model"]
+    plain = post(modelled, "/v1/ladder", json.loads(LINES[0]))
+    assert "phrasing" not in plain.json()
+    assert "Granola-Model" not in plain.headers
+
+
+def test_the_judge_scores_and_signs_as_on_the_command_line(modelled: Running, chat: str, tmp_path: Path) -> None:
+    asked = {"predictions": ["anything", "else"], "levels": [["a"], ["b"]], "question": "Which level?"}
+    found = post(modelled, "/v1/match", {**asked, "matcher": "judge"}).json()
+    assert [(item["level"], item["rule"]) for item in found["items"]] == [(2, "judge")] * 2
+    assert found["matcher"].startswith("judge|model:a-model-")
+    row = {"id": "1", "question": "Which level?", "answer": ["a"]}
+    row["levels"] = [{"tiers": [{"text": text}]} for text in "abc"]
+    predictions = [{"id": "1", "prediction": "whatever"}]
+    (tmp_path / "t.jsonl").write_text(json.dumps({"schema_version": 1, **row}, separators=(",", ":")) + "\n")
+    (tmp_path / "p.jsonl").write_text(json.dumps(predictions[0]) + "\n")
+    done = subprocess.run(
+        [*COMMAND, "score", str(tmp_path / "t.jsonl"), str(tmp_path / "p.jsonl"), "--json", "--matcher", "judge",
+         "--judge", chat],
+        check=True, capture_output=True, text=True, cwd=ROOT,
+    )  # fmt: skip
+    got = post(modelled, "/v1/score", {"rows": [row], "predictions": predictions, "matcher": "judge", "system": "p"})
+    expected = json.loads(done.stdout)
+    assert {key: got.json()[key] for key in expected} == expected
+    assert "judge|model:a-model-" in got.json()["signature"]
+    unread = post(modelled, "/v1/match", {**asked, "question": "Another?", "matcher": "judge"})
+    assert (unread.status_code, unread.json()["code"]) == (503, "model")
+    assert "2 unreadable-reply" in unread.json()["detail"]
+
+
+def test_the_model_makes_one_answer_of_several(modelled: Running) -> None:
+    asked = {"question": "Which?", "samples": ["Honolulu", "Hilo"], "method": "drag", "note": 1}
+    got = post(modelled, "/v1/aggregate", asked)
+    assert (got.json()["prediction"], got.json()["method"], got.json()["note"]) == ("a city in Hawaii", "drag", 1)
+    assert got.headers["Granola-Model"].startswith("openai:a-model drag prompts:")
+    same = post(modelled, "/v1/aggregate", {**asked, "samples": ["Hilo", "Hilo"]}).json()
+    assert same["explanation"] == "2 of 2 responses say the same"
+
+
+def test_the_client_asks_for_it_as_for_the_rest(modelled: Running) -> None:
+    from abstraction.rows import read_questions
+
+    rows = list(read_questions([DEMO / "questions.jsonl"], limit=2))
+    with Client(modelled.address) as client:
+        many = list(client.make_ladders(rows, phrase="free"))
+        assert [client.make(row, phrase="free").levels for row in rows] == [row.levels for row in many]
+        assert many[1].levels[1].tiers[0].text == "Baden-Württemberg"
+        (verdict,) = client.match(["x"], [["a"], ["b"]], "Which level?", matcher="judge")
+        assert (verdict.level, verdict.rule) == (2, "judge")
+        assert client.aggregate("Which?", ["Honolulu", "Hilo"], method="drag")["prediction"] == "a city in Hawaii"
+
+
+NEEDING = [
+    ("/v1/ladder", {**OBAMA, "phrase": "free"}),
+    ("/v1/match", {"predictions": ["x"], "levels": [["x"]], "matcher": "judge"}),
+    ("/v1/aggregate", {"question": "?", "samples": ["x", "y"], "method": "drag"}),
+    ("/v1/score", {"rows": [{}], "predictions": [{}], "matcher": "judge"}),
+]
+
+
+@pytest.mark.parametrize(("path", "body"), NEEDING, ids=[path for path, _ in NEEDING])
+def test_without_a_model_that_is_said(service: Running, path: str, body: dict[str, Any]) -> None:
+    got = post(service, path, body)
+    assert (got.status_code, got.json()["code"]) == (422, "no-model")
+    assert "--model" in got.json()["detail"]
+    batch = requests.post(f"{service.address}/v1/ladders?phrase=word", data=QUESTIONS, timeout=10)
+    assert (batch.status_code, batch.json()["code"]) == (422, "no-model")
+
+
+def test_a_model_that_does_not_answer_holds_up_nobody(demo_snapshot: Path) -> None:
+    with (
+        chatting(delay=30) as (url, seen),
+        limited(demo_snapshot, model=f"openai:{url}?timeout=60#slow", model_seconds=3, model_requests=2) as service,
+    ):
+        told: list[tuple[int, str]] = []
+
+        def ask(path: str, body: dict[str, Any]) -> None:
+            got = post(service, path, body)
+            told.append((got.status_code, got.json()["code"]))
+
+        asking = [threading.Thread(target=ask, args=one) for one in NEEDING[:2]]
+        for one in asking:
+            one.start()
+        while seen.under_way < 2:
+            time.sleep(0.005)
+        third = post(service, "/v1/ladder", {**OBAMA, "phrase": "free"})
+        assert (third.status_code, third.json()["code"]) == (503, "overloaded")
+        assert int(third.headers["Retry-After"]) > 0
+        began = time.monotonic()
+        assert all(is_well(service) for _ in range(10))
+        assert requests.get(f"{service.address}/v1/search?name=Honolulu", timeout=10).status_code == 200
+        assert time.monotonic() - began < 2.5  # while the others wait
+        for one in asking:
+            one.join(20)
+        assert told == [(503, "time-limit")] * 2
+        until = time.monotonic() + 5  # and their places are free again
+        while (again := post(service, "/v1/ladder", {**OBAMA, "phrase": "free"})).json()["code"] == "overloaded":
+            assert time.monotonic() < until, again.text
+
+
+def test_a_slow_answer_leaves_the_graphs_ladder(demo_snapshot: Path) -> None:
+    with (
+        chatting(delay=30) as (url, _),
+        limited(demo_snapshot, model=f"openai:{url}#slow", model_seconds=4) as service,
+    ):
+        got = post(service, "/v1/ladder", {**OBAMA, "phrase": "free"})
+        assert got.status_code == 200
+        assert got.json()["phrasing"]["fallback"] == "time-limit"
+        assert len(got.json()["levels"]) > 2
+        metrics = requests.get(f"{service.address}/v1/metrics", timeout=10).text
+        assert 'granola_phrased_total{outcome="time-limit"} 1.0' in metrics
+
+
+def test_a_key_is_shown_to_its_server_alone(demo_snapshot: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    key = "sk-0123456789abcdef"
+    monkeypatch.setenv("A_KEY", key)
+    for settings, status in (({"need": key}, 200), ({"need": "another", "echo_headers": True}, 503)):
+        with (
+            chatting(**settings) as (url, _),
+            serving(demo_snapshot, "--model", f"openai:{url}?key=A_KEY#m", "--workers", "2") as service,
+        ):
+            for path, body in NEEDING[:3]:
+                got = post(service, path, body)
+                assert got.status_code == status or path == "/v1/match"
+                assert key not in got.text + str(got.headers)
+                assert url not in got.text
+            for path in ("/v1/metrics", "/v1/snapshot", "/v1/openapi.json"):
+                assert key not in requests.get(service.address + path, timeout=10).text
+            assert key not in service.log.read_text()
+            if status == 503:
+                assert (got.status_code, got.json()["code"]) == (503, "model-access")
+                assert "model-access" in service.log.read_text()
+
+
+def test_too_many_rows_for_the_model_are_refused(chat: str, demo_snapshot: Path) -> None:
+    with limited(demo_snapshot, model=chat, model_rows=3) as service:
+        batch = requests.post(f"{service.address}/v1/ladders?phrase=free", data=QUESTIONS, timeout=10)
+        assert (batch.status_code, batch.json()["code"], batch.json()["most"]) == (413, "too-many-rows", 3)
+        asked = {"predictions": ["x"] * 4, "levels": [["x"]], "matcher": "judge"}
+        assert post(service, "/v1/match", asked).status_code == 413
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--model", "gpt"], "openai:URL#NAME"),
+        (["--model", "openai:http://127.0.0.1:1/v1?key=NOT_SET_ANYWHERE#m"], "NOT_SET_ANYWHERE is not set"),
+        (["--model", "replay:nowhere.jsonl"], "nowhere.jsonl"),
+        (["--answers", "x.sqlite"], "--model"),
+    ],
+)
+def test_a_model_that_cannot_be_had_is_told_at_the_start(options: list[str], said: str) -> None:
+    done = subprocess.run(
+        [*COMMAND, "serve", "--demo", "--port", "0", *options], capture_output=True, text=True, cwd=ROOT, timeout=30
+    )
+    assert done.returncode in (1, 2)
+    assert said in done.stderr
+
+
+def test_a_relay_tells_what_it_lacks_once() -> None:
+    from abstraction.models import Message, Request
+
+    def request(text: str) -> Request:
+        return Request(id=text, messages=(Message(role="user", content=text),))
+
+    with pytest.raises(NeedsReplies) as needs:
+        Relay({}).generate([request("a"), request("b"), request("a")])
+    assert [one.messages[0].content for one in needs.value.requests] == ["a", "b"]
