@@ -19,7 +19,7 @@ from abstraction.models import Message, Reply, Request, Sampling
 from abstraction.models.local import LocalModel, LocalSettings
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from tests import tiny_model  # noqa: E402
+from tests import tiny_model
 
 SIZES = {
     "tiny": (256, 4, 4, 1024),
