@@ -160,22 +160,18 @@ def _settings(kind: str, text: str) -> dict[str, Any]:
     return found
 
 
-def open_model(
-    given: str,
-    *,
-    cache: Path | str | None = None,
-    log: Path | str | None = None,
-    defaults: Mapping[str, Any] | None = None,
-) -> ChatModel:
+def open_model(given: str, *, cache: Path | str | None = None, log: Path | str | None = None) -> ChatModel:
     """The model that a word names. `cache` keeps its answers, `log` every call; both are appended to.
-
-    `defaults` are settings of a server, as the word would have them, where it says nothing of them.
 
     Raises ModelSpecError for the word or an unset key, ModelError for what cannot be opened. No server is asked yet.
     """
-    spec = parse_model_spec(given)
+    return open_spec(parse_model_spec(given), cache=cache, log=log)
+
+
+def open_spec(spec: ModelSpec, *, cache: Path | str | None = None, log: Path | str | None = None) -> ChatModel:
+    """As `open_model`, of a word that was read."""
     if spec.kind == "openai":
-        return _server(replace(spec, settings={**(defaults or {}), **spec.settings}), cache, log)
+        return _server(spec, cache, log)
     if spec.kind == "local":
         from abstraction.models.local import LocalModel, LocalSettings
 

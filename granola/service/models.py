@@ -14,7 +14,8 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from abstraction.models import ChatModel, Request, Result, Totals, open_model, parse_model_spec
+from abstraction.models import ChatModel, Request, Result, Totals, parse_model_spec
+from abstraction.models.spec import open_spec
 from granola.service.holding import OverTimeError
 from granola.service.problems import Problem, overloaded, too_slow
 from granola.service.settings import Settings
@@ -172,7 +173,10 @@ def opened(settings: Settings) -> ChatModel:
     """The model that the settings name; where its word says nothing of time, two tries fit into a request's."""
     assert settings.model is not None
     share = max(0.1, (settings.model_seconds - 1) / (TRIES + 0.2))  # a second for the wait between them
-    return open_model(settings.model, cache=settings.answers, defaults={"timeout": share, "tries": TRIES})
+    spec = parse_model_spec(settings.model)
+    if spec.kind == "openai":
+        spec = replace(spec, settings={"timeout": share, "tries": TRIES, **spec.settings})
+    return open_spec(spec, cache=settings.answers)
 
 
 def no_model() -> Problem:
