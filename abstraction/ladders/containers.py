@@ -6,7 +6,8 @@ import re
 
 from abstraction.gazetteer import FIRST_DIVISION
 from abstraction.ladders.base import Case
-from kg.model import Statement
+from kg.model import Statement, TimeValue
+from kg.selection import time_key, valid_at
 from kg.terms import normalise
 
 # Where the thing is, most direct first; the first property with a value is used.
@@ -40,8 +41,9 @@ class Containers:
                 divisions = [q for q in (entity_id, *(s.target or "" for s in found)) if self._is_division(q)]
                 found = [s for s in found if s.target in divisions and entity_id not in divisions]
             if found:
-                # Only what is gone, and a description that tells of today: the description it is.
-                gone = all(self._is_past(s) for s in found) and self.case.at is None
+                # Only what is gone, and was before the question's date, and a description that tells of today: the
+                # description it is.
+                gone = all(self._is_past(s) and not self._held_then(s) for s in found)
                 return [] if gone and self.case.gazetteer.chain(entity_id) else found
         return []
 
@@ -101,6 +103,19 @@ class Containers:
             return True
         around = [p.qid for step in self.case.gazetteer.chain(target) for p in step if p.qid]
         return not self.case.gazetteer.is_state(target) and bool(around) and self.is_gone(around[-1])
+
+    def _held_then(self, statement: Statement) -> bool:
+        """Whether a statement on what is gone held at the question's date: by its own times, else its target's."""
+        at = self.case.at
+        if at is None or (held := valid_at(statement, at)) is not None:
+            return at is not None and bool(held)
+        ends = self._times(statement.target or "", "P576")
+        begins = self._times(statement.target or "", "P571")
+        return bool(ends) and max(ends) >= time_key(at) and (not begins or min(begins) <= time_key(at, late=True))
+
+    def _times(self, entity_id: str, prop: str) -> list[tuple[int, int, int]]:
+        values = (s.value for s in self.graph.statements(entity_id, prop) if s.rank != "deprecated")
+        return [time_key(value, late=prop == "P576") for value in values if isinstance(value, TimeValue)]
 
     def is_gone(self, qid: str) -> bool:
         """Whether it exists no more, by statement or description."""

@@ -135,6 +135,22 @@ def test_the_historical_container_of_the_questions_date_stands_beside_todays() -
     assert texts(make.make(row("Constantinople", "P20", question="Where did she die?"))) == [["Turkey"], ["Asia"]]
 
 
+def test_what_was_gone_at_the_questions_date_tells_nothing_of_it() -> None:
+    """Statements without times: the Weimar Republic had ended when she was born, the German Empire had not."""
+    germany = entity("Q183", "Germany", "country in Central Europe", P31="Q3624078", P30="Q46")
+    weimar = entity("Q41304", "Weimar Republic", "historical country", P31="Q3024240", P571=1918, P576=1933)
+    empire = entity("Q43287", "German Empire", "historical country", P31="Q3024240", P571=1871, P576=1918)
+    saxony = entity("Q1202", "Saxony", "state in Germany", P31="Q35657", P131=["Q41304", "Q43287"])
+    leipzig = entity("Q2079", "Leipzig", "city in Saxony", P31="Q515", P131="Q1202")
+    born = [entity(f"Q90{n}", f"Person {n}", P31="Q5", P569=year) for n, year in ((1, 1954), (2, 1900))]
+    make = maker(EUROPE, germany, weimar, empire, saxony, leipzig, *born)
+    undated = texts(make.make(row("Leipzig", "P19")))
+    assert undated[0] == ["Saxony"]
+    assert ["Germany"] in undated
+    assert texts(make.make(row("Leipzig", "P19", subject="Person 1"))) == undated
+    assert ["Germany"] not in texts(make.make(row("Leipzig", "P19", subject="Person 2")))
+
+
 def test_a_country_climbs_to_its_region_and_continent() -> None:
     turkey = entity("Q43", "Turkey", "country straddling Southeastern Europe and Western Asia", P31="Q3624078",
                     P30=["Q46", "Q48"])  # fmt: skip
