@@ -10,29 +10,16 @@ from __future__ import annotations
 
 import argparse
 import resource
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
+
+from chat_process import serving
 
 from abstraction.models import Message, Reply, Request, Sampling, open_model
 
-SERVER = Path(__file__).resolve().parents[1] / "tests" / "chat_server.py"
 WARM = 10_000  # requests after which memory is looked at first
-
-
-@contextmanager
-def server(settings: str = "{}") -> Iterator[str]:
-    """The address of a server in a process of its own."""
-    with subprocess.Popen([sys.executable, str(SERVER), settings], stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        try:
-            yield f"http://127.0.0.1:{process.stdout.readline().strip()}/v1"
-        finally:
-            process.kill()
 
 
 def requests(count: int) -> Iterator[Request]:
@@ -69,7 +56,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--requests", type=int, default=20_000)
     wanted = parser.parse_args().requests
-    with server() as url, tempfile.TemporaryDirectory() as name:
+    with serving() as url, tempfile.TemporaryDirectory() as name:
         print("cache and log:", measure(url, wanted, Path(name)))
         print("all cached:   ", measure(url, wanted, Path(name)))
         print("neither:      ", measure(url, wanted, None))

@@ -19,11 +19,12 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
+from chat_process import serving
+
 from abstraction.models import Message, Reply, Request, Sampling
 from abstraction.models.openai_server import OpenAIModel, ServerSettings
 from kg.reading.courtesy import Patience
 
-ROOT = Path(__file__).resolve().parents[1]
 CONCURRENCY = 16
 
 
@@ -64,17 +65,10 @@ def run(count: int, kills: int, fail: float, seed: int, folder: Path) -> list[st
     chance = random.Random(seed)
     asked_log = folder / "asked.jsonl"
     settings = {"fail": fail, "seed": seed, "refuse": "impossible", "slow": 0.4, "delay": 0.003, "log": str(asked_log)}
-    server = subprocess.Popen(
-        [sys.executable, str(ROOT / "tests" / "chat_server.py"), json.dumps(settings)],
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    assert server.stdout is not None
     wrong: list[str] = []
     results: dict[str, str] = {}
     killed = repeated = 0
-    try:
-        url = f"http://127.0.0.1:{server.stdout.readline().strip()}/v1"
+    with serving(**settings) as url:
         held: set[str] = set()
         answered_before = 0
         while True:
@@ -106,9 +100,6 @@ def run(count: int, kills: int, fail: float, seed: int, folder: Path) -> list[st
             held = kept(url, folder, count)
         times = Counter(answers)
         repeated = sum(times.values()) - len(times)
-    finally:
-        server.kill()
-        server.wait()
     rejected = Counter(text for text in results.values() if text.startswith("rejected"))
     if set(results) != {one.id for one in requests(count)}:
         wrong.append(f"{count - len(results)} requests lost")

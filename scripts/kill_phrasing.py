@@ -23,6 +23,8 @@ from collections import Counter
 from contextlib import closing
 from pathlib import Path
 
+from chat_process import serving
+
 from kg import snapshot
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -90,17 +92,10 @@ def run(rows: int, kills: int, fail: float, seed: int, folder: Path) -> list[str
         "fail": fail, "seed": seed, "refuse": "the impossible person", "slow": 0.4, "delay": 0.003, "log": str(log),
         "script": str(folder / "script.json"),
     }  # fmt: skip
-    server = subprocess.Popen(
-        [sys.executable, str(ROOT / "tests" / "chat_server.py"), json.dumps(settings)],
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    assert server.stdout is not None
     wrong: list[str] = []
     killed = before = 0
     kept: set[str] = set()
-    try:
-        url = f"http://127.0.0.1:{server.stdout.readline().strip()}/v1"
+    with serving(**settings) as url:
         words = command(folder, f"openai:{url}?concurrency={CONCURRENCY}&tries=30&timeout=0.3#m", "tiers.jsonl")
         while True:
             left = kills - killed
@@ -128,9 +123,6 @@ def run(rows: int, kills: int, fail: float, seed: int, folder: Path) -> list[str
         subprocess.run(replay, capture_output=True, cwd=ROOT, check=False)
         if texts(folder / "again.jsonl", rows) != texts(folder / "tiers.jsonl", rows):
             wrong.append("the replay gives other rows")
-    finally:
-        server.kill()
-        server.wait()
     times = Counter(now)
     print(
         f"{rows} rows, {killed} kills: {len(times)} conversations answered;"

@@ -38,14 +38,14 @@ from typing import Any, TypeVar
 
 import orjson
 
-from kg.errors import DamagedMirrorError, MirrorError, SnapshotError
+from kg.errors import DamagedMirrorError, MirrorError
 from kg.model import Entity
 from kg.paths import in_order
 from kg.store.base import NameMatch
 from kg.store.neo4j_client import PATIENCE_SECONDS, QUERY_SECONDS, Address, Client, property_id
 from kg.store.neo4j_decoding import TERMS, read_entity, read_matches
 from kg.store.neo4j_rows import VALUES_A_BLOCK, stored_key
-from kg.store.rows import Decoder, id_of, number_of
+from kg.store.rows import Decoder, id_of, number_after, number_of
 from kg.terms import normalise
 
 MODEL = 1
@@ -267,12 +267,7 @@ class Neo4jStore:
 
     def ids(self, *, after: str | None = None) -> Iterator[str]:
         """See `Store.ids`."""
-        last = 0
-        if after is not None:
-            number = number_of(after)
-            if number is None:
-                raise SnapshotError(f"cannot go on after {after!r}: it is no item or property id")
-            last = number
+        last = number_after(after)
         if last >= 0:
             yield from self._walk("n.number > $last", "n.number", last)
             last = 0

@@ -12,6 +12,7 @@ from typing import Any
 
 import orjson
 
+from kg.errors import SnapshotError
 from kg.model import (
     ENTITY_ID,
     Entity,
@@ -52,6 +53,14 @@ def number_of(entity_id: str) -> int | None:
     if not ENTITY_ID.match(entity_id):
         return None
     return int(entity_id[1:]) if entity_id[0] == "Q" else -int(entity_id[1:])
+
+
+def number_after(entity_id: str | None) -> int:
+    """Where a walk over ids goes on: behind `entity_id`, from 0 where it is None. Raises SnapshotError for no id."""
+    number = 0 if entity_id is None else number_of(entity_id)
+    if number is None:
+        raise SnapshotError(f"cannot go on after {entity_id!r}: it is no item or property id")
+    return number
 
 
 def id_of(number: int) -> str:

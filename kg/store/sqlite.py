@@ -16,7 +16,7 @@ from kg.model import Entity, Statement
 from kg.store import filling, schema
 from kg.store.base import NameMatch
 from kg.store.header import check_complete, check_kind
-from kg.store.rows import Decoder, id_of, number_of
+from kg.store.rows import Decoder, id_of, number_after, number_of
 from kg.terms import normalise
 
 MEMORY = ":memory:"
@@ -315,12 +315,7 @@ class SQLiteStore:
 
     def ids(self, *, after: str | None = None) -> Iterator[str]:
         """See `Store.ids`."""
-        last = 0
-        if after is not None:
-            number = number_of(after)
-            if number is None:
-                raise SnapshotError(f"cannot go on after {after!r}: it is no item or property id")
-            last = number
+        last = number_after(after)
         if last >= 0:
             yield from self._walk("SELECT id FROM entity WHERE id > ? ORDER BY id LIMIT ?", last)
             last = 0
