@@ -25,6 +25,7 @@ _CLAUSE = re.compile(
     r"|\b(?:filmed|flimed|released|produced?|shown|based|shot|made|set|created|broadcast|published|written|developed|founded"
     r"|recorded|printed|played|aired|built|used|distributed|taking place)$"
 )
+_PASSIVE = re.compile(r"\A(?P<s>\S.*?) (?:was|is|were|are) (?P<verb>\w+ed) by (?:whom|who)\Z", re.I)
 _OPENING = re.compile(
     r"(?:he|she|it|they|you|this|these|that|those|the (?:man|woman|person|first|last|most|largest))\b"
 )
@@ -91,7 +92,8 @@ def _cleaned(question: str) -> str:
     while (shorter := _LEAD.sub("", text)) != text:
         text = shorter
     mark = re.search(r"\s*[?!]+\s*\Z", text)
-    return text[: mark.start()] if mark else text.removesuffix(".").rstrip()
+    text = text[: mark.start()] if mark else text.removesuffix(".").rstrip()
+    return _PASSIVE.sub(r"Who \g<verb> \g<s>", text)
 
 
 @lru_cache(maxsize=1)

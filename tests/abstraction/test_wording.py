@@ -27,6 +27,8 @@ from tests.worlds import entity, maker, row, texts
         ("In which year was Pushkin born?", "P569", "Pushkin"),
         ("Who directed the film Jaws?", "P57", "film Jaws"),
         ("Who wrote the screenplay for Jaws?", "P58", "Jaws"),
+        ("Jaws was directed by whom?", "P57", "Jaws"),
+        ("The novel Emma was written by whom?", "P50", "Emma"),
         ("what does Gary Smith do for a living", "P106", "Gary Smith"),
         ("What kind of music does Queen play?", "P136", "Queen"),
         ("What label is Queen signed to?", "P264", "Queen"),
