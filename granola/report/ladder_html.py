@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from html import escape
 
@@ -11,6 +12,8 @@ from granola.scoring import ItemScore
 from kg.model import ENTITY_ID
 
 SHOWN_ALIASES = 8
+# The ids that WikiData's own pages have as anchors; others were made for data without ids.
+_STATEMENT_ID = re.compile(r"\A[QP][0-9]+\$[0-9A-F]{8}(-[0-9A-F]{4}){3}-[0-9A-F]{12}\Z", re.IGNORECASE)
 
 
 def outcome_chip(item: ItemScore) -> str:
@@ -53,15 +56,23 @@ def _tier(tier: Tier) -> str:
     return f'<div class="tier">{head}{also}{f"<ul>{evidence}</ul>" if evidence else ""}</div>'
 
 
-def item_link(qid: str, *, label: str | None = None, prop: str | None = None) -> str:
-    """A link to an entity's page, at its statements of `prop`; plain text where the id is none."""
-    shown = escape(label or qid)
+def address(qid: str, *, prop: str | None = None, statement: str | None = None) -> str | None:
+    """An entity's page at WikiData, at a statement or else at those of `prop`; None where an id is none."""
     if not ENTITY_ID.match(qid) or (prop is not None and not ENTITY_ID.match(prop)):
-        return shown
+        return None
     page = f"Property:{qid}" if qid.startswith("P") else qid
-    anchor = f"#{prop}" if prop else ""
-    title = f' title="{qid}"' if label else ""
-    return f'<a href="https://www.wikidata.org/wiki/{page}{anchor}" rel="noreferrer"{title}>{shown}</a>'
+    anchor = statement if statement and _STATEMENT_ID.match(statement) else prop
+    return f"https://www.wikidata.org/wiki/{page}" + (f"#{anchor}" if anchor else "")
+
+
+def item_link(qid: str, *, label: str | None = None, prop: str | None = None, statement: str | None = None) -> str:
+    """A link to `address`; plain text where there is none."""
+    shown = escape(label or qid)
+    href = address(qid, prop=prop, statement=statement)
+    if href is None:
+        return shown
+    title = f' title="{prop or qid}"' if label else ""
+    return f'<a href="{href}" rel="noreferrer"{title}>{shown}</a>'
 
 
 def evidence_html(step: Evidence) -> str:
@@ -73,7 +84,7 @@ def evidence_html(step: Evidence) -> str:
     if step.kind == "statement" and step.subject and step.property:
         value = step.value or ""
         said = item_link(value, label=named(value)) if ENTITY_ID.match(value) else f"<b>{escape(value)}</b>"
-        relation = item_link(step.subject, label=named(step.property), prop=step.property)
+        relation = item_link(step.subject, label=named(step.property), prop=step.property, statement=step.statement)
         note = f' <span class="soft">({escape(step.text)})</span>' if step.text else ""
         return f"{item_link(step.subject, label=named(step.subject))} {relation} &rarr; {said}{note}"
     if step.kind == "description" and step.text:
