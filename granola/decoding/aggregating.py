@@ -27,10 +27,14 @@ KEPT = 50_000  # sets of conditions whose consequences are kept
 class Aggregator:
     """Aggregates the responses to each question by one snapshot. Results do not depend on the responses' order."""
 
-    def __init__(self, store: Store | None, *, language: str = "en", linker: str = "question") -> None:
-        """Without a store only texts can be counted."""
+    def __init__(
+        self, store: Store | None, *, language: str = "en", linker: str = "question", maker: LadderMaker | None = None
+    ) -> None:
+        """Without a store only texts can be counted. `maker`: one for that store, language and linker, if there is."""
         self._language = language
-        self._maker = None if store is None else LadderMaker(store, language=language, linker=linker)
+        self._maker = maker
+        if maker is None and store is not None:
+            self._maker = LadderMaker(store, language=language, linker=linker)
         self._reader = None if self._maker is None else ResponseReader(self._maker)
         self._known: dict[frozenset[Condition], frozenset[Condition]] = {}
 

@@ -7,12 +7,16 @@ lists shorter beginnings; who knows names (`granola.decoding.responses`) decides
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from functools import lru_cache
+from dataclasses import dataclass, replace
+from functools import cache, lru_cache
 
-from granola.matching.abstention import refusal
+from abstraction.languages import language as language_data
+from abstraction.languages import languages
+from granola.matching.abstention import Refusal, refusal
+from granola.matching.words import plain
 
 IDK = "IDK"  # the prediction of a method that abstains
+_BEFORE = " \"'([*-¿¡"  # what a refusal is set in
 EXAMINED = 2_000  # characters of a response that are read, what was thought aloud not counted
 
 # What models put before an answer, with a colon behind it.
@@ -32,6 +36,19 @@ _LABEL = re.compile(
 )
 _HEADING = re.compile(rf"\A[#\s]*(?:the )?(?:{_LABELS})\s*\Z", re.IGNORECASE)  # a label with a line of its own
 _THINKING = re.compile(r"<(think|thinking|reasoning)>.*?(?:</\1>|\Z)", re.IGNORECASE | re.DOTALL)
+# What is thought aloud without tags, and how its conclusion begins.
+_STEPS = re.compile(
+    r"\s*(?:(?:okay|ok|well|sure|alright|right)[,.!]?\s+)?(?:let(?:'s|’s| us| me)(?: just)? (?:think|reason|see|work"
+    r"|break|consider|recall|analy[sz]e|start)|(?:first|step 1)\b\s*[,:]"
+    r"|to (?:answer|determine|find|figure|work out) )",
+    re.IGNORECASE,
+)
+_CONCLUDES = re.compile(
+    r"(?:(?<=[.!?;:])\s+|\n+\s*)(?:(?:so|therefore|thus|hence|consequently|in conclusion|overall|as a result"
+    r"|accordingly|finally|step \d+:)\s*,?\s+(?:(?:so|therefore)\s*,?\s+)?"
+    r"|(?=(?:the |my )?(?:final |correct )?answer\b))",
+    re.IGNORECASE,
+)
 _INNER = re.compile(r"\\(?:text|textbf|mathrm)\s*\{([^{}]*)\}")
 _BOXED = re.compile(r"\\boxed\s*\{([^{}]*)\}")
 _FIELD = re.compile(rf'\A\{{\s*"(?:{_LABELS})"\s*:\s*("(?:[^"\\]|\\.)*"|-?\d[\d.]*)', re.IGNORECASE)  # of JSON
@@ -83,7 +100,7 @@ _PARTICIPLE = re.compile(
     r"|published|released|died))(?:\s+(?:in|on|at|by))\s+",
     re.IGNORECASE,
 )
-_PREPOSITION = re.compile(r"\A(?:in|at|by|from|near)\s+(?=[^\W_]|\d)", re.IGNORECASE)
+_PREPOSITION = re.compile(r"\A(?:in|at|by|from)\s+(?=[^\W_]|\d)", re.IGNORECASE)
 _KIND = re.compile(
     r"\A(?:the )?(?:city|town|village|country|state|province|year|month|county|region|island) of (?=[A-ZÀ-Þ\d])",
     re.IGNORECASE,
@@ -130,7 +147,7 @@ class Said:
 def said(response: str, *, subject: str | None = None, language: str = "en") -> Said:
     """What a response to a question about `subject` states. Never raises, whatever the text."""
     text = _answer_part(_conclusion(response)[:EXAMINED])
-    declined = refusal(text, language)
+    declined = _refusal(text, language)
     if declined is not None:
         if not declined.guess or not declined.offer.strip():
             return _abstention(declined.rule)
@@ -138,10 +155,44 @@ def said(response: str, *, subject: str | None = None, language: str = "en") -> 
     whole = _stated(text, subject)
     if not any(letter.isalnum() for letter in whole):
         return _abstention("abstain:empty")
-    declined = refusal(whole, language)  # "The answer is unknown."
+    declined = _refusal(whole, language)  # "The answer is unknown."
     if declined is not None and not declined.guess:
         return _abstention(declined.rule)
     return Said(text=_KIND.sub("", _PREPOSITION.sub("", whole)), whole=whole)
+
+
+def _refusal(text: str, asked: str) -> Refusal | None:
+    """How a text declines in the language that it was asked for, in English, or in any other that is known.
+
+    Models fall back on the language that they speak best; a word alone may be a name there.
+    """
+    found = refusal(text, asked)
+    if (
+        found is None
+        and (" " in text or (text.islower() and len(text) > 3))
+        and _may_decline().match(plain(text).lstrip(_BEFORE))
+    ):
+        found = next((other for code in languages() if (other := refusal(text, code))), None)
+    return replace(found, offer=_without_guess(found.offer)) if found else None
+
+
+def _without_guess(offer: str) -> str:
+    """What a guess offers, without "ich denke" before it."""
+    lower = plain(offer)
+    ends = (found.end() for code in languages() if (found := language_data(code).matching["guess"].match(lower)))
+    return offer[next(ends, 0) :] if len(lower) == len(offer) else offer
+
+
+@cache
+def _may_decline() -> re.Pattern[str]:
+    """How refusals and courtesies begin in any language."""
+    parts = (
+        pattern.pattern
+        for code in languages()
+        for name, pattern in language_data(code).matching.items()
+        if name == "opening" or name.startswith("abstain:")
+    )
+    return re.compile("|".join(f"(?:{part})" for part in parts))
 
 
 def _abstention(rule: str) -> Said:
@@ -162,7 +213,11 @@ def _conclusion(response: str) -> str:
     if "\\" in text:
         text = _INNER.sub(r"\1", _INNER.sub(r"\1", text))
     boxes = _BOXED.findall(text)
-    return boxes[-1] if boxes else text
+    if boxes:
+        return boxes[-1]
+    if (steps := _STEPS.match(text)) and (found := list(_CONCLUDES.finditer(text, steps.end()))):
+        return text[found[-1].end() :]
+    return text
 
 
 def _answer_part(response: str) -> str:

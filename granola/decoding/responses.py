@@ -61,15 +61,26 @@ _OPEN = re.compile(
 )
 
 
+# What is beside a place is no part of it, but as a rule of its state.
+_BESIDE = re.compile(
+    r"(?:(?:a|the|some)\s+)?(?:(?:small|little|tiny|rural)\s+)?(?:(?:town|village|city|suburb|place|farm|area|community)\s+)?"
+    r"(?:somewhere\s+)?(?:(?:about\s+|some\s+)?\d[\d.,]*\s*(?:miles|mi|km|kilomet(?:er|re)s)\s+)?"
+    r"(?:just\s+|right\s+)?(?:near(?:by)?(?:\s+to)?|outside(?:\s+of)?|close\s+to|not\s+far\s+from|next\s+to"
+    r"|(?:north|south|east|west|(?:north|south)-?(?:east|west))\s+of|(?<=suburb )of)\s+(?=\S)",
+    re.IGNORECASE,
+)
+
+
 @dataclass(frozen=True, slots=True)
 class _Plan:
     """How a text is to be read: as `text`, an entity's id where that is known, and what lies behind a chain's head, or
-    the year of a date whose day and month cannot be told apart.
+    the year of a date whose day and month cannot be told apart, or what the answer is `beside`.
     """
 
     text: str
     qid: str | None = None
     behind: tuple[str, str | None] | None = None
+    beside: _Plan | None = None
 
 
 class ResponseReader:
@@ -99,6 +110,9 @@ class ResponseReader:
 
     def _reading(self, one: Said, row: SampleRow, context: Context) -> Reading:
         plan = self._plan(one, context)
+        if plan.beside is not None:
+            alone = Level(tiers=(Tier(text=plan.text),))
+            return Reading(said=one, levels=(alone, *self._around(plan.beside, row, context)))
         levels = self._ladders.levels(row, context, plan.text, plan.qid)
         linked = is_linked(levels)
         if plan.behind is not None:
@@ -109,6 +123,21 @@ class ResponseReader:
             levels = (levels[0], *coarser)
         first = parts_of(plan.text)[:1] if plan.behind is not None and not linked else ()
         return Reading(said=one, levels=levels, linked=linked, head=first[0] if first else None)
+
+    def _around(self, plan: _Plan, row: SampleRow, context: Context) -> tuple[Level, ...]:
+        """What still holds of a thing that is beside a place: the state that the place lies in and what is coarser, and
+        what the response says itself.
+        """
+        levels = self._ladders.levels(row, context, plan.text, plan.qid)
+        ids = [{tier.qid for tier in level.tiers} for level in levels[1:]]
+        is_state = self._maker.gazetteer.is_state
+        first = next((n for n, held in enumerate(ids, 1) if any(q and is_state(q) for q in held)), len(levels))
+        parts = parts_of(plan.text)
+        told = self._chains.rest(parts, context) if parts else None
+        if told is None:
+            return levels[first:]
+        said = self._ladders.levels(row, context, *told)
+        return said if said[0].tiers[0].qid else levels[first:]
 
     def _in_one_unit(self, known: dict[Said, Reading], context: Context) -> dict[Said, Reading]:
         """The readings with amounts of a dimension in one unit."""
@@ -166,16 +195,26 @@ class ResponseReader:
             value = _value(one, asks, self._language)
             found = _NUMERIC.fullmatch(one.text) if value is None and asks == "date" else None
             return _Plan(value or one.text, behind=(found[2], None) if found else None)
-        for text in dict.fromkeys((one.whole, *readings(one.text))):
+        known = _is_known(self._maker.graph, one.whole)
+        if not known and asks in ("place", "any") and (found := _BESIDE.match(one.text)):
+            rest = one.text[found.end() :]
+            return _Plan(one.text, beside=self._named((rest,), context) or _Plan(rest))
+        if plan := self._named((one.whole, one.text), context):
+            return plan
+        if asks == "any" and (value := _value(one, "date", self._language)):
+            return _Plan(value)
+        return _Plan(one.text)
+
+    def _named(self, texts: Sequence[str], context: Context) -> _Plan | None:
+        """The first of the texts, or of their beginnings, that is a name or a chain of places."""
+        for text in dict.fromkeys((*texts, *readings(texts[-1]))):
             if _is_known(self._maker.graph, text) or self._maker.linker.typed.find(text):
                 return _Plan(text)
             parts = parts_of(text)
             if self._chains.is_chain(parts):
                 qid = self._chains.resolve(parts, context)
                 return _Plan(text, qid, self._chains.rest(parts, context) if qid is None else None)
-        if asks == "any" and (value := _value(one, "date", self._language)):
-            return _Plan(value)
-        return _Plan(one.text)
+        return None
 
 
 def _says_nothing_new(tier: Tier, row: SampleRow) -> bool:

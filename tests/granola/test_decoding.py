@@ -98,6 +98,12 @@ def who(responses: Sequence[str]) -> Decision:
         (["Nowhere", "Hamburg"], "IDK"),
         (["Nowhere, Bavaria", "Nowhere", "Munich"], "Bavaria"),
         (["Nowhere, Bavaria", "Nowhere, Illinois", "Nowhere"], "IDK"),
+        (["near Hamburg", "Hamburg"], "Germany"),  # beside it, and as a rule in its state
+        (["a small town near Munich", "Munich"], "Germany"),
+        (["just outside Munich, Bavaria", "Munich"], "Bavaria"),
+        (["20 km north of Hamburg", "near Berlin"], "Germany"),
+        (["near Germany", "Hamburg"], "IDK"),
+        (["near Nowhere", "Hamburg"], "IDK"),
         (["not in Hamburg", "Hamburg"], "IDK"),
         (["She was not born in Hamburg.", "Hamburg"], "IDK"),
         (["Hamburg, although some say Berlin", "Hamburg but she left", "Hamburg to a family", "Hamburg"], "Hamburg"),

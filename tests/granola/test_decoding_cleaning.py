@@ -33,6 +33,12 @@ SUBJECT = "Barack Obama"
         ("Sure! The answer is: Hamburg.", "Hamburg"),
         ("I think it's Hamburg, but I'm not sure.", "Hamburg"),
         ("I'm not sure, but I think it was Paris.", "Paris"),
+        ("Ich bin nicht sicher, aber ich denke Paris.", "Paris"),
+        ("near Hamburg", "near Hamburg"),
+        ("Let me think. He studied in Paris. So he was born in Hamburg.", "Hamburg"),
+        ("First, he wrote in 1925.\nTherefore, the answer is Hamburg.", "Hamburg"),
+        ("Okay, let's see. It was Paris or Rome. The answer is Rome.", "Rome"),
+        ("First Symphony, so called", "First Symphony, so called"),
         ("Hamburg. It lies on the Elbe.", "Hamburg"),
         ("He was born in Hamburg.", "Hamburg"),
         ("In Hamburg.", "Hamburg"),
@@ -98,6 +104,10 @@ def test_what_a_response_states(response: str, text: str) -> None:
         "Answer:",
         "<think>Perhaps Hilo, or",
         "I do not know where Barack Obama was born",
+        "Ich weiß es nicht.",  # in a language that was not asked for
+        "Je n'ai pas d'informations à ce sujet.",
+        "Lo siento, no lo sé.",
+        "unbekannt",
     ],
 )
 def test_what_declines(response: str) -> None:
