@@ -1,4 +1,4 @@
-"""QA rows in, tiered rows out. The shapes of both are in DESIGN.md, "Rows"."""
+"""QA rows in, tiered rows out."""
 
 from __future__ import annotations
 
@@ -174,10 +174,12 @@ def _rows(
         yield row
 
 
-def read_tiered(path: Path | str, *, on_reject: Callable[[RejectedRow], None] | None = None) -> Iterator[TieredRow]:
+def read_tiered(
+    path: Path | str, *, on_reject: Callable[[RejectedRow], None] | None = None, evidence: bool = True
+) -> Iterator[TieredRow]:
     """The rows of a tiered file in order: ours in any format, or GRANOLA-EQ with each granola_answer a level.
 
-    Raises RowError for an unusable file, and for a bad or repeated row unless `on_reject` takes it.
+    Without `evidence` that of the tiers is not read, which takes half of the time and most of the memory. Raises RowError for an unusable file, and for a bad or repeated row unless `on_reject` takes it.
     """
     seen: dict[str, str] = {}
     for position, record in enumerate(read_records(path), 1):
@@ -186,7 +188,7 @@ def read_tiered(path: Path | str, *, on_reject: Callable[[RejectedRow], None] | 
             continue
         try:
             data = {"id": f"row-{position}", **record.data}
-            row = _tiered(data, flat=record.flat)
+            row = _tiered(data, flat=record.flat, evidence=evidence)
             if row.id in seen:
                 raise fields.FieldError(f"id {row.id!r} stands already at {seen[row.id]}")
         except fields.FieldError as error:
@@ -261,7 +263,7 @@ def _question(data: Mapping[str, Any], default: str | None, source: str, *, flat
     )
 
 
-def _tiered(data: Mapping[str, Any], *, flat: bool) -> TieredRow:
+def _tiered(data: Mapping[str, Any], *, flat: bool, evidence: bool = True) -> TieredRow:
     answers = fields.answers_of(data, flat=flat)
     text, qid = fields.subject_of(data)
     given = data.get("question_entity")
@@ -273,7 +275,7 @@ def _tiered(data: Mapping[str, Any], *, flat: bool) -> TieredRow:
         levels = fields.parsed(levels)
     try:
         if isinstance(levels, list) and levels and all(isinstance(level, dict) for level in levels):
-            made = tuple(Level.from_json(level) for level in levels)
+            made = tuple(Level.from_json(level if evidence else _bare(level)) for level in levels)
         else:
             texts = fields.reference_levels(data) or []
             (qid, *_) = fields.answer_qids_of(data, len(answers), flat=flat)
@@ -300,6 +302,11 @@ def _tiered(data: Mapping[str, Any], *, flat: bool) -> TieredRow:
         abstained=abstained or None,
         extra=fields.rest_of(data),
     )
+
+
+def _bare(level: Mapping[str, Any]) -> dict[str, Any]:
+    tiers = [{key: value for key, value in tier.items() if key != "evidence"} for tier in level["tiers"]]
+    return {**level, "tiers": tiers}
 
 
 def _granola_row(row: TieredRow) -> dict[str, Any]:

@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import mul
 from random import Random
 from typing import Any
 
@@ -67,62 +68,79 @@ def aggregate(
             cells.setdefault((relation, outcome.plain), Counter())[outcome] += 1
     keys = sorted(cells, key=lambda cell: (_relation_order(cell[0]), cell[1].order))
     names = sorted({relation for relation, _ in named}, key=_relation_order)
-    adding = {metric.name: [_adding(metric, key, cells[key]) for key in keys] for metric in chosen}
-    overall = _Group(chosen, keys, keys)
-    groups = {name: _Group(chosen, keys, [cell for cell in keys if cell[0] == name]) for name in names}
+    if names == [NO_RELATION]:
+        names = []
+    overall = _Group(chosen, keys, slice(0, len(keys)))
+    groups = {name: _Group(chosen, keys, _place(keys, name)) for name in names}
+    columns = [_Column(metric, keys, cells) for metric in chosen]
     macro: dict[str, list[float]] = {metric.name: [] for metric in chosen}
     values = Random(f"{seed}:values")  # a stream of its own, so that bits move no other metric's digits
     for sample in resamples([cells[cell].total() for cell in keys], times=times, random=Random(seed)):
-        sums = {
-            name: [
-                add.draw(k, values) if isinstance(add, Cell) else None if add is None else (add * k, k)
-                for add, k in zip(adds, sample, strict=True)
-            ]
-            for name, adds in adding.items()
-        }
-        overall.draw(sums)
-        for group in groups.values():
-            group.draw(sums)
-        for metric in chosen:
-            macro[metric.name].append(_mean([group.drawn[metric.name][-1] for group in groups.values()]))
+        for column in columns:
+            sums, counted = column.draw(sample, values)
+            overall.add(column.name, sums, counted)
+            if groups:
+                drawn = [group.add(column.name, sums, counted) for group in groups.values()]
+                macro[column.name].append(_mean(drawn))
     unscored = Counter(relation for relation, outcome in named if outcome is None)
     whole = overall.score(cells, unscored.total())
-    if names == [NO_RELATION]:
-        return whole, {}, {}
     scores = {name: group.score(cells, unscored[name]) for name, group in groups.items()}
-    return whole, scores, _macro(scores, macro, chosen)
+    return whole, scores, _macro(scores, macro, chosen) if groups else {}
 
 
 _Cell = tuple[str, Outcome]
 
 
-def _adding(metric: Metric, cell: _Cell, outcomes: Counter[Outcome]) -> Cell | float | None:
-    """What each item of a cell adds: the same, None for nothing at all, or one of several values."""
-    if not metric.by_bits:
-        return metric.adds(cell[1])
-    found = [metric.adds(outcome) for outcome in outcomes.elements()]
-    return Cell(found) if any(value is not None for value in found) else None
+def _place(keys: Sequence[_Cell], name: str) -> slice:
+    """Where the cells of a relation stand; they stand together."""
+    own = [index for index, cell in enumerate(keys) if cell[0] == name]
+    return slice(own[0], own[-1] + 1) if own else slice(0, 0)
+
+
+class _Column:
+    """What each cell of a table adds to a metric, drawn for a table of resampled counts."""
+
+    def __init__(self, metric: Metric, keys: Sequence[_Cell], cells: Mapping[_Cell, Counter[Outcome]]) -> None:
+        self.name = metric.name
+        self._valued: list[Cell | None] = []
+        self._adds: list[float] = []
+        self._counts: list[bool] = []
+        if metric.by_bits:
+            found = [[metric.adds(outcome) for outcome in cells[key].elements()] for key in keys]
+            self._valued = [Cell(adds) if any(add is not None for add in adds) else None for adds in found]
+        else:
+            adds = [metric.adds(key[1]) for key in keys]
+            self._adds = [add or 0.0 for add in adds]
+            self._counts = [add is not None for add in adds]
+
+    def draw(self, sample: Sequence[int], values: Random) -> tuple[list[float], list[int]]:
+        """(sums, counted items) of every cell."""
+        if not self._valued:
+            return list(map(mul, self._adds, sample)), list(map(mul, self._counts, sample))
+        drawn = [
+            _NOTHING if cell is None else cell.draw(k, values) for cell, k in zip(self._valued, sample, strict=True)
+        ]
+        return [total for total, _ in drawn], [n for _, n in drawn]
+
+
+_NOTHING = (0.0, 0)
 
 
 class _Group:
-    """Some of the cells of a table of counts: their scores, and the scores of every resampled table."""
+    """The cells in one place of a table of counts: their scores, and the scores of every resampled table."""
 
-    def __init__(self, chosen: Sequence[Metric], keys: Sequence[_Cell], own: Sequence[_Cell]) -> None:
+    def __init__(self, chosen: Sequence[Metric], keys: Sequence[_Cell], place: slice) -> None:
         self.chosen = chosen
-        self.own = own
+        self.own = keys[place]
         self.drawn: dict[str, list[float]] = {metric.name: [] for metric in chosen}
-        place = {cell: index for index, cell in enumerate(keys)}
-        self._places = [place[cell] for cell in own]
+        self._place = place
 
-    def draw(self, sums: Mapping[str, Sequence[tuple[float, int] | None]]) -> None:
-        """Score one resampled table, by metric its cells' (sum, counted items) in the order of `keys`."""
-        for name, found in sums.items():
-            total, n = 0.0, 0
-            for index in self._places:
-                if (part := found[index]) is not None:
-                    total += part[0]
-                    n += part[1]
-            self.drawn[name].append(total / n if n else math.nan)
+    def add(self, metric: str, sums: Sequence[float], counted: Sequence[int]) -> float:
+        """Score one resampled table, given by its cells' sums and counted items."""
+        n = sum(counted[self._place])
+        score = math.fsum(sums[self._place]) / n if n else math.nan
+        self.drawn[metric].append(score)
+        return score
 
     def score(self, cells: Mapping[_Cell, Counter[Outcome]], unscored: int) -> GroupScore:
         """The scores of the real table with the intervals of the resampled ones."""

@@ -1,29 +1,29 @@
 """Are two systems different? Paired over the questions that both answered, with correction for several pairs.
 
-Both tests work on how many questions have which pair of outcomes, so that their cost does not grow with the
-questions. Every pair and metric has a random stream of its own: a result does not depend on what else is compared,
+Both tests work on how many questions add which pair of values, so that their cost does not grow with the questions.
+Every pair and metric has a random stream of its own: a result does not depend on what else is compared,
 in which order, or by how many processes.
 """
 
 from __future__ import annotations
 
+import difflib
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from random import Random
 from typing import Any
 
 from granola.errors import MatcherError
-from granola.metrics import Metric, Outcome
+from granola.metrics import Metric
+from granola.metrics import metrics as every_metric
 from granola.scoring import ScoreReport
 from granola.statistics import RESAMPLES, Interval, binomial, holm, percentile_interval, resamples
 
 COMPARED = ("granola_accuracy", "standard_accuracy", "informativeness_all", "selective_accuracy")
 POWER = 1.959964 + 0.841621  # two-sided 5 %, 80 % power: quantiles of the normal distribution
-
-_Pairs = Mapping[tuple[Outcome, Outcome], int]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -66,6 +66,21 @@ class Difference:
         }
 
 
+def check_metrics(names: Sequence[str]) -> None:
+    """Raise MatcherError for a name that is no metric's."""
+    known = [metric.name for metric in every_metric()]
+    for name in names:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, n=1)
+            hint = f"; did you mean {near[0]!r}?" if near else f"; there are {', '.join(known)}"
+            raise MatcherError(f"no metric {name!r}{hint}")
+
+
+def permutations_needed(systems: int, level: float = 0.05) -> int:
+    """The permutations from which on the least p, corrected over all pairs of so many systems, is below `level`."""
+    return math.ceil(math.comb(systems, 2) / level)
+
+
 def compare(
     reports: Sequence[ScoreReport],
     *,
@@ -77,11 +92,10 @@ def compare(
 
     The reports are of the same tiered rows. Raises MatcherError for a metric that they have not.
     """
+    check_metrics(metrics)
     if len(reports) < 2:
         return ()
     known = {metric.name: metric for metric in reports[0].metrics}
-    if unknown := [name for name in metrics if name not in known]:
-        raise MatcherError(f"no metric {unknown[0]!r}; there are {', '.join(known)}")
     found: list[Difference] = []
     for name in metrics:
         tests = [
@@ -95,31 +109,26 @@ def compare(
 
 def _test(metric: Metric, one: ScoreReport, other: ScoreReport, *, times: int, seed: str) -> Difference:
     theirs = {item.id: item.outcome for item in other.items}
-    pairs = Counter(
-        (ours if metric.by_bits else ours.plain, second if metric.by_bits else second.plain)
+    counts = Counter(
+        (metric.adds(ours), metric.adds(second))
         for item in one.items
         if (ours := item.outcome) is not None and (second := theirs.get(item.id)) is not None
     )
-    ordered = dict(sorted(pairs.items(), key=lambda pair: [_order(outcome) for outcome in pair[0]]))
-    counts = list(ordered.values())
-    adds = [(metric.adds(a), metric.adds(b)) for a, b in ordered]
-    real = _difference(adds, counts)
+    ordered = dict(sorted(counts.items(), key=lambda pair: [(add is not None, add or 0.0) for add in pair[0]]))
+    adds, numbers = list(ordered), list(ordered.values())
+    real = _difference(adds, numbers)
     random = Random(f"{seed}:bootstrap")
-    drawn = [_difference(adds, sample) for sample in resamples(counts, times=times, random=random)]
+    drawn = [_difference(adds, sample) for sample in resamples(numbers, times=times, random=random)]
     return Difference(
         metric=metric.name,
         first=one.system,
         second=other.system,
         difference=real,
         interval=percentile_interval(drawn),
-        p=_permutation(adds, counts, real, times=times, random=Random(f"{seed}:permutation")),
-        n=sum(counts),
+        p=_permutation(adds, numbers, real, times=times, random=Random(f"{seed}:permutation")),
+        n=sum(numbers),
         detectable=_detectable(drawn),
     )
-
-
-def _order(outcome: Outcome) -> tuple[Any, ...]:
-    return (*outcome.order, outcome.bits or 0.0, outcome.share or 0.0)
 
 
 def _difference(adds: Sequence[tuple[float | None, float | None]], counts: Sequence[int]) -> float:
@@ -144,13 +153,16 @@ def _permutation(
     times: int,
     random: Random,
 ) -> float:
-    """Share of random swaps of the two systems that differ at least as much; the real order counts as one of them."""
+    """Share of random swaps of the two systems that differ at least as much; the real order counts as one of them.
+
+    Questions where both add the same are left as they are: a swap changes nothing.
+    """
     if math.isnan(real):
         return math.nan
     both = [*adds, *((b, a) for a, b in adds)]
     reached = 1
     for _ in range(times):
-        swapped = [binomial(count, 0.5, random) for count in counts]
+        swapped = [0 if a == b else binomial(n, 0.5, random) for (a, b), n in zip(adds, counts, strict=True)]
         kept = [count - swap for count, swap in zip(counts, swapped, strict=True)]
         drawn = _difference(both, [*kept, *swapped])
         reached += not math.isnan(drawn) and abs(drawn) >= abs(real) - 1e-12

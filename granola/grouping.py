@@ -14,16 +14,18 @@ from granola.scoring import ScoreReport
 
 NONE = "none"
 BINS = 5
+GROUPS = 500  # by the values of one field
 
 
 def column_of(rows: Sequence[TieredRow], name: str) -> list[Any]:
-    """A field of every row, None where a row has it not: "relation", or one that the tiered file carries along.
+    """A field of every row, None where a row has it not: one of its own, or one that the tiered file carries along.
 
-    A dot leads into an object: "question_entity.qid". Raises MatcherError for a field that no row has.
+    A dot leads into an object: "question_entity.qid". "levels" is how many there are, "answer" the first gold answer.
+    Raises MatcherError for a field that no row has.
     """
     found = [_value(row, name) for row in rows]
     if all(value is None for value in found):
-        known = sorted({key for row in rows for key in row.extra} | {"relation"})
+        known = sorted({key for row in rows for key in row.extra} | _OWN)
         near = difflib.get_close_matches(name, known, n=1)
         hint = f"; did you mean {near[0]!r}?" if near else f"; they have {', '.join(known)}"
         raise MatcherError(f"no row has a field {name!r}{hint}")
@@ -31,26 +33,43 @@ def column_of(rows: Sequence[TieredRow], name: str) -> list[Any]:
 
 
 def _value(row: TieredRow, name: str) -> Any:
-    if name == "relation":
-        return row.relation
-    value: Any = row.extra
-    for part in name.split("."):
+    first, *inside = name.split(".")
+    value: Any = row.extra.get(first)
+    match first:
+        case "id" | "question" | "relation" | "question_entity" | "abstained":
+            value = getattr(row, first)
+        case "answer":
+            value = row.answers[0]
+        case "levels":
+            value = len(row.levels)
+    for part in inside:
         value = value.get(part) if isinstance(value, Mapping) else None
     return value
 
 
+_OWN = {"relation", "question_entity.qid", "abstained", "answer", "levels"}
+
+
 def by_column(rows: Sequence[TieredRow], name: str) -> dict[str, str]:
-    """The group of each row by its id: the field's value as text, "none" where there is none."""
-    values = column_of(rows, name)
-    return {row.id: NONE if value is None else str(value) for row, value in zip(rows, values, strict=True)}
+    """The group of each row by its id: the field's value as text, "none" where there is none.
+
+    Raises MatcherError for a field that no row has, and for one with more than GROUPS values.
+    """
+    values = [NONE if value is None else str(value) for value in column_of(rows, name)]
+    if (different := len(set(values))) > GROUPS:
+        raise MatcherError(
+            f"field {name!r} has {different:,} values in {len(rows):,} rows; allowed: up to {GROUPS}; name a field "
+            "that more rows share, or one with numbers for --popularity"
+        )
+    return {row.id: value for row, value in zip(rows, values, strict=True)}
 
 
 def by_bins(rows: Sequence[TieredRow], name: str, bins: int = BINS) -> dict[str, str]:
     """The group of each row by its id: bins of equal size (to one row) by a number, the least first.
 
-    A label is "1: 0-35", the bin's number and the least and greatest value in it. Equal values stay in the order of the
-    rows and may fall on both sides of an edge. Rows without the number are in "none". Raises MatcherError for a field
-    that has no number, or fewer numbers than bins.
+    A label is "1: 0–1,200", the bin's number and the least and greatest value in it. Equal values stay in the order of
+    the rows and may fall on both sides of an edge. Rows without the number are in "none". Raises MatcherError for a
+    field that has no number, or fewer numbers than bins.
     """
     if bins < 1:
         raise MatcherError(f"bins is {bins}; allowed: 1 or more, as in --bins 5")
@@ -61,10 +80,16 @@ def by_bins(rows: Sequence[TieredRow], name: str, bins: int = BINS) -> dict[str,
     found = {row.id: NONE for row in rows}
     for bin_ in range(bins):
         part = there[bin_ * len(there) // bins : (bin_ + 1) * len(there) // bins]
-        label = f"{bin_ + 1}: {part[0][0]:g}–{part[-1][0]:g}"
+        ends = dict.fromkeys(map(figure, (part[0][0], part[-1][0])))
+        label = f"{bin_ + 1}: {'–'.join(ends)}"
         for _, index in part:
             found[rows[index].id] = label
     return found
+
+
+def figure(value: float) -> str:
+    """A number as a label shows it: 1,234,567 or 0.1235, as few signs as tell it."""
+    return f"{value:,.0f}" if float(value).is_integer() and abs(value) < 1e15 else f"{value:,.4g}"
 
 
 def _number(value: Any) -> float | None:

@@ -37,13 +37,19 @@ def write_run_record(
         raise
 
 
-def made_by(out: Path | str) -> str | None:
-    """The verb that made `out`, by its run record; None without one that can be read."""
+def record_of(out: Path | str) -> Mapping[str, Any]:
+    """The run record of `out`; empty without one that can be read."""
     try:
         found = json.loads(Path(f"{out}{SUFFIX}").read_text(encoding="utf-8"))
     except (OSError, ValueError):
-        return None
-    return found.get("command") if isinstance(found, dict) else None
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def made_by(out: Path | str) -> str | None:
+    """The verb that made `out`, by its run record; None without one that can be read."""
+    found = record_of(out).get("command")
+    return found if isinstance(found, str) else None
 
 
 def _write(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -16,7 +16,8 @@ from abstraction.rows import TieredRow
 from abstraction.tiers import Level
 from granola.aggregating import Estimate, GroupScore, aggregate
 from granola.errors import MatcherError, PredictionError
-from granola.matching import Matcher, Verdict, in_language
+from granola.matching import Matcher, Verdict
+from granola.matching.many import Case, match_many
 from granola.metrics import LAMBDA, Metric, Outcome, informativeness_weight, metrics
 from granola.predictions import Prediction, PredictionFile
 from granola.signature import Signature
@@ -134,21 +135,40 @@ def score_item(row: TieredRow, prediction: Prediction | None, matcher: Matcher, 
 
     The matcher reads the prediction in the row's "language", its own where the row names none.
     """
-    if prediction is None:
-        return ItemScore(id=row.id, relation=row.relation, prediction=None, verdict=None, weight=None)
-    if code := language_of(row):
-        matcher = in_language(matcher, code)
-    verdict = matcher.match(prediction.text, names_of(row), row.question)
-    bits, share = (None, None) if verdict.level is None else told(row.levels, verdict.level)
-    return ItemScore(
-        id=row.id,
-        relation=row.relation,
-        prediction=prediction.text,
-        verdict=verdict,
-        weight=None if verdict.level is None else informativeness_weight(verdict.level, lambda_),
-        bits=bits,
-        bits_share=share,
+    return next(iter(score_items([row], {} if prediction is None else {row.id: prediction}, matcher, lambda_)))
+
+
+def score_items(
+    rows: Sequence[TieredRow],
+    predictions: Mapping[str, Prediction],
+    matcher: Matcher,
+    lambda_: float,
+    *,
+    workers: int = 1,
+) -> Iterator[ItemScore]:
+    """The items of all rows in their order, as `score_item`; `workers` processes match."""
+    cases = (
+        Case(prediction=said.text, levels=names_of(row), question=row.question, language=language_of(row))
+        for row in rows
+        if (said := predictions.get(row.id)) is not None
     )
+    verdicts = match_many(matcher, cases, workers=workers)
+    for row in rows:
+        prediction = predictions.get(row.id)
+        if prediction is None:
+            yield ItemScore(id=row.id, relation=row.relation, prediction=None, verdict=None, weight=None)
+            continue
+        verdict = next(verdicts)
+        bits, share = (None, None) if verdict.level is None else told(row.levels, verdict.level)
+        yield ItemScore(
+            id=row.id,
+            relation=row.relation,
+            prediction=prediction.text,
+            verdict=verdict,
+            weight=None if verdict.level is None else informativeness_weight(verdict.level, lambda_),
+            bits=bits,
+            bits_share=share,
+        )
 
 
 def told(levels: Sequence[Level], number: int) -> tuple[float | None, float | None]:
@@ -181,22 +201,22 @@ def score(
     tiers_hash: str = "unknown",
     snapshot: str = "unknown",
     prompts: str = "",
+    workers: int = 1,
 ) -> ScoreReport:
     """Score one prediction file against tiered rows.
 
-    `times` bootstrap resamples (1 or more) from `seed`. A row without a prediction is an error unless
-    `allow_missing`, which leaves it unscored; a prediction without a row is one unless `ignore_unknown`.
-    Ids that damaged lines took along (those of `predictions.rejected`, or of `rejected_rows` of the tiered
-    file) are explained by them and no error. Raises PredictionError and, for a bad setting, MatcherError.
+    `times` bootstrap resamples (1 or more) from `seed`; `workers` processes match, to the same digits. A row without a
+    prediction is an error unless `allow_missing`, which leaves it unscored; a prediction without a row is one unless
+    `ignore_unknown`. Ids that damaged lines took along (those of `predictions.rejected`, or of `rejected_rows` of the
+    tiered file) are explained by them and no error. Raises PredictionError and, for a bad setting, MatcherError.
     """
-    if times < 1:
-        raise MatcherError(f"resamples is {times}; allowed: 1 or more, as in --resamples 1000")
+    check_resamples(times)
     chosen = metrics(lambda_)
-    kept = list(rows)
+    kept = rows if isinstance(rows, tuple | list) else list(rows)
     missing, unknown = _unmatched(
         kept, predictions, allow_missing=allow_missing, ignore_unknown=ignore_unknown, rejected=rejected_rows
     )
-    items = tuple(score_item(row, predictions.predictions.get(row.id), matcher, lambda_) for row in kept)
+    items = tuple(score_items(kept, predictions.predictions, matcher, lambda_, workers=workers))
     overall, relations, macro = aggregate(
         ((item.relation, item.outcome) for item in items), chosen, times=times, seed=seed
     )
@@ -233,6 +253,12 @@ def score(
             "unknown": unknown,
         },
     )
+
+
+def check_resamples(times: int) -> None:
+    """Raise MatcherError for fewer than one."""
+    if times < 1:
+        raise MatcherError(f"resamples is {times}; allowed: 1 or more, as in --resamples 1000")
 
 
 def _unmatched(

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from abstraction.rows import TieredRow
 from granola.matching import squad
@@ -26,6 +28,29 @@ class TauPoint:
     granola: float
     informativeness: float
     n: int
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON object; NaN is null."""
+        return _json({"tau": self.tau, "standard_accuracy": self.standard, "granola_accuracy": self.granola,
+                      "informativeness": self.informativeness, "n": self.n})  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LambdaPoint:
+    """Informativeness at one lambda: over the matched predictions, and over all scored ones, where others count 0."""
+
+    lambda_: float
+    informativeness: float
+    informativeness_all: float
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON object; NaN is null."""
+        return _json({"lambda": self.lambda_, "informativeness": self.informativeness,
+                      "informativeness_all": self.informativeness_all})  # fmt: skip
+
+
+def _json(values: Mapping[str, float]) -> dict[str, Any]:
+    return {name: None if math.isnan(value) else value for name, value in values.items()}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -62,26 +87,39 @@ def item_f1(rows: Sequence[TieredRow], predictions: Mapping[str, Prediction]) ->
 
 def tau_sweep(items: Sequence[ItemF1], taus: Sequence[float] = TAUS, lambda_: float = LAMBDA) -> list[TauPoint]:
     """What `f1` says at each threshold (>=, the finest level that reaches it); NaN without items."""
+    n = len(items)
     found = []
     for tau in taus:
-        levels = [next((k for k, f1 in enumerate(item.levels, start=1) if f1 >= tau), None) for item in items]
-        weights = [informativeness_weight(level, lambda_) for level in levels if level is not None]
+        levels = Counter(next((k for k, f1 in enumerate(item.levels, start=1) if f1 >= tau), 0) for item in items)
+        matched = n - levels[0]
+        weights = math.fsum(informativeness_weight(k, lambda_) * count for k, count in levels.items() if k)
         found.append(
             TauPoint(
                 tau=tau,
-                standard=_mean([float(level == 1) for level in levels]),
-                granola=_mean([float(level is not None) for level in levels]),
-                informativeness=_mean(weights),
-                n=len(items),
+                standard=levels[1] / n if n else math.nan,
+                granola=matched / n if n else math.nan,
+                informativeness=weights / matched if matched else math.nan,
+                n=n,
             )
         )
     return found
 
 
-def lambda_sweep(report: ScoreReport, lambdas: Sequence[float] = LAMBDAS) -> list[tuple[float, float]]:
-    """(lambda, informativeness over the matched items) for each lambda; NaN where nothing matched."""
-    levels = [item.verdict.level for item in report.items if item.verdict is not None and item.verdict.level]
-    return [(value, _mean([informativeness_weight(level, value) for level in levels])) for value in lambdas]
+def lambda_sweep(report: ScoreReport, lambdas: Sequence[float] = LAMBDAS) -> list[LambdaPoint]:
+    """Informativeness for each lambda; NaN where nothing matched, or nothing is scored."""
+    levels = {int(name): n for name, n in report.overall.distribution.items() if name.isdigit()}
+    matched, scored = sum(levels.values()), report.overall.n
+    found = []
+    for value in lambdas:
+        total = math.fsum(informativeness_weight(level, value) * n for level, n in levels.items())
+        found.append(
+            LambdaPoint(
+                lambda_=value,
+                informativeness=total / matched if matched else math.nan,
+                informativeness_all=total / scored if scored else math.nan,
+            )
+        )
+    return found
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -124,7 +162,3 @@ def risk_coverage(report: ScoreReport, predictions: Mapping[str, Prediction]) ->
         points.append((answered / len(scored), wrong / answered))
         area += len(sure[confidence]) * wrong / answered
     return RiskCoverage(points=tuple(points), area=area / answered, n=len(scored), unsure=unsure)
-
-
-def _mean(values: Sequence[float]) -> float:
-    return math.fsum(values) / len(values) if values else math.nan

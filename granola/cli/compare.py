@@ -3,35 +3,21 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
-from granola.cli.judging import ANSWERS, JUDGE, MATCHER, TAU
-from granola.cli.systems import (
-    ALLOW_MISSING,
-    BINS,
-    BY,
-    IGNORE_UNKNOWN,
-    LAMBDA,
-    POPULARITY,
-    PREDICTIONS,
-    RESAMPLES,
-    SEED,
-    TIERED,
-    Systems,
-    groups_of,
-    score_systems,
-)
+from granola.cli.scoring_options import BINS, BY, POPULARITY, PREDICTIONS, TIERED, ScoringSettings, with_scoring
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from granola.aggregating import GroupScore
+    from granola.cli.systems import Systems
     from granola.comparing import Difference
 
 
+@with_scoring
 def compare(
     tiered: str = TIERED,
     predictions: list[str] = PREDICTIONS,
@@ -41,45 +27,34 @@ def compare(
         help="Test this metric; may be repeated. Default: both accuracies, informativeness, selective.",
     ),
     as_json: bool = typer.Option(False, "--json", help="Print everything as one JSON object."),
-    by: str | None = BY,
-    popularity: str | None = POPULARITY,
-    bins: int = BINS,
-    matcher: str = MATCHER,
-    tau: float | None = TAU,
-    judge: str | None = JUDGE,
-    answers: Path | None = ANSWERS,
-    lambda_: float = LAMBDA,
-    seed: int = SEED,
-    resamples: int = RESAMPLES,
-    allow_missing: bool = ALLOW_MISSING,
-    ignore_unknown: bool = IGNORE_UNKNOWN,
+    by: list[str] | None = BY,
+    popularity: list[str] | None = POPULARITY,
+    bins: int | None = BINS,
+    *,
+    settings: ScoringSettings,
 ) -> None:
     """Compare systems: scores side by side, paired tests with Holm's correction, and what n could show."""
-    from granola.cli.output import exit_status, print_json
-    from granola.comparing import COMPARED
+    from granola.cli.output import exit_status, note, print_json
+    from granola.cli.systems import groupings, groups_of, score_systems
+    from granola.comparing import COMPARED, check_metrics, permutations_needed
     from granola.comparing import compare as tested
     from granola.grouping import grouped
-    from granola.sweeps import risk_coverage
+    from granola.sweeps import item_f1, lambda_sweep, risk_coverage, tau_sweep
 
-    found = score_systems(
-        tiered,
-        predictions,
-        matcher=matcher,
-        tau=tau,
-        judge=judge,
-        answers=answers,
-        out=None,
-        lambda_=lambda_,
-        seed=seed,
-        resamples=resamples,
-        allow_missing=allow_missing,
-        ignore_unknown=ignore_unknown,
-    )
+    tested_metrics = tuple(dict.fromkeys(metric or COMPARED))
+    check_metrics(tested_metrics)
+    asked = groupings(by, popularity, bins)
+    found = score_systems(tiered, predictions, settings)
     groups = {
-        title: [grouped(report, of, times=resamples, seed=seed) for report in found.reports]
-        for title, of in groups_of(found.rows, by=by, popularity=popularity, bins=bins).items()
+        one.title: [grouped(report, of, times=settings.resamples, seed=settings.seed) for report in found.reports]
+        for one, of in groups_of(found.rows, asked).items()
     }
-    differences = tested(found.reports, metrics=metric or COMPARED, times=resamples, seed=seed)
+    differences = tested(found.reports, metrics=tested_metrics, times=settings.resamples, seed=settings.seed)
+    if (needed := permutations_needed(len(found.reports))) > settings.resamples:
+        note(
+            f"{settings.resamples} permutations cannot take a p below 0.05 after the correction for so many pairs of "
+            f"systems; give --resamples {needed} or more"
+        )
     curves = [
         risk_coverage(report, given.predictions) for report, given in zip(found.reports, found.files, strict=True)
     ]
@@ -100,6 +75,16 @@ def compare(
                     for title, scores in groups.items()
                 },
                 "risk_coverage_area": areas,
+                "lambda_sweep": {
+                    report.system: [point.to_json() for point in lambda_sweep(report)] for report in found.reports
+                },
+                "tau_sweep": {
+                    report.system: [
+                        point.to_json()
+                        for point in tau_sweep(item_f1(found.rows, given.predictions), lambda_=settings.lambda_)
+                    ]
+                    for report, given in zip(found.reports, found.files, strict=True)
+                },
             },
             indent=1,
         )
@@ -116,17 +101,21 @@ def _print(
 ) -> None:
     from rich.console import Console
 
-    from granola.report.compared import differences_table, groups_table
-    from granola.report.tables import distribution_table, scores_table
+    from granola.report.compared import differences_table, group_tables
+    from granola.report.tables import distribution_table, macro_table, score_tables
 
     console = Console(width=None if sys.stdout.isatty() else 160)
-    console.print(scores_table(found.reports))
+    for table in score_tables(found.reports, console.width):
+        console.print(table)
+    if any(report.macro for report in found.reports):
+        console.print(macro_table(found.reports))
     console.print(distribution_table(found.reports))
     if differences:
         titles = {metric.name: metric.title for metric in found.reports[0].metrics}
         console.print(differences_table(differences, titles))
     for title, scores in groups.items():
-        console.print(groups_table(title, found.reports, scores))
+        for table in group_tables(title, found.reports, scores, console.width):
+            console.print(table)
     for system, area in areas.items():
         print(f"mean risk under the risk-coverage curve, {system}: {area:.3f} (lower is better)")
     for report in found.reports:

@@ -43,6 +43,7 @@ def experiment(
     from importlib.util import find_spec
 
     from granola.cli.output import note
+    from granola.cli.scoring_options import ScoringSettings
     from granola.cli.systems import score_systems
     from granola.decoding.plan import read_plan
     from granola.decoding.prompting import read_prompts
@@ -62,16 +63,13 @@ def experiment(
     found = score_systems(
         str(plan.tiered),
         [str(out / PREDICTIONS / f"{name}.jsonl") for name in (*(cell.name for cell in plan.cells), GUESS)],
-        matcher=plan.matcher,
-        tau=None,
-        judge=None,
-        answers=None,
-        out=None,
-        lambda_=plan.lambda_,
-        seed=plan.seed,
-        resamples=plan.resamples,
-        allow_missing=bool(failed) or plan.limit is not None,
-        ignore_unknown=False,
+        ScoringSettings(
+            matcher=plan.matcher,
+            lambda_=plan.lambda_,
+            seed=plan.seed,
+            resamples=plan.resamples,
+            allow_missing=bool(failed) or plan.limit is not None,
+        ),
     )
     _write_results(out / RESULTS, plan.cells, found)
     if not no_report and find_spec("matplotlib") is not None:

@@ -83,7 +83,7 @@ def check_answer_language(code: str | None, matcher: str) -> None:
 
 
 def warn_of_answer_languages(rows: Mapping[str, int]) -> None:
-    """Say on stderr in which languages, given with how many rows are in them, answers are not read by their own rules."""
+    """Say on stderr which of the languages, given with how many rows are in them, have no rules of their own."""
     from abstraction.languages import is_known, language, languages
     from granola.cli.output import count, note
 

@@ -7,21 +7,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from granola.cli.judging import ANSWERS, JUDGE, MATCHER, TAU
-from granola.cli.systems import (
-    ALLOW_MISSING,
-    BINS,
-    BY,
-    IGNORE_UNKNOWN,
-    LAMBDA,
-    POPULARITY,
-    PREDICTIONS,
-    RESAMPLES,
-    SEED,
-    TIERED,
-    groups_of,
-    score_systems,
-)
+from granola.cli.scoring_options import BINS, BY, POPULARITY, PREDICTIONS, TIERED, ScoringSettings, with_scoring
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,6 +15,7 @@ if TYPE_CHECKING:
     from granola.predictions import PredictionFile
 
 
+@with_scoring
 def report(
     tiered: str = TIERED,
     predictions: list[str] = PREDICTIONS,
@@ -39,73 +26,52 @@ def report(
     colour: str | None = typer.Option(
         None, "--colour", metavar="SCORE", help="Colour the points of token-F1 by this score of the predictions."
     ),
-    by: str | None = BY,
-    popularity: str | None = POPULARITY,
-    bins: int = BINS,
-    matcher: str = MATCHER,
-    tau: float | None = TAU,
-    judge: str | None = JUDGE,
-    answers: Path | None = ANSWERS,
-    lambda_: float = LAMBDA,
-    seed: int = SEED,
-    resamples: int = RESAMPLES,
-    allow_missing: bool = ALLOW_MISSING,
-    ignore_unknown: bool = IGNORE_UNKNOWN,
+    by: list[str] | None = BY,
+    popularity: list[str] | None = POPULARITY,
+    bins: int | None = BINS,
+    *,
+    settings: ScoringSettings,
 ) -> None:
     """Draw the paper's figures for one's own systems: one HTML page, and every figure and table as files."""
     from granola.cli.output import count, exit_status, note
+    from granola.cli.systems import groupings, groups_of, score_systems
     from granola.comparing import compare
-    from granola.grouping import by_bins, grouped
+    from granola.grouping import grouped
     from granola.report.figures import check_drawing
     from granola.report.study import Study
     from granola.report.study_html import PAGE, write_study
     from granola.run_record import write_run_record
 
     check_drawing()
-    _check_folder(out, force=force)
-    found = score_systems(
-        tiered,
-        predictions,
-        matcher=matcher,
-        tau=tau,
-        judge=judge,
-        answers=answers,
-        out=out / PAGE,
-        lambda_=lambda_,
-        seed=seed,
-        resamples=resamples,
-        allow_missing=allow_missing,
-        ignore_unknown=ignore_unknown,
-    )
+    asked = groupings(by, popularity, bins)
+    earlier = _check_folder(out, force=force)
+    found = score_systems(tiered, predictions, settings, out=out / PAGE)
     _check_colour(colour, found.files)
-    groups = groups_of(found.rows, by=by, popularity=None, bins=bins)
-    bins_of = by_bins(found.rows, popularity, bins) if popularity is not None else {}
+    times, seed = settings.resamples, settings.seed
+    scores = {
+        one: [grouped(system, of, times=times, seed=seed) for system in found.reports]
+        for one, of in groups_of(found.rows, asked).items()
+    }
     study = Study(
         rows=found.rows,
         files=found.files,
         reports=found.reports,
-        matcher=matcher,
-        lambda_=lambda_,
-        differences=compare(found.reports, times=resamples, seed=seed),
-        popularity=[grouped(one, bins_of, times=resamples, seed=seed) for one in found.reports] if bins_of else (),
-        popularity_field=popularity or "",
-        groups={
-            title: [grouped(one, of, times=resamples, seed=seed) for one in found.reports]
-            for title, of in groups.items()
-        },
+        matcher=settings.matcher,
+        lambda_=settings.lambda_,
+        differences=compare(found.reports, times=times, seed=seed),
+        popularity={one.field: of for one, of in scores.items() if one.bins is not None},
+        groups={one.field: of for one, of in scores.items() if one.bins is None},
         coloured=colour,
         seed=seed,
     )
-    written = write_study(study, out)
+    written = write_study(study, out, earlier=earlier)
     write_run_record(
         out / PAGE,
         command="report",
         arguments={
             "tiered": tiered,
             "predictions": predictions,
-            "lambda": lambda_,
-            "seed": seed,
-            "resamples": resamples,
+            **settings.to_json(),
             "by": by,
             "popularity": popularity,
             "bins": bins,
@@ -118,20 +84,27 @@ def report(
     exit_status(found.rejected)
 
 
-def _check_folder(out: Path, *, force: bool) -> None:
-    """Raise UsageError for a file, and for a folder that holds something else than an earlier report."""
+def _check_folder(out: Path, *, force: bool) -> list[str]:
+    """The files of an earlier report in the folder that may be replaced.
+
+    Raises UsageError for a file, and for a folder that holds something else than an earlier report.
+    """
     from granola.errors import UsageError
     from granola.report.study_html import PAGE
-    from granola.run_record import made_by
+    from granola.run_record import record_of
 
     if out.is_dir():
-        earlier = made_by(out / PAGE) == "report"
+        record = record_of(out / PAGE)
+        earlier = record.get("command") == "report"
         if earlier and not force:
             raise UsageError(f"{out} holds a report; give --force to replace it, or another --out")
         if not earlier and any(out.iterdir()):
             raise UsageError(f"{out} is not empty and holds no earlier report; give --out a folder of its own")
+        files = record.get("files")
+        return [name for name in files if isinstance(name, str)] if isinstance(files, list) else []
     elif out.exists() or out.is_symlink():
         raise UsageError(f"{out} is no folder; --out takes one, which is made")
+    return []
 
 
 def _check_colour(colour: str | None, files: Sequence[PredictionFile]) -> None:

@@ -1,134 +1,158 @@
-"""Several prediction files scored against one tiered file, for the verbs that compare them."""
+"""Prediction files scored against one tiered file, for the verbs that score and compare them."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import typer
-
-from granola.cli.judging import check_matcher, judge_ahead, opened_matcher
+from granola.cli.judging import check_matcher, judge_ahead, opened_matcher, warn_of_answer_languages
+from granola.cli.scoring_options import ScoringSettings
 
 if TYPE_CHECKING:
     from abstraction.rows import RejectedRow, TieredRow
     from granola.predictions import PredictionFile
     from granola.scoring import ScoreReport
-
-TIERED = typer.Argument(..., metavar="TIERED", help="Tiered rows, as `granola tiers` writes them; - is standard input.")
-PREDICTIONS = typer.Argument(
-    ...,
-    metavar="PRED...",
-    help='A prediction file a system: {"id", "prediction"} and maybe "confidence" and other metrics as numbers.',
-)
-LAMBDA = typer.Option(0.5, "--lambda", help="Informativeness of level k is exp(-lambda (k - 1)); 0 or more.")
-SEED = typer.Option(0, "--seed", help="Seed of the bootstrap and the permutation tests.")
-RESAMPLES = typer.Option(1000, "--resamples", help="Bootstrap resamples and permutations, 1 or more.")
-BY = typer.Option(
-    None, "--by", metavar="FIELD", help="Scores by the values of this field of the rows; a.b leads inside."
-)
-POPULARITY = typer.Option(
-    None, "--popularity", metavar="FIELD", help="Scores by bins of equal size of this field of the rows, a number."
-)
-BINS = typer.Option(5, "--bins", help="How many bins --popularity makes, 1 or more.")
-ALLOW_MISSING = typer.Option(
-    False, "--allow-missing", help="Leave questions without a prediction unscored instead of stopping."
-)
-IGNORE_UNKNOWN = typer.Option(
-    False, "--ignore-unknown", help="Leave out predictions for unknown ids instead of stopping."
-)
+    from granola.tiered_file import TieredFile
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Systems:
     """What was read and how each system scored; `reports` and `files` in the order given."""
 
-    rows: Sequence[TieredRow]
+    tiered: TieredFile
     files: Sequence[PredictionFile]
     reports: Sequence[ScoreReport]
-    rejected: Sequence[RejectedRow]
+
+    @property
+    def rows(self) -> Sequence[TieredRow]:
+        """The questions in the order of the tiered file."""
+        return self.tiered.rows
+
+    @property
+    def rejected(self) -> list[RejectedRow]:
+        """Every rejected row, those of the tiered file first."""
+        return [*self.tiered.rejected, *(row for given in self.files for row in given.rejected)]
 
 
 def score_systems(
     tiered: str,
     predictions: Sequence[str],
+    settings: ScoringSettings,
     *,
-    matcher: str,
-    tau: float | None,
-    judge: str | None,
-    answers: Path | None,
-    out: Path | None,
-    lambda_: float,
-    seed: int,
-    resamples: int,
-    allow_missing: bool,
-    ignore_unknown: bool,
+    out: Path | None = None,
+    listed: Path | None = None,
 ) -> Systems:
-    """Every system's scores; rejected rows are told on stderr. Raises what `scoring.score` raises."""
-    from abstraction.rows import read_tiered
+    """Every system's scores; rejected rows are told on stderr, as listed in `listed` where that is given.
+
+    `out` is what a judge's answers are kept beside. Raises UsageError and what `granola.scoring.score` raises.
+    """
     from granola import scoring
     from granola.cli.output import check_standard_input, readable, report_rejects
-    from granola.errors import PredictionError
     from granola.predictions import read_predictions
-    from granola.signature import short_hash, snapshot_of
+    from granola.tiered_file import read_tiered_file
 
-    check_matcher(matcher, tau=tau, judge=judge, answers=answers)
+    check_settings(settings)
     check_standard_input([tiered, *predictions])
-    rejected: list[RejectedRow] = []
     with readable(tiered) as held:
-        rows = list(read_tiered(held, on_reject=rejected.append))
-        tiers_hash = short_hash(held)
-    if not rows:
-        reason = f"; {rejected[0].source}: {rejected[0].reason}" if rejected else ""
-        raise PredictionError(f"{tiered} has no tiered row{reason}; make one with granola tiers")
-    report_rejects(tiered, rejected)
+        read = read_tiered_file(held, name=tiered)
+    report_rejects(tiered, read.rejected, listed=listed)
     files = [read_predictions(path) for path in predictions]
     names = names_of_systems(predictions)
     reports = []
-    inputs = [tiered, *predictions]
-    with opened_matcher(matcher, tau=tau, judge=judge, answers=answers, out=out, inputs=inputs) as chosen:
+    with opened_matcher(
+        settings.matcher,
+        tau=settings.tau,
+        judge=settings.judge,
+        answers=settings.answers,
+        out=out,
+        inputs=[tiered, *predictions],
+    ) as chosen:
+        if settings.matcher != "judge":
+            warn_of_answer_languages(read.languages())
         for name, given in zip(names, files, strict=True):
-            report_rejects(given.name, given.rejected)
-            judge_ahead(chosen, rows, given)
+            report_rejects(given.name, given.rejected, listed=listed)
+            judge_ahead(chosen, read.rows, given)
             reports.append(
                 scoring.score(
-                    rows,
+                    read.rows,
                     given,
                     chosen,
-                    lambda_=lambda_,
-                    times=resamples,
-                    seed=seed,
+                    lambda_=settings.lambda_,
+                    times=settings.resamples,
+                    seed=settings.seed,
                     system=name,
-                    allow_missing=allow_missing,
-                    ignore_unknown=ignore_unknown,
-                    rejected_rows=len(rejected),
-                    tiers_hash=tiers_hash,
-                    snapshot=snapshot_of(tiered),
+                    allow_missing=settings.allow_missing,
+                    ignore_unknown=settings.ignore_unknown,
+                    rejected_rows=len(read.rejected),
+                    tiers_hash=read.hash,
+                    snapshot=read.snapshot,
+                    prompts=read.prompts,
+                    workers=settings.workers,
                 )
             )
-    return Systems(
-        rows=rows, files=files, reports=reports, rejected=[*rejected, *(row for f in files for row in f.rejected)]
-    )
+    return Systems(tiered=read, files=files, reports=reports)
+
+
+def check_settings(settings: ScoringSettings) -> None:
+    """Raise for settings that do not go together, before anything is read."""
+    from granola.errors import UsageError
+    from granola.metrics import metrics
+    from granola.scoring import check_resamples
+
+    check_matcher(settings.matcher, tau=settings.tau, judge=settings.judge, answers=settings.answers)
+    metrics(settings.lambda_)
+    check_resamples(settings.resamples)
+    if settings.workers < 1:
+        raise UsageError(f"--workers is {settings.workers}; allowed: 1 or more")
+    if settings.workers > 1 and settings.matcher == "judge":
+        raise UsageError("--workers goes with --matcher rules, f1 or em: a judge asks many at once by itself")
 
 
 def names_of_systems(paths: Sequence[str]) -> list[str]:
     """The files' names without their endings and what they all begin with, made different where they are not."""
-    stems = ["stdin" if path == "-" else Path(path).name.split(".")[0] or path for path in paths]
+    stems = ["stdin" if path == "-" else _ENDING.sub("", Path(path).name) or path for path in paths]
     if len(stems) > 1 and all(stem.startswith("predictions-") and len(stem) > 12 for stem in stems):
         stems = [stem.removeprefix("predictions-") for stem in stems]
     return [stem if stems.count(stem) == 1 else f"{stem} ({number})" for number, stem in enumerate(stems, start=1)]
 
 
-def groups_of(
-    rows: Sequence[TieredRow], *, by: str | None, popularity: str | None, bins: int
-) -> dict[str, Mapping[str, str]]:
-    """The groupings asked for by their titles. Raises MatcherError for a field that no row has."""
+_ENDING = re.compile(r"(?:\.(?:jsonl|ndjson|json|csv|tsv|parquet))?(?:\.gz)?\Z", re.IGNORECASE)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Grouping:
+    """A way to group questions: by `field`, in `bins` where it is a number."""
+
+    field: str
+    bins: int | None = None
+
+    @property
+    def title(self) -> str:
+        """What a table of it is called."""
+        return self.field if self.bins is None else f"{self.field}, bins of equal size"
+
+
+def groupings(by: Sequence[str] | None, popularity: Sequence[str] | None, bins: int | None) -> list[Grouping]:
+    """The groupings that options ask for, each once, columns first. Raises UsageError."""
+    from granola.errors import UsageError
+    from granola.grouping import BINS
+
+    if bins is not None and bins < 1:
+        raise UsageError(f"--bins is {bins}; allowed: 1 or more, as in --bins 5")
+    if bins is not None and not popularity:
+        raise UsageError("--bins goes with --popularity FIELD")
+    found = [Grouping(field=name) for name in by or ()]
+    found += [Grouping(field=name, bins=bins or BINS) for name in popularity or ()]
+    return list(dict.fromkeys(found))
+
+
+def groups_of(rows: Sequence[TieredRow], asked: Sequence[Grouping]) -> dict[Grouping, Mapping[str, str]]:
+    """The group of every row by its id, for each grouping. Raises MatcherError for a field that no row has."""
     from granola.grouping import by_bins, by_column
 
-    found: dict[str, Mapping[str, str]] = {}
-    if by is not None:
-        found[by] = by_column(rows, by)
-    if popularity is not None:
-        found[f"{popularity}, bins of equal size"] = by_bins(rows, popularity, bins)
-    return found
+    return {
+        one: by_column(rows, one.field) if one.bins is None else by_bins(rows, one.field, one.bins) for one in asked
+    }

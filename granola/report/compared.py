@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from granola.aggregating import GroupScore
 from granola.comparing import Difference
-from granola.report.tables import DASH, interval, number
+from granola.report.tables import DASH, interval, number, side_by_side
 from granola.scoring import ScoreReport
 
 if TYPE_CHECKING:
@@ -55,12 +55,21 @@ def differences_table(differences: Sequence[Difference], titles: Mapping[str, st
     return table
 
 
+def group_tables(
+    title: str, reports: Sequence[ScoreReport], scores: Sequence[Mapping[str, GroupScore]], width: int
+) -> list[Table]:
+    """`groups_table` of as many systems as stand side by side."""
+    names = [len(name) for by_name in scores for name in by_name]
+    places = side_by_side(reports, width - max(names, default=0) - 12, lambda report: 50)
+    return [groups_table(title, reports[place], scores[place]) for place in places]
+
+
 def groups_table(title: str, reports: Sequence[ScoreReport], scores: Sequence[Mapping[str, GroupScore]]) -> Table:
     """One row a group: n, and for every system both accuracies with their intervals."""
     from rich.table import Table
 
     table = Table(title=f"By {title}", title_justify="left")
-    table.add_column("group")
+    table.add_column("group", no_wrap=True)
     table.add_column("n", justify="right")
     for report in reports:
         for short in ("GRANOLA", "standard"):

@@ -2,89 +2,42 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from random import Random
 
 from abstraction.rows import TieredRow
-from granola.aggregating import GroupScore
+from granola.aggregating import Estimate, GroupScore
 from granola.comparing import Difference
-from granola.matching import F1Matcher, Matcher, RulesMatcher
 from granola.meta_evaluation import CELLS, meta_table
 from granola.metrics import informativeness_weight
 from granola.predictions import PredictionFile
+from granola.report.examples import coarse_answers, other_matcher, other_metrics
+from granola.report.table import Table, Value
 from granola.report.tables import distribution_columns, relation_title
-from granola.scoring import ScoreReport, names_of
-from granola.sweeps import LAMBDAS, ItemF1, RiskCoverage, TauPoint, item_f1, risk_coverage, tau_sweep
+from granola.scoring import ScoreReport
+from granola.sweeps import (
+    LAMBDAS,
+    ItemF1,
+    LambdaPoint,
+    RiskCoverage,
+    TauPoint,
+    item_f1,
+    lambda_sweep,
+    risk_coverage,
+    tau_sweep,
+)
 
-EXAMPLES = 8
-Value = str | int | float
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Table:
-    """A table: `name` for its files, `head` and rows of one length; NaN stands for what is not there."""
-
-    name: str
-    title: str
-    caption: str
-    head: tuple[str, ...]
-    rows: tuple[tuple[Value, ...], ...]
-
-    def to_csv(self) -> str:
-        """CSV with a header; numbers unrounded, NaN empty."""
-        stream = io.StringIO()
-        writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow(self.head)
-        writer.writerows([["" if _is_nan(value) else value for value in row] for row in self.rows])
-        return stream.getvalue()
-
-    def to_latex(self) -> str:
-        """A `tabular` between rules of booktabs, numbers with three decimals."""
-        columns = "".join(
-            "l" if any(isinstance(row[i], str) for row in self.rows) else "r" for i in range(len(self.head))
-        )
-        lines = [rf"% {latex(self.caption)}", rf"\begin{{tabular}}{{{columns}}}", r"\toprule"]
-        lines += [" & ".join(map(latex, self.head)) + r" \\", r"\midrule"]
-        lines += [" & ".join(latex(shown(value)) for value in row) + r" \\" for row in self.rows]
-        return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", ""])
-
-
-def _numbers(d: Difference) -> tuple[Value, ...]:
-    return (d.difference, d.interval.low, d.interval.high, d.p, d.adjusted, d.n, d.detectable)
-
-
-def _is_nan(value: Value) -> bool:
-    return isinstance(value, float) and math.isnan(value)
-
-
-def shown(value: Value) -> str:
-    """A value as a reader sees it: three decimals, a dash for NaN."""
-    if isinstance(value, float):
-        return "–" if math.isnan(value) else f"{value:.3f}"
-    return str(value)
-
-
-_LATEX = {
-    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%", "_": r"\_",
-    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "–": "--", "\n": " ",
-}  # fmt: skip
-
-
-def latex(text: str) -> str:
-    """Text with every sign that LaTeX reads escaped."""
-    return "".join(_LATEX.get(letter, letter) for letter in text)
+_GROUPED = ("standard_accuracy", "granola_accuracy", "informativeness")
+_TITLES = ("standard accuracy", "GRANOLA accuracy", "informativeness")
+_ByGroup = Sequence[Mapping[str, GroupScore]]
 
 
 @dataclass(frozen=True)
 class Study:
     """Systems scored on one tiered file, and what else was computed of them; all sequences in the systems' order.
 
-    `popularity` are the scores of each system by bin, empty without such a field; `coloured` names the score that
+    `popularity` and `groups` have by field the scores of each system by bin or value; `coloured` names the score that
     points are coloured by, one that predictions carry; `matcher` is the name of the one that decided.
     """
 
@@ -94,9 +47,8 @@ class Study:
     matcher: str
     lambda_: float
     differences: Sequence[Difference]
-    popularity: Sequence[Mapping[str, GroupScore]] = ()
-    popularity_field: str = ""
-    groups: Mapping[str, Sequence[Mapping[str, GroupScore]]] = field(default_factory=dict)
+    popularity: Mapping[str, _ByGroup] = field(default_factory=dict)
+    groups: Mapping[str, _ByGroup] = field(default_factory=dict)
     coloured: str | None = None
     seed: int = 0
 
@@ -134,77 +86,101 @@ class Study:
             return {i: said.scores[self.coloured] for i, said in told.items() if self.coloured in said.scores}
         return {item.id: item.weight or 0.0 for item in self.reports[index].items if item.verdict is not None}
 
+    @cached_property
+    def lambdas(self) -> list[list[LambdaPoint]]:
+        """Informativeness at each lambda."""
+        return [lambda_sweep(report) for report in self.reports]
+
     def tables(self) -> list[Table]:
         """Every table that has a row, in the order of the page."""
         made = [
             self._scores(),
+            self._macro(),
+            self._intervals(),
             self._differences(),
-            self._popularity(),
-            *(self._groups(title, scores) for title, scores in self.groups.items()),
+            *(self._grouped(name, scores, bins=True) for name, scores in self.popularity.items()),
+            *(self._grouped(name, scores) for name, scores in self.groups.items()),
             self._distribution(),
             self._weights(),
+            self._lambdas(),
             self._relations(),
             self._risk(),
             self._taus(),
-            *(self._meta(index) for index in range(len(self.reports))),
-            self._coarse(),
-            self._matchers(),
+            self._meta(),
+            other_metrics(self.rows, self.reports, self.files),
+            coarse_answers(self.rows, self.reports, self.seed),
+            other_matcher(self.rows, self.reports, self.matcher, self.seed),
         ]
-        return [table for table in made if table.rows]
+        there = [table for table in made if table.rows]
+        names = [table.name for table in there]
+        return [
+            replace(table, name=f"{table.name}-{names[:index].count(table.name) + 1}") if table.name in names[:index]
+            else table
+            for index, table in enumerate(there)
+        ]  # fmt: skip
+
+    @property
+    def _titles(self) -> tuple[str, ...]:
+        return tuple(metric.title for metric in self.reports[0].metrics)
 
     def _scores(self) -> Table:
-        head = ["system", "n"]
-        for metric in self.reports[0].metrics:
-            head += [metric.title, "low", "high"]
-        rows = []
-        for report in self.reports:
-            row: list[Value] = [report.system, report.overall.n]
-            for metric in report.metrics:
-                estimate = report.overall.estimates[metric.name]
-                row += [estimate.value, estimate.interval.low, estimate.interval.high]
-            rows.append(tuple(row))
         return Table(
             name="scores",
             title="Scores",
-            caption="Every metric with its 95 % bootstrap interval over questions.",
-            head=tuple(head),
+            caption="Means over the questions (micro); intervals stand in a table of their own.",
+            head=("system", "n", *self._titles),
+            rows=tuple((r.system, r.overall.n, *_values(r, r.overall.estimates)) for r in self.reports),
+        )
+
+    def _macro(self) -> Table:
+        return Table(
+            name="macro",
+            title="Scores, each relation counting the same",
+            caption="Means over the relations of each relation's score.",
+            head=("system", "relations", *self._titles),
+            rows=tuple((r.system, len(r.relations), *_values(r, r.macro)) for r in self.reports if r.macro),
+        )
+
+    def _intervals(self) -> Table:
+        rows: list[tuple[Value, ...]] = []
+        for average in ("micro", "macro"):
+            for r in self.reports:
+                estimates = r.overall.estimates if average == "micro" else r.macro
+                for metric in r.metrics if estimates else ():
+                    e = estimates[metric.name]
+                    rows.append((r.system, metric.title, average, e.value, e.interval.low, e.interval.high, e.n))
+        return Table(
+            name="intervals",
+            title="Scores with their intervals",
+            caption="Every metric with its 95 % bootstrap interval over questions; n counts questions, for macro means "
+            "relations.",
+            head=("system", "metric", "average", "value", "low", "high", "n"),
             rows=tuple(rows),
         )
 
     def _differences(self) -> Table:
+        titles = {metric.name: metric.title for metric in self.reports[0].metrics}
         return Table(
             name="differences",
             title="Differences between systems",
             caption="Paired over questions: 95 % bootstrap interval, p of a permutation test, p after Holm's "
             "correction over the pairs of systems, the least difference that so many questions show with 80 % power.",
             head=("metric", "first", "second", "difference", "low", "high", "p", "p, Holm", "n", "detectable"),
-            rows=tuple((d.metric, d.first, d.second, *_numbers(d)) for d in self.differences),
+            rows=tuple((titles[d.metric], d.first, d.second, *_numbers(d)) for d in self.differences),
         )
 
-    def _grouped(self, scores: Sequence[Mapping[str, GroupScore]]) -> tuple[tuple[Value, ...], ...]:
-        rows: list[tuple[Value, ...]] = []
-        for name, by_group in zip(self.names, scores, strict=True):
-            for group, score in by_group.items():
-                found = (score.estimates[key] for key in ("standard_accuracy", "granola_accuracy", "informativeness"))
-                rows.append((name, group, score.n, *(estimate.value for estimate in found)))
-        return tuple(rows)
-
-    def _popularity(self) -> Table:
+    def _grouped(self, name: str, scores: _ByGroup, *, bins: bool = False) -> Table:
+        rows: list[tuple[Value, ...]] = [
+            (system, group, score.n, *(score.estimates[key].value for key in _GROUPED))
+            for system, by_group in zip(self.names, scores, strict=True)
+            for group, score in by_group.items()
+        ]
         return Table(
-            name="popularity",
-            title="Accuracy against popularity",
-            caption=f"By bins of equal size of {self.popularity_field}.",
-            head=("system", "bin", "n", "standard accuracy", "GRANOLA accuracy", "informativeness"),
-            rows=self._grouped(self.popularity) if self.popularity else (),
-        )
-
-    def _groups(self, title: str, scores: Sequence[Mapping[str, GroupScore]]) -> Table:
-        return Table(
-            name="by-" + "".join(c if c.isalnum() else "-" for c in title.lower()),
-            title=f"By {title}",
-            caption=f"Scores by the values of {title}.",
-            head=("system", title, "n", "standard accuracy", "GRANOLA accuracy", "informativeness"),
-            rows=self._grouped(scores),
+            name=f"{'bins' if bins else 'by'}-{slug(name)}",
+            title=f"By bins of {name}" if bins else f"By {name}",
+            caption=f"Scores by {f'bins of equal size of {name}' if bins else f'the values of {name}'}.",
+            head=("system", "bin" if bins else name, "n", *_TITLES),
+            rows=tuple(rows),
         )
 
     def _distribution(self) -> Table:
@@ -232,10 +208,22 @@ class Study:
             rows=tuple((value, *(informativeness_weight(level, value) for level in levels)) for value in LAMBDAS),
         )
 
+    def _lambdas(self) -> Table:
+        return Table(
+            name="lambdas",
+            title="Informativeness against lambda",
+            caption="Over the answers that match (informativeness), and over all, where others count 0.",
+            head=("system", "lambda", "informativeness", "informativeness, all"),
+            rows=tuple(
+                (name, point.lambda_, point.informativeness, point.informativeness_all)
+                for name, points in zip(self.names, self.lambdas, strict=True)
+                for point in points
+            ),
+        )
+
     def _relations(self) -> Table:
-        keys = ("standard_accuracy", "granola_accuracy", "informativeness")
         rows: list[tuple[Value, ...]] = [
-            (r.system, relation_title(name), group.n, *(group.estimates[key].value for key in keys))
+            (r.system, relation_title(name), group.n, *(group.estimates[key].value for key in _GROUPED))
             for r in self.reports
             for name, group in r.relations.items()
         ]
@@ -243,7 +231,7 @@ class Study:
             name="relations",
             title="Per relation",
             caption="Scores of each relation.",
-            head=("system", "relation", "n", "standard accuracy", "GRANOLA accuracy", "informativeness"),
+            head=("system", "relation", "n", *_TITLES),
             rows=tuple(rows),
         )
 
@@ -273,61 +261,30 @@ class Study:
             ),
         )
 
-    def _meta(self, index: int) -> Table:
-        report = self.reports[index]
-        table = meta_table(report, self.files[index].predictions, self.f1[index])
+    def _meta(self) -> Table:
+        rows: list[tuple[Value, ...]] = []
+        for report, given, f1 in zip(self.reports, self.files, self.f1, strict=True):
+            for name, cells in meta_table(report, given.predictions, f1).items():
+                figures = (figure for cell in CELLS for figure in (cells[cell].mean, cells[cell].n))
+                rows.append((report.system, name, *figures))
         return Table(
-            name=f"other-metrics-{index + 1}",
-            title=f"Other metrics: {report.system}",
+            name="other-metrics",
+            title="Other metrics",
             caption="The mean of each score where an answer is right by standard and GRANOLA accuracy, by the latter "
             "alone, by neither, and where it abstains.",
-            head=("score", *(name for cell in CELLS for name in (cell, "n"))),
-            rows=tuple(
-                (name, *(value for cell in CELLS for value in (cells[cell].mean, cells[cell].n)))
-                for name, cells in table.items()
-            ),
-        )
-
-    def _drawn(self, rows: list[tuple[Value, ...]], what: str) -> tuple[tuple[Value, ...], ...]:
-        chosen = Random(f"{self.seed}:{what}").sample(range(len(rows)), min(EXAMPLES, len(rows)))
-        return tuple(rows[index] for index in sorted(chosen))
-
-    def _coarse(self) -> Table:
-        rows: list[tuple[Value, ...]] = []
-        for report in self.reports:
-            found: list[tuple[Value, ...]] = [
-                (report.system, row.question, row.answers[0], item.prediction or "", v.level, v.compared.tier)
-                for row, item in zip(self.rows, report.items, strict=True)
-                if (v := item.verdict) is not None and v.level is not None and v.level > 1 and v.compared is not None
-            ]
-            rows += self._drawn(found, f"coarse:{report.system}")
-        return Table(
-            name="coarse-answers",
-            title="Wrong by the standard, right at a coarser level",
-            caption=f"Up to {EXAMPLES} a system, drawn by the seed.",
-            head=("system", "question", "gold answer", "prediction", "level", "states"),
+            head=("system", "score", *(name for cell in CELLS for name in (cell, "n"))),
             rows=tuple(rows),
         )
 
-    def _matchers(self) -> Table:
-        other: Matcher = RulesMatcher() if self.matcher == "f1" else F1Matcher()
-        rows: list[tuple[Value, ...]] = []
-        for report in self.reports:
-            found: list[tuple[Value, ...]] = []
-            for row, item in zip(self.rows, report.items, strict=True):
-                if item.verdict is None or item.prediction is None:
-                    continue
-                second = other.match(item.prediction, names_of(row), row.question)
-                if second.level != item.verdict.level:
-                    levels = [str(level or "wrong") for level in (item.verdict.level, second.level)]
-                    found.append(
-                        (report.system, row.question, row.answers[0], item.prediction, *levels, item.verdict.rule)
-                    )
-            rows += self._drawn(found, f"matchers:{report.system}")
-        return Table(
-            name="matchers",
-            title=f"Where {self.matcher} and {other.name} disagree",
-            caption=f"Up to {EXAMPLES} a system, drawn by the seed.",
-            head=("system", "question", "gold answer", "prediction", self.matcher, other.name, "rule"),
-            rows=tuple(rows),
-        )
+
+def slug(name: str) -> str:
+    """A name as part of a file's name."""
+    return "".join(letter if letter.isalnum() else "-" for letter in name.lower())
+
+
+def _values(report: ScoreReport, estimates: Mapping[str, Estimate]) -> list[float]:
+    return [estimates[metric.name].value for metric in report.metrics]
+
+
+def _numbers(d: Difference) -> tuple[Value, ...]:
+    return (d.difference, d.interval.low, d.interval.high, d.p, d.adjusted, d.n, d.detectable)

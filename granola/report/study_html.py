@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from html import escape
 from importlib.resources import files
 from pathlib import Path
 
 from granola import __version__
 from granola.report.figures import Drawing, drawings
-from granola.report.study import Study, Table, shown
+from granola.report.study import Study
+from granola.report.table import Table, shown
 from kg.files import atomic_path
 
 PAGE, FIGURES, TABLES = "report.html", "figures", "tables"
@@ -19,7 +20,8 @@ _STYLE = """
 figure { margin: 0 0 2rem; max-width: 40rem; }
 figure svg { width: 100%; height: auto; display: block; background: #fff; border-radius: .3rem; }
 figcaption { color: var(--soft); font-weight: normal; margin-top: .4rem; }
-td.number { white-space: nowrap; }
+.number { text-align: right; }
+th.number { min-width: 3.6rem; }
 td.text { min-width: 8rem; max-width: 24rem; }
 summary { cursor: pointer; padding: .3rem 0; }
 @media print { details > * { display: block; } body { max-width: none; } }
@@ -67,7 +69,10 @@ def _table(table: Table) -> str:
         kind = "text" if isinstance(value, str) else "number"
         return f'<td class="{kind}">{escape(shown(value))}</td>'
 
-    head = "".join(f'<th scope="col">{escape(name)}</th>' for name in table.head)
+    kinds = ["text" if table.is_text(column) else "number" for column in range(len(table.head))]
+    head = "".join(
+        f'<th scope="col" class="{kind}">{escape(name)}</th>' for kind, name in zip(kinds, table.head, strict=True)
+    )
     body = "".join(f"<tr>{''.join(map(cell, row))}</tr>" for row in table.rows)
     is_open = "" if len(table.rows) > _LONG else " open"
     return (
@@ -77,8 +82,10 @@ def _table(table: Table) -> str:
     )
 
 
-def write_study(study: Study, folder: Path) -> list[str]:
+def write_study(study: Study, folder: Path, *, earlier: Collection[str] = ()) -> list[str]:
     """Write report.html, figures/*.svg and *.png, tables/*.csv and *.tex; the page last. Returns the files' names.
+
+    Of the files in `earlier`, those that an earlier report wrote, what is not written again is removed.
 
     Raises UsageError where matplotlib is missing, OSError where a file cannot be written.
     """
@@ -96,4 +103,7 @@ def write_study(study: Study, folder: Path) -> list[str]:
     for name, content in written.items():
         with atomic_path(folder / name) as temporary:
             temporary.write_bytes(content if isinstance(content, bytes) else content.encode("utf-8"))
+    for name in earlier:
+        if name not in written and Path(name).parts[:-1] in ((FIGURES,), (TABLES,)):
+            (folder / name).unlink(missing_ok=True)
     return list(written)

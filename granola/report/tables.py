@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from abstraction.relations import table as relation_table
@@ -47,6 +47,38 @@ def interval(estimate: Estimate) -> str:
 def share(count: int, n: int) -> str:
     """`12 (13 %)`."""
     return f"{count} ({100 * count / n:.0f} %)" if n else str(count)
+
+
+def side_by_side(reports: Sequence[ScoreReport], width: int, room: Callable[[ScoreReport], int]) -> list[slice]:
+    """The reports in tables of at most `width` signs, where each takes up `room`; at least one in each."""
+    found, start, taken = [], 0, 0
+    for index, report in enumerate(reports):
+        if taken and taken + room(report) > width:
+            found.append(slice(start, index))
+            start, taken = index, 0
+        taken += room(report)
+    return [*found, slice(start, len(reports))]
+
+
+def score_tables(reports: Sequence[ScoreReport], width: int) -> list[Table]:
+    """`scores_table` of as many systems as stand side by side, so that every figure is whole."""
+    places = side_by_side(reports, width - 23, lambda report: max(6, len(report.system)) + 29)
+    return [scores_table(reports[place]) for place in places]
+
+
+def macro_table(reports: Sequence[ScoreReport]) -> Table:
+    """One row a system: the means over relations, each relation counting the same."""
+    from rich.table import Table
+
+    table = Table(title="Macro: the mean over relations, each counting the same", title_justify="left")
+    table.add_column("system")
+    table.add_column("relations", justify="right")
+    for name in RELATION_METRICS:
+        table.add_column(SHORT_TITLES[name], justify="right")
+    for report in reports:
+        cells = [report.macro[name] for name in RELATION_METRICS if report.macro]
+        table.add_row(report.system, str(len(report.relations)), *(f"{number(e.value)} [{interval(e)}]" for e in cells))
+    return table
 
 
 def scores_table(reports: Sequence[ScoreReport]) -> Table:

@@ -73,12 +73,46 @@ def test_scores_tests_groups_and_signatures(systems: Path) -> None:
     assert 0 <= found["risk_coverage_area"]["exact"] < 0.4
 
 
+def test_sweeps_and_several_groupings(systems: Path) -> None:
+    files = [systems / f"{name}.jsonl" for name in ("tiers", "exact", "cautious")]
+    groupings = ["--by", "region", "--by", "levels", "--by", "region", "--popularity", "popularity"]
+    done = run("compare", *files, *groupings, "--resamples", "20", "--json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert list(found["groups"]) == ["region", "levels", "popularity, bins of equal size"]
+    assert list(found["groups"]["levels"]["exact"]) == ["3"]
+    told = {s["system"]: s["metrics"]["informativeness"]["value"] for s in found["systems"]}
+    for system, value in told.items():
+        assert {p["lambda"]: p["informativeness"] for p in found["lambda_sweep"][system]}[0.5] == pytest.approx(value)
+        assert [p["n"] for p in found["tau_sweep"][system]] == [40] * 19
+
+
+def test_the_same_digits_by_one_process_and_by_several(systems: Path) -> None:
+    files = [systems / f"{name}.jsonl" for name in ("tiers", "exact", "cautious", "mute")]
+    one, two = (run("compare", *files, "--resamples", "50", "--json", "--workers", n) for n in ("1", "2"))
+    assert (one.returncode, two.returncode) == (0, 0), two.stderr
+    assert one.stdout == two.stdout
+
+
+def test_too_few_permutations_for_so_many_pairs_are_told(systems: Path) -> None:
+    files = [systems / f"{name}.jsonl" for name in ("tiers", "exact", "cautious", "mute")]
+    assert "give --resamples 60 or more" in run("compare", *files, "--resamples", "59").stderr
+    assert run("compare", *files, "--resamples", "60").stderr == ""
+
+
 def test_tables_for_the_terminal(systems: Path) -> None:
     done = run(
         "compare", systems / "tiers.jsonl", systems / "exact.jsonl", systems / "cautious.jsonl", "--by", "region"
     )
     assert done.returncode == 0, done.stderr
-    for shown in ("GRANOLA accuracy", "exact - cautious", "p, Holm", "By region", "signature of exact: matcher:rules"):
+    for shown in (
+        "GRANOLA accuracy",
+        "exact - cautious",
+        "p, Holm",
+        "By region",
+        "Macro",
+        "signature of exact: matcher:rules",
+    ):
         assert shown in done.stdout
 
 
@@ -89,6 +123,15 @@ def test_tables_for_the_terminal(systems: Path) -> None:
         (["--by", "regoin"], "did you mean 'region'"),
         (["--popularity", "region"], "has 0 numbers"),
         (["--popularity", "popularity", "--bins", "99"], "too few for 99 bins"),
+        (["--popularity", "popularity", "--bins", "0"], "--bins is 0; allowed: 1 or more"),
+        (["--bins", "0"], "--bins is 0; allowed: 1 or more"),
+        (["--bins", "3"], "--bins goes with --popularity FIELD"),
+        (["--metric", "granola_acuracy"], "did you mean 'granola_accuracy'"),
+        (["--lambda", "-0.5"], "lambda is -0.5; allowed: 0"),
+        (["--lambda", "nan"], "lambda is nan; allowed: 0"),
+        (["--matcher", "f1", "--tau", "2"], "tau is 2; allowed: above 0 and at most 1"),
+        (["--workers", "0"], "--workers is 0; allowed: 1 or more"),
+        (["--by", ""], "no row has a field ''"),
         (["--matcher", "ruls"], "did you mean 'rules'"),
         (["--resamples", "0"], "resamples is 0"),
     ],
@@ -101,4 +144,5 @@ def test_wrong_settings_are_told(systems: Path, options: list[str], told: str) -
 
 def test_systems_are_told_apart() -> None:
     assert names_of_systems(["a/x.jsonl", "b/x.jsonl", "y.csv.gz"]) == ["x (1)", "x (2)", "y"]
+    assert names_of_systems(["drag-t0.7.jsonl", "drag-t0.9.jsonl.gz", "v1.2"]) == ["drag-t0.7", "drag-t0.9", "v1.2"]
     assert names_of_systems(["predictions-specific.jsonl", "predictions-cautious.jsonl"]) == ["specific", "cautious"]

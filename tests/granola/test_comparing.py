@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from random import Random
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 
 from abstraction.rows import TieredRow
 from abstraction.tiers import Level, Tier
-from granola.comparing import compare
+from granola.comparing import compare, permutations_needed
 from granola.errors import MatcherError
 from granola.grouping import by_bins, by_column, grouped
 from granola.matching import matcher
@@ -122,6 +123,14 @@ def test_unscored_questions_are_left_out_of_a_pair() -> None:
 def test_an_unknown_metric_is_told() -> None:
     with pytest.raises(MatcherError, match="no metric 'f1'; there are granola_accuracy"):
         compare([scored("1"), scored("1", "b")], metrics=["f1"])
+    with pytest.raises(MatcherError, match="did you mean 'coverage'"):
+        compare([scored("1")], metrics=["covrage"])
+
+
+def test_how_many_permutations_a_correction_over_pairs_needs() -> None:
+    assert [permutations_needed(systems) for systems in (1, 2, 3, 4)] == [0, 20, 60, 120]
+    # With so many the least p of 1 / (times + 1), times the pairs, is below 0.05; with one fewer it is not.
+    assert 6 / (120 + 1) < 0.05 <= 6 / (119 + 1)
 
 
 @settings(max_examples=100, deadline=None)
@@ -135,8 +144,21 @@ def test_bins_have_equal_size_and_grow(n: int, bins: int) -> None:
     sizes = {label: list(found.values()).count(label) for label in found.values()}
     assert len(sizes) == bins
     assert max(sizes.values()) - min(sizes.values()) <= 1
-    edges = [tuple(map(float, label.partition(": ")[2].split("–"))) for label in sorted(sizes)]
-    assert all(one[1] <= other[0] for one, other in pairwise(edges))
+    edges = [[float(end) for end in label.partition(": ")[2].split("–")] for label in sorted(sizes)]
+    assert all(one[-1] <= other[0] for one, other in pairwise(edges))
+
+
+@pytest.mark.parametrize(
+    ("numbers", "labels"),
+    [
+        ([1, 1234567, 20, 300], ["1: 1–20", "2: 300–1,234,567"]),
+        ([0.25, 0.123456, 2.5, 2.5], ["1: 0.1235–0.25", "2: 2.5"]),
+        ([-3, -2, 1e20, 4], ["1: -3–-2", "2: 4–1e+20"]),
+    ],
+)
+def test_bins_have_labels_that_can_be_read(numbers: list[float], labels: list[str]) -> None:
+    given_rows = [replace(row, extra={"x": number}) for row, number in zip(rows(4), numbers, strict=True)]
+    assert sorted(set(by_bins(given_rows, "x", 2).values())) == labels
 
 
 def test_groups_by_any_field() -> None:
@@ -144,8 +166,14 @@ def test_groups_by_any_field() -> None:
     by_kind = grouped(report, by_column(rows(20), "deep.kind"), times=10, seed=0)
     assert {name: group.estimates["granola_accuracy"].value for name, group in by_kind.items()} == {"a": 1.0, "b": 0.0}
     assert list(by_column(rows(2), "relation").values()) == ["P1", "P2"]
+    assert list(by_column(rows(2), "levels").values()) == ["3", "3"]
+    assert list(by_column(rows(2), "answer").values()) == ["Kunming", "Kunming"]
+    subject = replace(rows(1)[0], question_entity={"text": "Nie Er", "qid": "Q1"})
+    assert by_column([subject], "question_entity.qid") == {"0": "Q1"}
     with pytest.raises(MatcherError, match="did you mean 'popularity'"):
         by_column(rows(2), "popularty")
+    with pytest.raises(MatcherError, match="'id' has 501 values in 501 rows; allowed: up to 500"):
+        by_column(rows(501), "id")
     with pytest.raises(MatcherError, match="has 0 numbers"):
         by_bins(rows(2), "deep", 1)
 
@@ -162,10 +190,16 @@ def test_a_sweep_of_thresholds_is_what_f1_says() -> None:
 
 
 def test_a_sweep_of_lambda_falls_from_one() -> None:
-    values = [value for _, value in lambda_sweep(scored("123w-"))]
+    points = lambda_sweep(scored("123w-"))
+    values = [point.informativeness for point in points]
     assert values[0] == 1.0
     assert values == sorted(values, reverse=True)
-    assert dict(lambda_sweep(scored("12")))[0.5] == pytest.approx((1 + math.exp(-0.5)) / 2)
+    assert [point.informativeness_all for point in points] == pytest.approx([value * 3 / 5 for value in values])
+    (half,) = lambda_sweep(scored("12"), [0.5])
+    assert half.informativeness == pytest.approx((1 + math.exp(-0.5)) / 2)
+    assert lambda_sweep(scored("w-"), [0.5])[0].to_json() == {
+        "lambda": 0.5, "informativeness": None, "informativeness_all": 0.0,
+    }  # fmt: skip
 
 
 def test_risk_and_coverage_by_hand() -> None:

@@ -12,13 +12,14 @@ from pathlib import Path
 
 import pytest
 
-from granola.report.study import Table, latex
+from granola.report.table import Table, latex
 from tests.granola.test_compare_cli import systems
 
 __all__ = ["systems"]
 GRANOLA = [sys.executable, "-c", "from granola.cli.main import main; main()"]
 FIGURES = {
-    "distribution", "f1", "gap", "popularity", "relations", "risk-coverage", "thresholds", "tradeoff", "weights",
+    "distribution", "f1", "gap", "lambdas", "popularity", "relations", "risk-coverage", "thresholds", "tradeoff",
+    "weights",
 }  # fmt: skip
 
 
@@ -81,18 +82,21 @@ def test_the_page_needs_nothing_else_and_is_well_formed(report: Path) -> None:
     assert len(outline.ids) == len(set(outline.ids))
 
 
+def table(report: Path, name: str) -> list[dict[str, str]]:
+    with (report / f"tables/{name}.csv").open() as stream:
+        return list(csv.DictReader(stream))
+
+
 def test_tables_say_what_the_scores_are(report: Path) -> None:
-    with (report / "tables/scores.csv").open() as stream:
-        found = {row["system"]: row for row in csv.DictReader(stream)}
+    found = {row["system"]: row for row in table(report, "scores")}
     assert float(found["cautious"]["GRANOLA accuracy"]) == 1.0
     assert float(found["exact"]["standard accuracy"]) == 0.6
     assert found["mute"]["selective accuracy"] == ""  # of no answer
-    with (report / "tables/other-metrics-1.csv").open() as stream:
-        meta = {row["score"]: row for row in csv.DictReader(stream)}
+    meta = {(row["system"], row["score"]): row for row in table(report, "other-metrics")}
     right = [i / 40 for i in range(16, 40)]
-    assert float(meta["bleurt"]["standard and GRANOLA"]) == pytest.approx(sum(right) / len(right))
-    with (report / "tables/coarse-answers.csv").open() as stream:
-        coarse = list(csv.DictReader(stream))
+    assert float(meta["exact", "bleurt"]["standard and GRANOLA"]) == pytest.approx(sum(right) / len(right))
+    assert ("mute", "bleurt") not in meta
+    coarse = table(report, "coarse-answers")
     assert {row["system"] for row in coarse} == {"cautious"}
     assert all(row["states"] in ("Yunnan", "China") and row["level"] in "23" for row in coarse)
 
@@ -112,7 +116,7 @@ def test_one_system_without_any_field(systems: Path, tmp_path: Path) -> None:
     done = run(systems / "tiers.jsonl", systems / "mute.jsonl", "--out", tmp_path / "one")
     assert done.returncode == 0, done.stderr
     figures = {path.stem for path in (tmp_path / "one/figures").glob("*.svg")}
-    assert figures == FIGURES - {"popularity", "risk-coverage", "f1"}
+    assert figures == FIGURES - {"popularity", "risk-coverage", "f1", "lambdas", "tradeoff"}
 
 
 def test_a_report_is_replaced_only_where_it_is_one(report: Path, systems: Path, tmp_path: Path) -> None:
@@ -127,6 +131,46 @@ def test_a_report_is_replaced_only_where_it_is_one(report: Path, systems: Path, 
     assert "is no folder" in run(*files, "--out", files[0]).stderr
 
 
+def test_micro_macro_and_intervals_stand_side_by_side(report: Path) -> None:
+    macro = {row["system"]: row for row in table(report, "macro")}
+    assert (macro["exact"]["relations"], float(macro["exact"]["GRANOLA accuracy"])) == ("2", 0.6)
+    rows = {(r["system"], r["metric"], r["average"]): r for r in table(report, "intervals")}
+    one = rows["cautious", "standard accuracy", "micro"]
+    assert float(one["low"]) <= float(one["value"]) == 0.15 <= float(one["high"])
+    assert rows["cautious", "standard accuracy", "macro"]["n"] == "2"
+
+
+def test_examples_where_another_metric_disagrees(report: Path) -> None:
+    rows = [row for row in table(report, "other-metric-examples") if row["score"] == "bleurt"]
+    assert {row["system"] for row in rows} == {"exact"}
+    assert [float(row["value"]) for row in rows if row["level"] == "wrong"] == [i / 40 for i in (15, 14, 13, 12)]
+    assert [float(row["value"]) for row in rows if row["level"] == "1"] == [i / 40 for i in (16, 17, 18, 19)]
+
+
+def test_what_an_earlier_report_left_goes(systems: Path, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib", reason="figures need matplotlib")
+    files = [systems / "tiers.jsonl", systems / "exact.jsonl"]
+    out = tmp_path / "out"
+    assert run(*files, "--popularity", "popularity", "--resamples", "5", "--out", out).returncode == 0
+    assert (out / "figures/popularity.svg").exists()
+    (out / "figures/mine.svg").write_text("<svg/>")
+    assert run(*files, "--resamples", "5", "--out", out, "--force").returncode == 0
+    assert not list(out.glob("*/*popularity*"))
+    assert (out / "figures/mine.svg").exists()
+
+
+@pytest.mark.parametrize("name", ["_hidden", "a$b$c", "x" * 90, "<b>&amp;"])
+def test_names_that_figures_could_misread(systems: Path, tmp_path: Path, name: str) -> None:
+    pytest.importorskip("matplotlib", reason="figures need matplotlib")
+    predictions = tmp_path / f"{name}.jsonl"
+    predictions.write_bytes((systems / "exact.jsonl").read_bytes())
+    done = run(systems / "tiers.jsonl", predictions, "--resamples", "5", "--out", tmp_path / "out")
+    assert (done.returncode, "Warning" in done.stderr) == (0, False)
+    outline = Outline()
+    outline.feed((tmp_path / "out/report.html").read_text(encoding="utf-8"))
+    assert outline.open == []
+
+
 def test_an_unknown_score_is_told(systems: Path, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib", reason="figures need matplotlib")
     done = run(systems / "tiers.jsonl", systems / "exact.jsonl", "--colour", "bluert", "--out", tmp_path / "x")
@@ -139,12 +183,13 @@ def test_what_latex_would_read_is_escaped() -> None:
     assert latex("50 % of A&B_C {x} \\ ~^$#") == (
         r"50 \% of A\&B\_C \{x\} \textbackslash{} \textasciitilde{}\textasciicircum{}\$\#"
     )
-    table = Table(name="t", title="T", caption="C", head=("a_b", "x"), rows=(("p&q", math.nan), ("r", 0.5)))
-    assert table.to_latex().splitlines()[1:] == [
+    made = Table(name="t", title="T", caption="C", head=("a_b", "x"), rows=(("p&q", math.nan), ("r", 0.5)))
+    assert latex("a\r\n\tb") == "a   b"
+    assert made.to_latex().splitlines()[1:] == [
         r"\begin{tabular}{lr}", r"\toprule", r"a\_b & x \\", r"\midrule", r"p\&q & -- \\", r"r & 0.500 \\",
         r"\bottomrule", r"\end{tabular}",
     ]  # fmt: skip
-    assert table.to_csv() == "a_b,x\np&q,\nr,0.5\n"
+    assert made.to_csv() == "a_b,x\np&q,\nr,0.5\n"
 
 
 def test_without_matplotlib_the_install_line_is_told(systems: Path, tmp_path: Path) -> None:

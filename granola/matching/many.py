@@ -1,0 +1,64 @@
+"""Many predictions matched in order, by this process or by several: the verdicts are the same."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from granola.errors import MatcherError
+from granola.matching import Matcher, in_language
+from granola.matching.verdict import Levels, Verdict
+
+CHUNK = 500  # predictions that a process takes at once
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Case:
+    """A prediction and what it is held against; `language` is that of the row, None where it names none."""
+
+    prediction: str
+    levels: Levels
+    question: str | None = None
+    language: str | None = None
+
+
+def match_many(matcher: Matcher, cases: Iterable[Case], *, workers: int = 1) -> Iterator[Verdict]:
+    """The verdict on each case, in their order, by `workers` processes, 1 or more.
+
+    Raises MatcherError for fewer, and where a process ended before its work was done.
+    """
+    if workers < 1:
+        raise MatcherError(f"workers is {workers}; allowed: 1 or more")
+    if workers == 1:
+        for case in cases:
+            yield _match(matcher, case)
+        return
+    import multiprocessing
+    from concurrent.futures import Future, ProcessPoolExecutor
+    from concurrent.futures.process import BrokenProcessPool
+
+    left = iter(cases)
+    running: deque[Future[list[Verdict]]] = deque()
+    with ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn")) as pool:
+        try:
+            while True:
+                while len(running) < 3 * workers and (chunk := list(islice(left, CHUNK))):
+                    running.append(pool.submit(_match_all, matcher, chunk))
+                if not running:
+                    return
+                yield from running.popleft().result()
+        except BrokenProcessPool as error:
+            raise MatcherError(f"a process that matched was ended; try again with fewer than {workers}") from error
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _match(matcher: Matcher, case: Case) -> Verdict:
+    chosen = in_language(matcher, case.language) if case.language else matcher
+    return chosen.match(case.prediction, case.levels, case.question)
+
+
+def _match_all(matcher: Matcher, cases: Sequence[Case]) -> list[Verdict]:
+    return [_match(matcher, case) for case in cases]

@@ -1,0 +1,104 @@
+"""Answers worth reading one by one: where judging by the gold answer, another matcher or another metric disagrees."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from heapq import nlargest, nsmallest
+from itertools import islice
+from random import Random
+
+from abstraction.rows import TieredRow
+from granola.matching import F1Matcher, Matcher, RulesMatcher, Verdict, in_language
+from granola.predictions import PredictionFile
+from granola.report.table import Table, Value
+from granola.scoring import ItemScore, ScoreReport, language_of, names_of
+
+EXAMPLES = 8
+_Found = tuple[TieredRow, ItemScore, Verdict]
+
+
+def coarse_answers(rows: Sequence[TieredRow], reports: Sequence[ScoreReport], seed: int) -> Table:
+    """Answers that match a coarser level than the gold answer."""
+    return Table(
+        name="coarse-answers",
+        title="Wrong by the standard, right at a coarser level",
+        caption=f"Up to {EXAMPLES} a system, drawn by the seed.",
+        head=("system", "question", "gold answer", "prediction", "level", "states"),
+        rows=tuple(
+            (report.system, *_asked(row, item), verdict.level or 0, verdict.compared.tier if verdict.compared else "")
+            for report in reports
+            for row, item, verdict in islice(
+                (found for found in _drawn(rows, report, f"{seed}:coarse") if (found[2].level or 0) > 1), EXAMPLES
+            )
+        ),
+    )
+
+
+def other_matcher(rows: Sequence[TieredRow], reports: Sequence[ScoreReport], matcher: str, seed: int) -> Table:
+    """Answers that the matcher called `matcher` and another one, token-F1 or the rules, hold for another level."""
+    other: Matcher = RulesMatcher() if matcher == "f1" else F1Matcher()
+    return Table(
+        name="matchers",
+        title=f"Where {matcher} and {other.name} disagree",
+        caption=f"Up to {EXAMPLES} a system, drawn by the seed: the level that each finds, and the rule of {matcher}.",
+        head=("system", "question", "gold answer", "prediction", matcher, other.name, "rule"),
+        rows=tuple(
+            (report.system, *_asked(row, item), *map(_level, (verdict, second)), verdict.rule)
+            for report in reports
+            for row, item, verdict, second in islice(_disagreeing(rows, report, other, f"{seed}:matchers"), EXAMPLES)
+        ),
+    )
+
+
+def other_metrics(rows: Sequence[TieredRow], reports: Sequence[ScoreReport], files: Sequence[PredictionFile]) -> Table:
+    """For every score that predictions carry: the highest where no level matches, and the lowest where one does."""
+    found: list[tuple[Value, ...]] = []
+    for report, given in zip(reports, files, strict=True):
+        told = {
+            item.id: (row, item, item.verdict)
+            for row, item in zip(rows, report.items, strict=True)
+            if item.verdict is not None and not item.verdict.abstained
+        }
+        names = sorted({name for id_ in told for name in given.predictions[id_].scores})
+        for name in names:
+            scored = [(score, id_) for id_ in told if (score := given.predictions[id_].scores.get(name)) is not None]
+            wrong = [(score, id_) for score, id_ in scored if told[id_][2].level is None]
+            right = [(score, id_) for score, id_ in scored if told[id_][2].level is not None]
+            for score, id_ in [*nlargest(EXAMPLES // 2, wrong), *nsmallest(EXAMPLES // 2, right)]:
+                row, item, verdict = told[id_]
+                found.append((report.system, name, score, *_asked(row, item), _level(verdict)))
+    return Table(
+        name="other-metric-examples",
+        title="Where another metric disagrees",
+        caption=f"The {EXAMPLES // 2} highest scores of answers that match no level, and the lowest of those that do.",
+        head=("system", "score", "value", "question", "gold answer", "prediction", "level"),
+        rows=tuple(found),
+    )
+
+
+def _drawn(rows: Sequence[TieredRow], report: ScoreReport, seed: str) -> Iterator[_Found]:
+    """The questions that have a verdict, in an order drawn by the seed."""
+    order = list(range(len(rows)))
+    Random(f"{seed}:{report.system}").shuffle(order)
+    for index in order:
+        item = report.items[index]
+        if item.verdict is not None:
+            yield rows[index], item, item.verdict
+
+
+def _disagreeing(
+    rows: Sequence[TieredRow], report: ScoreReport, other: Matcher, seed: str
+) -> Iterator[tuple[TieredRow, ItemScore, Verdict, Verdict]]:
+    for row, item, verdict in _drawn(rows, report, seed):
+        reading = in_language(other, language_of(row) or "en")
+        second = reading.match(item.prediction or "", names_of(row), row.question)
+        if second.level != verdict.level:
+            yield row, item, verdict, second
+
+
+def _asked(row: TieredRow, item: ItemScore) -> tuple[str, str, str]:
+    return row.question, row.answers[0], item.prediction or ""
+
+
+def _level(verdict: Verdict) -> str:
+    return "IDK" if verdict.abstained else str(verdict.level or "wrong")
