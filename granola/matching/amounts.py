@@ -135,7 +135,7 @@ def converted(claim: Claim, unit: str) -> Claim:
     return replace(claim, low=low, high=high, label=unit, exact=None)
 
 
-@lru_cache(maxsize=1 << 16)
+@lru_cache(maxsize=1 << 13)
 def amounts(text: str) -> tuple[Claim, ...]:
     """Every amount in `text`, left to right, number words included; a range is one claim."""
     lower = plain(text)
@@ -216,7 +216,12 @@ _UNIT_TAIL = re.compile(
 _BRACKET = re.compile(r"\s*\(([^()]*)\)\s*\Z")
 
 
-@lru_cache(maxsize=1 << 16)
+def may_be_amount(text: str) -> bool:
+    """Whether a text may state an amount: a digit is among its words, or a number in words; False is certain."""
+    return not "".join(key(text)).isalpha()
+
+
+@lru_cache(maxsize=1 << 13)
 def whole_amount(text: str) -> Claim | None:
     """The amount that `text` is, with a unit in small letters at most; None where it is something else.
 
@@ -224,7 +229,7 @@ def whole_amount(text: str) -> Claim | None:
     """
     if (bracket := _BRACKET.search(text)) and len(amounts(bracket[1])) == 1:
         text = text[: bracket.start()]
-    if "".join(key(text)).isalpha():  # no digit among its words, and none in words
+    if not may_be_amount(text):
         return None
     found = amounts(text)
     if len(found) != 1 or not _AROUND.fullmatch(plain(text[: found[0].start])):

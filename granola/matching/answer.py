@@ -126,7 +126,7 @@ class Answer:
     def shared(self) -> tuple[gold.Tier, ...]:
         """Those of the tiers that have a word in common with the answer, in whatever number or spelling."""
         said = self.loose_present
-        return tuple([tier for tier in self.tiers if not said.isdisjoint(loose_key(tier[1]))])
+        return tuple([tier for tier, folds in self.loose_tiers if not said.isdisjoint(folds)])
 
     @lazy
     def has_acronym(self) -> bool:
@@ -183,6 +183,11 @@ class Answer:
     def tiers(self) -> tuple[gold.Tier, ...]:
         """(level from 0, name, its folded words) of every name that has any word."""
         return gold.tiers(self.levels)
+
+    @lazy
+    def loose_tiers(self) -> tuple[tuple[gold.Tier, tuple[str, ...]], ...]:
+        """Every tier with the further folds of its name."""
+        return tuple(zip(self.tiers, gold.loose_keys(self.levels), strict=True))
 
     @lazy
     def keys(self) -> frozenset[tuple[str, ...]]:

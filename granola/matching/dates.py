@@ -242,10 +242,15 @@ def _slash(year: int, a: int, b: int, *, american: bool) -> tuple[int, int] | No
 _MAY_BE = re.compile(r"\d|cent|mill|t(?:ies|een|wenty|wo)|m[cdm]")  # without any of these nothing is a date
 
 
-@lru_cache(maxsize=1 << 16)
+def may_be_date(text: str) -> bool:
+    """Whether a text may state a date; False is certain."""
+    return _MAY_BE.search(text.lower()) is not None
+
+
+@lru_cache(maxsize=1 << 13)
 def dates(text: str) -> tuple[Claim, ...]:
     """Every date in `text`, left to right, without overlaps; bare numbers of 3 or 4 digits are years."""
-    if not _MAY_BE.search(text.lower()):
+    if not may_be_date(text):
         return ()
     lower = plain(text)
     if len(lower) != len(text):
@@ -321,7 +326,7 @@ _AROUND = re.compile(
 )
 
 
-@lru_cache(maxsize=1 << 16)
+@lru_cache(maxsize=1 << 13)
 def whole_date(text: str) -> Claim | None:
     """The date that `text` is, or None where it is something else or says more than a date."""
     found = dates(text)

@@ -90,7 +90,11 @@ def fold(found: Sequence[Word]) -> tuple[str, ...]:
 @lru_cache(maxsize=1 << 16)
 def loose_key(text: str) -> tuple[str, ...]:
     """The further folds of a text's words without articles."""
-    folded = key(text)
+    return loosened(text, key(text))
+
+
+def loosened(text: str, folded: tuple[str, ...]) -> tuple[str, ...]:
+    """The further folds of a text whose key is `folded`; not remembered."""
     return tuple(map(loose, folded)) if _ROMANS.isdisjoint(folded) else fold(drop_articles(words(text)))
 
 

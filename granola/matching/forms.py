@@ -30,7 +30,7 @@ class Form:
     partial: bool = False
 
 
-@lru_cache(maxsize=1 << 16)
+@lru_cache(maxsize=1 << 13)
 def forms(name: str) -> tuple[Form, ...]:
     """The other forms of a name, none equal to its own folded words."""
     whole = key(name)

@@ -7,8 +7,9 @@ from dataclasses import replace
 from functools import lru_cache, partial
 
 from granola.matching import tongues
-from granola.matching.amounts import whole_amount
-from granola.matching.dates import whole_date
+from granola.matching.amounts import may_be_amount, whole_amount
+from granola.matching.dates import may_be_date, whole_date
+from granola.matching.folding import loosened
 from granola.matching.mojibake import mended
 from granola.matching.ranges import Claim
 from granola.matching.words import key
@@ -37,6 +38,12 @@ def tiers(levels: Names) -> tuple[Tier, ...]:
 
 
 @lru_cache(maxsize=_KEPT)
+def loose_keys(levels: Names) -> tuple[tuple[str, ...], ...]:
+    """The further folds of each of the tiers, in their order."""
+    return tuple([loosened(name, folded) for _, name, folded in tiers(levels)])
+
+
+@lru_cache(maxsize=_KEPT)
 def of_places(levels: Names) -> bool:
     """Whether coarser levels bear names and not only descriptions ("a composer"), as those of places do."""
     return any(level > 0 and name[:1].isupper() and not is_description(name) for level, name, _ in tiers(levels))
@@ -54,9 +61,16 @@ def values(levels: Names, kind: str, code: str) -> tuple[tuple[Claim, ...], ...]
     read: Callable[[str], Claim | None] = whole_date if kind == "date" else whole_amount
     if code != "en":
         read = partial(tongues.whole_date if kind == "date" else tongues.whole_amount, code=code)
+    elif levels and not _may_state(levels[0], kind):
+        return ()
     if not levels or not (finest := _claims(read, levels[0])):
         return ()
     return finest, *(_claims(read, names) for names in levels[1:])
+
+
+def _may_state(names: tuple[str, ...], kind: str) -> bool:
+    """Whether any name may be a date or an amount; most are words, and that is seen sooner than read."""
+    return may_be_date("\n".join(names)) if kind == "date" else any(map(may_be_amount, names))
 
 
 def _claims(read: Callable[[str], Claim | None], names: tuple[str, ...]) -> tuple[Claim, ...]:

@@ -29,11 +29,16 @@ def _phrase_in(phrase: tuple[str, ...], before: list[str]) -> bool:
 
 def _is_denied(answer: Answer, start: int) -> bool:
     before = list(_clause(answer, start))[::-1]
+    if _DENYING.isdisjoint(before):
+        return False
     if any(_phrase_in(phrase, before) for phrase in vocabulary.AFFIRMATIONS):
         return False
     return any(word in vocabulary.NEGATIONS for word in before) or any(
         _phrase_in(phrase, before) for phrase in (*vocabulary.NEGATION_PHRASES, *vocabulary.HEARSAY)
     )
+
+
+_DENYING = vocabulary.NEGATIONS | {phrase[0] for phrase in (*vocabulary.NEGATION_PHRASES, *vocabulary.HEARSAY)}
 
 
 def is_denied(answer: Answer, position: int) -> bool:

@@ -75,7 +75,7 @@ def person(found: tuple[Word, ...], text: str) -> Person | None:
 _SUFFIX = {"junior": "jr", "senior": "sr"}
 
 
-@lru_cache(maxsize=1 << 16)
+@lru_cache(maxsize=1 << 13)
 def whole_person(name: str) -> Person | None:
     """The parts of a name that looks like a person's: capitalised words, a given and a family name, no kinds."""
     text = name.partition("(")[0].strip()

@@ -29,7 +29,7 @@ def informative(name: str) -> tuple[str, ...]:
     return tuple(folded for word, folded in zip(key(name), loose_key(name), strict=True) if word not in empty)
 
 
-@lru_cache(maxsize=1 << 16)
+@lru_cache(maxsize=1 << 13)
 def phrase_stems(name: str) -> frozenset[str]:
     """The stems of a phrase's informative words; none for names, kinds (`an American composer`) and single words."""
     own = [word for word in drop_articles(words(name)) if word.text not in vocabulary.FUNCTION]

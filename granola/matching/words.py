@@ -205,7 +205,7 @@ def simple(text: str) -> tuple[str, ...] | None:
         if not _NUMBERISH.isdisjoint(tokens):
             return None
         tokens = [SAME_WORD.get(token, token) for token in tokens]
-    if min(map(len, tokens)) == 1 and sum(len(token) == 1 and token.isalpha() for token in tokens) > 1:
+    if min(map(len, tokens)) == 1 and len([token for token in tokens if len(token) == 1 and token.isalpha()]) > 1:
         return None  # initials, which become one word
     if not ARTICLES.isdisjoint(tokens):
         tokens = [token for token in tokens[:-1] if token not in ARTICLES] + tokens[-1:]
