@@ -179,7 +179,8 @@ def read_tiered(
 ) -> Iterator[TieredRow]:
     """The rows of a tiered file in order: ours in any format, or GRANOLA-EQ with each granola_answer a level.
 
-    Without `evidence` that of the tiers is not read, which takes half of the time and most of the memory. Raises RowError for an unusable file, and for a bad or repeated row unless `on_reject` takes it.
+    Without `evidence` that of the tiers is left out, which takes half of the time and of the memory. Raises RowError
+    for an unusable file, and for a bad or repeated row unless `on_reject` takes it.
     """
     seen: dict[str, str] = {}
     for position, record in enumerate(read_records(path), 1):
