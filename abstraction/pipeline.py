@@ -57,20 +57,23 @@ class LadderMaker:
     """Makes ladders from one snapshot in one language. The same row always gives the same ladder.
 
     The rules read English labels and descriptions whatever the language is; tiers are then told in it.
-    `linker` is how answers without an id are linked; see `abstraction.linking.Linker`.
+    `linker` is how answers without an id are linked; see `abstraction.linking.Linker`. `vocabulary` is that of another
+    maker for the same store, if both read the same language: reading it takes seconds.
     """
 
     classes: Classifier
     gazetteer: Gazetteer
     linker: Linker
 
-    def __init__(self, store: Store, *, language: str = "en", linker: str = "question") -> None:
+    def __init__(
+        self, store: Store, *, language: str = "en", linker: str = "question", vocabulary: Vocabulary | None = None
+    ) -> None:
         self._method = linker
         self._language = language
         self._telling = Telling(language)
         self._priors = Priors(store)
         self._read_anew(store)
-        self.vocabulary = Vocabulary.from_store(store, reading_language(language))
+        self.vocabulary = vocabulary or Vocabulary.from_store(store, reading_language(language))
         self.information = Information(store, self.vocabulary)
 
     def _read_anew(self, store: Store) -> None:
@@ -84,11 +87,20 @@ class LadderMaker:
         """Tiered rows in the order of the questions, read from the store in batches."""
         source = iter(rows)
         while chunk := [_told(row) for row in islice(source, CHUNK)]:
-            if self.graph.held > KEPT:
-                self._read_anew(self.graph.store)
+            self.make_room()
             self._prefetch(chunk)
             for row in chunk:
                 yield self.make(row)
+
+    def make_room(self) -> bool:
+        """Drop what was read, and what was concluded of it, where that is more than KEPT entities; whether it was.
+
+        Whoever keeps `graph`, `classes`, `gazetteer` or `linker` takes the new ones then.
+        """
+        if self.graph.held <= KEPT:
+            return False
+        self._read_anew(self.graph.store)
+        return True
 
     def make(self, row: QARow) -> TieredRow:
         """The tiered row of a question: its ladder, or level 1 alone with the abstention's code.

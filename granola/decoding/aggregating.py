@@ -50,10 +50,13 @@ class Aggregator:
 
     def tallies(self, rows: Iterable[SampleRow]) -> Iterator[tuple[SampleRow, Tally]]:
         """Each row with what its responses entail, in order."""
-        if self._reader is None:
+        if self._reader is None or self._maker is None:
             raise ValueError("responses are linked, which needs a store")
         source = iter(rows)
         while chunk := list(islice(source, CHUNK)):
+            if self._maker.make_room():
+                self._reader = ResponseReader(self._maker)
+                self._known.clear()
             for row, readings in zip(chunk, self._reader.read(chunk), strict=True):
                 yield row, tally(readings, containers=self._containers, implies=self._implied)
 

@@ -54,6 +54,7 @@ def create_app(settings: Settings) -> tuple[App, Service]:
         openapi_url="/v1/openapi.json",
         docs_url=None,  # its page would load scripts from elsewhere
         redoc_url=None,
+        redirect_slashes=False,
         lifespan=lifespan,
         separate_input_output_schemas=False,
     )
@@ -75,11 +76,12 @@ def _handle_errors(app: FastAPI, service: Service) -> None:
         assert isinstance(error, RequestValidationError)
         return told(problem_of_errors(error.errors()))
 
-    async def http(_: Request, error: Exception) -> Response:
+    async def http(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
+        allowed = (error.headers or {}).get("allow", "another method")
         codes = {
             404: ("path", "no such path; GET /v1/openapi.json tells those there are"),
-            405: ("method", "not this way"),
+            405: ("method", f"{request.method[:20]} is not what this path takes; it takes {allowed}"),
         }
         code, detail = codes.get(error.status_code, ("http", str(error.detail)))
         answer = told(Problem(error.status_code, code, detail))
@@ -137,9 +139,11 @@ def _add_reading(app: FastAPI, service: Service) -> None:
         kept = {one.strip().removeprefix("W/") for one in request.headers.get("if-none-match", "").split(",")}
         now = tag(desk.snapshot_id)
         headers = {"ETag": now, "Cache-Control": "no-cache"}
-        if now in kept or "*" in kept:
+        if now in kept:
             return Response(status_code=304, headers={**headers, SNAPSHOT_HEADER: desk.snapshot_id})
         done = await desk.run(lambda holding: orjson.dumps(make(holding)))
+        if "*" in kept:  # there is something to be had
+            return Response(status_code=304, headers={**headers, SNAPSHOT_HEADER: done.snapshot_id})
         return answer(done.value, done.snapshot_id, headers={**headers, "ETag": tag(done.snapshot_id)})
 
     @app.get("/v1/entity/{qid}", tags=["snapshot"], responses=documents.gotten(404))

@@ -53,6 +53,7 @@ class Desk:
         self._retiring: list[Reader] = []
         self._batches = 0
         self._reloading = False
+        self._asked_again = False
 
     async def open(self) -> None:
         """Open the snapshot. Raises what opening it raises."""
@@ -61,18 +62,28 @@ class Desk:
     async def reload(self) -> bool:
         """Take up the snapshot anew, as it is now; requests are answered from the old one until it is ready.
 
-        The old one stays, with a line in the log, where the new one cannot be opened.
+        The old one stays, with a line in the log, where the new one cannot be opened. Whoever asks while that is under
+        way has it done once more.
         """
+        self._asked_again = self._reloading
         if self._reloading:
             return False
         self._reloading = True
+        try:
+            taken = await self._taken_up()
+            while self._asked_again:
+                self._asked_again = False
+                taken = await self._taken_up() or taken
+        finally:
+            self._reloading = False
+        return taken
+
+    async def _taken_up(self) -> bool:
         try:
             fresh = await self._started()
         except Exception as error:
             log.error("the snapshot is not replaced: %s", error)
             return False
-        finally:
-            self._reloading = False
         old, self._readers = self._readers, fresh
         for reader in old:
             reader.retire()

@@ -40,6 +40,7 @@ OPEN = frozenset({"/v1/health/live", "/v1/health/ready"})  # asked by whoever wa
 LINGER_SECONDS = 2.0
 WORKING = frozenset({"/v1/ladder", "/v1/link", "/v1/aggregate"})
 SNAPSHOT_HEADER = "granola-snapshot"
+_SNAPSHOT = SNAPSHOT_HEADER.encode()
 _ALWAYS = (
     (b"granola-version", __version__.encode()),
     (b"x-content-type-options", b"nosniff"),
@@ -83,11 +84,13 @@ class Gate:
             await self._greedy(send)
             return
         began = time.perf_counter()
-        answer = _Answer(send)
+        answer = _Answer(send, self._desk)
         self._metrics.in_flight.inc()
         try:
             await self._serve(scope, receive, answer)
         except _GoneError:
+            answer.status = answer.status or 499
+        except asyncio.CancelledError:  # the service ends, and has waited long enough
             answer.status = answer.status or 499
         except Exception as error:
             if answer.status and isinstance(error, RuntimeError) and isinstance(error.__cause__, Exception):
@@ -112,7 +115,12 @@ class Gate:
         if self._settings.token is not None and path not in OPEN and not _is_known(headers, self._settings.token):
             raise Problem(401, "token", "this service wants its token: Authorization: Bearer TOKEN")
         if scope["method"] not in ("POST", "PUT", "PATCH"):
-            await self._app(scope, receive, answer)
+            if scope["method"] == "HEAD":  # as GET; the server leaves the body out
+                inner = {**scope, "method": "GET"}
+                await self._app(inner, receive, answer)
+                scope["route"] = inner.get("route")
+            else:
+                await self._app(scope, receive, answer)
             return
         most = self._settings.body if path in LARGE else min(self._settings.body, SMALL)
         held = self._length(headers, most)
@@ -193,14 +201,18 @@ class _Refusal:
 class _Answer:
     """`send`, with the headers of every answer; keeps the status."""
 
-    def __init__(self, send: Send) -> None:
+    def __init__(self, send: Send, desk: Desk) -> None:
         self._send = send
+        self._desk = desk
         self.status = 0
 
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self.status = message["status"]
-            message = {**message, "headers": [*message["headers"], *_ALWAYS]}
+            headers = [*message["headers"], *_ALWAYS]
+            if self._desk.is_open and not any(name == _SNAPSHOT for name, _ in headers):
+                headers.append((_SNAPSHOT, self._desk.snapshot_id.encode()))
+            message = {**message, "headers": headers}
         await self._send(message)
 
 
@@ -235,7 +247,8 @@ def _method(scope: Scope) -> str:
 
 def _is_known(headers: dict[bytes, bytes], token: str) -> bool:
     """Whether the token comes along: as a bearer's, or as the password of a browser's own question."""
-    kind, _, given = headers.get(b"authorization", b"").partition(b" ")
+    kind, *rest = headers.get(b"authorization", b"").split(maxsplit=1)[:2] or [b""]
+    given = rest[0] if rest else b""
     if kind.lower() == b"basic":
         try:
             given = base64.b64decode(given.strip(), validate=True).partition(b":")[2]

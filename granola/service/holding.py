@@ -8,10 +8,12 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+from abstraction.languages import reading_language
 from abstraction.models.base import ChatModel
 from abstraction.phrasing.checking import Unproven
 from abstraction.phrasing.phraser import Mode, ModelPhraser
 from abstraction.pipeline import LadderMaker
+from abstraction.vocabulary import Vocabulary
 from granola.decoding import Aggregator
 from kg.model import Entity
 from kg.store import is_address, open_store
@@ -20,6 +22,7 @@ from kg.store.base import NameMatch, Store
 LANGUAGES_KEPT = 4
 ENTITIES_KEPT = 200_000
 PHRASERS_KEPT = 2
+_ENGLISH = ("en", "en-gb", "en-ca", "en-us")
 AGGREGATIONS_KEPT = 20_000  # questions after which what was kept of them is dropped
 MIRROR_PATIENCE = 2.0  # seconds that a request waits for a Neo4j server that is away
 
@@ -107,20 +110,30 @@ class Holding:
         self.snapshot_id = str(self.manifest["snapshot_id"])
         self.language = language
         self._makers: OrderedDict[tuple[str, str], LadderMaker] = OrderedDict()
-        self._aggregator: tuple[tuple[str, str], Aggregator] | None = None
+        self._vocabularies: dict[str, Vocabulary] = {}
+        self._aggregator: tuple[tuple[str, str], LadderMaker, Aggregator] | None = None
         self._aggregated = 0
         self._phrasers: OrderedDict[tuple[str, str, str], ModelPhraser] = OrderedDict()
 
     def maker(self, language: str | None = None, linker: str = "question") -> LadderMaker:
-        """The maker for a language and a linker. Those asked for last are kept, and none that has grown too large."""
+        """The maker for a language and a linker.
+
+        The first language's is kept, and of others those asked for last; none is kept that has grown too large.
+        """
         key = (language or self.language, linker)
         maker = self._makers.pop(key, None)
         if maker is None or maker.graph.held > ENTITIES_KEPT:
-            maker = LadderMaker(self.store, language=key[0], linker=linker)
+            maker = LadderMaker(self.store, language=key[0], linker=linker, vocabulary=self._vocabulary(key[0]))
+            self._vocabularies[_reading(key[0])] = maker.vocabulary
         self._makers[key] = maker
-        while len(self._makers) > LANGUAGES_KEPT:
-            self._makers.popitem(last=False)
+        others = [one for one in self._makers if one[0] != self.language]
+        for one in others[:-LANGUAGES_KEPT]:
+            del self._makers[one]
         return maker
+
+    def _vocabulary(self, language: str) -> Vocabulary | None:
+        """The words of the snapshot, which take seconds to read, where they were read."""
+        return self._vocabularies.get(_reading(language))
 
     def phraser(self, model: ChatModel, *, mode: str, unproven: str, language: str) -> ModelPhraser:
         """What phrases ladders with a model; those asked for last are kept."""
@@ -136,12 +149,12 @@ class Holding:
 
     def aggregator(self, language: str, linker: str) -> Aggregator:
         """What makes one answer of several; the last one is kept, for a while."""
-        kept, key = self._aggregator, (language, linker)
-        if kept is None or kept[0] != key or self._aggregated >= AGGREGATIONS_KEPT:
-            kept, self._aggregated = (key, Aggregator(self.store, language=language, linker=linker)), 0
+        kept, key, maker = self._aggregator, (language, linker), self.maker(language, linker)
+        if kept is None or kept[:2] != (key, maker) or self._aggregated >= AGGREGATIONS_KEPT:
+            kept, self._aggregated = (key, maker, Aggregator(self.store, language=language, maker=maker)), 0
         self._aggregator = kept
         self._aggregated += 1
-        return kept[1]
+        return kept[2]
 
     def begin(self, until: float) -> None:
         """A piece of work begins that may read until then."""
@@ -163,6 +176,12 @@ class Holding:
         """Close the snapshot."""
         self._makers.clear()
         self.store.close()
+
+
+def _reading(language: str) -> str:
+    """The English that the rules read where names are wanted in a language; other kinds have no names of their own."""
+    read = reading_language(language)
+    return read if read in _ENGLISH else "en"
 
 
 def _mode(word: str) -> Mode:

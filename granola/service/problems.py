@@ -62,7 +62,8 @@ class Problem(Exception):  # noqa: N818  # what RFC 9457 calls it
         if self.retry_after is not None:
             headers["Retry-After"] = str(self.retry_after)
         if self.status == 401:
-            headers["WWW-Authenticate"] = 'Bearer realm="granola", Basic realm="granola", charset="UTF-8"'
+            # Basic first: browsers ask for a password only where the first scheme of the line is one that they know.
+            headers["WWW-Authenticate"] = 'Basic realm="granola", charset="UTF-8", Bearer realm="granola"'
         return headers
 
 

@@ -52,10 +52,13 @@ class _Server(uvicorn.Server):
         """End gracefully, soon."""
         self.should_exit = True
 
-    def _reload_soon(self) -> None:
-        task = asyncio.get_running_loop().create_task(self._reload())
+    def keep(self, task: asyncio.Task[None]) -> None:
+        """Hold on to a task until it is done."""
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+
+    def _reload_soon(self) -> None:
+        self.keep(asyncio.get_running_loop().create_task(self._reload()))
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -130,7 +133,9 @@ def _serve(settings: Settings, sock: socket.socket, *, started: Callable[[], Non
     Connection.settings, Connection.metrics = settings, service.metrics
 
     async def swept() -> None:
-        sweep(server.server_state.connections)
+        while True:
+            await asyncio.sleep(1.0)
+            sweep(server.server_state.connections)
 
     config = uvicorn.Config(
         app,
@@ -144,15 +149,15 @@ def _serve(settings: Settings, sock: socket.socket, *, started: Callable[[], Non
         backlog=BACKLOG,
         timeout_keep_alive=int(settings.idle_seconds),
         timeout_graceful_shutdown=int(settings.stop_seconds),
-        callback_notify=swept,
-        timeout_notify=0,
     )
 
     def begun() -> None:
         gc.collect()
         gc.freeze()  # what is there now stays: it is not looked through again and again
+        loop = asyncio.get_running_loop()
+        server.keep(loop.create_task(swept()))
         if parent is not None:
-            asyncio.get_running_loop().add_reader(parent, server.stop)
+            loop.add_reader(parent, server.stop)
         started()
 
     server = _Server(config, begun, service.reload)

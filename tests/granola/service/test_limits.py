@@ -105,15 +105,56 @@ def test_a_body_that_trickles_is_not_waited_for(strict: Running) -> None:
 
 
 def test_connections_over_the_limit_are_told_to_come_back(strict: Running) -> None:
-    held = [sent(strict, b"") for _ in range(24)]
+    held = [sent(strict, b"GET / HT") for _ in range(24)]
     with closing(sent(strict, b"GET /v1/health/live HTTP/1.1\r\nHost: x\r\n\r\n")) as connection:
         answer = received(connection)
     assert answer.startswith(b"HTTP/1.1 503 ")
     assert b"Retry-After: " in answer
     for one in held:
-        assert received(one) == b""  # each let go, as nothing came
+        assert received(one).startswith(b"HTTP/1.1 408 ")
         one.close()
     assert is_well(strict)
+
+
+def test_connections_that_ask_nothing_make_room(strict: Running) -> None:
+    held = [sent(strict, b"") for _ in range(100)]
+    assert is_well(strict)
+    for one in held:
+        assert received(one) == b""
+        one.close()
+    assert is_well(strict)
+
+
+CHUNKED = b"POST /v1/ladder HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n"
+
+
+@pytest.mark.parametrize(
+    ("data", "status"),
+    [
+        (CHUNKED + b"a: b\r\n" * 2_000, b"431"),  # what stands behind the body is no body
+        (b"GET /?question=" + b"a" * 4_100 + b" HTTP/1.1\r\nHost: x\r\n\r\n", b"431"),  # whole in one piece
+        (b"GET / HTTP/1.1\r\n\r\n", b"400"),
+        (b"GET / HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n", b"400"),
+    ],
+    ids=["trailers", "long address", "no host", "two hosts"],
+)
+def test_heads_that_are_refused(strict: Running, data: bytes, status: bytes) -> None:
+    with closing(sent(strict, data)) as connection:
+        assert received(connection).startswith(b"HTTP/1.1 " + status)
+    assert is_well(strict)
+
+
+def test_a_refusal_before_the_body_is_the_only_answer(demo_snapshot: Path) -> None:
+    with serving(demo_snapshot, "--host", "0.0.0.0", token="a-secret-of-many-letters") as service:
+        head = b"POST /v1/ladders HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2000000\r\n\r\n"
+        with closing(socket.create_connection(("127.0.0.1", service.place[1]), timeout=20)) as connection:
+            connection.sendall(head + b"x" * 1_000_000)
+            assert connection.recv(12) == b"HTTP/1.1 401"
+            connection.sendall(b"x" * 1_000_000)
+            connection.sendall(b"GET /v1/health/live HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+            rest = received(connection)
+        assert rest.count(b"HTTP/1.1 ") == 1
+        assert b"HTTP/1.1 200 OK" in rest
 
 
 def test_who_does_not_read_holds_nothing_for_long(strict: Running) -> None:
