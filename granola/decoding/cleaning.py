@@ -214,7 +214,7 @@ def _conclusion(response: str) -> str:
         text = _INNER.sub(r"\1", _INNER.sub(r"\1", text))
     boxes = _BOXED.findall(text)
     if boxes:
-        return boxes[-1]
+        return str(boxes[-1])
     if (steps := _STEPS.match(text)) and (found := list(_CONCLUDES.finditer(text, steps.end()))):
         return text[found[-1].end() :]
     return text

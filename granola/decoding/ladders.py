@@ -23,7 +23,7 @@ from kg.terms import normalise
 _TOLD_BY_THE_ANSWER = frozenset(
     {"place", "country", "person", "performer", "school", "language", "genre", "occupation"}
 )
-KEPT = 200_000
+KEPT = 20_000  # ladders in memory before they are made anew
 
 
 class Ladders:
