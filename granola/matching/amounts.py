@@ -11,7 +11,7 @@ from functools import lru_cache
 from granola.matching.ranges import Claim
 from granola.matching.words import NUMBER_WORDS, TENS, UNITS, key, plain, words
 
-_SCALES = {"hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9, "bn": 1e9, "trillion": 1e12}
+_SCALES = {"hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9, "bn": 1e9, "trillion": 1e12, "dozen": 12.0}
 _UNITS = {
     spelling: unit
     for unit, spellings in {
@@ -68,7 +68,7 @@ _SPELT = {
 _WORDS = "|".join(sorted(_SPELT, key=len, reverse=True))
 _COUNTED = {"once": 1, "twice": 2, "thrice": 3, "dozen": 12, "single": 1, "couple": 2, "pair": 2, "none": 0}
 _NTH = re.compile(r"\b(\d+)(?:st|nd|rd|th)\b")
-_SCALE = r"(?:[\s-]*(?P<{0}s>hundred|thousand|million|billion|bn|trillion)\b)?"
+_SCALE = r"(?:[\s-]*(?P<{0}s>hundred|thousand|million|billion|bn|trillion|dozen)\b)?"
 _AMOUNT = re.compile(
     r"(?P<below>fewer than|less than|under|below|at most|up to)?(?P<above>more than|over|above|at least)?\s*"
     rf"(?<![\w.,])(?P<a>[-−]?{_DIGITS}|\b(?:{_WORDS})\b)" + _SCALE.format("a")

@@ -8,6 +8,7 @@ from functools import lru_cache
 from granola.matching import vocabulary
 from granola.matching.answer import Answer, Mention
 from granola.matching.divisions import ABBREVIATIONS, country_adjectives, country_names
+from granola.matching.folding import loose_key
 from granola.matching.forms import initials_match
 from granola.matching.gold import Tier
 from granola.matching.people import Person, compatible, person, whole_person
@@ -69,13 +70,21 @@ def _run_before(answer: Answer, end: int) -> int:
     return start
 
 
+_OF_A_FAMILY = frozenset({"administration", "family", "government", "cabinet", "presidency", "dynasty", "era"})
+
+
 def _stands_for_all(answer: Answer, start: int, stop: int, wanted: Person) -> bool:
     """Whether a family name alone, with a title or without, is that of the person asked for."""
-    if wanted.family in answer.asked or len(wanted.family) < DELICATE + 1:
+    titled = start < stop - 1 and answer.words[start].text in vocabulary.TITLES
+    if wanted.family in answer.asked or (len(wanted.family) < DELICATE + 1 and not titled):
         return False
     if not (answer.asks_person or answer.of_persons):
         return False
     behind = answer.words[stop] if stop < len(answer.words) else None
+    if behind is not None and not behind.gap and behind.text in _OF_A_FAMILY:
+        return False
+    if behind is not None and "," in behind.gap and answer.quote(stop, stop + 1).replace(".", "") in ABBREVIATIONS:
+        return False  # Washington, D.C.
     return behind is None or bool(behind.gap) or not behind.capital or behind.text in vocabulary.FUNCTION
 
 
@@ -122,6 +131,9 @@ def _ends_here(answer: Answer, index: int) -> bool:
 
 def by_country(answer: Answer, tier: Tier) -> Found:
     """Another name of a country; where it is the whole answer, its adjective: French."""
+    if answer.claimed and len(tier[2]) == 1 and vocabulary.FAITHS.get(tier[2][0]) and _believes(answer, tier[2][0]):
+        yield Mention(tier[0], tier[1], 0, len(answer.words))
+        return
     others, adjectives = country_names(tier[2]), country_adjectives(tier[2])
     if not others and not adjectives:
         return
@@ -130,6 +142,12 @@ def by_country(answer: Answer, tier: Tier) -> Found:
             yield from spans(answer, tier, other, answer.texts)
     if len(answer.claimed) == 1 and answer.own in adjectives:
         yield Mention(tier[0], tier[1], 0, len(answer.words))
+
+
+def _believes(answer: Answer, said: str) -> bool:
+    """Whether a faith or its believers are the whole answer: Hindu, Hindus, the Hindu religion."""
+    own = [word for word in answer.loose if word not in vocabulary.FUNCTION and word not in ("religion", "faith")]
+    return len(own) == 1 and vocabulary.FAITHS.get(own[0]) == vocabulary.FAITHS[said]
 
 
 def by_acronym(answer: Answer, tier: Tier) -> Found:
@@ -148,8 +166,27 @@ def by_acronym(answer: Answer, tier: Tier) -> Found:
             if len(folded) == 2:  # two letters are a state or a person's initials as well: the UN, or UN alone
                 told = source.isupper() and (alone or answer.has_article(index))
                 told = told and source not in ABBREVIATIONS and not country_names((word.text,))
-            if told and 2 <= len(word.text) <= 8 and initials_match(word.text, folded):
+            if not told or not 2 <= len(word.text) <= 8:
+                continue
+            if initials_match(word.text, folded) or initials_match(word.text, loose_key(name)):
                 yield Mention(tier[0], name, index, index + 1)
+            elif 2 < len(word.text) < len(folded):
+                yield from _partly(answer, tier, index)
+
+
+def _partly(answer: Answer, tier: Tier, index: int) -> Found:
+    """`2005 MLB Draft` for 2005 Major League Baseball draft: the acronym of some words between the others."""
+    folded, letters = tier[2], answer.texts[index]
+    for first in range(len(folded) - len(letters) + 1):
+        before, behind = folded[:first], folded[first + len(letters) :]
+        start, end = index - len(before), index + 1 + len(behind)
+        if (
+            start >= 0
+            and initials_match(letters, folded[first : first + len(letters)])
+            and answer.texts[start:index] == before
+            and answer.texts[index + 1 : end] == behind
+        ):
+            yield Mention(tier[0], tier[1], start, end)
 
 
 @lru_cache(maxsize=1 << 16)
@@ -179,10 +216,14 @@ def by_team(answer: Answer, tier: Tier) -> Found:
         for end, word in enumerate(answer.words, start=1):
             if word.text == folded[-1] and _run_before(answer, end) == end - 1 and (word.capital or not answer.cased):
                 yield Mention(tier[0], tier[1], end - 1, end)
+        if folded[-1].endswith("s") and answer.claimed == loose_key(tier[1])[:-1]:
+            yield Mention(tier[0], tier[1], 0, len(answer.words))
     size = len(folded)
     for start in range(len(answer.words) - size + 1):
         if answer.texts[start : start + size] != folded:
             continue
+        if answer.texts[:start] == ("university", "of") and start + size == len(answer.words):
+            yield Mention(tier[0], tier[1], start, start + size)
         stop, begin = start + size, _run_before(answer, start + size)
         if begin < start and _ends_here(answer, stop):
             yield Mention(tier[0], tier[1], begin, stop)

@@ -127,6 +127,18 @@ def is_adjective(folded: tuple[str, ...]) -> bool:
     return " ".join(folded) in bundled_demonyms().countries
 
 
+@lru_cache(maxsize=1 << 14)
+def nation(folded: tuple[str, ...]) -> tuple[str, int] | None:
+    """The id of the country whose name or adjective some folded words begin with, and of how many; or None."""
+    for size in range(len(folded), 0, -1):
+        own = folded[:size]
+        if qids := _countries().get(own):
+            return min(qids), size
+        if adjectives := bundled_demonyms().countries.get(" ".join(own)):
+            return adjectives[0], size
+    return None
+
+
 @cache
 def _countries() -> dict[tuple[str, ...], frozenset[str]]:
     found: dict[tuple[str, ...], frozenset[str]] = {}

@@ -21,7 +21,8 @@ _ROMANS = frozenset(
 _ORDINAL = re.compile(r"(\d+)(?:st|nd|rd|th)")
 _KEPT = ("ss", "us", "is", "as", "os")
 _IRREGULAR = {
-    "men": "man", "women": "woman", "children": "child", "people": "person", "feet": "foot", "teeth": "tooth",
+    "men": "man", "mens": "man", "women": "woman", "womens": "woman", "children": "child", "childrens": "child",
+    "people": "person", "feet": "foot", "teeth": "tooth",
     "mice": "mouse", "geese": "goose", "wives": "wife", "lives": "life", "wolves": "wolf", "leaves": "leaf",
     "bacteria": "bacterium", "criteria": "criterion", "phenomena": "phenomenon", "fungi": "fungus",
     "nuclei": "nucleus", "alumni": "alumnus", "vertebrae": "vertebra", "larvae": "larva", "alveoli": "alveolus",

@@ -22,12 +22,14 @@ class Form:
     """Folded words that may stand for a name; `container` what the name says its bearer lies in.
 
     A `partial` form leaves out what the name adds behind a preposition (`Lincoln Park in San Francisco`): it stands
-    for the name only where no level is called so.
+    for the name only where no level is called so. One that is no name (`the left ventricle` of the heart) does so
+    `alone`: where it is the whole answer.
     """
 
     folded: tuple[str, ...]
     container: tuple[tuple[str, ...], ...] = ()
     partial: bool = False
+    alone: bool = False
 
 
 @lru_cache(maxsize=1 << 13)
@@ -50,22 +52,21 @@ def forms(name: str) -> tuple[Form, ...]:
     title = key(name.partition(":")[2])
     if len(title) > 1 and not name[0].isdigit():
         found.setdefault(title, Form(title))
-    if (cut := _ADDED.search(name)) and len(words_that_say(name[: cut.start()])) >= (1 if cut["in"] else 2):
-        head = _without_edges(name[: cut.start()]) or key(name[: cut.start()])
-        found.setdefault(head, Form(head, partial=True))
+    if numbered := _RULER.match(name):
+        found.setdefault(key(numbered[1]), Form(key(numbered[1])))
+    cut = _ADDED.search(name)
+    if cut and not any(c.isdigit() for c in name):
+        before = name[: cut.start()]
+        own = [word for word in drop_articles(words(before)) if word.text not in vocabulary.FUNCTION]
+        head = _without_edges(before) or key(before)
+        if len(own) > 1 or (cut["in"] and own and own[0].capital and own[0].text not in vocabulary.CLASSES):
+            found.setdefault(head, Form(head, partial=True, alone=not own[-1].capital))
     found.pop(whole, None)
     return tuple(found.values())
 
 
+_RULER = re.compile(r"((?:[^\W\d_]\w* ){1,2}[IVX]+),? of \S")  # Nicholas II of Russia
 _ADDED = re.compile(r"(?<=\w),? (?:(?P<in>in|at|near) |(?:of the|from|on|by|from the|for the|to the) )")
-
-
-def words_that_say(text: str) -> list[Word]:
-    """The words of a text that are no function words; none where one of them is a kind of thing with a capital."""
-    own = [word for word in drop_articles(words(text)) if word.text not in vocabulary.FUNCTION]
-    if len(own) == 1 and (own[0].text in vocabulary.CLASSES or not own[0].capital):
-        return []
-    return own
 
 
 def place_parts(name: str) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
@@ -109,7 +110,12 @@ def is_abbreviation(short: str, long: str) -> bool:
 
 
 def initials_match(letters: str, folded: tuple[str, ...]) -> bool:
-    """Whether letters are the initials of the words, function words counted or not; "NASA" of four words."""
-    all_of = "".join(word[0] for word in folded)
-    own = "".join(word[0] for word in folded if word not in vocabulary.FUNCTION)
-    return letters in (all_of, own)
+    """Whether letters are the initials of the words, function words counted or not; "NASA" of four words.
+
+    Numbers stand as they are (WWII is no World War I), and a junior is left out.
+    """
+    if len(folded) > 2 and folded[-1] in ("jr", "junior", "sr", "senior"):
+        folded = folded[:-1]
+    short = [(word, word if word in vocabulary.ROMAN or word[0].isdigit() else word[0]) for word in folded]
+    all_of = "".join(own for _, own in short)
+    return letters in (all_of, "".join(own for word, own in short if word not in vocabulary.FUNCTION))

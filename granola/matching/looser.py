@@ -7,6 +7,7 @@ fold       the same words in another number, spelling or numeral (granola.matchi
 joined     the same letters, parted into words in another way: Spiderman, sky diving
 person     one family name and first names that agree (granola.matching.people)
 country    another name of a country, or its adjective as the whole answer
+nation     whose something is, told by another name or the adjective of the country, or left out
 acronym    the initials of a name, or the name that initials stand for
 team       a team by its nickname or its place alone, where a team is asked for
 words      all informative words of a name in any order, the question's own left out
@@ -35,11 +36,13 @@ from granola.matching.divisions import (
 from granola.matching.folding import loose, loose_key
 from granola.matching.forms import Form, forms
 from granola.matching.gold import Tier, is_description
+from granola.matching.nations import by_nation
 from granola.matching.phrases import by_coverage, by_phrase, informative
 from granola.matching.words import key
 
 JOINED = 6  # letters from which the parting into words does not matter
 SPELLED = 6  # letters of a word that may be one letter off in a name of several words; two more where it stands alone
+COMMON = 11  # letters of a single word that is no name and may be one letter off
 SPREAD = 3  # words that may stand between the words of a name
 _TOLD_BY_ADJECTIVE = frozenset({"empire", "language", "languages", "dynasty"})
 _POLARITY = frozenset({("yes",), ("no",)})
@@ -49,6 +52,8 @@ def by_form(answer: Answer, tier: Tier) -> Found:
     """A preposition, a bracket or a container of the name is not said."""
     for form in forms(tier[1]):
         if not answer.present.issuperset(form.folded) or (form.partial and form.folded in answer.keys):
+            continue
+        if form.alone and form.folded != answer.texts:
             continue
         for mention in spans(answer, tier, form.folded, answer.texts):
             if not form.container or _may_lie_in(answer, mention, form):
@@ -98,7 +103,11 @@ def without_breaks(name: str) -> str:
 def by_joining(answer: Answer, tier: Tier) -> Found:
     """The letters of the name, parted into words in another way."""
     wanted = without_breaks(tier[1])
-    if len(wanted) < JOINED or wanted not in answer.joined:
+    if wanted not in answer.joined:
+        return
+    if len(wanted) < JOINED:
+        if wanted == answer.joined and len(answer.texts) != len(tier[2]):  # H 2 O
+            yield Mention(tier[0], tier[1], 0, len(answer.texts))
         return
     texts = answer.loose
     for start, first in enumerate(texts):
@@ -206,7 +215,7 @@ def by_spelling(answer: Answer, tier: Tier) -> Found:
     _, name, folded = tier
     size = len(folded)
     least = SPELLED if size > 1 else SPELLED + 2
-    if max(map(len, folded)) < least or not name[:1].isupper():
+    if max(map(len, folded)) < least or not (name[:1].isupper() or (size == 1 and len(folded[0]) >= COMMON)):
         return
     texts = answer.texts
     if size == 1 and not any(word[0] == folded[0][0] and -2 < len(word) - len(folded[0]) < 2 for word in texts):
@@ -220,16 +229,18 @@ def by_spelling(answer: Answer, tier: Tier) -> Found:
         index, said, word = other[0]
         if len(word) < least or len(said) < least - 1 or said[0] != word[0] or not (said.isalpha() and word.isalpha()):
             continue
-        if answer.cased and not answer.words[start + index].capital:
+        if answer.cased and name[:1].isupper() and not answer.words[start + index].capital:
+            continue
+        if not name[:1].isupper() and said[-2:] != word[-2:]:
             continue
         if one_letter_off(said, word) and not _inflected(said, word):
             yield Mention(tier[0], name, start, start + size)
 
 
 def _inflected(one: str, other: str) -> bool:
-    """Georgian is no misspelt Georgia."""
+    """Georgian is no misspelt Georgia, but Guinnes is Guinness."""
     short, long = sorted((one, other), key=len)
-    return long.startswith(short)
+    return long.startswith(short) and long[-1] != short[-1]
 
 
 def one_letter_off(one: str, other: str) -> bool:
@@ -254,6 +265,7 @@ LOOSER: tuple[tuple[str, Looser], ...] = (
     ("joined", by_joining),
     ("person", by_person),
     ("country", by_country),
+    ("nation", by_nation),
     ("acronym", by_acronym),
     ("team", by_team),
     ("words", by_words),

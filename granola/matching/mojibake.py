@@ -26,6 +26,20 @@ def _byte(letter: str) -> bytes:
         return letter.encode("cp1252")
 
 
+_SIGNS = re.compile(r"(?<=[A-Za-z])[!$](?=[A-Za-z])")
+_ENDINGS = r"(?:s|t|re|ve|ll|d|m)\b"
+_PARTED = re.compile(rf"(?<=\w) ['’] ?(?={_ENDINGS})|(?<=\w) (?=['’]{_ENDINGS})|(?<=\b[odlODL]) ['’] (?=\w)")
+
+
+def joined(text: str) -> str:
+    """The text with letters that are written as signs, and with what a system parted at an apostrophe set together."""
+    if "!" in text or "$" in text:
+        text = _SIGNS.sub(lambda sign: "i" if sign[0] == "!" else "s", text)
+    if " '" in text or " ’" in text:
+        text = _PARTED.sub(lambda parted: "'" if parted[0].strip() else "", text)
+    return text
+
+
 @lru_cache(maxsize=1 << 14)
 def _mended(text: str) -> str:
     return _DAMAGED.sub(_mend, text).translate(_BLANKS)

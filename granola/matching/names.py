@@ -11,6 +11,8 @@ from collections.abc import Iterator
 
 from granola.matching import vocabulary
 from granola.matching.answer import SENTENCE_END, Answer, Mention
+from granola.matching.divisions import is_adjective
+from granola.matching.words import key
 
 
 def _clause(answer: Answer, start: int) -> Iterator[str]:
@@ -127,8 +129,15 @@ def _has_a_name_before(answer: Answer, mention: Mention) -> bool:
         return False
     if word.text == "of" and left > 0:
         return answer.words[left - 1].capital and answer.is_claim(left - 1, left)
+    if mention.name.islower() or _is_a_language(mention):
+        return False  # the U.S. President is a president, Brazilian Portuguese is Portuguese
     # A name of several words bears more first names: Achille Claude Debussy. A single word does not.
     return mention.end - mention.start == 1 and word.capital and answer.is_claim(left, left + 1)
+
+
+def _is_a_language(mention: Mention) -> bool:
+    """Whether the mention is a single adjective of a country, as languages are called."""
+    return mention.end - mention.start == 1 and is_adjective(key(mention.name))
 
 
 def _is_elsewhere(answer: Answer, mention: Mention, direction: str) -> bool:
@@ -163,6 +172,8 @@ def _has_a_name_behind(answer: Answer, mention: Mention) -> bool:
     word = answer.words[right]
     between = answer.text[last.end : word.start]
     if not word.capital or between.strip("- ") or answer.is_mentioned(right, right + 1):
+        return False
+    if word.text in ("jr", "junior"):  # Al Gore Jr.; the elder and the third are told by their number
         return False
     return word.text not in vocabulary.FUNCTION | vocabulary.KINDS and word.text not in answer.asked
 

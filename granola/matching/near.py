@@ -11,6 +11,7 @@ from granola.matching.amounts import whole_amount
 from granola.matching.answer import Answer
 from granola.matching.dates import whole_date
 from granola.matching.forms import forms as other_forms
+from granola.matching.people import whole_person
 from granola.matching.verdict import Comparison, Verdict
 from granola.matching.words import ARTICLES, drop_articles, key, words
 
@@ -82,7 +83,7 @@ def _likeness(said: Sequence[str], tier: Sequence[str], *, name: str, indefinite
         return 0.0
     if more and (len(theirs) < 2 or ours[0] != theirs[0] or ours[-1] != theirs[-1]):
         return 0.0
-    if more and not (_is_proper(name) or _is_indefinite(name)):
+    if more and not (whole_person(name) or _is_indefinite(name)):
         return 0.0
     if fewer and (indefinite or not _is_proper(name) or short_forms(name) or ours[-1] != theirs[-1]):
         return 0.0
@@ -103,6 +104,8 @@ def _is_indefinite(text: str) -> bool:
 def _is_proper(name: str) -> bool:
     """Whether a name is one bearer's own: capitals throughout, and no word at either end that says its kind."""
     own = [word for word in drop_articles(words(name)) if word.text not in vocabulary.FUNCTION]
+    while len(own) > 2 and own[-1].text in vocabulary.LEGAL_FORMS:
+        own.pop()  # The Walt Disney Company
     return (
         bool(own)
         and not _is_indefinite(name)

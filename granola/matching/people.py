@@ -88,6 +88,9 @@ def whole_person(name: str) -> Person | None:
     if any(not (w.capital or w.text in vocabulary.PARTICLES) or w.text in _LINKS for w in found):
         return None
     own = {word.text for word in found}
+    first = text[found[0].start : found[0].end]
+    if len(first) > 2 and first.isupper() and first.isalpha() and not text.isupper():
+        return None  # BBC America
     if own & _NO_NAMES:
         return None
     parts = person(found, text)

@@ -76,6 +76,9 @@ def by_coverage(answer: Answer, tier: Tier) -> Found:
     missing = [word for word in weights if stem(word) not in said]
     if any(word[0].isdigit() for word in missing):
         return
+    more = [word for word in answer.claimed if stem(word) not in {stem(own) for own in wanted}]
+    if missing and more and len(answer.claimed) <= len(wanted):
+        return  # a word for another
     if sum(weights[word] for word in missing) <= (1 - COVERED) * sum(weights.values()):
         yield Mention(tier[0], tier[1], 0, len(answer.words))
 

@@ -48,6 +48,17 @@ def _owns(answer: Answer, mention: Mention) -> bool:
 _POSSESSIVE = ("'s", "’s", "s'", "s’")
 
 
+_BEATEN = frozenset({"beat", "beats", "beating", "defeated", "defeats", "defeating", "over", "against"})
+_WINNING = frozenset({"won", "win", "wins", "winner", "winners", "champion", "champions", "victory"})
+
+
+def is_beaten(answer: Answer, mention: Mention) -> bool:
+    """`France beat Croatia 4-2` for Croatia, where it is asked who won."""
+    if not mention.start or answer.words[mention.start - 1].text not in _BEATEN or answer.words[mention.start].gap:
+        return False
+    return not _WINNING.isdisjoint(answer.asked) and _BEATEN.isdisjoint(answer.asked)
+
+
 def has_another_office(answer: Answer, mention: Mention) -> bool:
     """`Steve Jobs is the CEO of Apple, with Tim Cook as COO`: what is asked for is said of somebody else."""
     if mention.level > 0 or not answer.cased or not answer.asks_person or mention.end + 1 >= len(answer.words):

@@ -17,6 +17,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache, partial
+from itertools import pairwise
 
 from abstraction.languages import language
 from granola.matching import gold, tongues
@@ -25,8 +26,9 @@ from granola.matching.amounts import amounts, counted
 from granola.matching.answer import Answer, Mention
 from granola.matching.dates import dates
 from granola.matching.events import tells_of_another
+from granola.matching.folding import loose_key
 from granola.matching.looser import LOOSER, WHOLE, Looser
-from granola.matching.mojibake import mended
+from granola.matching.mojibake import joined, mended
 from granola.matching.near import near
 from granola.matching.ranges import Claim
 from granola.matching.sieves import SIEVES, shared
@@ -41,6 +43,9 @@ SHORT = 40  # characters of an answer in which `3. 97` is one number and no end 
 _ASKS_AMOUNT = re.compile(
     r"\bhow (?:many|much|far|tall|high|long|big|large|old|heavy|deep|wide)\b|\bpopulation\b|\bnumber of\b"
 )
+_HOW_MANY = re.compile(r"\bhow many ((?:[^\W\d_]+ ?){1,2})")
+_OUT_OF = re.compile(r" (?:out )?of (?:the |all )?")
+_NOUN = 24  # characters behind a number that are searched for what it counts
 _Read = Callable[[str], tuple[Claim, ...]]
 _PARTED = re.compile(r"(?:(?<=\d) ?(,) (?=\d{3}(?!\d))|(?<=\d) ?([.:]) (?=\d))")
 
@@ -61,7 +66,7 @@ class RulesMatcher:
 
     def match(self, prediction: str, levels: Levels, question: str | None = None) -> Verdict:
         """The verdict of the first rule that decides; repeating words of `question` claims nothing."""
-        prediction = _numbers_joined(_beginning(mended(prediction)))
+        prediction = _numbers_joined(joined(_beginning(mended(prediction))))
         names = gold.mended_names(tuple(map(tuple, levels)))
         if found := _exact(prediction, names):
             return found
@@ -136,8 +141,22 @@ def _asks(pattern: re.Pattern[str], question: str) -> bool:
 def _stated(kind: str, read: _Read, prediction: str, question: str | None) -> tuple[Claim, ...]:
     """The claims of an answer without those that the question made, unless it has no other."""
     claims = read(prediction) or (counted(prediction) if kind == "amount" else ())
+    if kind == "amount" and question and len(claims) > 1:
+        claims = _of_what_is_counted(claims, prediction, question)
     asked = {(claim.low, claim.high) for claim in read(question)} if question else set()
     return tuple(claim for claim in claims if (claim.low, claim.high) not in asked) or claims
+
+
+def _of_what_is_counted(claims: tuple[Claim, ...], text: str, question: str) -> tuple[Claim, ...]:
+    """Of `73 episodes over eight seasons` the eight, where it is asked how many seasons; all where none says so."""
+    asked = _HOW_MANY.search(question.lower())
+    if asked is None:
+        return claims
+    nouns = set(loose_key(asked[1]))
+    told = [not nouns.isdisjoint(loose_key(text[claim.end : claim.end + _NOUN])[:2]) for claim in claims]
+    for index, (claim, following) in enumerate(pairwise(claims)):  # 49 of the 50 states
+        told[index] = told[index] or (told[index + 1] and bool(_OUT_OF.fullmatch(text, claim.end, following.start)))
+    return tuple(claim for claim, well in zip(claims, told, strict=True) if well) or claims
 
 
 def _named(answer: Answer) -> Verdict:

@@ -8,26 +8,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from granola.matching import vocabulary
 from granola.matching.answer import Answer
 from granola.matching.bearers import is_acronym
 from granola.matching.divisions import country_adjective_keys, country_openings
 from granola.matching.gold import Tier
-from granola.matching.looser import JOINED, without_breaks
+from granola.matching.looser import without_breaks
 from granola.matching.phrases import LONG, phrase_stems
 
+_FAITHS = frozenset(vocabulary.FAITHS)
 Sieve = Callable[[Answer], Sequence[Tier]]
 
 
 def _joined(answer: Answer) -> Sequence[Tier]:
     """Tiers whose letters stand in the answer's."""
     joined = answer.joined
-    return [tier for tier in answer.tiers if without_breaks(tier[1]) in joined] if len(joined) >= JOINED else ()
+    return [tier for tier in answer.tiers if without_breaks(tier[1]) in joined] if len(joined) >= 3 else ()
 
 
 def _countries(answer: Answer) -> Sequence[Tier]:
     """All, where the answer has a word that a country's name begins with, or is an adjective of one."""
     said = not country_openings().isdisjoint(answer.present) or answer.own in country_adjective_keys()
-    return answer.tiers if said else ()
+    return answer.tiers if said or not _FAITHS.isdisjoint(answer.loose) else ()
 
 
 def _acronyms(answer: Answer) -> Sequence[Tier]:
@@ -37,9 +39,14 @@ def _acronyms(answer: Answer) -> Sequence[Tier]:
     found = [
         tier
         for tier in answer.tiers
-        if (1 < letters <= len(tier[2]) if len(tier[2]) > 1 else several and is_acronym(tier[1]))
+        if (1 < letters <= _initials(tier[2]) if len(tier[2]) > 1 else several and is_acronym(tier[1]))
     ]
     return found if found and answer.has_acronym else [tier for tier in found if len(tier[2]) == 1]
+
+
+def _initials(folded: tuple[str, ...]) -> int:
+    """How many letters the initials of a name have at most: a number stands whole, as in WWII."""
+    return len(folded) - 1 + len(folded[-1]) if len(folded[-1]) < 5 else len(folded)
 
 
 def _spelling(answer: Answer) -> Sequence[Tier]:

@@ -14,7 +14,7 @@ from granola.matching.events import (
     is_of_another_event,
 )
 from granola.matching.forms import place_parts
-from granola.matching.roles import has_another_office, is_a_relative
+from granola.matching.roles import has_another_office, is_a_relative, is_beaten
 from granola.matching.surroundings import is_before_a_finer_place, is_beginning_of_a_name, is_only_around
 
 _LIST = 20  # words to either side that are searched for companions
@@ -157,6 +157,8 @@ def is_numbered(answer: Answer, mention: Mention) -> bool:
     following = answer.words[right + 1].text if right + 1 < len(answer.words) else ""
     if following in vocabulary.MONTHS or answer.is_mentioned(right, right + 1) or word.text in answer.asked:
         return False
+    if right + 1 < len(answer.words) and answer.words[right + 1].gap in ("-", "–") and following.isdecimal():
+        return False  # the Falcons 34-28
     roman = word.text in vocabulary.ROMAN and (word.capital or not answer.cased)
     return (word.text.isdecimal() and len(word.text) <= 2 and _ends(answer, right + 1)) or roman
 
@@ -174,6 +176,7 @@ VETOES: tuple[tuple[str, Callable[[Answer, Mention], bool]], ...] = (
     (PART, is_beginning_of_a_name),
     ("relative", is_a_relative),
     ("relative", has_another_office),
+    ("beaten", is_beaten),
     ("other-kind", names.is_of_another_kind),
     ("other-event", is_of_another_event),
     ("finer-claim-conflict", is_behind_an_unknown_place),

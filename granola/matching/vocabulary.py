@@ -114,7 +114,7 @@ CLASSES = KINDS | _set(
     "book novel play opera ballet symphony concerto poem story painting character person people man woman men "
     "women human singer actor actress author writer poet composer musician politician footballer player "
     "engineer scientist artist painter lawyer judge director producer journalist sport sports software game "
-    "family species animal plant century"
+    "family species animal plant century automobiles holdings industries"
 )
 # Of those, what is a family name as well.
 FAMILY_NAMES = _set("king park hall house castle church palace singer painter street field judge person story tower")
@@ -156,6 +156,18 @@ GONE = _set(
     "yugoslavia czechoslovakia prussia gaul mesopotamia world war ages age era period renaissance olympics south "
     "north east west hemisphere ocean sea middle"
 )
+# A faith, the same for those who hold it.
+FAITHS = {
+    word: line.split()[0]
+    for line in (
+        "hinduism hindu", "buddhism buddhist", "christianity christian", "islam muslim islamic moslem",
+        "judaism jewish",
+        "catholicism catholic", "protestantism protestant", "sikhism sikh", "jainism jain", "taoism taoist daoism",
+        "shinto shintoism", "confucianism confucian", "mormonism mormon", "lutheranism lutheran",
+        "anglicanism anglican", "atheism atheist", "calvinism calvinist", "zoroastrianism zoroastrian",
+    )
+    for word in line.split()
+}  # fmt: skip
 MAYBE = _set("possibly perhaps maybe")
 CONTINENTS = _set("africa america americas antarctica asia europe oceania eurasia earth")
 MONTHS = _set(
