@@ -129,7 +129,7 @@ def build_dataset(
     scorer: Scorer | None = None,
     force: bool = False,
     restart: bool = False,
-    progress: Callable[[int], None] = lambda done: None,
+    progress: Callable[[int], None] | None = None,
 ) -> Built:
     """Build the folder `out`: data/<split>.parquet or .jsonl, README.md, build.json; and, where there is anything to
     say, dropped.jsonl, rejected.jsonl and phrasing.jsonl, the decisions on a model's words.
@@ -267,7 +267,7 @@ def _make(
     settings: Settings,
     phraser: Phraser | None,
     scorer: Scorer | None,
-    progress: Callable[[int], None],
+    progress: Callable[[int], None] | None,
 ) -> tuple[int, int]:
     """Make every batch that is not there whole; returns how many there are, and how many rows lack a score."""
     maker: LadderMaker | None = None
@@ -285,7 +285,8 @@ def _make(
                 lacking, unscored = lacking + failed, unscored + failed
             parts.write(number, made, whole=not lacking)
         number, done = number + 1, done + len(batch)
-        progress(done)
+        if progress is not None:
+            progress(done)
     return number, unscored
 
 

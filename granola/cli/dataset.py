@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing
 from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
@@ -35,6 +33,7 @@ from granola.cli.phrasing import (
     Unproven,
     check_unphrased,
 )
+from granola.cli.progress import counting
 from granola.run_record import write_run_record
 from kg.store import is_address, open_store
 
@@ -133,7 +132,7 @@ def make(
             raise FileNotFoundError(2, "no such file", str(path))
     check_place(out, [*questions.files, *([] if is_address(snapshot) else [Path(snapshot)])], force=force)
     inputs: list[Path | str] = [*questions.files, snapshot]
-    with closing(open_store(snapshot)) as store, ExitStack() as stack, _shown() as progress:
+    with closing(open_store(snapshot)) as store, ExitStack() as stack, counting("questions") as progress:
         warn_of_language(settings.language, store)
         phraser, scorer = models.opened(stack, store, out, inputs, settings.language) if models else (None, None)
         built = build_dataset(
@@ -175,17 +174,3 @@ def make(
         rows = count(built.unscored, "row")
         note(f"{rows} without a score, as the model could not be had; --force builds anew and asks them again")
     return built
-
-
-@contextmanager
-def _shown() -> Iterator[Callable[[int], None]]:
-    if not sys.stderr.isatty():
-        yield lambda done: None
-        return
-    from rich.console import Console
-    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-
-    columns = (SpinnerColumn(), TextColumn("{task.completed:,.0f} questions"), TimeElapsedColumn())
-    with Progress(*columns, console=Console(file=sys.stderr), transient=True) as shown:
-        task = shown.add_task("", total=None)
-        yield lambda done: shown.update(task, completed=done)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
 
 import typer
 
 from granola.cli.output import STANDARD, check_out, check_outputs
+from granola.cli.progress import counting
 from kg.errors import ExportError
 
 
@@ -44,7 +43,7 @@ def export(
         raise ExportError(f"{format} is a folder of files, which standard output cannot take; give a folder as --out")
     if to_file and out != STANDARD:
         check_outputs(out, inputs=[snapshot], force=force)
-    with _counting("entities" if to_file or format is Format.PARQUET else "rows") as progress:
+    with counting("entities" if to_file or format is Format.PARQUET else "rows") as progress:
         if to_file:
             _rdf(snapshot, out, format, progress)
         elif format is Format.PARQUET:
@@ -65,7 +64,7 @@ def import_(
     from kg.export.parquet import import_parquet
 
     check_out(out, inputs=folder.glob("*") if folder.is_dir() else ())
-    with _counting("entities") as progress:
+    with counting("entities") as progress:
         counts = import_parquet(folder, out, force=force, progress=progress)["counts"]
     _tell(f"{out}: {counts['entities']:,} entities, {counts['statements']:,} statements")
 
@@ -99,18 +98,3 @@ def _neo4j(snapshot: Path, out: str, format: Format, force: bool, progress: Call
 
 def _tell(line: str) -> None:
     typer.echo(line, err=True)
-
-
-@contextmanager
-def _counting(what: str) -> Iterator[Callable[[int], None] | None]:
-    """A count on a terminal, nothing elsewhere."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-
-    columns = (SpinnerColumn(), TextColumn("{task.completed:,.0f} " + what), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=None)
-        yield lambda done: bar.update(task, completed=done)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 import orjson
 import typer
@@ -52,6 +52,7 @@ from granola.cli.phrasing import (
     opened,
     plain,
 )
+from granola.cli.progress import with_progress
 from granola.coverage import Coverage
 from granola.errors import UsageError
 from granola.run_record import SUFFIX as RECORD_SUFFIX
@@ -169,7 +170,7 @@ def tiers(
             phrasing = PhrasingRun(options.phraser(model, store, language), None if to_stdout else out)
             ladders = phrasing.rows(ladders)
         made = coverage.watch(ladders)
-        write(_some(_with_progress(made), qa, rejected), out, format=kind)
+        write(_some(with_progress(made), qa, rejected), out, format=kind)
         manifest = store.manifest()
     screen = sys.stderr if to_stdout else sys.stdout
     print(*coverage.lines(), sep="\n", file=screen)
@@ -224,23 +225,6 @@ def _some(rows: Iterator[TieredRow], qa: list[str], rejected: _Rejects) -> Itera
         raise RowError(f"no question in {', '.join(qa)} can be used{why}")
     yield first
     yield from rows
-
-
-def _with_progress(rows: Iterator[TieredRow], stream: TextIO | None = None) -> Iterator[TieredRow]:
-    """Hand the rows on, counting them on a terminal."""
-    stream = stream or sys.stderr
-    if not stream.isatty():
-        yield from rows
-        return
-    from rich.console import Console
-    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-
-    columns = (SpinnerColumn(), TextColumn("{task.completed:,.0f} questions"), TimeElapsedColumn())
-    with Progress(*columns, console=Console(file=stream), transient=True) as progress:
-        task = progress.add_task("", total=None)
-        for row in rows:
-            yield row
-            progress.advance(task)
 
 
 class _Rejects:
