@@ -51,8 +51,8 @@ def serve(
         None,
         "--per-client",
         min=1,
-        help="Requests of one client under way, in each process; further ones are refused. By default half of "
-        "--waiting for clients on other machines, and no limit for this one, where a proxy may ask for many.",
+        help="Requests of one client's address under way, in each process; further ones are refused. No limit if left "
+        "out: behind a proxy all clients have one address.",
     ),
     connections: int = typer.Option(512, min=1, help="Open connections of each process; further ones are refused."),
 ) -> None:

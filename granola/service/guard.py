@@ -13,6 +13,7 @@ from granola.service.problems import Problem
 from granola.service.settings import Settings
 
 _MOST_KEPT = 1_000
+_LONGEST = 300  # letters of a host
 
 
 class Guard:
@@ -21,44 +22,46 @@ class Guard:
     def __init__(self, settings: Settings) -> None:
         self._hosts = settings.hosts
         self._judged: dict[bytes, bool] = {}
-        self._most = settings.per_client or max(1, settings.waiting // 2)
-        self._counts_own = settings.per_client is not None
+        self._most = settings.per_client
         self._under_way: dict[str, int] = {}
 
     def check(self, method: str, headers: Mapping[bytes, bytes]) -> None:
         """Raise Problem for a host that this service is not, and for what another site's page sends."""
         host = headers.get(b"host", b"")
-        if self._hosts is not None and host:
-            known = self._judged.get(host)
-            if known is None:
-                if len(self._judged) >= _MOST_KEPT:
-                    self._judged.clear()
-                known = self._judged[host] = is_address(host) or name_of(host) in self._hosts
-            if not known:
-                raise Problem(
-                    421, "host", "this service is not asked under that name; whoever runs it can add it: --allow-host"
-                )
+        if self._hosts is not None and not self._is_ours(host):
+            raise Problem(
+                421, "host", "this service is not asked under that name; whoever runs it can add it: --allow-host"
+            )
         if method == "POST" and headers.get(b"sec-fetch-site") == b"cross-site":
             raise Problem(403, "cross-site", "pages of other sites may not send requests to this service")
 
-    def enter(self, client: str) -> bool:
-        """Count a request of a client; False where it has as many as it may, and then nothing is counted.
+    def _is_ours(self, host: bytes) -> bool:
+        if not host or len(host) > _LONGEST:
+            return not host
+        known = self._judged.get(host)
+        if known is None:
+            if len(self._judged) >= _MOST_KEPT:
+                self._judged.clear()
+            known = self._judged[host] = is_address(host) or name_of(host) in (self._hosts or ())
+        return known
 
-        Clients on this machine are not counted unless a limit was asked for: it may be a proxy, with everybody behind.
-        """
+    def enter(self, client: str) -> bool:
+        """Count a request of a client; False where it has as many as it may, and then nothing is counted."""
+        if self._most is None:
+            return True
         count = self._under_way.get(client, 0)
-        if count >= self._most and (self._counts_own or not _is_own(client)):
+        if count >= self._most:
             return False
         self._under_way[client] = count + 1
         return True
 
     def leave(self, client: str) -> None:
         """Count a request off that was let in."""
-        count = self._under_way[client] - 1
-        if count:
+        count = self._under_way.get(client, 0) - 1
+        if count > 0:
             self._under_way[client] = count
         else:
-            del self._under_way[client]
+            self._under_way.pop(client, None)
 
 
 def name_of(host: bytes) -> str:
@@ -76,7 +79,3 @@ def is_address(host: bytes) -> bool:
     except ValueError:
         return False
     return True
-
-
-def _is_own(client: str) -> bool:
-    return client.startswith(("127.", "::1", "::ffff:127.")) or not client

@@ -110,6 +110,7 @@ class Holding:
         self.snapshot_id = str(self.manifest["snapshot_id"])
         self.language = language
         self._makers: OrderedDict[tuple[str, str], LadderMaker] = OrderedDict()
+        self._preparing = False
         self._vocabularies: dict[str, Vocabulary] = {}
         self._aggregator: tuple[tuple[str, str], LadderMaker, Aggregator] | None = None
         self._aggregated = 0
@@ -123,13 +124,23 @@ class Holding:
         key = (language or self.language, linker)
         maker = self._makers.pop(key, None)
         if maker is None or maker.graph.held > ENTITIES_KEPT:
-            maker = LadderMaker(self.store, language=key[0], linker=linker, vocabulary=self._vocabulary(key[0]))
+            with self._unhurried():
+                maker = LadderMaker(self.store, language=key[0], linker=linker, vocabulary=self._vocabulary(key[0]))
             self._vocabularies[_reading(key[0])] = maker.vocabulary
         self._makers[key] = maker
         others = [one for one in self._makers if one[0] != self.language]
         for one in others[:-LANGUAGES_KEPT]:
             del self._makers[one]
         return maker
+
+    @contextmanager
+    def _unhurried(self) -> Iterator[None]:
+        """Make ready what serves all later requests, however long it takes: who asked is told when time is up."""
+        until, self.store.until, self._preparing = self.store.until, float("inf"), True
+        try:
+            yield
+        finally:
+            self.store.until, self._preparing = until, False
 
     def _vocabulary(self, language: str) -> Vocabulary | None:
         """The words of the snapshot, which take seconds to read, where they were read."""
@@ -163,7 +174,7 @@ class Holding:
     @property
     def may_stop(self) -> bool:
         """Whether work may be stopped where it is: not while it reads, for the next read stops it."""
-        return not self.store.is_reading
+        return not (self.store.is_reading or self._preparing)
 
     def interrupted(self) -> None:
         """Work has ended in the middle: what makers were about to conclude is dropped, what was read stays."""

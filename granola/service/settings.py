@@ -19,8 +19,8 @@ class Settings:
     `token` None serves everyone who can connect. `rows` bounds a batch and a file to score, `waiting` the requests
     that wait for the snapshot, `batches` those that are answered row by row at the same time, `buffered` all bodies
     that are being received. `seconds` is for one request, `batch_seconds` for a batch or a file to score.
-    `per_client` bounds the requests of one client that are under way: by default half of `waiting`, for clients
-    elsewhere alone. `model` is the word of a chat model, asked by `model_requests` requests at a time, about
+    `per_client` bounds the requests of one client's address that are under way; None for no bound, as behind a proxy
+    all have one address. `model` is the word of a chat model, asked by `model_requests` requests at a time, about
     `model_rows` rows each, for `model_seconds`; `answers` the file where its answers are kept. `hosts`: names that the
     service may be asked under, in small letters; None for any.
     """

@@ -22,6 +22,7 @@ from granola.service.problems import Problem
 T = TypeVar("T")
 GRACE = 0.25  # seconds beyond its time after which work is stopped that did not stop by itself
 SWEEP_SECONDS = 0.1
+TELL_AGAIN = 3.0  # seconds; long enough for work to end that was told
 
 
 class Context(Protocol):
@@ -55,13 +56,13 @@ class Stopper:
         self._lock = threading.Lock()
         self._doing: object = None
         self._thread = 0
-        self._told = False
+        self._told = 0.0  # when it was told to stop
 
     def run(self, key: object, work: Callable[[], T]) -> T:
         """The result of the work that `key` names. Raises what it raises, and OverTimeError where it was stopped."""
         try:
             with self._lock:
-                self._doing, self._thread, self._told = key, threading.get_ident(), False
+                self._doing, self._thread, self._told = key, threading.get_ident(), 0.0
             try:
                 return work()
             finally:
@@ -74,10 +75,11 @@ class Stopper:
             raise OverTimeError from None
 
     def stop(self, key: object) -> None:
-        """Stop that work, if it is being done."""
+        """Stop that work, if it is being done; work that has not heeded that may be told again after a while."""
+        now = time.monotonic()
         with self._lock:
-            if self._doing is key and not self._told:
-                self._told = True
+            if self._doing is key and now - self._told > TELL_AGAIN:
+                self._told = now
                 _raise_in(self._thread, _Stop)
 
 
@@ -157,8 +159,8 @@ class Worker(threading.Thread, Generic[C]):
             if not ticket.answer.done():
                 try:
                     result = self._done(ticket, context)
-                except Exception as error:
-                    failed = error
+                except (Exception, _Stop) as error:
+                    failed = error if isinstance(error, Exception) else OverTimeError()
                     context.begin(float("inf"))
                     if not isinstance(error, Problem):  # which is an answer, and no accident
                         context.interrupted()

@@ -97,12 +97,10 @@ def test_one_client_has_no_more_than_its_share(demo_snapshot: Path) -> None:
         assert 'granola_refused_total{code="client-limit"}' in metrics
 
 
-def test_this_machine_is_counted_only_where_a_limit_is_given() -> None:
-    for per_client, client, let_in in (
-        (None, "127.0.0.1", 20), (None, "::1", 20), (None, "10.0.0.7", 4), (3, "127.0.0.1", 3), (3, "10.0.0.7", 3)
-    ):  # fmt: skip
+def test_clients_are_counted_only_where_a_limit_is_given() -> None:
+    for per_client, let_in in ((None, 20), (3, 3)):
         guard = Guard(Settings(snapshot="x", waiting=8, per_client=per_client))
-        assert sum(guard.enter(client) for _ in range(20)) == let_in
+        assert sum(guard.enter("10.0.0.7") for _ in range(20)) == let_in
         assert guard.enter("10.9.9.9")
-        guard.leave(client)
-        assert guard.enter(client)
+        guard.leave("10.0.0.7")
+        assert guard.enter("10.0.0.7")
