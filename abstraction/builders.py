@@ -90,6 +90,18 @@ def builder_for(asks: str, kinds: Collection[str]) -> Builder | None:
     return _first_of(_GUESSES.get(asks, ())) if not kinds else None
 
 
+# These read nothing of a question but its date; `people` leaves out offices that name the subject.
+_BLIND: frozenset[Builder] = frozenset({places, schools, genres, terms, languages, people, groups})
+
+
+def looks_at_subject(asks: str, kinds: Collection[str]) -> bool:
+    """Whether the ladder of an answer of these classes may depend on whom the question is about.
+
+    That of a person may where `abstraction.ladders.offices.may_name_subject`.
+    """
+    return "fictional" in kinds or builder_for(asks, kinds) not in _BLIND
+
+
 def _first_of(builders: tuple[Builder, ...]) -> Builder | None:
     """The first of several builders that has anything to propose."""
     if not builders:

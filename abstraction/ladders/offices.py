@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from abstraction.demonyms import bundled_demonyms
 from abstraction.descriptions.offices import Kin, Office, office_data, read_office
+from abstraction.descriptions.people import parse_person
 from abstraction.descriptions.words import words
 from abstraction.evidence import from_statement
 from abstraction.ladders.base import Case
@@ -15,6 +16,8 @@ from abstraction.ladders.nations import Nation, ever, word_evidence
 from abstraction.ladders.portrait import Portrait
 from abstraction.phrases import Lattice, indefinite, listed
 from abstraction.tiers import Condition, Evidence
+from abstraction.vocabulary import Vocabulary
+from kg.graph import Graph
 from kg.model import Statement
 from kg.selection import has_ended
 from kg.terms import normalise
@@ -46,6 +49,15 @@ def add_offices(case: Case, person: Portrait, nations: Sequence[Nation]) -> bool
             _add(case, person, stated, nations, (), statement)
             taken += 1
     return told
+
+
+def may_name_subject(graph: Graph, vocabulary: Vocabulary, person: str) -> bool:
+    """Whether a statement or the description gives the person an office or kin, which may name a question's subject."""
+    if graph.statements(person, "P39"):
+        return True
+    text = graph.description(person)
+    described = parse_person(text, vocabulary) if text else None
+    return described is not None and bool(described.offices or described.kin)
 
 
 def _read(label: str) -> Office | None:
@@ -105,9 +117,9 @@ def _add(
         proof = (*proof, from_statement(case.graph, statement))
     spouse = office.title.casefold() in office_data()["spouse_titles"]
     hidden = (
-        names_whole_subject(case, office.complement)
-        or (spouse and case.relation.id in {"P26", "P451"})
+        (spouse and case.relation.id in {"P26", "P451"})
         or repeats_answer(case, f"{office.title} {office.complement}")
+        or names_whole_subject(case, office.complement)
     )
     former = "former " if office.former else ""
     named = f"{former}{office.title} {office.complement}"

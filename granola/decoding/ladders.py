@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from abstraction.builders import looks_at_subject
 from abstraction.filters import gives_away, leaks_question
+from abstraction.ladders.offices import may_name_subject
 from abstraction.languages import language as language_of
 from abstraction.pipeline import MOST_RIVALS, LadderMaker
 from abstraction.relations import Relation
@@ -19,10 +21,6 @@ from granola.decoding.samples import SampleRow
 from kg.model import TimeValue
 from kg.terms import normalise
 
-# What is asked for by these is told by the answer and the question's date; the others' ladders name the subject too.
-_TOLD_BY_THE_ANSWER = frozenset(
-    {"place", "country", "person", "performer", "school", "language", "genre", "occupation"}
-)
 KEPT = 20_000  # ladders in memory before they are made anew
 
 
@@ -64,8 +62,18 @@ class Ladders:
 
     def _of(self, qid: str, row: SampleRow, context: Context) -> tuple[Level, ...]:
         subject = _subject(context)
-        matters = context.asked.asks not in _TOLD_BY_THE_ANSWER or self._is_dated(subject, context)
-        key = (row.relation, qid, subject if matters else None)
+        if subject is None or self._is_dated(subject, context):
+            return self._made(qid, row, subject)
+        graph, kinds = self._maker.graph, self._maker.classes(qid)
+        if looks_at_subject(context.asked.asks, kinds) or (
+            "person" in kinds and may_name_subject(graph, self._maker.vocabulary, qid)
+        ):
+            return self._made(qid, row, subject)
+        return self._made(qid, row, None)
+
+    def _made(self, qid: str, row: SampleRow, subject: str | None) -> tuple[Level, ...]:
+        """The ladder of an entity, whoever asks of the subject."""
+        key = (row.relation, qid, subject)
         known = self._known.get(key)
         if known is None:
             if len(self._known) >= KEPT:
@@ -78,7 +86,7 @@ class Ladders:
                     answers=(label[0] if label else qid,),
                     answer_qids=(qid,),
                     relation=row.relation,
-                    subject_qid=subject if matters else None,
+                    subject_qid=subject,
                 )
             )
             known = self._known[key] = made.levels
@@ -94,8 +102,8 @@ class Ladders:
         kept = (tuple(tier for tier in level.tiers if _key(tier) in common) for level in coarser)
         return [Level(tiers=tiers) for tiers in kept if tiers]
 
-    def _is_dated(self, subject: str | None, context: Context) -> bool:
-        return subject is not None and any(
+    def _is_dated(self, subject: str, context: Context) -> bool:
+        return any(
             isinstance(statement.value, TimeValue)
             for prop in context.asked.dated_by
             for statement in self._maker.graph.current(subject, prop)
