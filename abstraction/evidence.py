@@ -128,6 +128,11 @@ def leads_to(step: Evidence, following: Evidence) -> bool:
     return normalise(name) in said or said in normalise(name)
 
 
+def value_of(statement: Statement) -> str | None:
+    """A statement's value as evidence writes it."""
+    return statement.target or literal(statement)
+
+
 def literal(statement: Statement) -> str | None:
     """A value that is no entity, in plain text: ISO-like dates at their precision, amounts with their unit."""
     value = statement.value

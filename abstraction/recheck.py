@@ -13,10 +13,10 @@ from enum import StrEnum
 from itertools import islice
 from typing import Any
 
-from abstraction.evidence import literal
+from abstraction.evidence import value_of
 from abstraction.rows import TieredRow
 from abstraction.tiers import Evidence
-from kg.model import Entity, Rank, Statement
+from kg.model import Entity, Rank
 from kg.store.base import Store
 from kg.terms import fallback_chain
 
@@ -111,18 +111,14 @@ def _unsound(row: str, level: int, one: Evidence, subject: Entity) -> Iterator[P
         found = next((held for held in subject.statements if held.id == one.statement), None)
         if found is None:
             yield Problem(row=row, level=level, finding=Finding.STATEMENT_GONE, id=one.statement, old=one.value)
-        elif found.property != one.property or _value(found) != one.value:
+        elif found.property != one.property or value_of(found) != one.value:
             yield Problem(
                 row=row,
                 level=level,
                 finding=Finding.STATEMENT_CHANGED,
                 id=one.statement,
                 old=one.value,
-                new=_value(found),
+                new=value_of(found),
             )
         elif found.rank is Rank.DEPRECATED:
             yield Problem(row=row, level=level, finding=Finding.STATEMENT_DEPRECATED, id=one.statement, old=one.value)
-
-
-def _value(statement: Statement) -> str | None:
-    return statement.target or literal(statement)

@@ -12,6 +12,8 @@ from enum import StrEnum
 from math import inf
 from typing import Any, Literal
 
+from kg.terms import normalise
+
 MAX_LEVELS = 5  # beyond the answer
 MAX_TIERS = 6  # in one level
 
@@ -119,6 +121,11 @@ class Tier:
     evidence: tuple[Evidence, ...] = ()
     conditions: frozenset[Condition] = frozenset()
     extra: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def key(self) -> str:
+        """What tells tiers apart: the entity, where it is one, else the text as it is compared."""
+        return self.qid or normalise(self.text)
 
     def names(self) -> tuple[str, ...]:
         """The text and every alias: all the ways to say this tier."""

@@ -11,10 +11,6 @@ from abstraction.tiers import MAX_TIERS, Evidence, Ladder, Level, Tier
 from kg.terms import normalise
 
 
-def _key(tier: Tier) -> str:
-    return tier.qid or normalise(tier.text)
-
-
 def union(ladders: Sequence[Ladder]) -> Ladder:
     """One ladder that credits a prediction as the best of several would: each tier at its finest level.
 
@@ -33,16 +29,16 @@ def union(ladders: Sequence[Ladder]) -> Ladder:
     out: list[Level] = []
     for depth in range(height):
         tiers: list[Tier] = []
-        at_depth = [[t for t in _beyond(ladder) if ranks[_key(t)] == depth] for ladder in ladders]
+        at_depth = [[t for t in _beyond(ladder) if ranks[t.key] == depth] for ladder in ladders]
         at_depth = at_depth if depth else [list(ladder.levels[0].tiers) for ladder in ladders]
         for turn in zip_longest(*at_depth):
             for tier, path in zip(turn, paths, strict=True):
                 if tier is None:
                     continue
-                names = {_key(tier), normalise(tier.text)}
+                names = {tier.key, normalise(tier.text)}
                 if names.isdisjoint(seen):
                     if _starts_elsewhere(tier, known):
-                        tier = replace(tier, evidence=path.get(_key(tier), tier.evidence))
+                        tier = replace(tier, evidence=path.get(tier.key, tier.evidence))
                     tiers.append(tier)
                     seen |= names
         if tiers:
@@ -83,8 +79,8 @@ def _ranks(ladders: Sequence[Ladder]) -> dict[str, int]:
         for depth, level in enumerate(ladder.levels[1:], 1):
             keys = []
             for tier in level.tiers:
-                key = called.setdefault(normalise(tier.text), _key(tier))
-                called.setdefault(_key(tier), key)
+                key = called.setdefault(normalise(tier.text), tier.key)
+                called.setdefault(tier.key, key)
                 ranks[key] = min(depth, ranks.get(key, depth))
                 before.setdefault(key, set()).update(finer)
                 keys.append(key)
@@ -109,9 +105,9 @@ def shared(ladder: Ladder, rivals: Sequence[Ladder]) -> Ladder:
     out = [Level(tiers=(Tier(text=first.tiers[0].text, bits=first.tiers[0].bits),))]
     for level in ladder.levels[1:]:
         tiers = tuple(
-            replace(tier, evidence=joined(path[_key(tier)] for path in paths))
+            replace(tier, evidence=joined(path[tier.key] for path in paths))
             for tier in level.tiers
-            if all(_key(tier) in path for path in paths)
+            if all(tier.key in path for path in paths)
         )
         if tiers:
             out.append(Level(tiers=tiers))
@@ -124,5 +120,5 @@ def _paths(ladder: Ladder) -> dict[str, tuple[Evidence, ...]]:
     for level in ladder.levels[1:]:
         for tier in level.tiers:
             before = [whole[s] for s in dict.fromkeys(e.subject for e in tier.evidence) if s is not None and s in whole]
-            whole.setdefault(_key(tier), joined([*before, tier.evidence]))
+            whole.setdefault(tier.key, joined([*before, tier.evidence]))
     return whole

@@ -21,7 +21,6 @@ from pathlib import Path
 
 from abstraction.pipeline import make_ladders
 from abstraction.rows import TieredRow, read_questions
-from abstraction.tiers import Tier
 from granola.decoding import Aggregator, Counting, DragGraph, SampleRow, SelfConsistency
 from granola.decoding.aggregating import Method
 from granola.matching import matcher
@@ -30,7 +29,6 @@ from granola.scoring import ScoreReport, score
 from granola.statistics import percentile_interval
 from kg import snapshot
 from kg.store import open_store
-from kg.terms import normalise
 
 ROOT = Path(__file__).resolve().parents[1]
 FORMS = ("{}", "{}", "{}", "{}.", "Answer: {}", "Location: Location: {}", '"{}"')
@@ -71,13 +69,9 @@ class Respondent:
         if level == 0:
             return row.answers[:1]
         for tiers in row.levels[level:]:
-            if len(found := pool[_key(tiers.tiers[0])]) >= FEWEST:
+            if len(found := pool[tiers.tiers[0].key]) >= FEWEST:
                 return found
         return pool[""]
-
-
-def _key(tier: Tier) -> str:
-    return tier.qid or normalise(tier.text)
 
 
 def ladders(data: Path, path: Path, per_relation: int) -> dict[str, list[TieredRow]]:
@@ -141,7 +135,7 @@ def main() -> None:
                 pool[""].append(row.answers[0])
                 for level in row.levels[1:]:
                     for tier in level.tiers:
-                        pool[_key(tier)].append(row.answers[0])
+                        pool[tier.key].append(row.answers[0])
             pools[prop] = defaultdict(list, {key: sorted(set(names)) for key, names in pool.items()})
         print(
             f"{len(tiered):,} questions of {len(by_relation)} relations, {given.samples} responses, slip {given.slip:g}"

@@ -6,7 +6,6 @@ every data frame read them alike; `abstraction.rows.read_tiered` reads them back
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
@@ -17,6 +16,7 @@ import orjson
 from abstraction.datasets.cleaning import SCORE
 from abstraction.formats.fields import GRANOLA_COLUMNS, GRANOLA_COUNT, KNOWN
 from abstraction.formats.records import SCHEMA_VERSION
+from abstraction.formats.writing import json_text
 from abstraction.rows import TieredRow, granola_columns
 from kg.files import atomic_path
 
@@ -74,7 +74,7 @@ class Columns:
             **row.extra,
             **granola_columns(row),
             "answers": list(row.answers),
-            "levels": _json([level.to_json() for level in row.levels]),
+            "levels": json_text([level.to_json() for level in row.levels]),
             "abstained": row.abstained,
         }
         return {name: _value(given.get(name), kind) for name, kind in self.kinds.items()}
@@ -130,7 +130,7 @@ def _value(value: object, kind: Kind) -> Any:
     if kind == "strings":
         return value
     if kind == "string":
-        return "" if value is None else value if isinstance(value, str) else _json(value)
+        return "" if value is None else value if isinstance(value, str) else json_text(value)
     if value is None or value == "":
         return None
     if isinstance(value, str):
@@ -145,7 +145,3 @@ def _number(text: str, kind: Kind) -> float | int | None:
         return int(text) if kind == "int64" else float(text)
     except ValueError:
         return None
-
-
-def _json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

@@ -109,11 +109,11 @@ def json_line(record: Mapping[str, Any]) -> bytes:
     try:
         return orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE)
     except TypeError:  # a whole number of more than 64 bits
-        return _json(record).encode() + b"\n"
+        return json_text(record).encode() + b"\n"
 
 
 def _flattened(record: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value if _is_plain(value) else _json(value) for key, value in record.items()}
+    return {key: value if _is_plain(value) else json_text(value) for key, value in record.items()}
 
 
 def _is_plain(value: object) -> bool:
@@ -122,7 +122,8 @@ def _is_plain(value: object) -> bool:
     return value is None or isinstance(value, str | int | float)
 
 
-def _json(value: object) -> str:
+def json_text(value: object) -> str:
+    """A value as JSON in a column of text: compact, letters as they are."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
@@ -155,6 +156,6 @@ def _write_parquet(records: list[dict[str, Any]], path: Path) -> None:
         try:
             arrays[column] = pyarrow.array(values)
         except (pyarrow.ArrowException, OverflowError):  # mixed kinds in one column
-            arrays[column] = pyarrow.array([v if v is None or isinstance(v, str) else _json(v) for v in values])
+            arrays[column] = pyarrow.array([v if v is None or isinstance(v, str) else json_text(v) for v in values])
     table = pyarrow.table(arrays).replace_schema_metadata({"schema_version": str(SCHEMA_VERSION)})
     pyarrow.parquet.write_table(table, path)

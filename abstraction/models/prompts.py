@@ -206,3 +206,8 @@ def prompts_hash(prompts: Mapping[str, Prompt]) -> str:
     """Hex SHA-256 over names and texts of prompts: what a signature says of them, its first eight letters."""
     lines = "".join(f"{name}\0{prompts[name].sha256}\n" for name in sorted(prompts))
     return hashlib.sha256(lines.encode()).hexdigest()
+
+
+def hash_of(prompts: Mapping[str, Prompt], *kinds: PromptKind) -> str:
+    """The first eight letters of the hash over some of the prompts: what a signature says of them."""
+    return prompts_hash({kind.name: prompts[kind.name] for kind in kinds})[:8]

@@ -9,12 +9,12 @@ import orjson
 
 from abstraction.errors import ReplyError
 from abstraction.models.base import ChatModel
-from abstraction.models.prompts import Prompt
+from abstraction.models.prompts import Prompt, hash_of
 from abstraction.models.request import Request, Sampling
 from abstraction.models.result import Failure, Reply
 from abstraction.phrasing.forms import read_vote
 from abstraction.phrasing.phraser import model_name
-from abstraction.phrasing.prompting import CONSISTENCY, UNKNOWN, hash_of, read_prompts, slots_of
+from abstraction.phrasing.prompting import CONSISTENCY, UNKNOWN, read_prompts, slots_of
 from abstraction.rows import TieredRow
 
 SAMPLES = 10

@@ -11,13 +11,13 @@ import orjson
 
 from abstraction.datasets.describing import described
 from abstraction.models.base import ChatModel
-from abstraction.models.prompts import Prompt
+from abstraction.models.prompts import Prompt, hash_of
 from abstraction.models.request import Request, Sampling
 from abstraction.phrasing.asking import Asking, Outcome
 from abstraction.phrasing.checking import LadderCheck, Unproven
 from abstraction.phrasing.decisions import with_note
 from abstraction.phrasing.forms import read_ladder, read_wording
-from abstraction.phrasing.prompting import AGAIN, LADDER, WORDING, hash_of, read_prompts, slots_of
+from abstraction.phrasing.prompting import AGAIN, LADDER, WORDING, read_prompts, slots_of
 from abstraction.phrasing.wordings import WordingCheck
 from abstraction.rows import TieredRow
 from kg.store.base import Store

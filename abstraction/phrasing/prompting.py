@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from importlib.resources import as_file, files
 from pathlib import Path
 
 from abstraction.errors import PromptError
-from abstraction.models.prompts import Prompt, PromptKind, load_prompts, prompts_hash
+from abstraction.models.prompts import Prompt, PromptKind, load_prompts
 from abstraction.rows import TieredRow
 
 LADDER = PromptKind(
@@ -36,11 +35,6 @@ def read_prompts(replacing: Path | str | None = None) -> dict[str, Prompt]:
         where = f"{replacing}/again.txt" if replacing is not None else "again.txt"
         raise PromptError(f"{where}: it stands behind other turns and must be a single [user] turn")
     return found
-
-
-def hash_of(prompts: Mapping[str, Prompt], *kinds: PromptKind) -> str:
-    """The first eight letters of the hash over some of the prompts: what a signature says of them."""
-    return prompts_hash({kind.name: prompts[kind.name] for kind in kinds})[:8]
 
 
 def slots_of(row: TieredRow) -> dict[str, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from abstraction.evidence import literal
+from abstraction.evidence import value_of
 from abstraction.tiers import Evidence
 from abstraction.verifying.findings import Finding, Flaw
 from kg.graph import Graph
@@ -60,11 +60,6 @@ def replay(
         words="" if found.target else evidence.value or "",
     )
     return step, flaws
-
-
-def value_of(statement: Statement) -> str | None:
-    """A statement's value as evidence writes it."""
-    return statement.target or literal(statement)
 
 
 def _unusable(graph: Graph, statement: Statement, dates: Sequence[TimeValue]) -> list[Flaw]:

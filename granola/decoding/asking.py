@@ -8,14 +8,14 @@ from itertools import islice
 from typing import Any
 
 from abstraction.models.base import ChatModel
-from abstraction.models.prompts import Prompt
+from abstraction.models.prompts import Prompt, hash_of
 from abstraction.models.request import Request, Sampling
 from abstraction.models.result import Failure, Reply
 from granola.decoding.aggregating import Aggregator, Method
 from granola.decoding.cleaning import Said, said
 from granola.decoding.decision import Abstaining, Decision, abstained, of_responses
 from granola.decoding.methods import METHODS, SAMPLES, TEMPERATURE, Answering
-from granola.decoding.prompting import DRAG, hash_of
+from granola.decoding.prompting import DRAG
 from granola.decoding.samples import SampleRow
 from granola.errors import UsageError
 from granola.matching.words import key as folded

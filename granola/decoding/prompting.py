@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from importlib.resources import as_file, files
 from pathlib import Path
 
-from abstraction.models.prompts import Prompt, PromptKind, load_prompts, prompts_hash
+from abstraction.models.prompts import Prompt, PromptKind, load_prompts
 
 _QUESTION = frozenset({"question"})
 ANSWER = PromptKind(name="answer", required=_QUESTION)
@@ -21,8 +20,3 @@ def read_prompts(replacing: Path | str | None = None) -> dict[str, Prompt]:
     """All prompts by name, those of the folder `replacing` before the bundled ones. Raises PromptError."""
     with as_file(files("granola") / "decoding" / "prompts") as bundled:
         return load_prompts(KINDS, bundled, replacing)
-
-
-def hash_of(prompts: Mapping[str, Prompt], *kinds: PromptKind) -> str:
-    """The first eight letters of the hash over some of the prompts: what a signature says of them."""
-    return prompts_hash({kind.name: prompts[kind.name] for kind in kinds})[:8]

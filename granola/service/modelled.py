@@ -9,13 +9,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
+from abstraction.models.prompts import hash_of
 from abstraction.phrasing.decisions import shortened
 from abstraction.phrasing.phraser import model_name
 from abstraction.rows import TieredRow
 from granola.decoding import Abstaining, SampleRow, prediction_row
 from granola.decoding.asking import Answered, Answerer, Asking
 from granola.decoding.methods import Answering
-from granola.decoding.prompting import DRAG, hash_of
+from granola.decoding.prompting import DRAG
 from granola.decoding.prompting import read_prompts as decoding_prompts
 from granola.matching import matcher
 from granola.matching.judge import Item, JudgeMatcher

@@ -26,6 +26,7 @@ from kg.reading.rdf_entities import ABOUT, PROPERTY_TYPE, SITELINKS, TERMS, Fact
 from kg.reading.rdf_entities import property_datatype as datatype_of
 from kg.reading.rdf_terms import DATA, ENTITY, Term, language_code, parse_line
 from kg.reading.streams import DamagedError, HashedReader, plain_chunks
+from kg.store.rows import id_of
 
 BY_LINE = ("nt", "ntriples", "nq", "nquads")
 BY_RDFLIB = {
@@ -327,20 +328,16 @@ class Gathering:
         for number, stored in self._connection.execute("SELECT entity, facts FROM about ORDER BY entity, rowid"):
             if number != current:
                 if facts:
-                    yield _id(current), facts
+                    yield id_of(current), facts
                 current, facts = number, []
             facts += _terms(orjson.loads(stored))
         if facts:
-            yield _id(current), facts
+            yield id_of(current), facts
 
     def node(self, name: str) -> Facts:
         """What is said of a statement or value node, nothing where it is unknown."""
         rows = self._connection.execute("SELECT facts FROM node WHERE name = ? ORDER BY rowid", (name,))
         return list(dict.fromkeys(fact for (stored,) in rows for fact in _terms(orjson.loads(stored))))
-
-
-def _id(number: int) -> str:
-    return f"Q{number}" if number > 0 else f"P{-number}"
 
 
 def _terms(stored: list[list[Any]]) -> list[tuple[str, Term]]:

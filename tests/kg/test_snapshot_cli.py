@@ -27,19 +27,14 @@ from kg.building.estimate import estimate
 from kg.snapshot import build
 from tests.conftest import Run
 
+pytestmark = pytest.mark.usefixtures("dump")
+
 
 @pytest.fixture(name="run")
 def run_in_folder(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     """Run `granola snapshot ...` in the temporary folder."""
     monkeypatch.chdir(tmp_path)
     return partial(run, "snapshot")
-
-
-@pytest.fixture(autouse=True)
-def dump(tmp_path: Path) -> Path:
-    path = tmp_path / "world.json.gz"
-    path.write_bytes(gzip.compress(lines(*WORLD)))
-    return path
 
 
 def test_build_info_verify(run: Run, tmp_path: Path) -> None:
