@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from abstraction.ladders.base import ANSWER, Builder, Case, Proposal
 from abstraction.levels import as_graph, levels
 from abstraction.pipeline import LadderMaker
 from abstraction.relations import relation
+from abstraction.tiers import Level
 from kg.model import Entity, TimeValue
 from tests.worlds import maker
 
@@ -40,6 +43,11 @@ def case_of(answer: Entity, *others: Entity, relation_id: str = "P112", subject:
 def ladder(build: Builder, case: Case) -> list[list[str]]:
     """The levels that the proposals make, nothing filtered."""
     return [[tier.text for tier in level.tiers] for level in levels(as_graph(build(case)))]
+
+
+def shown(levels: Sequence[Level]) -> list[str]:
+    """The levels, tiers of one side by side."""
+    return [" | ".join(tier.text for tier in level.tiers) for level in levels]
 
 
 def proposed(build: Builder, case: Case) -> dict[str, Proposal]:

@@ -16,7 +16,6 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 
 from abstraction.rows import TieredRow
-from abstraction.tiers import Tier
 from abstraction.wording import subject_of
 from granola.decoding.decision import Decision, abstained
 from granola.errors import UsageError
@@ -47,7 +46,7 @@ class _Known:
         seen: set[str] = set()
         for number, level in enumerate(row.levels):
             for tier in level.tiers:
-                key = _key(tier)
+                key = tier.key
                 self.texts[key][tier.text] += by
                 if key not in seen:
                     seen.add(key)
@@ -138,10 +137,6 @@ def _guess(known: _Known, signs: frozenset[str], least: float | None) -> Decisio
         confidence=chances[best],
         qid=best if re.fullmatch(r"Q\d+", best) else None,
     )
-
-
-def _key(tier: Tier) -> str:
-    return tier.qid or normalise(tier.text)
 
 
 def _fold(id_: str, folds: int) -> int:

@@ -19,7 +19,6 @@ from abstraction.tiers import Level, Tier
 from granola.decoding.chains import Context
 from granola.decoding.samples import SampleRow
 from kg.model import TimeValue
-from kg.terms import normalise
 
 KEPT = 20_000  # ladders in memory before they are made anew
 
@@ -96,10 +95,10 @@ class Ladders:
         """The levels with those tiers alone that hold whoever is meant."""
         if len(rivals) > MOST_RIVALS:
             return []
-        common = {_key(tier) for level in coarser for tier in level.tiers}
+        common = {tier.key for level in coarser for tier in level.tiers}
         for rival in rivals:
-            common &= {_key(tier) for level in self._of(rival, row, context)[1:] for tier in level.tiers}
-        kept = (tuple(tier for tier in level.tiers if _key(tier) in common) for level in coarser)
+            common &= {tier.key for level in self._of(rival, row, context)[1:] for tier in level.tiers}
+        kept = (tuple(tier for tier in level.tiers if tier.key in common) for level in coarser)
         return [Level(tiers=tiers) for tiers in kept if tiers]
 
     def _is_dated(self, subject: str, context: Context) -> bool:
@@ -117,10 +116,6 @@ def _is_told(tier: Tier, question: str, subject_text: str | None, subject: str |
     if any(condition.property == "self" for condition in tier.conditions):
         return gives_away(question, subject_text, tier.names())
     return leaks_question(tier.text, question)
-
-
-def _key(tier: Tier) -> str:
-    return tier.qid or normalise(tier.text)
 
 
 def _subject(context: Context) -> str | None:

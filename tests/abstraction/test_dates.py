@@ -6,14 +6,10 @@ import pytest
 
 from abstraction.calendar_units import Unit, gregorian_of
 from abstraction.ladders.dates import date_ladder, parse_date, time_value_ladder
-from abstraction.tiers import Evidence, Level
+from abstraction.tiers import Evidence
 from kg.model import TimeValue
 from kg.terms import normalise
-
-
-def shown(levels: list[Level]) -> list[str]:
-    return [" | ".join(tier.text for tier in level.tiers) for level in levels]
-
+from tests.cases import shown
 
 DAY_1961 = (1961, 8, 4, 11)
 

@@ -15,14 +15,11 @@ from abstraction.ladders.quantities import (
     quantity_value_ladder,
     round_to,
 )
-from abstraction.tiers import Evidence, Level
+from abstraction.tiers import Evidence
 from abstraction.units import unit_of_spelling, units
 from kg.model import QuantityValue
 from kg.terms import normalise
-
-
-def shown(levels: list[Level]) -> list[str]:
-    return [" | ".join(tier.text for tier in level.tiers) for level in levels]
+from tests.cases import shown
 
 
 @pytest.mark.parametrize(
