@@ -12,7 +12,17 @@ from typing import Any
 
 import typer
 
-from granola.cli.linking import LINKER_HELP, LinkerName
+from granola.cli.decoding_options import (
+    AbstainingOption,
+    CountingOption,
+    Force,
+    Limit,
+    Linker,
+    ResponseLanguage,
+    Support,
+    Weigh,
+)
+from granola.cli.linking import LinkerName
 from granola.decoding.decision import Abstaining
 from granola.decoding.self_consistency import Counting
 
@@ -22,16 +32,6 @@ class AggregateMethod(StrEnum):
 
     DRAG_GRAPH = "drag-graph"
     SELF_CONSISTENCY = "self-consistency"
-
-
-SUPPORT_HELP = "drag-graph: the share of the responses that must entail the answer, above 0 and up to 1."
-WEIGH_HELP = "drag-graph: take the greatest bits times share to this power, rather than the finest; 0 or more."
-COUNTING_HELP = (
-    "self-consistency: what counts as the same answer: its words, what they name, or what follows from them."
-)
-ABSTAINING_HELP = (
-    "What responses count that decline: nothing but where they are the most, nothing, or as entailing nothing."
-)
 
 
 def aggregate(
@@ -44,14 +44,14 @@ def aggregate(
     snapshot: str | None = typer.Option(
         None, help="The snapshot to link responses to: a file, or bolt://HOST:PORT. Counting words needs none."
     ),
-    support: float = typer.Option(1.0, help=SUPPORT_HELP),
-    weigh: float | None = typer.Option(None, help=WEIGH_HELP),
-    counting: Counting = typer.Option(Counting.TEXT, help=COUNTING_HELP),
-    abstaining: Abstaining = typer.Option(Abstaining.MAJORITY, help=ABSTAINING_HELP),
-    language: str = typer.Option("en", help="Language of the responses and of the predictions."),
-    linker: LinkerName = typer.Option(LinkerName.QUESTION, help=LINKER_HELP),
-    limit: int | None = typer.Option(None, min=1, help="Stop after so many questions."),
-    force: bool = typer.Option(False, "--force", help="Replace an existing output."),
+    support: Support = 1.0,
+    weigh: Weigh = None,
+    counting: CountingOption = Counting.TEXT,
+    abstaining: AbstainingOption = Abstaining.MAJORITY,
+    language: ResponseLanguage = "en",
+    linker: Linker = LinkerName.QUESTION,
+    limit: Limit = None,
+    force: Force = False,
 ) -> None:
     """Make one answer of several responses to each question, with its support, confidence and an explanation.
 

@@ -11,8 +11,17 @@ from typing import Any
 
 import typer
 
-from granola.cli.aggregate import ABSTAINING_HELP, COUNTING_HELP, SUPPORT_HELP, WEIGH_HELP
-from granola.cli.linking import LINKER_HELP, LinkerName
+from granola.cli.decoding_options import (
+    AbstainingOption,
+    CountingOption,
+    Force,
+    Limit,
+    Linker,
+    ResponseLanguage,
+    Support,
+    Weigh,
+)
+from granola.cli.linking import LinkerName
 from granola.decoding.decision import Abstaining
 from granola.decoding.methods import SAMPLES, TEMPERATURE, Answering
 from granola.decoding.self_consistency import Counting
@@ -44,14 +53,14 @@ def answer(
         metavar="FILE",
     ),
     snapshot: str | None = typer.Option(None, help="What responses are linked to, where ladders or names count."),
-    support: float = typer.Option(1.0, help=SUPPORT_HELP),
-    weigh: float | None = typer.Option(None, help=WEIGH_HELP),
-    counting: Counting = typer.Option(Counting.TEXT, help=COUNTING_HELP),
-    abstaining: Abstaining = typer.Option(Abstaining.MAJORITY, help=ABSTAINING_HELP),
-    language: str = typer.Option("en", help="Language of the responses and of the predictions."),
-    linker: LinkerName = typer.Option(LinkerName.QUESTION, help=LINKER_HELP),
-    limit: int | None = typer.Option(None, min=1, help="Stop after so many questions."),
-    force: bool = typer.Option(False, "--force", help="Replace an existing output."),
+    support: Support = 1.0,
+    weigh: Weigh = None,
+    counting: CountingOption = Counting.TEXT,
+    abstaining: AbstainingOption = Abstaining.MAJORITY,
+    language: ResponseLanguage = "en",
+    linker: Linker = LinkerName.QUESTION,
+    limit: Limit = None,
+    force: Force = False,
 ) -> None:
     """Ask a model the questions and write its predictions, with the responses that they were made of.
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import typer
 
-from granola.cli.aggregate import ABSTAINING_HELP, SUPPORT_HELP
-from granola.cli.linking import LINKER_HELP, LinkerName
+from granola.cli.decoding_options import AbstainingOption, Force, Limit, Linker, Support
+from granola.cli.linking import LinkerName
 from granola.decoding.decision import Abstaining
 
 UNKNOWN = "I don't know."
@@ -46,8 +46,8 @@ def targets(
     kind: TargetKind = typer.Option(
         TargetKind.SUPERVISED, help="supervised: prompt and completion; preferences: prompt, chosen and rejected."
     ),
-    support: float = typer.Option(0.8, help=SUPPORT_HELP),
-    abstaining: Abstaining = typer.Option(Abstaining.MAJORITY, help=ABSTAINING_HELP),
+    support: Support = 0.8,
+    abstaining: AbstainingOption = Abstaining.MAJORITY,
     prompt: TargetPrompt = typer.Option(
         TargetPrompt.QUESTION, help="The prompt of the rows: the question alone, or as `granola answer` asks it."
     ),
@@ -57,9 +57,9 @@ def targets(
         2, min=1, help="The most pairs of a question with answers that claim too much, or too little."
     ),
     language: str = typer.Option("en", help="Language of the responses."),
-    linker: LinkerName = typer.Option(LinkerName.QUESTION, help=LINKER_HELP),
-    limit: int | None = typer.Option(None, min=1, help="Stop after so many questions."),
-    force: bool = typer.Option(False, "--force", help="Replace an existing output."),
+    linker: Linker = LinkerName.QUESTION,
+    limit: Limit = None,
+    force: Force = False,
 ) -> None:
     """Make training data of a model's own samples: the finest answer that enough of them support, and pairs around it.
 

@@ -1,0 +1,38 @@
+"""Options that the commands on several responses share: `answer`, `aggregate` and `targets`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from granola.cli.linking import LINKER_HELP, LinkerName
+from granola.decoding.decision import Abstaining
+from granola.decoding.self_consistency import Counting
+
+Support = Annotated[
+    float,
+    typer.Option(help="drag-graph: the share of the responses that must entail the answer, above 0 and up to 1."),
+]
+Weigh = Annotated[
+    float | None,
+    typer.Option(
+        help="drag-graph: take the greatest bits times share to this power, rather than the finest; 0 or more."
+    ),
+]
+CountingOption = Annotated[
+    Counting,
+    typer.Option(
+        help="self-consistency: what counts as the same answer: its words, what they name, or what follows from them."
+    ),
+]
+AbstainingOption = Annotated[
+    Abstaining,
+    typer.Option(
+        help="What responses count that decline: nothing but where they are the most, nothing, or as entailing nothing."
+    ),
+]
+ResponseLanguage = Annotated[str, typer.Option(help="Language of the responses and of the predictions.")]
+Linker = Annotated[LinkerName, typer.Option(help=LINKER_HELP)]
+Limit = Annotated[int | None, typer.Option(min=1, help="Stop after so many questions.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace an existing output.")]
