@@ -28,8 +28,10 @@ from granola.service.page_routes import add_page
 from granola.service.problems import Problem
 from granola.service.running import JSON, Service, answer
 from granola.service.schemas import (
+    EntityAnswer,
     Health,
     Language,
+    Manifest,
     SearchAnswer,
 )
 from granola.service.settings import Settings
@@ -101,14 +103,14 @@ _OURS: tuple[type[Exception], ...] = (Problem, AbstractionError, GranolaError, K
 
 
 def _add_health(app: FastAPI, service: Service) -> None:
-    @app.get("/v1/health/live", response_model=Health, tags=["health"], responses=documents.problems())
+    @app.get("/v1/health/live", response_model=Health, tags=["health"], responses=documents.health())
     async def live() -> Response:
         """Whether the process runs."""
         return Response(b'{"status":"ok"}', media_type=JSON, headers={"Cache-Control": "no-store"})
 
     @app.get(
         "/v1/health/ready", response_model=Health, tags=["health"],
-        responses={503: {"model": Health, "description": "Not yet, or no longer."}},
+        responses={503: {"model": Health, "description": "Not yet, or no longer."}, **documents.health()},
     )  # fmt: skip
     async def ready() -> Response:
         """Whether requests can be answered."""
@@ -146,7 +148,7 @@ def _add_reading(app: FastAPI, service: Service) -> None:
             return Response(status_code=304, headers={**headers, SNAPSHOT_HEADER: done.snapshot_id})
         return answer(done.value, done.snapshot_id, headers={**headers, "ETag": tag(done.snapshot_id)})
 
-    @app.get("/v1/entity/{qid}", tags=["snapshot"], responses=documents.gotten(404))
+    @app.get("/v1/entity/{qid}", response_model=EntityAnswer, tags=["snapshot"], responses=documents.gotten(404))
     async def entity(
         request: Request,
         qid: Annotated[str, Path(max_length=20, examples=["Q76"])],
@@ -165,7 +167,7 @@ def _add_reading(app: FastAPI, service: Service) -> None:
         """Entities that carry a whole name, as label or alias."""
         return await conditional(request, lambda holding: work.search(holding, name, language=language, limit=limit))
 
-    @app.get("/v1/snapshot", tags=["snapshot"], responses=documents.gotten())
+    @app.get("/v1/snapshot", response_model=Manifest, tags=["snapshot"], responses=documents.gotten())
     async def snapshot(request: Request) -> Response:
         """What the snapshot was made from and how."""
         return await conditional(request, lambda holding: public(holding.manifest))

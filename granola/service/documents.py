@@ -42,6 +42,11 @@ def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
     return out
 
 
+def health() -> dict[int | str, dict[str, Any]]:
+    """The documentation of what is asked without a token."""
+    return {status: problem for status, problem in problems().items() if status in (421, 500)}
+
+
 def posted() -> dict[int | str, dict[str, Any]]:
     """The documentation of a route that is sent a body."""
     return {200: {"headers": SNAPSHOT_HEADERS}} | problems(*_OF_BODIES)
@@ -60,16 +65,30 @@ def describe(app: FastAPI) -> None:
     """Let the document have the types that routes name without using them as FastAPI would see it."""
     made = app.openapi
 
-    def whole() -> dict[str, Any]:
+    def described() -> dict[str, Any]:
         if app.openapi_schema is None:
-            schemas = made()["components"]["schemas"]
+            whole = made()
+            schemas = whole["components"]["schemas"]
+            whole["components"]["securitySchemes"] = {
+                "token": {
+                    "type": "http",
+                    "scheme": "bearer",
+                    "description": "The secret of GRANOLA_TOKEN, if one is set.",
+                },
+                "password": {"type": "http", "scheme": "basic", "description": "The same as a password; any name."},
+            }
+            for path, routes in whole["paths"].items():
+                for route in routes.values():
+                    route["security"] = (
+                        [{}] if path.startswith("/v1/health/") else [{"token": []}, {"password": []}, {}]
+                    )
             for kind in (ProblemDocument, Question):
                 schema = kind.model_json_schema(ref_template="#/components/schemas/{model}")
                 schemas |= schema.pop("$defs", {}) | {kind.__name__: schema}
         assert app.openapi_schema is not None
         return app.openapi_schema
 
-    app.openapi = whole  # type: ignore[method-assign]  # FastAPI's own way
+    app.openapi = described  # type: ignore[method-assign]  # FastAPI's own way
 
 
 BATCH: dict[str, Any] = {

@@ -12,6 +12,8 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 LONGEST = 4_000  # characters of a question, an answer, a prediction
 MOST_ANSWERS = 100
 MOST_SAMPLES = 200
+MOST_LEVELS = 20
+MOST_NAMES = 1_000  # of one level
 
 Text = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST, pattern=r"\S")]
 Language = Annotated[str, StringConstraints(pattern=r"^[a-z]{2,3}(-[A-Za-z0-9]{1,8}){0,3}$")]
@@ -196,6 +198,55 @@ class SearchAnswer(BaseModel):
     more: int = Field(description="How many carriers are left out.")
 
 
+class Value(_Open):
+    """What a statement or a qualifier says: an entity, a text, an amount with its unit, a time."""
+
+    property: str
+    kind: str = Field(description="value, somevalue or novalue.")
+    entity: str | None = None
+    text: str | None = None
+    unit: str | None = None
+    language: str | None = None
+    precision: int | None = Field(None, description="Of a time, as WikiData numbers them.")
+    calendar: str | None = None
+    type: str | None = None
+
+
+class EntityStatement(Value):
+    """A statement of an entity; `current` where it holds today, as ladders see it."""
+
+    id: str
+    rank: Literal["preferred", "normal", "deprecated"]
+    current: bool
+    start: str | None = None
+    end: str | None = None
+    at: str | None = None
+    qualifiers: list[Value]
+
+
+class EntityAnswer(BaseModel):
+    """An item or property in a language and its fallbacks, with all statements and the names of what they mention."""
+
+    id: str
+    sitelinks: int
+    labels: dict[str, str]
+    descriptions: dict[str, str]
+    aliases: dict[str, list[str]]
+    statements: list[EntityStatement]
+    more: int = Field(description="How many statements are left out.")
+    names: dict[str, str]
+
+
+class Manifest(_Open):
+    """What the snapshot was made from, and how."""
+
+    snapshot_id: str
+    schema_version: int
+    created: str | None = None
+    software: str | None = None
+    counts: dict[str, int] = Field(default_factory=dict)
+
+
 class MatchSettings(_Closed):
     """What decides a match, and how levels weigh."""
 
@@ -205,7 +256,9 @@ class MatchSettings(_Closed):
 
 
 Prediction = Annotated[str, StringConstraints(max_length=LONGEST)]
-Names = Annotated[list[Annotated[str, StringConstraints(max_length=LONGEST)]], Field(min_length=1, max_length=1_000)]
+Names = Annotated[
+    list[Annotated[str, StringConstraints(max_length=LONGEST)]], Field(min_length=1, max_length=MOST_NAMES)
+]
 
 
 class MatchRequest(MatchSettings):
@@ -213,7 +266,7 @@ class MatchRequest(MatchSettings):
 
     predictions: list[Prediction] = Field(min_length=1, max_length=1_000)
     row: TieredRow | None = None
-    levels: Annotated[list[Names], Field(min_length=1, max_length=20)] | None = Field(
+    levels: Annotated[list[Names], Field(min_length=1, max_length=MOST_LEVELS)] | None = Field(
         None, examples=[[["Honolulu"], ["Hawaii"]]]
     )
     question: str | None = Field(None, max_length=LONGEST)

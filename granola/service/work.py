@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -26,11 +27,11 @@ from granola.errors import PredictionError
 from granola.matching import Matcher, matcher
 from granola.matching.judge import JudgeMatcher
 from granola.predictions import Prediction, predictions_of
-from granola.scoring import score, score_item
+from granola.scoring import names_of, score, score_item
 from granola.service.holding import Holding
 from granola.service.modelled import judge_ahead
 from granola.service.problems import Problem
-from granola.service.schemas import LONGEST, MOST_ANSWERS
+from granola.service.schemas import LONGEST, MOST_ANSWERS, MOST_LEVELS, MOST_NAMES
 from granola.signature import SHORT, hash_of
 from kg.terms import best_text
 
@@ -260,6 +261,7 @@ def scores(request: Any, chosen: Matcher, *, most: int, judged: int) -> dict[str
             if not isinstance(data, dict):
                 raise RowError("no JSON object")
             row = TieredRow.from_json({"id": f"row-{number}", **data})
+            _check_size(row)
             if row.id in seen:
                 raise RowError(f"id {row.id!r} stands already at rows[{seen[row.id]}]")
         except RowError as error:
@@ -276,29 +278,43 @@ def scores(request: Any, chosen: Matcher, *, most: int, judged: int) -> dict[str
     if isinstance(chosen, JudgeMatcher):
         said = given.predictions
         judge_ahead(chosen, [(row, said[row.id].text) for row in rows if row.id in said], most=judged)
-    report = score(
-        rows,
-        given,
-        chosen,
-        lambda_=request.lambda_,
-        times=request.resamples,
-        seed=request.seed,
-        system=request.system,
-        allow_missing=request.allow_missing,
-        ignore_unknown=request.ignore_unknown,
-        rejected_rows=len(rejected),
-        tiers_hash=hash_of(b"".join(lines)),
-        snapshot=(request.snapshot or "unknown")[:SHORT],
-        prompts=(request.prompts or "")[:SHORT],
-    )
+    try:
+        report = score(
+            rows,
+            given,
+            chosen,
+            lambda_=request.lambda_,
+            times=request.resamples,
+            seed=request.seed,
+            system=request.system,
+            allow_missing=request.allow_missing,
+            ignore_unknown=request.ignore_unknown,
+            rejected_rows=len(rejected),
+            tiers_hash=hash_of(b"".join(lines)),
+            snapshot=(request.snapshot or "unknown")[:SHORT],
+            prompts=(request.prompts or "")[:SHORT],
+        )
+    except PredictionError as error:  # in the words of the command line
+        raise PredictionError(re.sub(r"--([a-z]+)-([a-z]+)", r"\1_\2", str(error))) from None
     return report.to_json() | {
         "items": [item.to_json() for item in report.items],
         "rejected": [row.to_json() for row in (*rejected, *given.rejected)],
     }
 
 
+def _check_size(row: TieredRow) -> None:
+    """Raise RowError for a tiered row that would take too long to hold predictions against."""
+    names = names_of(row)
+    if len(names) > MOST_LEVELS or any(len(level) > MOST_NAMES for level in names):
+        raise RowError(f"more than {MOST_LEVELS} levels, or {MOST_NAMES:,} names in one")
+    if any(len(name) > LONGEST for level in names for name in level):
+        raise RowError(f"a name of more than {LONGEST:,} characters")
+
+
 def _prediction_record(number: int, data: object) -> Record | RejectedRow:
     source = f"predictions[{number}]"
+    if isinstance(data, dict) and len(str(data.get("prediction") or "")) > LONGEST:
+        return RejectedRow(source=source, reason=f"more than {LONGEST:,} characters", excerpt=str(data.get("id"))[:160])
     if isinstance(data, dict):
         return Record(source=source, data=data)
     return RejectedRow(source=source, reason="no JSON object", excerpt=repr(data)[:160])
