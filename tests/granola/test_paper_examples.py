@@ -1,7 +1,8 @@
 """The examples of Yona, Aharoni and Geva 2024 (ACL), scored as the paper says they are.
 
 The introduction's running example is "When was Barack Obama born?"; the rows below it are those that the paper prints
-of GRANOLA-EQ (its Table 1): question, gold answer, and the coarser answers in order.
+of GRANOLA-EQ (its Table 1): question, gold answer, and the coarser answers in order. Its aggregation of responses
+(DRAG, section 4) is held to its definition: the most specific answer that all of them are consistent with.
 """
 
 from __future__ import annotations
@@ -10,8 +11,14 @@ import math
 
 import pytest
 
+from abstraction.rows import TieredRow
+from abstraction.tiers import Level, Tier
+from granola.decoding import Aggregator, DragGraph, SampleRow
 from granola.matching import matcher
 from granola.metrics import informativeness_weight
+from granola.predictions import Prediction, PredictionFile
+from granola.scoring import score
+from tests.worlds import store_of
 
 OBAMA = [["August 4, 1961"], ["August 1961"], ["1961"]]
 TABLE = {
@@ -70,3 +77,42 @@ def test_answers_to_the_table(question: str, said: str, level: int | None) -> No
 # Definition 1 and its lambda of 0.5: exp(-0.5 (i* - 1)).
 def test_informativeness_is_exponential_in_the_level() -> None:
     assert [informativeness_weight(level) for level in (1, 2, 3)] == pytest.approx([1.0, math.exp(-0.5), math.exp(-1)])
+
+
+def tiered(question: str, levels: list[list[str]]) -> TieredRow:
+    made = tuple(Level(tiers=(Tier(text=names[0], aliases=tuple(names[1:])),)) for names in levels)
+    return TieredRow(id=question, question=question, answers=tuple(levels[0]), levels=made)
+
+
+# By hand, with Definition 1: one prediction of each row of Table 1, at levels 1, 2, 1, 3 and none.
+def test_scores_of_the_table_by_hand() -> None:
+    rows = [tiered(question, levels) for question, levels in TABLE.items()]
+    said = ["Westcliff-on-Sea", "a Taiwanese record label", "Friedrich Hayek", "a playwright", "I don't know"]
+    predictions = {row.id: Prediction(id=row.id, text=text) for row, text in zip(rows, said, strict=True)}
+    report = score(rows, PredictionFile(name="x", predictions=predictions), matcher("rules"), times=10)
+    found = {name: estimate.value for name, estimate in report.overall.estimates.items()}
+    assert report.overall.distribution == {"1": 2, "2": 1, "3": 1, "wrong": 0, "idk": 1, "unscored": 0}
+    assert found["granola_accuracy"] == pytest.approx(4 / 5)
+    assert found["standard_accuracy"] == pytest.approx(2 / 5)
+    assert found["knowledge_evaluation_gap"] == pytest.approx(2 / 5)
+    assert found["informativeness"] == pytest.approx((2 + math.exp(-0.5) + math.exp(-1)) / 4)
+    assert found["selective_accuracy"] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("responses", "answer", "level"),
+    [
+        (("August 4, 1961", "August 4, 1961"), "August 4, 1961", 1),
+        (("August 4, 1961", "August 14, 1961", "August 1961"), "August 1961", 2),
+        (("August 4, 1961", "May 19, 1961", "1961"), "1961", 3),
+        (("March 22, 1961", "May 19, 1961", "August 15, 1961"), "1961", 3),  # all wrong, and right together
+    ],
+)
+def test_what_responses_agree_on_is_right_at_the_level_that_it_states(
+    responses: tuple[str, ...], answer: str, level: int
+) -> None:
+    question = "When was Barack Obama born?"
+    row = SampleRow(id="1", question=question, samples=responses, relation="P569", subject_text="Barack Obama")
+    ((_, decision),) = Aggregator(store_of()).decide([row], DragGraph())
+    assert decision.text == answer
+    assert matcher("rules").match(decision.text, OBAMA, question).level == level

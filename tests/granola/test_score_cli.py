@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import csv
+import gzip
+import io
 import json
 import subprocess
 import sys
@@ -93,6 +96,13 @@ def predictions(**changed: object) -> list[object]:
         (["--tau", "0.5"], "use --matcher f1"),
         (["--lambda", "-1"], "lambda is -1"),
         (["--resamples", "0"], "resamples is 0"),
+        (["--resamples", "-5"], "resamples is -5"),
+        (["--lambda", "nan"], "lambda is nan"),
+        (["--matcher", "f1", "--tau", "0"], "tau is 0; allowed: above 0"),
+        (["--matcher", "f1", "--tau", "nan"], "tau is nan; allowed"),
+        (["--workers", "0"], "--workers is 0; allowed: 1 or more"),
+        (["--matcher", "judge", "--judge", "replay:x", "--workers", "2"], "--workers goes with --matcher rules"),
+        (["--out", "-"], "--out takes a file"),
         (["--out", TIERS], "is also an input"),
     ],
 )
@@ -148,6 +158,69 @@ def test_rejected_lines_are_told_counted_and_status_1(run, tmp_path: Path) -> No
     assert (data["n"], data["unscored"], data["counts"]["predictions_rejected"]) == (5, 1, 2)
     assert "missing:1-unscored" in data["signature"]
     assert len(out.read_bytes().splitlines()) == 6  # the item of the damaged line is there, unscored
+
+
+@pytest.mark.parametrize("change", ["bom", "crlf", "gz", "both gz", "array", "csv", "csv with bom", "semicolons"])
+def test_files_as_other_programs_write_them(run, tmp_path: Path, change: str) -> None:  # type: ignore[no-untyped-def]
+    text, tiers = Path(CAUTIOUS).read_bytes(), Path(TIERS)
+    rows = [json.loads(line) for line in text.splitlines()]
+    stream = io.StringIO()
+    writer = csv.writer(stream, delimiter=";" if change == "semicolons" else ",")
+    writer.writerows([["id", "prediction"], *([row["id"], row["prediction"]] for row in rows)])
+    cells = stream.getvalue().encode()
+    contents = {
+        "bom": b"\xef\xbb\xbf" + text, "crlf": text.replace(b"\n", b"\r\n"),
+        "array": json.dumps(rows, indent=1).encode(), "csv": cells, "csv with bom": b"\xef\xbb\xbf" + cells, "semicolons": cells,
+    }  # fmt: skip
+    name = "p.csv" if change.startswith(("csv", "semi")) else "p.json" if change == "array" else "p.jsonl"
+    if change.endswith("gz"):
+        said = tmp_path / "p.jsonl.gz"
+        said.write_bytes(gzip.compress(text))
+        if change == "both gz":
+            tiers = tmp_path / "t.jsonl.gz"
+            tiers.write_bytes(gzip.compress(Path(TIERS).read_bytes()))
+    else:
+        said = tmp_path / name
+        said.write_bytes(contents[change])
+    ran = run("score", tiers, said, "--json", "--resamples", 5)
+    assert (ran.status, ran.err) == (0, "")
+    assert json.loads(ran.out)["metrics"]["granola_accuracy"]["value"] == pytest.approx(5 / 6)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ('{"id": "x", "prediction": "y", "confidence": NaN}\n', "not JSON"),
+        ('[{"id": "x", "prediction": "y", "confidence": NaN}]', "confidence: expected a finite number, found nan"),
+        ('[{"id": "x", "prediction": Infinity}]', "expected a text under 'prediction', found float"),
+        ('{"predictions": []}\n', "no id"),
+        ('{"qid": "x", "prediction": "y"}\n', "no id"),
+        ('{"id": "x", "answer": "y"}\n', "expected a text under 'prediction', found nothing"),
+        ('{"id": "x", "prediction": true}\n', "found bool"),
+    ],
+)
+def test_predictions_that_none_can_be_made_of(run, tmp_path: Path, text: str, told: str) -> None:  # type: ignore[no-untyped-def]
+    ran = run("score", TIERS, write(tmp_path / "p.json", text))
+    assert (ran.status, ran.out) == (2, "")
+    assert told in ran.err
+
+
+def test_ids_that_do_not_meet(run, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    other = write(tmp_path / "p.jsonl", *({**row, "id": f"x{row['id']}"} for row in predictions()))  # type: ignore[dict-item]
+    ran = run("score", TIERS, other)
+    assert (ran.status, ran.out) == (2, "")
+    assert "6 of 6 questions have no prediction" in ran.err
+    assert "6 of 6 predictions are for unknown ids" in ran.err
+    ran = run("score", TIERS, other, "--allow-missing", "--ignore-unknown")
+    assert ran.status == 1
+    assert "nothing is scored" in ran.err
+
+
+def test_a_language_without_rules_is_told(run, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    rows = [{**json.loads(line), "language": "pl"} for line in Path(TIERS).read_text().splitlines()]
+    ran = run("score", write(tmp_path / "tiers.jsonl", *rows), CAUTIOUS)
+    assert ran.status == 0
+    assert "6 rows in the language 'pl', which has no rules (there are: de, en, es, fr): read as English" in ran.err
 
 
 def test_damaged_tiered_rows_are_told_too(run, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
