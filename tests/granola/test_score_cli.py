@@ -170,7 +170,8 @@ def test_files_as_other_programs_write_them(run, tmp_path: Path, change: str) ->
     cells = stream.getvalue().encode()
     contents = {
         "bom": b"\xef\xbb\xbf" + text, "crlf": text.replace(b"\n", b"\r\n"),
-        "array": json.dumps(rows, indent=1).encode(), "csv": cells, "csv with bom": b"\xef\xbb\xbf" + cells, "semicolons": cells,
+        "array": json.dumps(rows, indent=1).encode(),
+        "csv": cells, "csv with bom": b"\xef\xbb\xbf" + cells, "semicolons": cells,
     }  # fmt: skip
     name = "p.csv" if change.startswith(("csv", "semi")) else "p.json" if change == "array" else "p.jsonl"
     if change.endswith("gz"):
