@@ -206,7 +206,7 @@ def counted(text: str) -> tuple[Claim, ...]:
 
 
 _AROUND = re.compile(
-    r"(?:at|in|up to|over|just|the|only"
+    r"(?:at|in|up to|over|just|the|only|once|every"
     r"|about|approximately|approx|around|roughly|some|nearly|almost|circa|ca|c|between|from"
     r"|an estimated|[\s.~≈])*"
 )

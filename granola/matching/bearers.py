@@ -48,7 +48,7 @@ def by_person(answer: Answer, tier: Tier) -> Found:
         if said is None or said.family != wanted.family:
             continue
         if said.given:
-            if compatible(said, wanted):
+            if compatible(said, wanted) or not wanted.given:
                 yield Mention(tier[0], tier[1], start, stop)
         elif _stands_for_all(answer, start, stop, wanted):
             yield Mention(tier[0], tier[1], start, stop)

@@ -67,6 +67,7 @@ _PATTERNS = tuple(
         ("decade", rf"{_PART}(?P<y>\d{{2,3}}0|\d0(?='?s{_BESIDE})|'[1-9]0|(?<=the )[2-9]0)'?s\b" + _era("y")),
         ("twenties", rf"(?<=the ){_PART}(?P<t>{'|'.join(_DECADES)})\b(?!\s+of\b)"),
         ("span", rf"(?:between\s+|from\s+)?{_year('y')}\s*(?:-|–|—|to|and|until|through)\s*{_year('z')}"),
+        ("season", r"(?P<y>\d{4})\s?[-–—/]\s?(?P<z>\d\d)(?![\d-])"),
         ("year", rf"(?:fy\s?)?{_year('y')}(?![\w%]|[.,]\d)"),
     )
 )  # fmt: skip
@@ -83,6 +84,7 @@ _NEEDED = {
     **dict.fromkeys(("mdy", "my"), re.compile("|".join(name[:3] for name in _MONTHS))),
     **dict.fromkeys(("days", "span"), re.compile("-|–|—|to|and|until|through")),
     **dict.fromkeys(("iso", "slash"), re.compile(r"\d[/.-]\d")),
+    "season": re.compile(r"\d\s?[-–—/]\s?\d\d"),
     "iso-month": re.compile(r"\d-\d"),
     "century": re.compile("cent|mill"),
     "decade": re.compile("0'?s"),
@@ -98,6 +100,7 @@ _AMOUNT_AFTER = re.compile(
 _AMOUNT_BEFORE = re.compile(r"[$€£¥#]\s*\Z")
 
 
+SEASONS = 30  # years that two digits behind a year may span: 2017-18
 TURN = 30  # years written with two digits below this are of this century
 
 _UNIT = "one|two|three|four|five|six|seven|eight|nine"
@@ -187,6 +190,10 @@ def _interval(kind: str, found: re.Match[str]) -> tuple[int, int] | None:
                 first += 2000 if first < 20 else 1900
             before = bool(era and era.startswith("b"))
             return _part(group["part"], *(_span(-8 - first, 1 - first) if before else _span(first, first + 9)))
+        case "season":
+            last = year // 100 * 100 + int(group["z"])
+            last += 100 if last < year else 0
+            return _span(year, last) if 0 < last - year < SEASONS else None
         case "twenties":
             first = 1920 + 10 * _DECADES.index(group["t"])
             return _part(group["part"], *_span(first, first + 9))
@@ -335,3 +342,24 @@ def whole_date(text: str) -> Claim | None:
     lower = plain(text)
     outside = lower[: found[0].start], lower[found[0].end :]
     return found[0] if all(_AROUND.fullmatch(part) for part in outside) else None
+
+
+_DAY_OF_MONTH = re.compile(
+    rf"\b(?:(?P<mon>{_MONTH})\s+(?:the\s+)?(?P<d>{_DAY})|(?P<e>{_DAY})\s+(?:day\s+)?(?:of\s+)?(?P<nom>{_MONTH}))(?!\w)"
+)
+
+
+def days_of_months(text: str) -> tuple[tuple[int, int], ...]:
+    """The (month, day) of every day that a text tells, with a year or without."""
+    return tuple(
+        (_NUMBER[(found["mon"] or found["nom"]).rstrip(".")], _ordinal(found["d"] or found["e"]))
+        for found in _DAY_OF_MONTH.finditer(plain(text))
+    )
+
+
+def day_of_month(claim: Claim) -> tuple[int, int] | None:
+    """The (month, day) of a date that is a day."""
+    if claim.low != claim.high:
+        return None
+    month, day = divmod(int(claim.low), 31)
+    return month % 12 + 1, day + 1

@@ -83,7 +83,9 @@ def fold(found: Sequence[Word]) -> tuple[str, ...]:
     if _ROMANS.isdisjoint(texts):
         return tuple(map(loose, texts))
     return tuple(
-        str(_roman(text)) if word.capital and text in _ROMANS and index and found[index - 1].capital else loose(text)
+        str(_roman(text))
+        if word.capital and text in _ROMANS and index and (found[index - 1].capital or len(text) > 1)
+        else loose(text)
         for index, (word, text) in enumerate(zip(found, texts, strict=True))
     )
 

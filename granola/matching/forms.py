@@ -43,6 +43,10 @@ def forms(name: str) -> tuple[Form, ...]:
         found[key(before)] = Form(key(before))
         if is_abbreviation(inside, before):
             found[key(inside)] = Form(key(inside))
+    if len(key(inside)) > 1 and name.islower():  # erythrocytes (red blood cells)
+        found[key(inside)] = Form(key(inside))
+    if (nick := _NICKNAME.search(name)) and nick[1][:1].isupper():
+        found[key(nick[1])] = Form(key(nick[1]), alone=True)
     for text in (name, before) if bracket else (name,):
         if short := _without_edges(text):
             found.setdefault(short, Form(short))
@@ -66,6 +70,7 @@ def forms(name: str) -> tuple[Form, ...]:
 
 
 _RULER = re.compile(r"((?:[^\W\d_]\w* ){1,2}[IVX]+),? of \S")  # Nicholas II of Russia
+_NICKNAME = re.compile(r"(?<= )[\"“']([^\"“”']+)[\"”'] (?=[A-Z])")  # Dwayne "The Rock" Johnson
 _ADDED = re.compile(r"(?<=\w),? (?:(?P<in>in|at|near) |(?:of the|from|on|by|from the|for the|to the) )")
 
 

@@ -15,6 +15,7 @@ description  small words put into one, or its adjective told by a country
 spelling   a long capitalised word that is one letter off
 phrase     the words of a phrase that is no name, in whatever form and order
 coverage   most of what a long name says, by weight
+overlap    a short answer that has all words of a name but one, or one more; of gold answers without coarser levels
 polarity   yes or no at the beginning
 """
 
@@ -37,6 +38,7 @@ from granola.matching.folding import loose, loose_key
 from granola.matching.forms import Form, forms
 from granola.matching.gold import Tier, is_description
 from granola.matching.nations import by_nation
+from granola.matching.near import by_overlap
 from granola.matching.phrases import by_coverage, by_phrase, informative
 from granola.matching.words import key
 
@@ -45,6 +47,7 @@ SPELLED = 6  # letters of a word that may be one letter off in a name of several
 COMMON = 11  # letters of a single word that is no name and may be one letter off
 SPREAD = 3  # words that may stand between the words of a name
 _TOLD_BY_ADJECTIVE = frozenset({"empire", "language", "languages", "dynasty"})
+_INSTITUTES = frozenset({"university", "college", "school", "institute", "hospital", "building", "center", "centre"})
 _POLARITY = frozenset({("yes",), ("no",)})
 
 
@@ -170,7 +173,10 @@ def by_words(answer: Answer, tier: Tier) -> Found:
 def _without_kind(name: str, answer: Answer) -> tuple[str, ...] | None:
     """The further folds of a proper name without the word for its kind: Ottoman for Ottoman Empire, not for places."""
     folded, own = key(name), loose_key(name)
-    if "of" in folded or folded[-1] in vocabulary.PLACE_CLASSES or name.startswith(("a ", "an ", "A ", "An ")):
+    several = len(folded) > 2 and folded[-1] in _INSTITUTES  # Boise State, Florida Atlantic
+    if "of" in folded or name.startswith(("a ", "an ", "A ", "An ")):
+        return None
+    if folded[-1] in vocabulary.PLACE_CLASSES and not several:
         return None
     kept, left = (own[:-1], folded[:-1]) if folded[-1] in vocabulary.CLASSES else (own[1:], folded[1:])
     if not left or left in answer.keys or (is_adjective(left) and folded[-1] not in _TOLD_BY_ADJECTIVE):
@@ -273,9 +279,10 @@ LOOSER: tuple[tuple[str, Looser], ...] = (
     ("spelling", by_spelling),
     ("phrase", by_phrase),
     ("coverage", by_coverage),
+    ("overlap", by_overlap),
     ("polarity", by_polarity),
 )
 """The rules in their order, by the name that a verdict carries."""
 
-WHOLE = frozenset({"words", "coverage", "polarity"})
+WHOLE = frozenset({"words", "coverage", "overlap", "polarity"})
 """Rules that read the answer as a whole and so need no veto on what stands before or behind a mention."""

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from granola.matching import vocabulary
 from granola.matching.answer import SENTENCE_END, Answer, Mention
-from granola.matching.divisions import is_adjective
+from granola.matching.divisions import ABBREVIATIONS, division, is_adjective, nation
 from granola.matching.words import key
 
 
@@ -173,9 +173,18 @@ def _has_a_name_behind(answer: Answer, mention: Mention) -> bool:
     between = answer.text[last.end : word.start]
     if not word.capital or between.strip("- ") or answer.is_mentioned(right, right + 1):
         return False
+    if (answer.of_places or answer.asks_place) and _is_a_container(answer, right):
+        return False  # Chicago Illinois
     if word.text in ("jr", "junior"):  # Al Gore Jr.; the elder and the third are told by their number
         return False
     return word.text not in vocabulary.FUNCTION | vocabulary.KINDS and word.text not in answer.asked
+
+
+def _is_a_container(answer: Answer, index: int) -> bool:
+    """Whether a state or country stands from word `index` on."""
+    folded = answer.texts[index : index + 3]
+    known = division(folded) is not None or nation(folded[:1]) is not None
+    return known or answer.quote(index, index + 1).replace(".", "") in ABBREVIATIONS
 
 
 def is_of_another_kind(answer: Answer, mention: Mention) -> bool:

@@ -8,14 +8,19 @@ from functools import lru_cache
 
 from granola.matching import vocabulary
 from granola.matching.amounts import whole_amount
-from granola.matching.answer import Answer
+from granola.matching.answer import Answer, Mention
+from granola.matching.bearers import Found
 from granola.matching.dates import whole_date
+from granola.matching.divisions import is_adjective, is_known
+from granola.matching.folding import loose_key
 from granola.matching.forms import forms as other_forms
+from granola.matching.gold import Tier
 from granola.matching.people import whole_person
 from granola.matching.verdict import Comparison, Verdict
 from granola.matching.words import ARTICLES, drop_articles, key, words
 
 NEAR = 0.6  # token-F1 from which words left out or added are forgiven
+_OVERLAPPING = 5  # words of answer and name together from which one may differ
 NEAR_WORDS = 6  # in longer answers overlap of words says little about agreement
 
 _EMPTY = vocabulary.FUNCTION - ARTICLES  # articles are gone; what is left of them is a letter: Vitamin A
@@ -92,6 +97,41 @@ def _likeness(said: Sequence[str], tier: Sequence[str], *, name: str, indefinite
     if any(word in vocabulary.QUALIFIERS or any(c.isdigit() for c in word) for word in (*more, *fewer)):
         return 0.0
     return 2 * (len(ours) - more.total()) / (len(ours) + len(theirs))
+
+
+def by_overlap(answer: Answer, tier: Tier) -> Found:
+    """A short answer that has all but one of the words of a name of three or more, or one more than a name of two.
+
+    For gold answers without coarser levels alone, as people take them: a word may be all that tells a level from the
+    next. What tells one of several apart (New, South, II, a number) may be neither left out nor put in, nor the
+    family name of a person.
+    """
+    if len(answer.levels) != 1 or not _is_proper_throughout(tier[1]) or answer.denies:
+        return
+    said = [word for word in answer.loose if word not in vocabulary.FUNCTION]
+    wanted = [word for word in loose_key(tier[1]) if word not in vocabulary.FUNCTION]
+    if len(said) > NEAR_WORDS:
+        return
+    more, fewer = Counter(said) - Counter(wanted), Counter(wanted) - Counter(said)
+    if more.total() + fewer.total() != 1 or len(said) + len(wanted) < _OVERLAPPING:
+        return
+    differing = next(iter((*more, *fewer)))
+    if differing in vocabulary.QUALIFIERS or differing[0].isdigit() or differing in vocabulary.SUFFIXES:
+        return
+    if differing in vocabulary.MONTHS or is_known((differing,)) or is_adjective((differing,)):
+        return
+    if more and differing not in (said[0], said[-1]):
+        return  # BBC World America
+    if whole_person(tier[1]) is not None and differing == (said if more else wanted)[-1]:
+        return  # Martin Luther King
+    yield Mention(tier[0], tier[1], 0, len(answer.words))
+
+
+@lru_cache(maxsize=1 << 14)
+def _is_proper_throughout(name: str) -> bool:
+    """Whether all that says something in a name has a capital."""
+    own = [word for word in words(name) if word.text not in vocabulary.FUNCTION]
+    return bool(own) and all(word.capital or not word.text.isalpha() for word in own) and not _is_indefinite(name)
 
 
 def _is_indefinite(text: str) -> bool:

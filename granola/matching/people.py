@@ -94,7 +94,7 @@ def whole_person(name: str) -> Person | None:
     if own & _NO_NAMES:
         return None
     parts = person(found, text)
-    return parts if parts is not None and parts.given else None
+    return parts if parts is not None and (parts.given or found[0].text in vocabulary.TITLES) else None
 
 
 _LINKS = frozenset(["and", "or", "the", "of", "in", "for", "with", "on", "at", "to", "a", "an", "&", "is", "are"])

@@ -178,7 +178,7 @@ def _named(answer: Answer) -> Verdict:
     if found := near(answer, limit):
         best, limit = found, _above(found)
     for rule, find in LOOSER:
-        if limit == 0 or (rule in WHOLE and refused is not None):
+        if limit == 0 or (rule in WHOLE and refused is not None and (refused.rule != PART or rule != "overlap")):
             continue
         if found := _first_unrefused(answer, rule, find, limit):
             best, limit = found, _above(found)

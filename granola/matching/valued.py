@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from granola.matching.amounts import converted
 from granola.matching.answer import Answer
-from granola.matching.dates import as_century
+from granola.matching.dates import as_century, day_of_month, days_of_months
 from granola.matching.events import of_asked_events
 from granola.matching.names import is_denied
 from granola.matching.ranges import Claim, Placing, place
@@ -60,7 +60,7 @@ def valued(
     What is negated is not claimed, and a claim does not save a finer one inside it that is wrong.
     """
     if not claims:
-        return Verdict(level=None, rule=f"{kind}:none-stated")
+        return _without_year(ladder, text) if kind == "date" else Verdict(level=None, rule=f"{kind}:none-stated")
     answer = Answer(text, ())
     affirmed = [claim for claim in claims if not is_denied(answer, claim.start)]
     asked = Answer(text, (), question)
@@ -108,6 +108,16 @@ def valued(
         rule=f"{kind}:{best.how}",
         compared=Comparison(prediction=claim.text, tier=best.tier.text),
     )
+
+
+def _without_year(ladder: Sequence[Sequence[Claim]], text: str) -> Verdict:
+    """`November 6` for November 6, 2018, where the gold answer has no coarser level that it could state as well."""
+    said = set(days_of_months(text)) if len(ladder) == 1 else set()
+    if len(said) == 1:
+        for tier in ladder[0]:
+            if day_of_month(tier) in said:
+                return Verdict(level=1, rule="date:no-year", compared=Comparison(prediction=text, tier=tier.text))
+    return Verdict(level=None, rule="date:none-stated")
 
 
 def _asked_edge(claim: Claim, answer: Answer) -> Claim | None:

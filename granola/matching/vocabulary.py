@@ -14,7 +14,7 @@ FUNCTION = _set(
     "we you my our your do does did has have had not no yes so if then than also very just only both into "
     "over under between during while located situated based born died named called known answer answers "
     "would could may might must can will shall probably possibly perhaps maybe likely definitely "
-    "certainly think believe guess about around approximately"
+    "certainly think believe guess about around approximately every"
 )
 # With these, all words that a short name (US, ME, HI, Us) may be mistaken for.
 ORDINARY = FUNCTION | _set(
@@ -87,13 +87,14 @@ PLACE_TYPES = _set(
 # Before a name these address its bearer; they are no part of it.
 TITLES = _set(
     "mr mrs ms miss dr doctor prof professor sir dame lord lady king queen prince princess emperor "
-    "empress tsar pope president chancellor senator governor general colonel captain king's minister"
+    "empress tsar pope president chancellor senator governor general colonel captain king's minister pres gen sen rep "
+    "gov capt col lt sgt rev hon chairman justice coach sergeant lieutenant major admiral"
 )
 SUFFIXES = _set("jr sr junior senior ii iii iv")
 ROYAL = _set("king queen prince princess emperor empress tsar tsarina czar pope saint sultan duke duchess saints")
 ARTICLES_OF_NAMES = _set("los las el le les")
 # Legal forms behind a company's name.
-LEGAL_FORMS = _set("inc ltd limited llc corp corporation company co plc gmbh ag sa nv group records")
+LEGAL_FORMS = _set("inc ltd limited llc corp corporation company co plc gmbh ag sa nv llp lp group records")
 SPECIFICALLY = _set(
     "specifically namely precisely particularly exactly probably possibly perhaps likely maybe presumably"
 )

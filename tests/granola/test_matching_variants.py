@@ -99,3 +99,48 @@ def test_people_and_initials(said: str, gold: str, level: int | None) -> None:
 )
 def test_what_is_asked_for(said: str, gold: str, question: str | None, level: int | None) -> None:
     assert RULES.match(said, [[gold]], question).level == level
+
+
+@pytest.mark.parametrize(
+    ("said", "gold", "level"),
+    [
+        ("November 6", "November 6, 2018", 1),
+        ("on the 6th of November", "November 6, 2018", 1),
+        ("November 7", "November 6, 2018", None),
+        ("November 6 and November 7", "November 6, 2018", None),
+        ("2017-2018", "2017–18", 1),
+        ("the 2017/18 season", "2017–18", 1),
+        ("2018-19", "2017–18", None),
+        ("4 years", "every four years", 1),
+        ("red blood cells", "erythrocytes (red blood cells)", 1),
+        ("The Rock", 'Dwayne "The Rock" Johnson', 1),
+        ("a rock", "Dwayne Johnson", None),
+        ("Pres. Lincoln", "Abraham Lincoln", 1),
+        ("Abraham Lincoln", "President Lincoln", 1),
+        ("Abraham Johnson", "President Lincoln", None),
+        ("Type II diabetes", "type 2 diabetes", 1),
+        ("Florida Atlantic", "Florida Atlantic University", 1),
+        ("Sidley Austin LLP", "Sidley Austin", 1),
+    ],
+)
+def test_parts_of_dates_and_names(said: str, gold: str, level: int | None) -> None:
+    assert RULES.match(said, [[gold]], "Who or when was it?").level == level
+
+
+@pytest.mark.parametrize(
+    ("said", "gold", "level"),
+    [
+        ("Jenna Bush", "Jenna Bush Hager", None),
+        ("Martin Luther King", "Martin Luther", None),
+        ("iTunes Radio Store", "iTunes Store", None),
+        ("Old Orchard Beach Pier", "Old Orchard Beach", 1),
+        ("Bourne Supremacy", "The Bourne Supremacy II", None),
+        ("Peabody Essex", "Peabody Essex Museum", 1),
+    ],
+)
+def test_a_word_more_or_less_in_a_name(said: str, gold: str, level: int | None) -> None:
+    assert RULES.match(said, [[gold]]).level == level
+
+
+def test_a_word_more_or_less_tells_levels_apart() -> None:
+    assert RULES.match("Old Orchard Beach Pier", [["Old Orchard Beach"], ["Maine"]]).level is None
