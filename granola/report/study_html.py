@@ -21,7 +21,7 @@ figure { margin: 0 0 2rem; max-width: 40rem; }
 figure svg { width: 100%; height: auto; display: block; background: #fff; border-radius: .3rem; }
 figcaption { color: var(--soft); font-weight: normal; margin-top: .4rem; }
 .number { text-align: right; }
-th.number { min-width: 3.6rem; }
+th.number { min-width: 3.6rem; white-space: normal; }
 td.text { min-width: 8rem; max-width: 24rem; }
 summary { cursor: pointer; padding: .3rem 0; }
 @media print { details > * { display: block; } body { max-width: none; } }
