@@ -183,7 +183,9 @@ def _is_guess(text: str, code: str) -> bool:
 
 
 def _begins_in(sentence: str, code: str) -> str | None:
-    """The rule by which a sentence declines in the language of `code`."""
+    """The rule by which a sentence declines in the language of `code`, where that is another than English."""
+    if code == "en":
+        return None
     patterns = language(code).matching
     reading = sentence[_courtesies(sentence, code) :]
     if not _any_in(code).match(reading):
@@ -215,7 +217,7 @@ def _begins(sentence: str) -> str | None:
     start = 0
     while filler := _FILLER.match(sentence, start):
         start = filler.end()
-    for reading in dict.fromkeys((sentence, sentence[start:])):
+    for reading in (sentence, sentence[start:]) if start else (sentence,):
         reading = reading.lstrip(" \"'([*-").rstrip(" .!?\"')]*")
         if not _ANY.match(reading):  # one expression for most answers, not nine
             continue

@@ -75,7 +75,7 @@ _PATTERNS = tuple(
 # How most dates are written. A text that is one of these and nothing else needs none of the patterns.
 _NAMES = "|".join(names.partition("|")[0] for names in _MONTHS)
 _USUAL = re.compile(
-    rf"(?:(?P<mon>{_NAMES}) (?P<d>[12]\d|3[01]|[1-9]),? |(?P<e>[12]\d|3[01]|[1-9]) (?P<m>{_NAMES}) )?"
+    rf"(?:(?P<mon>{_NAMES}) (?P<d>[12]\d|3[01]|[1-9]),? |(?P<e>[12]\d|3[01]|[1-9]) (?P<m>{_NAMES}) |(?P<n>{_NAMES}) )?"
     r"(?P<y>[1-9]\d{3})"
 )
 
@@ -262,8 +262,8 @@ def dates(text: str) -> tuple[Claim, ...]:
     lower = plain(text)
     if len(lower) != len(text):
         text = lower
-    if (usual := _USUAL.fullmatch(lower)) and (interval := _of_usual(usual)):
-        return (Claim(*interval, text, 0, len(text)),)
+    if usual := _usual(lower, text):
+        return (usual,)
     lower, spelt = _with_digits(lower, text)
     return tuple(
         replace(claim, start=start, text=text[start : claim.end].strip())
@@ -273,9 +273,17 @@ def dates(text: str) -> tuple[Claim, ...]:
     )
 
 
-def _of_usual(found: re.Match[str]) -> tuple[int, int] | None:
-    year, month = int(found["y"]), found["mon"] or found["m"]
-    return _day(year, _NUMBER[month], int(found["d"] or found["e"])) if month else _span(year, year)
+def _usual(lower: str, text: str) -> Claim | None:
+    """The date that the whole of a text is, where it is written in a usual way."""
+    found = _USUAL.fullmatch(lower)
+    if found is None:
+        return None
+    mon, d, e, m, n, y = found.groups()
+    year, day, month = int(y), d or e, mon or m or n
+    if not month:
+        return Claim(*_span(year, year), text, 0, len(text))
+    days = _day(year, _NUMBER[month], int(day)) if day else _month(year, _NUMBER[month])
+    return Claim(*days, text, 0, len(text)) if days else None
 
 
 def _with_digits(lower: str, text: str) -> tuple[str, dict[int, int]]:
@@ -336,10 +344,12 @@ _AROUND = re.compile(
 @lru_cache(maxsize=1 << 13)
 def whole_date(text: str) -> Claim | None:
     """The date that `text` is, or None where it is something else or says more than a date."""
+    lower = plain(text)
+    if len(lower) == len(text) and (usual := _usual(lower, text)):
+        return usual
     found = dates(text)
     if len(found) != 1:
         return None
-    lower = plain(text)
     outside = lower[: found[0].start], lower[found[0].end :]
     return found[0] if all(_AROUND.fullmatch(part) for part in outside) else None
 

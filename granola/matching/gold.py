@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache, partial
+from itertools import chain
 
 from granola.matching import tongues
 from granola.matching.amounts import may_be_amount, whole_amount
@@ -21,10 +22,9 @@ Tier = tuple[int, str, tuple[str, ...]]
 _KEPT = 1 << 14
 
 
-@lru_cache(maxsize=_KEPT)
 def mended_names(levels: Names) -> Names:
     """The names with mojibake undone."""
-    if all(name.isascii() for names in levels for name in names):
+    if all(map(str.isascii, chain.from_iterable(levels))):
         return levels
     return tuple(tuple(mended(name) for name in names) for names in levels)
 

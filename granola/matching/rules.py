@@ -31,7 +31,7 @@ from granola.matching.looser import LOOSER, WHOLE, Looser
 from granola.matching.mojibake import joined, mended
 from granola.matching.near import near
 from granola.matching.ranges import Claim
-from granola.matching.sieves import SIEVES, shared
+from granola.matching.sieves import SIEVES, UNSHARED, shared
 from granola.matching.valued import valued
 from granola.matching.verdict import Comparison, Levels, Verdict
 from granola.matching.vetoes import ELSEWHERE, PART, VETOES
@@ -177,7 +177,7 @@ def _named(answer: Answer) -> Verdict:
         limit = min(level for level in (limit, refused_at) if level is not None)
     if found := near(answer, limit):
         best, limit = found, _above(found)
-    for rule, find in LOOSER:
+    for rule, find in LOOSER if answer.shared else UNSHARED:
         if limit == 0 or (rule in WHOLE and refused is not None and (refused.rule != PART or rule != "overlap")):
             continue
         if found := _first_unrefused(answer, rule, find, limit):

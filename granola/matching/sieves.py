@@ -12,9 +12,10 @@ from granola.matching import vocabulary
 from granola.matching.answer import Answer
 from granola.matching.bearers import is_acronym
 from granola.matching.divisions import country_adjective_keys, country_openings
+from granola.matching.folding import stem
 from granola.matching.gold import Tier
-from granola.matching.looser import without_breaks
-from granola.matching.phrases import LONG, phrase_stems
+from granola.matching.looser import LOOSER
+from granola.matching.phrases import LONG
 
 _FAITHS = frozenset(vocabulary.FAITHS)
 Sieve = Callable[[Answer], Sequence[Tier]]
@@ -23,7 +24,7 @@ Sieve = Callable[[Answer], Sequence[Tier]]
 def _joined(answer: Answer) -> Sequence[Tier]:
     """Tiers whose letters stand in the answer's."""
     joined = answer.joined
-    return [tier for tier in answer.tiers if without_breaks(tier[1]) in joined] if len(joined) >= 3 else ()
+    return [tier for tier, folds in answer.loose_tiers if folds[0] in joined and "".join(folds) in joined]
 
 
 def _countries(answer: Answer) -> Sequence[Tier]:
@@ -66,7 +67,14 @@ def _long_names(answer: Answer) -> Sequence[Tier]:
 
 def _phrases(answer: Answer) -> Sequence[Tier]:
     """Phrases all of whose words the answer has in some form."""
-    return [tier for tier in answer.tiers if (stems := phrase_stems(tier[1])) and answer.stems.issuperset(stems)]
+    return [tier for tier, folds in answer.loose_tiers if len(folds) > 1 and _are_said(tier[2], folds, answer.stems)]
+
+
+def _are_said(folded: tuple[str, ...], folds: tuple[str, ...], stems: frozenset[str]) -> bool:
+    for word, fold in zip(folded, folds, strict=True):
+        if word not in vocabulary.FUNCTION and stem(fold) not in stems:
+            return False
+    return True
 
 
 def shared(answer: Answer) -> Sequence[Tier]:
@@ -83,3 +91,6 @@ SIEVES: Mapping[str, Sieve] = {
     "coverage": _long_names,
 }
 """By the name of the rule; the others are asked about the tiers that have a word in common with the answer."""
+
+UNSHARED = tuple((rule, find) for rule, find in LOOSER if rule in SIEVES and SIEVES[rule] is not _long_names)
+"""The rules that may find a tier which has no word in common with the answer."""

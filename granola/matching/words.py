@@ -7,6 +7,7 @@ initials (J.R.R. = JRR = J. R. R.), thousands separators, number words and ordin
 from __future__ import annotations
 
 import re
+import string
 import unicodedata
 from collections.abc import Sequence
 from functools import lru_cache
@@ -196,20 +197,20 @@ def simple(text: str) -> tuple[str, ...] | None:
     """The key of a text of plain words, found without looking at every character; None where it may be another."""
     if not text.isascii():
         return None
-    tokens = text.lower().replace(", ", " ").replace(". ", " ").replace("-", " ").rstrip(".").split()
-    if "'" in text:
-        tokens = [_without_apostrophe(token) if "'" in token else token for token in tokens]
+    lower = text.lower()
+    tokens = lower.split()
     if not "".join(tokens).isalnum():
-        return None
-    if not _SPECIAL.isdisjoint(tokens):
-        if not _NUMBERISH.isdisjoint(tokens):
+        tokens = lower.replace(", ", " ").replace(". ", " ").replace("-", " ").rstrip(".").split()
+        if "'" in text:
+            tokens = [_without_apostrophe(token) if "'" in token else token for token in tokens]
+        if not "".join(tokens).isalnum():
             return None
-        tokens = [SAME_WORD.get(token, token) for token in tokens]
-    if min(map(len, tokens)) == 1 and len([token for token in tokens if len(token) == 1 and token.isalpha()]) > 1:
-        return None  # initials, which become one word
-    if not ARTICLES.isdisjoint(tokens):
-        tokens = [token for token in tokens[:-1] if token not in ARTICLES] + tokens[-1:]
-    return tuple(tokens)
+    if _MARKED.isdisjoint(tokens):
+        return tuple(tokens)
+    if not _NUMBERISH.isdisjoint(tokens) or len([token for token in tokens if token in _LETTERS]) > 1:
+        return None  # numbers in words; initials, which become one word
+    tokens = [SAME_WORD.get(token, token) for token in tokens]
+    return (*[token for token in tokens[:-1] if token not in ARTICLES], tokens[-1])
 
 
 def _without_apostrophe(token: str) -> str:
@@ -221,3 +222,5 @@ def _without_apostrophe(token: str) -> str:
 
 
 _SPECIAL = _NUMBERISH | SAME_WORD.keys()
+_LETTERS = frozenset(string.ascii_lowercase)
+_MARKED = _SPECIAL | ARTICLES | _LETTERS
