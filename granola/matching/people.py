@@ -94,7 +94,12 @@ def whole_person(name: str) -> Person | None:
     if own & _NO_NAMES:
         return None
     parts = person(found, text)
-    return parts if parts is not None and (parts.given or found[0].text in vocabulary.TITLES) else None
+    if parts is None or (not parts.given and (parts.suffix or found[0].text not in _OFFICIAL)):
+        return None
+    return parts
+
+
+_OFFICIAL = vocabulary.TITLES - vocabulary.ROYAL
 
 
 _LINKS = frozenset(["and", "or", "the", "of", "in", "for", "with", "on", "at", "to", "a", "an", "&", "is", "are"])

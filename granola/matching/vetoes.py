@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from granola.matching import names, vocabulary
 from granola.matching.answer import SENTENCE_END, Answer, Mention
-from granola.matching.divisions import ABBREVIATIONS, division, exclude
+from granola.matching.divisions import ABBREVIATIONS, contradict, division, exclude
 from granola.matching.events import (
     is_behind_an_unknown_place,
     is_beside_another_person,
@@ -86,8 +86,10 @@ def is_in_another_container(answer: Answer, mention: Mention) -> bool:
     has no container to differ in.
     """
     start = mention.end
-    if start >= len(answer.words) or not answer.of_places:
+    if start >= len(answer.words):
         return False
+    if not answer.of_places:
+        return answer.asks_place and bool(_in_another_division(answer, mention))
     if (elsewhere := _in_another_division(answer, mention)) is not None:
         return elsewhere
     if mention.level >= max(level for level, _, _ in answer.tiers):
@@ -115,7 +117,8 @@ def _in_another_division(answer: Answer, mention: Mention) -> bool | None:
     `Springfield, Ohio, United States` where a coarser tier is Illinois: no tier behind it vouches for that.
     """
     own = [folded for level, _, folded in answer.tiers if level > mention.level]
-    own += [part for level, name, _ in answer.tiers if level == mention.level for part in place_parts(name)[1]]
+    told = [part for level, name, _ in answer.tiers if level == mention.level for part in place_parts(name)[1]]
+    own += told
     for index in range(mention.end, min(len(answer.words), mention.end + _CHAIN)):
         word = answer.words[index]
         if set(word.gap) & SENTENCE_END:
@@ -127,7 +130,7 @@ def _in_another_division(answer: Answer, mention: Mention) -> bool | None:
         if said is not None and (word.capital or not answer.cased):
             if said in own:
                 return False
-            if any(exclude(said, other) for other in own):
+            if any(exclude(said, other) for other in own) or any(contradict(said, other) for other in told):
                 return True
         named = (word.capital or not answer.cased) and word.text not in vocabulary.FUNCTION
         if not named and word.text not in vocabulary.BRIDGE and word.text not in vocabulary.CLASSES:

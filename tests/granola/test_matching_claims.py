@@ -218,3 +218,10 @@ def test_people_beside_the_one_asked_for(said: str, question: str, gold: str, le
 
 def test_what_follows_from_an_occupation() -> None:
     assert RULES.match("He's a footballer, so an athlete.", [["a French footballer"], ["an athlete"]]).level == 2
+
+
+def test_a_name_of_the_level_tells_where_the_place_is() -> None:
+    names = ["Paris, France", "Paris"]
+    assert RULES.match("Paris, Texas", [names], "Where is the tower?").level is None
+    assert RULES.match("Paris, Île-de-France", [names], "Where is the tower?").level == 1
+    assert RULES.match("George IV", [["King George III", "George III"]], "Who was the king?").level is None
