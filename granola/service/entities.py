@@ -11,6 +11,7 @@ from granola.service.problems import Problem
 from granola.service.work import named
 from kg.model import ENTITY_ID, Entity, EntityValue, OtherValue, QuantityValue, Snak, Statement, TextValue, TimeValue
 from kg.selection import END, POINT, START, current
+from kg.selection import set_aside as left_out
 from kg.terms import fallback_chain
 
 MOST_STATEMENTS = 2_000
@@ -59,20 +60,22 @@ def current_ids(holding: Holding, entity: Entity, language: str) -> frozenset[st
 
 
 def set_aside(holding: Holding, pairs: Iterable[tuple[str, str]], *, language: str) -> list[dict[str, Any]]:
-    """What the snapshot also says of (subject, property), but not for today: ended, superseded, deprecated."""
+    """What the snapshot also says of (subject, property), but not for today, with why under "because"."""
     wanted: dict[str, list[str]] = {}
     for subject, prop in dict.fromkeys(pairs):
         wanted.setdefault(subject, []).append(prop)
+    historical = holding.maker(language).graph.is_historical
     out = []
     for subject, entity in holding.store.entities(list(wanted)).items():
-        holds = current_ids(holding, entity, language)
-        past = [s for s in entity.statements if s.property in wanted[subject] and s.id not in holds]
+        groups = [[s for s in entity.statements if s.property == prop] for prop in wanted[subject]]
+        past = [found for group in groups for found in left_out(group, historical=historical)]
         if not past:
             continue
-        labels = {
-            i: n["label"] for i, n in named(holding, _mentioned([entity.id], past), language).items() if n["label"]
-        }
-        out += [{"subject": entity.id, **_statement(s, False), "names": labels} for s in past[:50]]
+        mentioned = _mentioned([entity.id], [s for s, _ in past])
+        labels = {i: n["label"] for i, n in named(holding, mentioned, language).items() if n["label"]}
+        out += [
+            {"subject": entity.id, **_statement(s, False), "because": str(why), "names": labels} for s, why in past[:50]
+        ]
     return out
 
 

@@ -17,40 +17,39 @@ from urllib.parse import urlencode
 
 import orjson
 from jinja2 import Environment, StrictUndefined
-from markupsafe import Markup, escape
+from markupsafe import Markup
 from pydantic import ValidationError
 
+from abstraction.relations import table as relation_table
 from abstraction.rows import QARow, TieredRow, granola_columns
 from abstraction.tiers import Abstention, Tier
 from granola import __version__
 from granola.predictions import Prediction, PredictionFile
-from granola.report.ladder_html import SHOWN_ALIASES, evidence_html, item_link, outcome_chip
+from granola.report.ladder_html import SHOWN_ALIASES, address, outcome_chip
 from granola.report.tables import interval, number
-from granola.scoring import ScoreReport, score
-from granola.service import work
+from granola.scoring import ItemScore, ScoreReport, score
+from granola.service import page_evidence, work
 from granola.service.entities import set_aside
 from granola.service.examples import Example
 from granola.service.holding import Holding
+from granola.service.page_text import escaped, kept, shown, visible
+from granola.service.page_words import LINKED, REASONS, SCORES, rule_words
 from granola.service.problems import Problem
 from granola.service.schemas import LONGEST, LadderRequest
+from granola.service.telling import problem_of_errors
 from granola.signature import SHORT, hash_of
 
 MOST_PREDICTIONS = 100
 MOST_TEXT = 6_000  # characters of all predictions: addresses that are longer get lost on their way
+MOST_CARRIERS = 20  # entities that are asked whether they are the one asked about
+MOST_RIVALS = 20  # entities that are named as what the answer may mean, too
+SHORT_EVIDENCE = 6  # rows of evidence that stand there unasked
+SHOWN_PAST = 8
+DECLINED = "I don’t know"
 POLICY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; img-src data:; form-action 'self'; base-uri 'none'; "
     "frame-ancestors 'none'"
 )
-SHOWN_METRICS = ("granola_accuracy", "standard_accuracy", "informativeness", "informativeness_bits", "coverage")
-REASONS = {
-    Abstention.NO_LINK: "no entity of the snapshot carries the answer's name.",
-    Abstention.AMBIGUOUS_LINK: "the answer's name means several entities, and nothing tells which.",
-    Abstention.TYPE_CONFLICT: "what carries the answer's name is not what the question asks for.",
-    Abstention.NOTHING_KNOWN: "the snapshot says nothing of the answer that a coarser one would follow from.",
-    Abstention.ONLY_TRIVIAL: "all that follows merely repeats what the question asks for.",
-    Abstention.UNSUPPORTED: "answers of this sort have no ladders.",
-}
-_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -68,10 +67,21 @@ class Asked:
 
     @classmethod
     def of(cls, query: Mapping[str, str]) -> Asked:
-        """The fields of an address; others mean nothing."""
+        """The fields of an address; others mean nothing. Control characters become signs, which can be seen."""
         known = {field.name for field in fields(cls)}
-        given = {name: text.strip() for name, text in query.items() if name in known and text.strip()}
+        given = {
+            name: visible(_one_line(text) if name != "predictions" else text.replace("\r\n", "\n"))
+            for name, text in query.items()
+            if name in known and text.strip()
+        }
+        if "language" in given:
+            given["language"] = given["language"].lower().replace("_", "-")
         return cls(**given)
+
+    def address(self) -> str:
+        """The page's address with what was filled in, and nothing else."""
+        given = {f.name: getattr(self, f.name) for f in fields(self) if getattr(self, f.name) != f.default}
+        return "./" + (f"?{urlencode(given)}" if given else "")
 
     def lines(self) -> list[str]:
         """The predictions. Raises Problem for too many."""
@@ -99,35 +109,63 @@ class Asked:
         try:
             return LadderRequest.model_validate({key: value for key, value in data.items() if value})
         except ValidationError as error:
-            first = error.errors()[0]
-            raise Problem(422, "request", f"{first['loc'][0]}: {first['msg']}") from None
+            raise problem_of_errors(error.errors()) from None
+
+
+def _one_line(text: str) -> str:
+    return re.sub(r"[\t\r\n]+", " ", text).strip()
+
+
+def is_padded(query: Mapping[str, str]) -> bool:
+    """Whether an address names fields that are blank, as a form without scripts sends them all."""
+    defaults = {field.name: field.default for field in fields(Asked)}
+    return any(name in defaults and text.strip() in ("", defaults[name]) for name, text in query.items())
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Found:
-    """What a reader's thread finds for the page."""
+    """What a reader's thread finds for the page. `names` has an id, a label and a description for each id."""
 
     row: TieredRow
     past: Sequence[Mapping[str, Any]]
-    rivals: Sequence[Mapping[str, Any]]
-    told: str
+    names: Mapping[str, Mapping[str, Any]]
+
+    @property
+    def links(self) -> Sequence[Mapping[str, Any]]:
+        """How the answers found their entities."""
+        links: Sequence[Mapping[str, Any]] = self.row.extra.get("links", ())
+        return links
 
 
 def find(holding: Holding, row: QARow, language: str) -> Found:
-    """The ladder, what was once or is no longer held of its steps, and who else the answer may be."""
+    """The ladder, what does not hold today of what it rests on or was asked for, and the names of all of it."""
     made = work.ladder(holding, row, language=language, linker="question")
     steps = [e for level in made.levels for tier in level.tiers for e in tier.evidence if e.kind == "statement"]
-    links = made.extra.get("links", [])
-    rivals = [i for note in links for i in note.get("rivals", ())][:20]
-    names = work.named(holding, rivals, language)
-    return Found(
-        row=made,
-        past=set_aside(
-            holding, [(e.subject, e.property) for e in steps if e.subject and e.property], language=language
-        ),
-        rivals=[names[i] for i in rivals if i in names],
-        told=_told(made, links),
-    )
+    links = made.extra.get("links", ())
+    answers = [note["qid"] for note in links if note.get("qid")]
+    subject = _subject(holding, made, answers)
+    pairs = [(subject, made.relation)] if subject and made.relation else []
+    pairs += [(e.subject, e.property) for e in steps if e.subject and e.property]
+    used = {step.statement for step in steps}
+    past = [one for one in set_aside(holding, pairs, language=language) if one["id"] not in used]
+    ids = [
+        *filter(None, (made.relation, subject)),
+        *answers,
+        *(i for note in links for i in note.get("rivals", ())[:MOST_RIVALS]),
+    ]
+    return Found(row=made, past=past, names=work.named(holding, ids, language))
+
+
+def _subject(holding: Holding, row: TieredRow, answers: Sequence[str]) -> str | None:
+    """The entity asked about; where the ladder had no need of it, the one of this very name that has this answer."""
+    about = row.question_entity or {}
+    if about.get("qid") or not (about.get("text") and row.relation and answers):
+        return about.get("qid")
+    text = about["text"]
+    carriers = [match.id for match in holding.store.find([text]).get(text, ()) if match.kind == "label"]
+    entities = holding.store.entities(list(dict.fromkeys(carriers))[:MOST_CARRIERS], properties=[row.relation])
+    having = {e.id for e in entities.values() if any(s.target in answers for s in e.statements)}
+    return having.pop() if len(having) == 1 else None
 
 
 def judge(row: TieredRow, lines: Sequence[str], *, language: str, snapshot: str) -> ScoreReport:
@@ -151,27 +189,37 @@ def render(
     found: Found | None = None,
     report: ScoreReport | None = None,
     error: str | None = None,
+    retry: bool = False,
 ) -> bytes:
-    """The page's bytes. All that was sent or is in the snapshot stands there as text."""
-    more = asked != replace(Asked(), question=asked.question, answer=asked.answer)
+    """The page's bytes. All that was sent or is in the snapshot stands there as text; `retry` offers to ask again."""
+    plain = Asked(question=asked.question, answer=asked.answer, predictions=asked.predictions)
     slots: dict[str, Any] = {
         "asked": asked,
-        "has_more": more,
+        "has_more": asked != plain,
         "error": error,
         "row": found.row if found else None,
-        "examples": [{"question": e.question, "answer": e.answer, "href": _href(e)} for e in examples],
+        "examples": [
+            {
+                "question": e.question,
+                "answer": e.answer,
+                "href": Asked(question=e.question, answer=e.answer).address() + "#ladder",
+            }
+            for e in examples
+        ],
+        "retry": retry,
+        "again": asked.address() + "#ladder",
         "snapshot": snapshot,
         "version": __version__,
         "longest": LONGEST,
         "most_text": MOST_TEXT,
     }
     if found:
-        slots |= _result(found, report)
+        slots |= _result(asked, found, report)
     text: str = _template().render(slots)
     return text.encode("utf-8", "replace")
 
 
-def _result(found: Found, report: ScoreReport | None) -> dict[str, Any]:
+def _result(asked: Asked, found: Found, report: ScoreReport | None) -> dict[str, Any]:
     row = found.row
     items = report.items if report else ()
     most = max((t.bits or 0.0 for level in row.levels for t in level.tiers), default=0.0)
@@ -181,86 +229,100 @@ def _result(found: Found, report: ScoreReport | None) -> dict[str, Any]:
         levels.append(
             {
                 "number": depth,
+                "bits": max(bits, default=None),
                 "share": round(100 * max(bits) / most, 1) if bits and most else None,
-                "tiers": [_tier(tier) for tier in level.tiers],
+                "differ": len({round(one, 1) for one in bits}) > 1,
+                "tiers": [_tier(tier, found) for tier in level.tiers],
                 "matched": [item.prediction for item in items if item.verdict and item.verdict.level == depth],
             }
         )
+    past = [dict(zip(("row", "why"), page_evidence.past(one), strict=True)) for one in found.past]
     return {
+        "language": asked.language,
+        "read": _read(found),
         "levels": levels,
-        "told": found.told,
         "reason": REASONS.get(Abstention(row.abstained), "") if row.abstained else "",
-        "past": [_past(one) for one in found.past],
-        "rivals": [
-            {"link": Markup(item_link(one["id"], label=one["label"])), "description": one["description"]}
-            for one in found.rivals
-        ],
-        "items": [
-            {
-                "prediction": item.prediction,
-                "chip": Markup(outcome_chip(item)),
-                "rule": item.verdict.rule if item.verdict else "",
-                "tier": item.verdict.compared.tier if item.verdict and item.verdict.compared else "",
-                "weight": item.weight,
-            }
-            for item in items
-        ],
+        "past": past[:SHOWN_PAST],
+        "more_past": past[SHOWN_PAST:],
+        "items": [_item(item) for item in items],
         "scores": _scores(report) if report else [],
         "signature": str(report.signature) if report else "",
+        "try_out": replace(asked, predictions="\n".join(_likely(row))).address() + "#predictions",
         "copies": copies(row),
     }
 
 
-def _scores(report: ScoreReport) -> list[dict[str, Any]]:
-    shown = [metric for metric in report.metrics if metric.name in SHOWN_METRICS]
-    estimates = report.overall.estimates
-    return [
-        {"title": m.title, "value": number(e.value), "interval": interval(e), "n": e.n}
-        for m in shown
-        if (e := estimates[m.name])
+def _read(found: Found) -> dict[str, Any]:
+    """What the question was read as asking, and whom its answers mean."""
+    row = found.row
+    about = row.question_entity or {}
+    known = relation_table().get(row.relation or "")
+    links = [
+        {
+            **_entity(note["qid"], found),
+            "confidence": note["confidence"],
+            "share": note.get("share"),
+            "words": LINKED.get(note.get("rule", ""), ""),
+            "rivals": [_entity(one, found) for one in note.get("rivals", ()) if one in found.names],
+        }
+        for note in found.links
+        if note.get("qid") and note.get("confidence")
     ]
-
-
-def _tier(tier: Tier) -> dict[str, Any]:
     return {
-        "text": tier.text,
-        "qid": tier.qid,
-        "link": Markup(item_link(tier.qid)) if tier.qid else "",
-        "bits": tier.bits,
-        "also": tier.aliases[:SHOWN_ALIASES],
-        "more": max(0, len(tier.aliases) - SHOWN_ALIASES),
-        "evidence": [Markup(evidence_html(step)) for step in tier.evidence],
+        "relation": {**_entity(row.relation, found), "known": known.label if known else None} if row.relation else None,
+        "subject": _entity(about["qid"], found) if about.get("qid") else None,
+        "about": about.get("text"),
+        "links": links,
     }
 
 
-def _past(one: Mapping[str, Any]) -> dict[str, Any]:
-    names = one["names"]
-    subject, prop = one["subject"], one["property"]
-    value = one.get("entity")
-    said = item_link(value, label=names.get(value, value)) if value else escape(one.get("text") or one["kind"])
-    html = (
-        f"{item_link(subject, label=names.get(subject, subject))} "
-        f"{item_link(subject, label=names.get(prop, prop), prop=prop)} &rarr; {said}"
-    )
-    times = [f"{word} {one[key]}" for word, key in (("from", "start"), ("until", "end"), ("in", "at")) if one.get(key)]
-    why = "deprecated" if one["rank"] == "deprecated" else ", ".join(times) or "not a value for today"
-    return {"html": Markup(html), "why": why}
+def _entity(entity_id: str, found: Found) -> dict[str, Any]:
+    named = found.names.get(entity_id, {"label": None, "description": None})
+    return {"id": entity_id, "href": address(entity_id), **{key: named[key] for key in ("label", "description")}}
 
 
-def _told(row: TieredRow, links: Sequence[Mapping[str, Any]]) -> str:
-    parts = []
-    if row.relation:
-        entity = row.question_entity or {}
-        about = " ".join(filter(None, (entity.get("text"), entity.get("qid"))))
-        parts.append(f"Read as {row.relation}" + (f" of {about}" if about else ""))
-    for note in links:
-        if note.get("qid") and note.get("confidence"):
-            sure = {"given": "given by its id", "only": "nothing else carries the name"}.get(note.get("rule", ""), "")
-            parts.append(
-                f"answer linked to {note['qid']}, {note['confidence']} confidence" + (f" ({sure})" if sure else "")
-            )
-    whole = "; ".join(parts)
-    return f"{whole[:1].upper()}{whole[1:]}." if whole else ""
+def _tier(tier: Tier, found: Found) -> dict[str, Any]:
+    rows = page_evidence.rows(tier.evidence)
+    starts = {row.start for row in rows if row.anew}
+    candidates = {one for note in found.links for one in (note.get("qid"), *note.get("rivals", ()))}
+    return {
+        "text": tier.text,
+        "qid": tier.qid,
+        "href": address(tier.qid) if tier.qid else None,
+        "bits": tier.bits,
+        "also": tier.aliases[:SHOWN_ALIASES],
+        "more": max(0, len(tier.aliases) - SHOWN_ALIASES),
+        "rows": rows,
+        "is_short": len(rows) <= SHORT_EVIDENCE,
+        # Of an answer that may mean several entities, each has its own way.
+        "meant": {one: _entity(one, found) for one in candidates if one} if starts & candidates else {},
+    }
+
+
+def _item(item: ItemScore) -> dict[str, Any]:
+    rule = item.verdict.rule if item.verdict else ""
+    return {
+        "prediction": item.prediction,
+        "chip": Markup(outcome_chip(item)),
+        "rule": rule,
+        "words": rule_words(rule),
+        "tier": item.verdict.compared.tier if item.verdict and item.verdict.compared else "",
+        "weight": item.weight,
+    }
+
+
+def _likely(row: TieredRow) -> list[str]:
+    """Predictions to try the page with: the coarsest answer, the finest, none."""
+    return list(dict.fromkeys((row.levels[-1].tiers[0].text, row.levels[0].tiers[0].text, DECLINED)))
+
+
+def _scores(report: ScoreReport) -> list[dict[str, Any]]:
+    estimates = report.overall.estimates
+    return [
+        {"title": m.title, "words": SCORES[m.name], "value": number(e.value), "interval": interval(e), "n": e.n}
+        for m in report.metrics
+        if m.name in SCORES and (e := estimates[m.name])
+    ]
 
 
 def copies(row: TieredRow) -> list[dict[str, str]]:
@@ -272,30 +334,16 @@ def copies(row: TieredRow) -> list[dict[str, str]]:
         [list(columns), ["" if v is None else v for v in columns.values()]]
     )
     return [
-        {"name": "JSON", "text": _escaped(json.dumps(data, ensure_ascii=False, indent=2))},
-        {"name": "JSONL", "text": _escaped(orjson.dumps(data).decode())},
-        {"name": "GRANOLA-EQ row", "text": shown(stream.getvalue())},
+        {"name": "JSON", "text": escaped(json.dumps(data, ensure_ascii=False, indent=2))},
+        {"name": "JSONL", "text": escaped(orjson.dumps(data).decode())},
+        {"name": "GRANOLA-EQ row", "text": stream.getvalue()},
     ]
-
-
-def _escaped(text: str) -> str:
-    """JSON with what is not to be seen escaped; it reads as the same."""
-    return _CONTROL.sub(lambda c: f"\\u{ord(c[0]):04x}", text)
-
-
-def _href(example: Example) -> str:
-    return "./?" + urlencode({"question": example.question, "answer": example.answer}) + "#ladder"
-
-
-def shown(text: object) -> str:
-    """Text with its control characters made visible, so that none of them changes what stands around it."""
-    return _CONTROL.sub(lambda c: chr(0x2400 + ord(c[0])) if c[0] < " " else f"[U+{ord(c[0]):04X}]", str(text))
 
 
 @cache
 def _template() -> Any:
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    environment.filters["shown"] = shown
+    environment.filters |= {"shown": shown, "kept": kept}
     return environment.from_string(files("granola.service").joinpath("static/page.html").read_text("utf-8"))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 
 from fastapi import FastAPI, Request, Response
+from fastapi.responses import RedirectResponse
 
 from granola.service import page, work
 from granola.service.bench import Bench
@@ -36,6 +37,8 @@ def add_page(app: FastAPI, desk: Desk, bench: Bench, *, seconds: float) -> None:
     @app.get("/", include_in_schema=False)
     async def look(request: Request) -> Response:
         asked = page.Asked.of(request.query_params)
+        if page.is_padded(request.query_params):
+            return RedirectResponse(asked.address(), 303)
         snapshot, status, retry = desk.snapshot_id, 200, {}
         found = report = error = None
         if asked.question or asked.answer:
@@ -57,7 +60,15 @@ def add_page(app: FastAPI, desk: Desk, bench: Bench, *, seconds: float) -> None:
                     log.exception("the page failed")
                 found, status, error = None, problem.status, problem.detail
                 retry = {"Retry-After": str(problem.retry_after)} if problem.retry_after else {}
-        body = page.render(asked, snapshot=snapshot, examples=await offered(), found=found, report=report, error=error)
+        body = page.render(
+            asked,
+            snapshot=snapshot,
+            examples=await offered(),
+            found=found,
+            report=report,
+            error=error,
+            retry=bool(retry),
+        )
         headers = {SNAPSHOT_HEADER: snapshot, "Content-Security-Policy": page.POLICY, "Cache-Control": "no-cache"}
         return Response(body, status, {**headers, **retry}, media_type="text/html; charset=utf-8")
 

@@ -4,37 +4,37 @@
     const made = document.createElement("button");
     made.type = "button";
     made.textContent = text;
-    made.setAttribute("aria-live", "polite");
-    made.addEventListener("click", async () => {
-      made.textContent = (await act()) ? "Copied" : "Press Ctrl+C";
-      setTimeout(() => { made.textContent = text; }, 2000);
-    });
+    made.addEventListener("click", () => act(made));
     return made;
   };
-  const copy = async (text, area) => {
-    try {
-      await navigator.clipboard.writeText(text);
-      return true;
-    } catch {
-      if (area) { area.closest("details").open = true; area.focus(); area.select(); }
-      return false;
-    }
+  const copying = (text, what, area) => {
+    const made = button(text, async () => {
+      try {
+        await navigator.clipboard.writeText(what());
+        made.textContent = "Copied";
+      } catch {
+        if (area) { area.closest("details").open = true; area.focus(); area.select(); }
+        made.textContent = "Press Ctrl+C";
+      }
+      setTimeout(() => { made.textContent = text; }, 2000);
+    });
+    made.setAttribute("aria-live", "polite");
+    return made;
   };
-  document.querySelectorAll("div.copy").forEach((place) => {
-    const area = place.querySelector("textarea");
-    place.append(button(`Copy ${place.querySelector("summary").textContent}`, () => copy(area.value, area)));
-  });
-  const share = document.getElementById("share");
-  if (share) share.append(button("Copy its address", () => copy(location.href)));
+  const place = document.getElementById("copy");
+  if (place) {
+    place.append(copying("Copy address", () => location.href));
+    document.querySelectorAll("#forms textarea").forEach((area) => {
+      place.append(copying(`Copy ${area.dataset.name}`, () => area.value, area));
+    });
+  }
   const reasons = [...document.querySelectorAll("details.why")];
   if (reasons.length > 1) {
-    const all = document.createElement("button");
-    all.type = "button";
-    const label = () => { all.textContent = reasons.every((one) => one.open) ? "Close all reasons" : "Open all reasons"; };
-    all.addEventListener("click", () => {
+    const all = button("", () => {
       const open = !reasons.every((one) => one.open);
       reasons.forEach((one) => { one.open = open; });
     });
+    const label = () => { all.textContent = reasons.every((one) => one.open) ? "Close all reasons" : "Open all reasons"; };
     reasons.forEach((one) => one.addEventListener("toggle", label));
     label();
     document.querySelector("ol.rungs").after(all);
@@ -42,9 +42,5 @@
   const form = document.getElementById("ask");
   form.querySelector("textarea").addEventListener("keydown", (event) => {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) form.requestSubmit();
-  });
-  // Addresses to share hold only what was filled in.
-  form.addEventListener("formdata", (event) => {
-    [...event.formData.entries()].forEach(([name, value]) => { if (value === "") event.formData.delete(name); });
   });
 })();

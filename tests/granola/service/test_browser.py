@@ -1,22 +1,38 @@
-"""The page in a browser: with and without scripts, by keyboard, on a phone, in the dark, under its own policy."""
+"""The page in a browser: with and without scripts, by keyboard, on a phone, in the dark, under its own policy.
+
+Screenshots are kept where GRANOLA_SCREENSHOTS names a folder.
+"""
 
 from __future__ import annotations
 
+import http.client
 import os
 import shutil
+import threading
 from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
 import pytest
 
-from tests.granola.service.conftest import Running
+from tests.granola.service.conftest import Running, serving
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 AXE = Path(os.environ.get("GRANOLA_AXE", "node_modules/axe-core/axe.min.js"))
 ASKED = {"question": "Where was Barack Obama born?", "answer": "Honolulu", "predictions": "Hawaii\nKenya"}
+ARABIC = {"question": "أين ولد باراك أوباما (Barack Obama)؟", "answer": "Honolulu", "language": "ar"}
+PAGES = {
+    "empty": {},
+    "ladder": ASKED,
+    "abstained": {**ASKED, "answer": "Xyzzyville"},
+    "error": {**ASKED, "relation": "born"},
+    "long": {**ASKED, "predictions": "w" * 400},
+    "arabic": ARABIC,
+    "date": {"question": "When was Barack Obama born?", "answer": "August 4, 1961", "predictions": "1961\n1962"},
+}
 
 pytestmark = [
     pytest.mark.skipif(CHROMIUM is None, reason="no Chromium"),
@@ -37,16 +53,14 @@ def look(browser: Any, service: Running) -> Iterator[Any]:
     """Opens the page; fails on anything that its policy forbids, and on requests that go elsewhere."""
     contexts, troubles = [], []
 
-    def opened(query: dict[str, str] | None = None, **settings: Any) -> Any:
+    def opened(query: dict[str, str] | None = None, *, at: str = service.address, **settings: Any) -> Any:
         context = browser.new_context(**settings)
         contexts.append(context)
         page = context.new_page()
         page.on("console", lambda said: troubles.append(said.text) if "status of 4" not in said.text else None)
         page.on("pageerror", lambda error: troubles.append(str(error)))
-        page.on(
-            "request", lambda r: troubles.append(r.url) if not r.url.startswith((service.address, "data:")) else None
-        )
-        page.goto(f"{service.address}/?{urlencode(query or {})}")
+        page.on("request", lambda r: troubles.append(r.url) if not r.url.startswith((f"{at}/", "data:")) else None)
+        page.goto(f"{at}/?{urlencode(query)}" if query else f"{at}/")
         return page
 
     yield opened
@@ -59,39 +73,143 @@ def test_ladder_evidence_and_predictions(look: Any) -> None:
     page = look()
     page.get_by_label("Question", exact=True).fill(ASKED["question"])
     page.get_by_label("Answer", exact=True).fill(ASKED["answer"])
-    page.get_by_text("Predictions, ids and language").click()
-    page.get_by_label("Predictions to match").fill(ASKED["predictions"])
+    page.get_by_label("Predictions to score").fill(ASKED["predictions"])
     page.get_by_role("button", name="Show the ladder").click()
     page.wait_for_selector("ol.rungs")
     assert "relation=" not in page.url  # only what was filled in
     assert page.locator("ol.rungs > li").count() == 4
     why = page.locator("details.why").first
-    assert not why.get_by_role("link").first.is_visible()
+    link = why.get_by_role("link").first
+    assert link.is_visible()  # short evidence needs no click
+    assert link.get_attribute("href").startswith("https://www.wikidata.org/wiki/Q18094")
     why.locator("summary").click()
-    assert why.get_by_role("link").first.get_attribute("href").startswith("https://www.wikidata.org/wiki/Q18094")
+    assert not link.is_visible()
     page.get_by_role("button", name="Open all reasons").click()
     assert page.locator("details.why[open]").count() == page.locator("details.why").count()
+    page.get_by_role("button", name="Close all reasons").click()
+    assert page.locator("details.why[open]").count() == 0
     assert page.locator("table.predictions .chip").all_text_contents() == ["level 3", "wrong"]
+
+
+def test_bars_are_as_wide_as_what_levels_tell(look: Any) -> None:
+    page = look(ASKED)
+    told = [float(one.removesuffix(" bits")) for one in page.locator(".told .number").all_text_contents()]
+    widths = [one.bounding_box()["width"] for one in page.locator("svg.bits rect:not(.rest)").all()]
+    assert len(told) == 4
+    assert [width / widths[0] for width in widths] == pytest.approx([bits / told[0] for bits in told], abs=0.01)
+
+
+def test_predictions_to_try_are_one_click_away(look: Any) -> None:
+    page = look({key: ASKED[key] for key in ("question", "answer")})
+    page.get_by_role("link", name="Try it with some").click()
+    page.wait_for_selector("table.predictions")
+    assert page.locator("table.predictions .chip").all_text_contents() == ["level 4", "level 1", "idk"]
 
 
 def test_an_example_is_one_click_away_and_what_is_copied_is_the_row(look: Any, service: Running) -> None:
     page = look(permissions=["clipboard-read", "clipboard-write"])
     page.locator("#examples a").first.click()
     page.wait_for_selector("ol.rungs")
-    for place in page.locator("div.copy").all():
-        button = place.get_by_role("button")
+    areas = page.locator("#forms textarea").all()
+    buttons = page.locator("#copy button").all()
+    for button, area in zip(buttons, [None, *areas], strict=True):
         button.click()
         playwright.expect(button).to_have_text("Copied")
         copied = page.evaluate("navigator.clipboard.readText()")
         assert "Honolulu" in copied
-        assert copied == place.locator("textarea").input_value()
+        assert copied == (area.input_value() if area else page.url)
 
 
-def test_without_scripts_there_is_a_form_and_a_result(look: Any) -> None:
+def test_where_nothing_may_be_copied_the_text_is_there_to_be_taken(look: Any) -> None:
+    page = look(ASKED)
+    page.evaluate("() => { navigator.clipboard.writeText = () => Promise.reject(new Error()); }")
+    page.get_by_role("button", name="Copy JSON", exact=True).click()
+    playwright.expect(page.locator("#forms")).to_have_attribute("open", "")
+    assert page.evaluate("document.getSelection().toString()").startswith('{\n  "schema_version"')
+
+
+def test_without_scripts_there_is_a_form_and_a_result(look: Any, service: Running) -> None:
     page = look(ASKED, java_script_enabled=False)
     assert page.locator("ol.rungs > li").count() == 4
     assert page.locator("table.predictions tbody tr").count() == 2
     assert page.locator("button").all_text_contents() == ["Show the ladder"]
+    page.get_by_role("button").click()
+    assert page.url == f"{service.address}/?{urlencode(ASKED)}#ladder"
+
+
+def test_text_that_runs_from_the_right(look: Any) -> None:
+    page = look({**ARABIC, "predictions": "هونولولو Hawaii\nHawaii"})
+    direction = "one => getComputedStyle(one).direction"
+    assert page.get_by_label("Question", exact=True).evaluate(direction) == "rtl"
+    assert page.locator("h2#ladder").evaluate(direction) == "rtl"
+    assert page.locator("h2#ladder").get_attribute("lang") == "ar"
+    assert page.get_by_label("Answer", exact=True).evaluate(direction) == "ltr"
+    assert page.locator("ol.rungs").evaluate(direction) == "ltr"
+    assert page.locator("table.predictions bdi").first.evaluate(direction) == "rtl"
+    marked = "\u200fאיפה נולד \u202bBarack Obama\u202c?"
+    page = look({**ASKED, "question": marked})
+    page.get_by_role("button", name="Show the ladder").click()
+    page.wait_for_selector("ol.rungs")
+    assert page.get_by_label("Question", exact=True).input_value() == marked
+
+
+def test_under_a_token_it_asks_for_a_password(look: Any, browser: Any, demo_snapshot: Path) -> None:
+    token = "a-secret-of-many-letters"
+    with serving(demo_snapshot, token=token) as secret:
+        page = look(ASKED, at=secret.address, http_credentials={"username": "anybody", "password": token})
+        assert page.locator("ol.rungs > li").count() == 4
+        assert page.locator("#copy button").count() == 4  # its script was let through, too
+        assert token not in page.content() + page.url
+        context = browser.new_context(http_credentials={"username": "anybody", "password": "another"})
+        assert context.new_page().goto(secret.address).status == 401
+        context.close()
+
+
+@pytest.fixture
+def behind_a_path(service: Running) -> Iterator[str]:
+    """The address of a proxy that hands on what is asked of it under /granola, and nothing else."""
+    host, port = service.place
+
+    class Proxy(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            if not self.path.startswith("/granola/"):
+                self.send_error(404)
+                return
+            asked = http.client.HTTPConnection(host, port)
+            asked.request("GET", self.path.removeprefix("/granola"), headers={"Host": f"{host}:{port}"})
+            got = asked.getresponse()
+            body = got.read()
+            self.send_response(got.status)
+            for name, text in got.getheaders():
+                if name.lower() not in ("connection", "transfer-encoding", "content-length"):
+                    self.send_header(name, text)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+            asked.close()
+
+        def log_message(self, *_: object) -> None:
+            """Nothing."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Proxy) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/granola"
+        server.shutdown()
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+def test_it_lives_under_any_path(look: Any, behind_a_path: str, scripts: bool) -> None:
+    page = look(at=behind_a_path, java_script_enabled=scripts)
+    page.locator("#examples a").first.click()
+    page.wait_for_selector("ol.rungs")
+    page.get_by_label("Predictions to score").fill("Hawaii")
+    page.get_by_role("button", name="Show the ladder").click()
+    page.wait_for_selector("table.predictions")
+    assert page.url.startswith(f"{behind_a_path}/?")
+    assert page.get_by_role("link", name="interface").evaluate("one => one.href") == f"{behind_a_path}/v1/openapi.json"
+    assert page.locator("form button").evaluate("one => getComputedStyle(one).fontWeight") == "600"  # its style came
+    page.get_by_role("link", name="GRANOLA ladders").click()
+    page.wait_for_url(f"{behind_a_path}/")
 
 
 def test_by_keyboard_alone(look: Any) -> None:
@@ -103,29 +221,75 @@ def test_by_keyboard_alone(look: Any) -> None:
     page.keyboard.type(ASKED["question"])
     page.keyboard.press("Tab")
     page.keyboard.type(ASKED["answer"])
-    page.keyboard.press("Enter")
-    page.wait_for_selector("ol.rungs")
+    page.keyboard.press("Tab")
+    page.keyboard.type(ASKED["predictions"])
+    page.keyboard.press("Control+Enter")
+    page.wait_for_selector("table.predictions")
+    opened = page.locator("details.why[open]").count()
     for _ in range(60):
         page.keyboard.press("Tab")
         if page.evaluate("document.activeElement.matches('details.why > summary')"):
             break
+    assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
     page.keyboard.press("Enter")
-    assert page.locator("details.why[open]").count() == 1
+    assert page.locator("details.why[open]").count() == opened - 1
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [360, 1100])
-def test_nothing_overflows_and_axe_finds_nothing(look: Any, scheme: str, width: int) -> None:
-    queries = (
-        {}, ASKED, {**ASKED, "answer": "Xyzzyville"}, {**ASKED, "relation": "born"},
-        {**ASKED, "predictions": "w" * 400},
-    )  # fmt: skip
-    for query in queries:
-        page = look(query, viewport={"width": width, "height": 800}, color_scheme=scheme, bypass_csp=True)
+def test_where_the_address_leads_has_no_ring(look: Any) -> None:
+    page = look()
+    page.locator("#examples a").first.click()
+    page.wait_for_selector("ol.rungs")
+    assert page.evaluate("document.activeElement.id") == "ladder"
+    assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "none"
+
+
+# Texts that lie over each other by more than a hair, and what stands out of the window.
+_OVERLAPS = """() => {
+  const boxes = [], walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+    const inside = node.parentElement;
+    if (!node.data.trim() || inside.closest(".unseen, .skip, textarea") || !inside.checkVisibility()) continue;
+    const range = document.createRange();
+    range.selectNodeContents(node);
+    for (const box of range.getClientRects()) boxes.push([node.data.trim().slice(0, 30), box]);
+  }
+  const found = boxes.filter(([, box]) => box.left < -1 || box.right > innerWidth + 1).map(([text]) => text);
+  boxes.forEach(([text, a], n) => boxes.slice(n + 1).forEach(([other, b]) => {
+    const wide = Math.min(a.right, b.right) - Math.max(a.left, b.left);
+    const high = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
+    if (wide > 2 && high > 6) found.push(`${text} / ${other}`);
+  }));
+  return found;
+}"""
+
+
+def _looks(page: Any) -> Iterator[tuple[int, str]]:
+    """The page with all that opens open, as wide as a phone and as a screen, light and dark: (width, scheme)."""
+    page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true; })")
+    for width in (360, 1100):
+        page.set_viewport_size({"width": width, "height": 800})
+        for scheme in ("light", "dark"):
+            page.emulate_media(color_scheme=scheme)
+            yield width, scheme
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_nothing_overflows_or_overlaps(look: Any, tmp_path: Path, name: str) -> None:
+    page = look(PAGES[name])
+    folder = Path(os.environ.get("GRANOLA_SCREENSHOTS", tmp_path))
+    for width, scheme in _looks(page):
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        assert page.evaluate(_OVERLAPS) == []
         background = page.evaluate("getComputedStyle(document.body).backgroundColor")
         assert (int(background.split("(")[1].split(",")[0]) < 128) == (scheme == "dark")
-        if AXE.is_file():
-            page.evaluate(AXE.read_text("utf-8"))
-            found = page.evaluate("axe.run()")["violations"]
-            assert [(one["id"], one["impact"]) for one in found] == []
+        page.screenshot(path=folder / f"{name}-{width}-{scheme}.png", full_page=True)
+
+
+@pytest.mark.skipif(not AXE.is_file(), reason="no axe-core; GRANOLA_AXE names its axe.min.js")
+@pytest.mark.parametrize("name", PAGES)
+def test_axe_finds_nothing(look: Any, name: str) -> None:
+    page = look(PAGES[name], bypass_csp=True)
+    page.evaluate(AXE.read_text("utf-8"))
+    for look_ in _looks(page):
+        found = page.evaluate("axe.run()")["violations"]
+        assert [(look_, one["id"], [node["html"][:80] for node in one["nodes"]]) for one in found] == []

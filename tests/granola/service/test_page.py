@@ -31,6 +31,38 @@ class _Elements(HTMLParser):
         self.tags.append((tag, dict(attrs)))
 
 
+class _Fields(HTMLParser):
+    """What the form's fields hold, by name."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.held: dict[str, str] = {}
+        self._area: str | None = None
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        name = given.get("name")
+        if tag == "input" and name:
+            self.held[name] = given.get("value") or ""
+        self._area = name if tag == "textarea" else self._area
+        if tag == "textarea" and name:
+            self.held[name] = ""
+
+    def handle_data(self, data: str) -> None:
+        if self._area:
+            self.held[self._area] += data
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag == "textarea" and self._area:
+            self.held[self._area] = self.held[self._area].removeprefix("\n")
+            self._area = None
+
+
+def values(got: requests.Response) -> dict[str, str]:
+    return _Fields(got.text).held
+
+
 def page(service: Running, **query: str) -> requests.Response:
     return requests.get(f"{service.address}/?{urlencode(query)}", timeout=10)
 
@@ -58,7 +90,7 @@ def test_the_ladder_stands_there_as_the_interface_gives_it(service: Running) -> 
     assert widths == sorted(widths, reverse=True)
     for level in ladder["levels"][1:]:
         step = level["tiers"][0]["evidence"][0]
-        assert f"https://www.wikidata.org/wiki/{step['subject']}#{step['property']}" in text
+        assert f'href="https://www.wikidata.org/wiki/{step["subject"]}#{step["statement"]}"' in text
     whole, line, columns = (
         html.unescape(one) for one in re.findall(r"<textarea readonly[^>]*>\n(.*?)</textarea>", text, re.S)
     )
@@ -70,15 +102,68 @@ def test_the_ladder_stands_there_as_the_interface_gives_it(service: Running) -> 
 def test_predictions_stand_at_their_levels_with_rules_and_scores(service: Running) -> None:
     text = page(service, **OBAMA, predictions="Honolulu\n\nHawaii\nKenya\nI don't know").text
     assert re.findall(r'<span class="chip [^"]*">([^<]*)</span>', text)[-4:] == ["level 1", "level 3", "wrong", "idk"]
-    assert "<code>no-match</code>" in text
-    assert re.search(r"GRANOLA accuracy</th><td[^>]*>0.500", text)
+    assert "<code>no-match</code> no level is stated" in text
+    assert re.search(r"GRANOLA accuracy<small>[^<]+</small></th><td[^>]*>0.500", text)
     assert re.search(r"matcher:rules\|lambda:0.5\|tiers:\w{8}\|snapshot:\w{8}\|n:4", text)
+
+
+def test_how_the_question_was_read_is_named_and_linked(service: Running) -> None:
+    text = page(service, **OBAMA).text
+    said = re.sub(r"<[^>]+>", "", html.unescape(text))
+    assert "Read as asking for place of birth P19 of Barack Obama Q76." in said
+    assert "The answer is taken as Honolulu Q18094, with high confidence: nothing else carries the name." in said
+    for link in ("Property:P19", "Q76", "Q18094"):
+        assert f'href="https://www.wikidata.org/wiki/{link}"' in text
+
+
+def test_names_are_parted_by_what_no_name_holds(service: Running) -> None:
+    ladder = requests.post(f"{service.address}/v1/ladder", json=OBAMA, timeout=10).json()
+    names = re.findall(r"<li><bdi>([^<]*)</bdi></li>", page(service, **OBAMA).text)
+    aliases = [name for level in ladder["levels"] for tier in level["tiers"] for name in tier["aliases"][:8]]
+    assert [html.unescape(name) for name in names] == aliases
+    assert any("," in name for name in aliases)
+
+
+def test_without_predictions_some_to_try_are_one_click_away(service: Running) -> None:
+    (link,) = re.findall(r'href="([^"]+)#predictions"', page(service, **OBAMA).text)
+    tried = requests.get(f"{service.address}/{html.unescape(link)}", timeout=10).text
+    assert re.findall(r'<span class="chip [^"]*">([^<]*)</span>', tried) == ["level 4", "level 1", "idk"]
+
+
+def test_a_form_sent_without_scripts_ends_at_a_short_address(service: Running) -> None:
+    sent = {**dict.fromkeys(FIELDS, ""), **OBAMA, "language": "en"}
+    got = requests.get(service.address, params=sent, timeout=10)
+    assert [one.status_code for one in got.history] == [303]
+    assert got.url == f"{service.address}/?{urlencode(OBAMA)}"
+    assert "://" not in got.history[0].headers["Location"]  # it holds behind a path, too
+
+
+@pytest.mark.parametrize(("given", "read"), [("EN", "en"), ("de_DE", "de-de"), ("pt-BR", "pt-br")])
+def test_languages_are_read_as_people_write_them(service: Running, given: str, read: str) -> None:
+    got = page(service, **OBAMA, language=given)
+    assert got.status_code == 200
+    assert values(got)["language"] == read
+
+
+MARKED = "\u200fאיפה נולד Barack Obama\u200e؟ \u202bab\u202c \u2067x\u2069"
+
+
+@pytest.mark.parametrize("field", ["question", "answer", "predictions", "subject"])
+def test_what_is_sent_again_is_what_was_sent(service: Running, field: str) -> None:
+    asked = {**OBAMA, field: MARKED}
+    assert {key: value for key, value in values(page(service, **asked)).items() if value} == {**asked, "language": "en"}
+
+
+def test_control_characters_become_signs_once(service: Running) -> None:
+    once = values(page(service, question="Where\x07 was\x00 he\x9b?", answer="Honolulu\x1b"))
+    assert (once["question"], once["answer"]) == ("Where␇ was␀ he[U+009B]?", "Honolulu␛")
+    assert values(page(service, question=once["question"], answer=once["answer"])) == once
 
 
 def test_an_abstention_says_why(service: Running) -> None:
     text = page(service, question=OBAMA["question"], answer="Xyzzyville").text
     assert "no-link" in text
-    assert "no entity of the snapshot carries" in text
+    assert "No entity of the snapshot carries" in text
 
 
 @pytest.mark.parametrize(

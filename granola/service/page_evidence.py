@@ -1,0 +1,118 @@
+"""Evidence as the page draws it: rows of entities, relations and quotations, each with its address at WikiData."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from abstraction.tiers import Evidence
+from granola.report.ladder_html import address
+from kg.model import ENTITY_ID
+from kg.selection import SetAside
+
+_WHY = {
+    SetAside.DEPRECATED: "marked as wrong (deprecated)",
+    SetAside.NO_VALUE: "states that there is no value, or none known",
+    SetAside.HEDGED: "stated with a reserve",
+    SetAside.ENDED: "has ended",
+    SetAside.NOT_PREFERRED: "WikiData prefers another value",
+    SetAside.PART: "holds of a part only",
+    SetAside.DISPUTED: "disputed",
+    SetAside.HISTORICAL: "exists no more",
+}
+_TIMES = (("from", "start"), ("until", "end"), ("in", "at"))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Part:
+    """A piece of a row. Of a quotation `text` is what stands before the words used, `marked` they, `after` the rest."""
+
+    kind: Literal["entity", "relation", "value", "quote", "reason"]
+    text: str
+    href: str | None = None
+    title: str = ""
+    marked: str = ""
+    after: str = ""
+    language: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Row:
+    """Parts that are read on. `anew` where no row before leads here: another way begins, of the entity `start`."""
+
+    parts: tuple[Part, ...]
+    anew: bool = False
+    start: str | None = None
+
+
+def entity(entity_id: str, label: str | None) -> Part:
+    """An entity by its name."""
+    return Part(kind="entity", text=label or entity_id, href=address(entity_id), title=entity_id if label else "")
+
+
+def rows(evidence: Iterable[Evidence]) -> list[Row]:
+    """The steps in order; those that lead on from the step before stand in its row."""
+    out: list[Row] = []
+    known: set[str] = set()  # ids that the rows so far have led to, and words of descriptions
+    end: str | None = None
+    for step in evidence:
+        parts = _parts(step)
+        if step.subject is not None and step.subject == end:
+            out[-1] = Row(parts=(*out[-1].parts, *parts[1:]), anew=out[-1].anew, start=out[-1].start)
+        else:
+            out.append(Row(parts=parts, anew=bool(out) and _is_anew(step, known), start=step.subject))
+        end = step.value if step.kind == "statement" else None
+        known.update(_led_to(step))
+    return out
+
+
+def past(one: Mapping[str, Any]) -> tuple[Row, str]:
+    """A statement that does not hold today, as `granola.service.entities.set_aside` tells it, and why not."""
+    names = one["names"]
+    subject, prop, value = one["subject"], one["property"], one.get("entity")
+    href = address(subject, prop=prop, statement=one["id"])
+    said = (
+        entity(value, names.get(value))
+        if value
+        else Part(kind="value", text=one.get("text") or {"somevalue": "unknown", "novalue": "none"}[one["kind"]])
+    )
+    times = ", ".join(f"{word} {one[key]}" for word, key in _TIMES if one.get(key))
+    why = SetAside(one["because"])
+    reason = times if why is SetAside.ENDED and one.get("end") else ", ".join(filter(None, (_WHY[why], times)))
+    relation = Part(kind="relation", text=names.get(prop, prop), href=href, title=prop)
+    return Row(parts=(entity(subject, names.get(subject)), relation, said)), reason
+
+
+def _parts(step: Evidence) -> tuple[Part, ...]:
+    if step.kind == "statement" and step.subject and step.property:
+        value = step.value or ""
+        href = address(step.subject, prop=step.property, statement=step.statement)
+        end = entity(value, step.labels.get(value)) if ENTITY_ID.match(value) else Part(kind="value", text=value)
+        relation = Part(
+            kind="relation", text=step.labels.get(step.property, step.property), href=href, title=step.property
+        )
+        note = (Part(kind="reason", text=step.text),) if step.text else ()
+        return (entity(step.subject, step.labels.get(step.subject)), relation, end, *note)
+    if step.kind == "description" and step.text:
+        start, stop = step.span or (len(step.text), len(step.text))
+        quote = Part(
+            kind="quote", text=step.text[:start], marked=step.text[start:stop], after=step.text[stop:],
+            language=step.language or "",
+        )  # fmt: skip
+        return (entity(step.subject, step.labels.get(step.subject)), quote) if step.subject else (quote,)
+    if step.kind == "model":
+        return (Part(kind="reason", text=f"in a model’s words; {step.check or 'not checked'}"),)
+    return (Part(kind="reason", text=step.text or step.value or step.kind),)
+
+
+def _is_anew(step: Evidence, known: Collection[str]) -> bool:
+    if step.subject is None or step.subject in known:
+        return False
+    return step.labels.get(step.subject, step.subject).casefold() not in known
+
+
+def _led_to(step: Evidence) -> Iterable[str]:
+    yield from filter(None, (step.subject, step.value))
+    if step.text is not None and step.span is not None:
+        yield step.text[slice(*step.span)].casefold()

@@ -1,0 +1,83 @@
+"""What the page says of codes: reasons to abstain, rules of matching and of linking, scores."""
+
+from __future__ import annotations
+
+from abstraction.tiers import Abstention
+
+REASONS = {
+    Abstention.NO_LINK: "no entity of the snapshot carries the answer’s name.",
+    Abstention.AMBIGUOUS_LINK: "the answer’s name means several entities, and nothing tells which.",
+    Abstention.TYPE_CONFLICT: "what carries the answer’s name is not what the question asks for.",
+    Abstention.NOTHING_KNOWN: "the snapshot says nothing of the answer that a coarser one would follow from.",
+    Abstention.ONLY_TRIVIAL: "all that follows merely repeats what the question asks for.",
+    Abstention.UNSUPPORTED: "answers of this sort have no ladders.",
+}
+SCORES = {
+    "granola_accuracy": "share of predictions that are right at any level",
+    "standard_accuracy": "share that are right at level 1",
+    "informativeness": "how fine the right ones are: the mean of their weights",
+    "informativeness_bits": "the same by bits: those of the level reached, as a part of the answer’s",
+    "coverage": "share that do not decline to answer",
+}
+LINKED = {
+    "given": "given by its id",
+    "only": "nothing else carries the name",
+    "smallest-id": "the smallest id of all that carry the name",
+    "label": "it is called just so",
+    "noun": "the question’s wording asks for such a thing",
+    "class": "it is the kind of thing that is asked for",
+    "frequency": "it is what such answers mean most often",
+    "prominence": "it is the best known",
+    "statement": "WikiData states it of the entity asked about",
+    "neighbours": "it is near the entity asked about",
+    "described": "its description tells",
+    "place": "it lies where the entity asked about does",
+    "time": "it is of the right time",
+    "creator": "it is by whom the question names",
+}
+_RULES = {
+    "exact": "the answer is this name",
+    "span": "the name stands in the answer",
+    "near": "the same words, some left out or in another order",
+    "form": "the name in another form",
+    "fold": "the name in another spelling or number",
+    "joined": "the name written as one word, or parted",
+    "person": "the same person, by family name and initials or short names",
+    "country": "another name of the country",
+    "nation": "the name with its country in another form, or without",
+    "acronym": "the initials of the name, or what they stand for",
+    "team": "the team by its nickname",
+    "words": "all words of the name that tell something",
+    "description": "a description that says the same",
+    "spelling": "the name with a slip of the pen",
+    "phrase": "the phrase in other forms of its words",
+    "coverage": "most of a long name",
+    "overlap": "all words of the name but one, or one more",
+    "polarity": "the same yes or no",
+    "alternatives": "several answers are offered",
+    "no-match": "no level is stated",
+    "negated": "the name is denied",
+    "only-nearby": "merely near it",
+    "part-of-another-name": "the name is part of another",
+    "relative": "somebody or something related to it",
+    "beaten": "it is said to have lost",
+    "other-kind": "of another kind",
+    "other-event": "the name belongs to another event",
+    "other-container": "it is placed somewhere else",
+    "finer-claim-conflict": "a finer claim contradicts it",
+    "equal": "the same",
+    "finer-than-gold": "finer than the answer, which it implies",
+    "between-tiers": "between two levels",
+    "coarser": "coarser than a finer level",
+    "coarser-than-all": "coarser than every level",
+    "conflict": "another value",
+    "none-stated": "no such value is stated",
+    "other-unit": "in another unit",
+}
+
+
+def rule_words(rule: str) -> str:
+    """What a rule's name means; blank where nobody has told."""
+    if rule.startswith("abstain:"):
+        return "declines to answer"
+    return _RULES.get(rule.removeprefix("date:").removeprefix("amount:"), "")
