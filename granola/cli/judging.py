@@ -82,6 +82,16 @@ def check_answer_language(code: str | None, matcher: str) -> None:
         raise UsageError("--language goes with --matcher rules, f1 or em: a judge reads any language")
 
 
+def check_workers(workers: int, matcher: str) -> None:
+    """Raise UsageError for fewer than one process, and for several where a model is asked."""
+    from granola.errors import UsageError
+
+    if workers < 1:
+        raise UsageError(f"--workers is {workers}; allowed: 1 or more")
+    if workers > 1 and matcher == "judge":
+        raise UsageError("--workers goes with --matcher rules, f1 or em: a judge asks many at once by itself")
+
+
 def warn_of_answer_languages(rows: Mapping[str, int]) -> None:
     """Say on stderr which of the languages, given with how many rows are in them, have no rules of their own."""
     from abstraction.languages import is_known, language, languages

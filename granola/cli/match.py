@@ -16,6 +16,7 @@ from granola.cli.judging import (
     MATCHER,
     TAU,
     check_answer_language,
+    check_workers,
     opened_matcher,
     warn_of_answer_languages,
 )
@@ -73,6 +74,7 @@ def match(
     ),
     judge: str | None = JUDGE,
     answers: Path | None = ANSWERS,
+    workers: int = typer.Option(1, "--workers", help="Processes that match, 1 or more; what is written is the same."),
 ) -> None:
     """Say which level, if any, each prediction states, by which rule, and whether it abstains."""
     from abstraction.formats.writing import check_format, write_records
@@ -91,6 +93,7 @@ def match(
     from granola.run_record import write_run_record
 
     check_answer_language(language, matcher)
+    check_workers(workers, matcher)
     check_format(out)
     target = None if out == STANDARD else Path(out)
     if target is not None:
@@ -102,7 +105,7 @@ def match(
         ) as chosen,
         removed_on_error(target),
     ):
-        written = write_records(_matched(file, chosen, tally), out)
+        written = write_records(_matched(file, chosen, tally, workers), out)
         signature = chosen.signature()
     rejected = tally.rejected
     rejects = list_rejects(out, rejected)
@@ -122,11 +125,15 @@ def match(
     exit_status(rejected)
 
 
-def _matched(file: str, matcher: Matcher, tally: Tally) -> Iterator[Mapping[str, Any]]:
+def _matched(file: str, matcher: Matcher, tally: Tally, workers: int) -> Iterator[Mapping[str, Any]]:
+    from collections import deque
+
     from abstraction.formats.records import RejectedRow, read_records
     from granola.errors import PredictionError
-    from granola.matching import in_language
     from granola.matching.judge import JudgeMatcher
+    from granola.matching.many import Case, match_many
+
+    waiting: deque[Record] = deque()
 
     def rows() -> Iterator[tuple[Record, MatchRow]]:
         for record in read_records(file):
@@ -138,14 +145,18 @@ def _matched(file: str, matcher: Matcher, tally: Tally) -> Iterator[Mapping[str,
             except PredictionError as error:
                 tally.reject(record.source, str(error), repr(dict(record.data)))
 
+    def cases() -> Iterator[Case]:
+        for record, row in rows():
+            waiting.append(record)
+            if row.language is not None:
+                tally.languages[row.language] += 1
+            yield Case(prediction=row.prediction, levels=row.levels, question=row.question, language=row.language)
+
     if isinstance(matcher, JudgeMatcher):
         yield from _judged(rows(), matcher, tally)
         return
-    for record, row in rows():
-        if row.language is not None:
-            tally.languages[row.language] += 1
-        chosen = in_language(matcher, row.language) if row.language else matcher
-        yield _told(record.data, chosen.match(row.prediction, row.levels, row.question), tally)
+    for verdict in match_many(matcher, cases(), workers=workers):
+        yield _told(waiting.popleft().data, verdict, tally)
 
 
 def _judged(

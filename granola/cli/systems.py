@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from granola.cli.judging import check_matcher, judge_ahead, opened_matcher, warn_of_answer_languages
+from granola.cli.judging import check_matcher, check_workers, judge_ahead, opened_matcher, warn_of_answer_languages
 from granola.cli.scoring_options import ScoringSettings
 
 if TYPE_CHECKING:
@@ -98,17 +98,13 @@ def score_systems(
 
 def check_settings(settings: ScoringSettings) -> None:
     """Raise for settings that do not go together, before anything is read."""
-    from granola.errors import UsageError
     from granola.metrics import metrics
     from granola.scoring import check_resamples
 
     check_matcher(settings.matcher, tau=settings.tau, judge=settings.judge, answers=settings.answers)
     metrics(settings.lambda_)
     check_resamples(settings.resamples)
-    if settings.workers < 1:
-        raise UsageError(f"--workers is {settings.workers}; allowed: 1 or more")
-    if settings.workers > 1 and settings.matcher == "judge":
-        raise UsageError("--workers goes with --matcher rules, f1 or em: a judge asks many at once by itself")
+    check_workers(settings.workers, settings.matcher)
 
 
 def names_of_systems(paths: Sequence[str]) -> list[str]:

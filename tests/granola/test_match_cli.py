@@ -56,6 +56,32 @@ def test_rows_get_level_rule_and_abstained_and_keep_their_fields(tmp_path: Path)
     assert json.loads((tmp_path / "out.jsonl.run.json").read_text())["signature"] == "rules"
 
 
+def test_the_same_bytes_by_one_process_and_by_several(tmp_path: Path) -> None:
+    said = ["Kunming", "Yunnan Province, China", "not in China", "IDK", "Ich weiß es nicht.", "Berlin"]
+    levels = [["Kunming"], ["Yunnan"], ["China"]]
+    rows: list[Any] = [
+        {"id": n, "prediction": said[n % 6], "levels": levels, "language": "de" if n % 6 == 4 else None}
+        for n in range(1300)  # more than a process takes at once
+    ]
+    rows[700] = {"id": 700, "prediction": "Berlin"}  # rejected, between rows that are written
+    file = written(tmp_path / "in.jsonl", rows)
+    outs = [tmp_path / f"{workers}.jsonl" for workers in "13"]
+    told = [run(file, "--out", out, "--workers", out.stem) for out in outs]
+    assert [done.returncode for done in told] == [1, 1], told[1].stderr
+    assert outs[0].read_bytes() == outs[1].read_bytes()
+    assert [row["id"] for row in read(outs[1])] == [n for n in range(1300) if n != 700]
+
+
+def test_processes_are_for_matchers_that_ask_no_model(tmp_path: Path) -> None:
+    file = written(tmp_path / "in.jsonl", [{"prediction": "x", "answers": ["x"]}])
+    for given, wanted in (
+        (("--workers", "0"), "--workers is 0"),
+        (("--workers", "2", "--matcher", "judge", "--judge", "replay:x"), "a judge asks many at once"),
+    ):
+        done = run(file, *given)
+        assert (done.returncode, wanted in done.stderr) == (2, True), done.stderr
+
+
 def test_a_threshold_and_standard_streams() -> None:
     row = json.dumps({"prediction": "August 1961", "levels": [["August 4, 1961"], ["1961"]]})
     levels = [
