@@ -253,6 +253,8 @@ class Answer:
         prose = _PROSE | _SUBJECTS if self.cased else _PROSE
         if any(word.text in prose and not self.is_mentioned(i, i + 1) for i, word in enumerate(words)):
             return None
+        if words[starts[1] - 1].text in vocabulary.CONTINENTS:  # somewhere in Asia, China: from the coarsest
+            return None
         return starts[1] if self.is_claim(0, starts[1]) else None
 
     def is_meant(self, name: str, folded: tuple[str, ...], start: int) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from granola.matching import vocabulary
 from granola.matching.answer import SENTENCE_END, Answer, Mention
 from granola.matching.divisions import contradict, division
-from granola.matching.names import is_only_nearby
+from granola.matching.names import is_denied_word, is_only_nearby
 
 # Words of one event a line; folded. Where a question asks about one, what an answer says of another is no answer.
 _EVENTS = {
@@ -44,6 +44,7 @@ _EVENTS = {
     )
     for word in line.split()
 }
+_CLAUSES = frozenset({"although", "though", "while", "whereas", "however"})
 _ENDS = frozenset({"end", "start", "beginning", "close", "opening", "ending"})  # of a year, that is no event
 _BEFORE_PLACES = frozenset({"in", "at", "near", "from"})
 
@@ -72,7 +73,8 @@ def _scopes(answer: Answer, asked: frozenset[int]) -> Iterator[tuple[int, int]]:
         end = index + 1
         while end < len(answer.words):
             event = _event_at(answer, end)
-            if set(answer.words[end].gap) & SENTENCE_END or (event is not None and event not in asked):
+            other = (event is not None and event not in asked) or answer.words[end].text in _CLAUSES
+            if other or set(answer.words[end].gap) & SENTENCE_END:
                 break
             end += 1
         yield index + 1, end
@@ -90,16 +92,13 @@ def is_of_another_event(answer: Answer, mention: Mention) -> bool:
     asked = asked_events(answer)
     if not asked:
         return False
-    elsewhere = None
-    for start, end in _scopes(answer, asked):
-        if start <= mention.start < end:
-            return False
-        if not answer.is_mentioned(start, end):
-            if _has_a_place(answer, start, end):
-                return True
-        elif elsewhere is None:
-            elsewhere = _is_told_with_an_event(answer, mention.start)
-    return bool(elsewhere)
+    scopes = list(_scopes(answer, asked))
+    if any(start <= mention.start < end for start, end in scopes):
+        return False
+    told = [(start, end) for start, end in scopes if not is_denied_word(answer, start)]
+    if any(not answer.is_mentioned(start, end) and _has_a_place(answer, start, end) for start, end in told):
+        return True
+    return any(answer.is_mentioned(*scope) for scope in told) and _is_told_with_an_event(answer, mention.start)
 
 
 def _is_told_with_an_event(answer: Answer, index: int) -> bool:

@@ -29,7 +29,8 @@ def _phrase_in(phrase: tuple[str, ...], before: list[str]) -> bool:
     return any(tuple(before[i : i + size]) == phrase for i in range(len(before) - size + 1))
 
 
-def _is_denied(answer: Answer, start: int) -> bool:
+def is_denied_word(answer: Answer, start: int) -> bool:
+    """Whether the clause denies what stands from word `start` on."""
     before = list(_clause(answer, start))[::-1]
     if _DENYING.isdisjoint(before):
         return False
@@ -45,12 +46,12 @@ _DENYING = vocabulary.NEGATIONS | {phrase[0] for phrase in (*vocabulary.NEGATION
 
 def is_denied(answer: Answer, position: int) -> bool:
     """Whether the clause denies what stands at a character of the text: `not in 1961`."""
-    return _is_denied(answer, bisect_right(answer.words, position, key=lambda word: word.end))
+    return is_denied_word(answer, bisect_right(answer.words, position, key=lambda word: word.end))
 
 
 def is_negated(answer: Answer, mention: Mention) -> bool:
     """`not in France`, `rather than France`, `not in Paris, France`; but `not only France` affirms."""
-    if _is_denied(answer, mention.start):
+    if is_denied_word(answer, mention.start):
         return True
     if "," not in answer.words[mention.start].gap:
         return False
@@ -102,7 +103,8 @@ _MAYBE = vocabulary.MAYBE | {"probably", "even"}
 
 def _is_name(answer: Answer, index: int) -> bool:
     word = answer.words[index]
-    return answer.cased and word.capital and word.text[0].isalpha() and answer.is_claim(index, index + 1)
+    named = answer.cased and word.capital and word.text[0].isalpha() and word.text not in vocabulary.CONTINENTS
+    return named and answer.is_claim(index, index + 1)
 
 
 def is_part_of_a_name(answer: Answer, mention: Mention) -> bool:
@@ -242,7 +244,7 @@ def _behind_a_name(answer: Answer, mention: Mention) -> bool:
     if not parted and "-" in answer.words[end].gap:
         return False  # German-born, Paris-based: what a noun is told by, no name
     start = answer.name_before(end)
-    return start < end and answer.is_claim(start, end)
+    return start < end and answer.words[end - 1].text not in vocabulary.CONTINENTS and answer.is_claim(start, end)
 
 
 def _before_a_specific(answer: Answer, mention: Mention) -> bool:

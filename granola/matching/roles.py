@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from granola.matching import vocabulary
 from granola.matching.answer import SENTENCE_END, Answer, Mention
+from granola.matching.folding import stem
 from granola.matching.words import words
 
 _NEAR = 6  # words before a mention that are searched for a subject
@@ -57,6 +58,20 @@ def is_beaten(answer: Answer, mention: Mention) -> bool:
     if not mention.start or answer.words[mention.start - 1].text not in _BEATEN or answer.words[mention.start].gap:
         return False
     return not _WINNING.isdisjoint(answer.asked) and _BEATEN.isdisjoint(answer.asked)
+
+
+def is_of_another_deed(answer: Answer, mention: Mention) -> bool:
+    """`composed by Ravel and orchestrated by Debussy` for Debussy, where it is asked who composed it."""
+    start = mention.start
+    if mention.level > 0 or start < 2 or answer.texts[start - 1] != "by" or not answer.cased or not answer.asks_person:
+        return False
+    asked = {stem(word) for word in answer.loose_asked}
+    if stem(answer.loose[start - 2]) in asked:
+        return False
+    for index in range(1, len(answer.words) - 1):
+        if answer.texts[index] == "by" and index != start - 1 and stem(answer.loose[index - 1]) in asked:
+            return answer.words[index + 1].capital and answer.is_claim(index + 1, index + 2)
+    return False
 
 
 def has_another_office(answer: Answer, mention: Mention) -> bool:

@@ -14,7 +14,7 @@ from granola.matching.events import (
     is_of_another_event,
 )
 from granola.matching.forms import place_parts
-from granola.matching.roles import has_another_office, is_a_relative, is_beaten
+from granola.matching.roles import has_another_office, is_a_relative, is_beaten, is_of_another_deed
 from granola.matching.surroundings import is_before_a_finer_place, is_beginning_of_a_name, is_only_around
 
 _LIST = 20  # words to either side that are searched for companions
@@ -179,6 +179,7 @@ VETOES: tuple[tuple[str, Callable[[Answer, Mention], bool]], ...] = (
     (PART, is_beginning_of_a_name),
     ("relative", is_a_relative),
     ("relative", has_another_office),
+    ("relative", is_of_another_deed),
     ("beaten", is_beaten),
     ("other-kind", names.is_of_another_kind),
     ("other-event", is_of_another_event),

@@ -225,3 +225,33 @@ def test_a_name_of_the_level_tells_where_the_place_is() -> None:
     assert RULES.match("Paris, Texas", [names], "Where is the tower?").level is None
     assert RULES.match("Paris, Île-de-France", [names], "Where is the tower?").level == 1
     assert RULES.match("George IV", [["King George III", "George III"]], "Who was the king?").level is None
+
+
+KUNMING = [["Kunming"], ["Yunnan"], ["China"]]
+
+
+@pytest.mark.parametrize(
+    ("said", "level"),
+    [
+        ("He was born in Shanghai, although his family came from Kunming.", None),
+        ("He was born in Kunming, although he later moved to Shanghai.", 1),
+        ("He was not born in Shanghai; he was born in Kunming.", 1),
+        ("He wasn't born in Kunming but in Yuxi.", None),
+        ("Somewhere in Asia, probably China.", 3),
+        ("Somewhere in Europe, probably Poland.", None),
+    ],
+)
+def test_clauses_that_concede_or_deny(said: str, level: int | None) -> None:
+    assert RULES.match(said, KUNMING, "Where was Nie Er born?").level == level
+
+
+@pytest.mark.parametrize(
+    ("said", "gold", "level"),
+    [
+        ("It was composed by Debussy and orchestrated by Ravel.", "Claude Debussy", 1),
+        ("It was composed by Ravel and orchestrated by Debussy.", "Claude Debussy", None),
+        ("It was orchestrated by Debussy.", "Claude Debussy", 1),
+    ],
+)
+def test_who_did_what_is_asked(said: str, gold: str, level: int | None) -> None:
+    assert RULES.match(said, [[gold]], "Who composed it?").level == level
