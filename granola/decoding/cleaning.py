@@ -6,7 +6,10 @@ lists shorter beginnings; who knows names (`granola.decoding.responses`) decides
 
 from __future__ import annotations
 
+import json
 import re
+from ast import literal_eval
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 
@@ -52,6 +55,9 @@ _CONCLUDES = re.compile(
 _INNER = re.compile(r"\\(?:text|textbf|mathrm)\s*\{([^{}]*)\}")
 _BOXED = re.compile(r"\\boxed\s*\{([^{}]*)\}")
 _FIELD = re.compile(rf'\A\{{\s*"(?:{_LABELS})"\s*:\s*("(?:[^"\\]|\\.)*"|-?\d[\d.]*)', re.IGNORECASE)  # of JSON
+_KEY = re.compile(rf"(?:the )?(?:{_LABELS})", re.IGNORECASE)
+_LINK = re.compile(r"!?\[([^\[\]]+)\]\((?:https?:|/|#)[^()\s]*(?:\([^()]*\))?\)")  # of Markdown
+_AGAIN = re.compile(r"(?<=[^:：])\s+(?:(?:final|correct|short) )?answer\s*[:：].*\Z", re.IGNORECASE | re.DOTALL)
 _ECHO = re.compile(r"\A(?i:(?:in |on |at |by )?(?:who|whom|whose|what|when|where|which|how))\b[^?]{5,300}\?\s+(?=\S)")
 _QUOTED = re.compile(r"\s+to (?:the|your|this) question\s*[\"“][^\"”]*[\"”]", re.IGNORECASE)
 _REMAINDER = re.compile(r"\s+(?i:explanation|note|reason|reasoning|source|confidence|rationale)\s*:.*\Z", re.DOTALL)
@@ -223,8 +229,9 @@ def _conclusion(response: str) -> str:
 def _answer_part(response: str) -> str:
     """The first answer in a response: what follows "A:", before the next "Q:", its first paragraph."""
     text = _MARKUP.sub("", _TAG.sub("\n", response)).strip()
-    if found := _FIELD.match(text):
-        return found[1].strip('"').replace('\\"', '"')
+    if (field := _field(text)) is not None:
+        return field
+    text = _LINK.sub(r"\1", text)
     text = _QUOTED.sub("", _ECHO.sub("", text))
     if _ASKED.match(text):  # the question is repeated first
         answered = _ANSWERED.search(text)
@@ -239,6 +246,32 @@ def _answer_part(response: str) -> str:
     return " ".join((first or lines[0]).split())
 
 
+def _field(text: str) -> str | None:
+    """The answer in a text of JSON, or of what Python would read as such; None where it is none."""
+    if text[:1] not in ("{", "["):
+        return None
+    for read in (json.loads, literal_eval):
+        try:
+            return _value_of(read(text))
+        except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+            continue
+    found = _FIELD.match(text)  # with something behind it
+    return found[1].strip('"').replace('\\"', '"') if found else None
+
+
+def _value_of(data: object) -> str | None:
+    """What stands under the key of an answer, or is all there is."""
+    if isinstance(data, Mapping):
+        named = [value for key, value in data.items() if _KEY.fullmatch(str(key).replace("_", " "))]
+        values = named[:1] or list(data.values())
+    elif isinstance(data, list | tuple | set):
+        values = list(data)
+    else:
+        return None if data is None else str(data)
+    told = [text for value in values if (text := _value_of(value))]
+    return " and ".join(told) if told else ""
+
+
 def _stated(text: str, subject: str | None) -> str:
     before = None
     while text != before:
@@ -246,6 +279,7 @@ def _stated(text: str, subject: str | None) -> str:
         text = _unquoted(_BULLET.sub("", text))
         text = _ANY_LABEL.sub("", _COURTESY.sub("", text), count=1)
         text = _LABEL.sub("", text, count=1) if _LABEL.match(text) else text
+        text = _AGAIN.sub("", text, count=1)
         text = _LEAD.sub("", text, count=1)
         text = _DOUBT.sub("", text) or text
         text = _first_sentence(_REMAINDER.sub("", text) or text)

@@ -6,6 +6,7 @@ the tiers that a question gives away are left out of them afterwards, by the fil
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from abstraction.builders import looks_at_subject
@@ -20,6 +21,9 @@ from granola.decoding.chains import Context
 from granola.decoding.samples import SampleRow
 from kg.model import TimeValue
 
+_PEOPLE = frozenset({"person", "performer", "agent", "any"})
+_SOMEONE = re.compile(r"[Aa]n?\s+(?P<description>(?:[\w-]+\s+){0,5}[a-zß-ÿ][\w-]+)")
+NOBODY = "Q999999999999"  # an id for who is only described
 KEPT = 20_000  # ladders in memory before they are made anew
 
 
@@ -37,16 +41,17 @@ class Ladders:
         `qid` is the entity that is meant, None to find it.
         """
         if row.relation is None or context.asked.asks in ("date", "quantity"):
-            return self._maker.make(
-                _question(row, text, qid, context.asked)
-            ).levels  # what is asked for may have to be guessed
+            # What is asked for may have to be guessed.
+            return self._maker.make(_question(row, text, qid, context.asked)).levels
+        alone = Level(tiers=(Tier(text=text),))
+        if qid is None and context.asked.asks in _PEOPLE and (told := self._told(text, row)):
+            return (alone, *told)
         linker = self._maker.linker
         link = (
             linker.given(qid, context.asked)
             if qid is not None
             else linker.link(text, context.asked, subjects=context.subjects, question=row.question)
         )
-        alone = Level(tiers=(Tier(text=text),))
         if link.qid is None or link.abstained:
             return (alone,)
         first, *coarser = self._of(link.qid, row, context)
@@ -70,13 +75,27 @@ class Ladders:
             return self._made(qid, row, subject)
         return self._made(qid, row, None)
 
+    def _told(self, text: str, row: SampleRow) -> tuple[Level, ...]:
+        """What follows from a description for an answer, "an American novelist", as of anyone described so."""
+        found = _SOMEONE.fullmatch(text)
+        if found is None:
+            return ()
+        key = (row.relation, text, "")
+        if key not in self._known:
+            self._make_room()
+            described = QARow(
+                id=row.id, question="", answers=(NOBODY,), answer_qids=(NOBODY,), relation=row.relation,
+                extra={"answer_description": found["description"]},
+            )  # fmt: skip
+            self._known[key] = self._maker.make(described).levels[1:]
+        return self._known[key]
+
     def _made(self, qid: str, row: SampleRow, subject: str | None) -> tuple[Level, ...]:
         """The ladder of an entity, whoever asks of the subject."""
         key = (row.relation, qid, subject)
         known = self._known.get(key)
         if known is None:
-            if len(self._known) >= KEPT:
-                self._known.clear()
+            self._make_room()
             label = self._maker.graph.shown_label(qid)
             made = self._maker.make(
                 QARow(
@@ -90,6 +109,10 @@ class Ladders:
             )
             known = self._known[key] = made.levels
         return known
+
+    def _make_room(self) -> None:
+        if len(self._known) >= KEPT:
+            self._known.clear()
 
     def _shared(self, coarser: Sequence[Level], rivals: Sequence[str], row: SampleRow, context: Context) -> list[Level]:
         """The levels with those tiers alone that hold whoever is meant."""

@@ -14,6 +14,7 @@ from functools import lru_cache, partial
 from abstraction.filters import gives_away, without_article
 from abstraction.ladders.dates import parse_date
 from abstraction.ladders.quantities import parse_quantity
+from abstraction.literals import measured_levels
 from abstraction.pipeline import LadderMaker
 from abstraction.relations import ANY, Relation, relation
 from abstraction.tiers import Level, Tier
@@ -195,6 +196,8 @@ class ResponseReader:
             value = _value(one, asks, self._language)
             found = _NUMERIC.fullmatch(one.text) if value is None and asks == "date" else None
             return _Plan(value or one.text, behind=(found[2], None) if found else None)
+        if asks == "any" and measured_levels(one.text, graph=self._maker.graph, subject=None, relation=""):
+            return _Plan(one.text)  # "351 K" is no year
         known = _is_known(self._maker.graph, one.whole)
         if not known and asks in ("place", "any") and (found := _BESIDE.match(one.text)):
             rest = one.text[found.end() :]
@@ -212,7 +215,10 @@ class ResponseReader:
                 return _Plan(text)
             parts = parts_of(text)
             if self._chains.is_chain(parts):
-                qid = self._chains.resolve(parts, context)
+                # What is said of the first name may stand between: "Hamburg - a port in Germany".
+                heads = dict.fromkeys((parts[0], *readings(parts[0])))
+                found = (self._chains.resolve((head, *parts[1:]), context) for head in heads)
+                qid = next(filter(None, found), None)
                 return _Plan(text, qid, self._chains.rest(parts, context) if qid is None else None)
         return None
 
@@ -241,11 +247,20 @@ def _is_known(graph: Graph, text: str) -> bool:
     return any(match.id[0] == "Q" for name in _spellings(text) for match in graph.find(name))
 
 
+# What follows an amount and only says of what it is.
+_OF_WHAT = re.compile(
+    r"(?<=[^\W_])[\s,]+(?:above (?:mean )?sea[- ]level|a\.?m\.?s\.?l\.?|tall|high|long|wide|deep|thick"
+    r"|in (?:height|length|width|depth|diameter|area|weight|mass|total|size|population|duration|elevation))\.?\Z",
+    re.IGNORECASE,
+)
+
+
 @lru_cache(maxsize=1 << 15)
 def _value(one: Said, asks: str, code: str) -> str | None:
     """The date or the amount that a response states, as it is written there; None where there is none, or several."""
     parse = parse_date if asks == "date" else partial(parse_quantity, is_temperature=False)
-    for text in dict.fromkeys((one.text, one.whole, *readings(one.text))):
+    bare = one.text if asks == "date" else _OF_WHAT.sub("", one.text)
+    for text in dict.fromkeys((bare, one.text, one.whole, *readings(one.text))):
         if parse(text, code=code) is not None:
             return text
     claims = dates(one.text) if asks == "date" else amounts(one.text)

@@ -98,6 +98,8 @@ def who(responses: Sequence[str]) -> Decision:
         (["Nowhere", "Hamburg"], "IDK"),
         (["Nowhere, Bavaria", "Nowhere", "Munich"], "Bavaria"),
         (["Nowhere, Bavaria", "Nowhere, Illinois", "Nowhere"], "IDK"),
+        (["Hamburg - a port in Germany", "Hamburg"], "Hamburg"),
+        (["Hamburg in northern Germany", "Hamburg"], "Hamburg"),
         (["near Hamburg", "Hamburg"], "Germany"),  # beside it, and as a rule in its state
         (["a small town near Munich", "Munich"], "Germany"),
         (["just outside Munich, Bavaria", "Munich"], "Bavaria"),
@@ -152,6 +154,12 @@ def test_occupations_that_go_by_each_others_name_are_one() -> None:
     assert found.text == "a Russian author"
 
 
+def test_a_description_is_entailed_by_who_is_described_so() -> None:
+    assert who(["a French composer", "Claude Debussy"]).text == "a French composer"
+    assert who(["a German composer", "Claude Debussy"]).abstains
+    assert who(["a composer", "Claude Debussy"]).abstains  # which the question says
+
+
 def test_a_name_that_is_not_known_is_one_place_wherever_it_is_put_alike() -> None:
     assert decide(["Nowhere, Bavaria, Germany", "Nowhere", "Nowhere, Germany"]).text == "Nowhere"
     assert decide(["Nowhere, Bavaria", "Nowhere, Illinois", "Nowhere"]).abstains
@@ -176,6 +184,7 @@ def test_amounts() -> None:
         (["100 km", "62 miles"], "100 km"),
         (["100 km", "62 miles", "2,000 miles"], "IDK"),
         (["3 km", "3 kg"], "IDK"),
+        (["4,810 m", "4810 metres above sea level", "15,781 ft"], "4,810 m"),
     ],
 )
 def test_amounts_of_several_units(responses: list[str], answer: str) -> None:
