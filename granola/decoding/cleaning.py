@@ -101,6 +101,16 @@ _ABOUT = re.compile(
     r"|headquartered|buried|founded|established|written|composed|directed|produced|performed|sung|created|painted"
     r"|designed|invented|discovered|developed|published|released|recorded)\s(?:in|on|at|by)\s+(?=\S)"
 )
+_DEEDS = (
+    "wrote|authored|composed|directed|founded|created|painted|performed|produced|designed|invented|discovered"
+    "|established|developed|published|recorded|sang|built|owns|owned"
+)
+# "Jane Austen wrote it.": who stands first in a sentence about the subject.
+_DOER = re.compile(
+    r"\A(?P<who>(?!(?i:it|this|that|he|she|they|the|a|an|who)\b)[^\W\d_]"
+    r"(?:(?!\b(?:which|that|who|and then|but)\b)[^.!?;:]){1,80}?)\s+"
+    rf"(?:{_DEEDS})\s+(?:it|this|that|them|the\s|[\"“‘'«])"
+)
 _PARTICIPLE = re.compile(
     r"\A(?:(?:originally )?(?:born|located|situated|based|founded|written|composed|directed|produced|performed"
     r"|published|released|died))(?:\s+(?:in|on|at|by))\s+",
@@ -118,7 +128,8 @@ _ABBREVIATED = re.compile(
 _SENTENCE_END = re.compile(r"[.!?](?=\s+[^\W\d_])")
 _DOUBT = re.compile(
     r",?\s*(?:but|though|although)\s+(?:i(?:'m| am)|please|this|that|you|it)\b.*\Z"
-    r"|\s*[,(]\s*(?:i (?:think|believe|guess)|probably|perhaps|maybe|i'm not sure)\)?\.?\Z",
+    r"|\s*[,(]\s*(?:i (?:would |'d )?(?:think|believe|guess|suppose|reckon|assume|say)"
+    r"|probably|perhaps|maybe|i'm not sure)\)?\.?\Z",
     re.IGNORECASE | re.DOTALL,
 )
 # Where an answer may end and a remark begin.
@@ -298,6 +309,10 @@ def _without_frame(text: str, subject: str | None) -> str:
             sentence = f"its{rest[2:]}"
         elif rest[:1] == ":" and rest[1:].strip():
             return rest[1:].strip()
+    if found := _DOER.match(text):
+        return found["who"]
+    if subject and (found := re.match(rf"(.{{2,80}}?)\s+(?:{_DEEDS})\s+{re.escape(subject)}\b", text, re.IGNORECASE)):
+        return found[1]
     for pattern in (_STATES, _DID, _ABOUT, _PARTICIPLE, _KIND):
         if (found := pattern.match(sentence)) and (rest := sentence[found.end() :].strip(" ,")):
             return rest

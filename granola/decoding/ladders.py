@@ -21,7 +21,7 @@ from granola.decoding.chains import Context
 from granola.decoding.samples import SampleRow
 from kg.model import TimeValue
 
-_PEOPLE = frozenset({"person", "performer", "agent", "any"})
+PEOPLE = frozenset({"person", "performer", "agent", "any"})
 _SOMEONE = re.compile(r"[Aa]n?\s+(?P<description>(?:[\w-]+\s+){0,5}[a-zß-ÿ][\w-]+)")
 NOBODY = "Q999999999999"  # an id for who is only described
 KEPT = 20_000  # ladders in memory before they are made anew
@@ -44,7 +44,7 @@ class Ladders:
             # What is asked for may have to be guessed.
             return self._maker.make(_question(row, text, qid, context.asked)).levels
         alone = Level(tiers=(Tier(text=text),))
-        if qid is None and context.asked.asks in _PEOPLE and (told := self._told(text, row)):
+        if qid is None and context.asked.asks in PEOPLE and (told := self._told(text, row)):
             return (alone, *told)
         linker = self._maker.linker
         link = (

@@ -21,7 +21,7 @@ from abstraction.tiers import Level, Tier
 from abstraction.wording import read_wording
 from granola.decoding.chains import Chains, Context, parts_of
 from granola.decoding.cleaning import Said, readings, said
-from granola.decoding.ladders import Ladders, is_linked
+from granola.decoding.ladders import PEOPLE, Ladders, is_linked
 from granola.decoding.samples import SampleRow
 from granola.decoding.units import aligned
 from granola.matching.amounts import amounts
@@ -53,6 +53,7 @@ class Reading:
 _AHEAD = frozenset({"P17", "P19", "P20", "P27", "P31", "P106", "P131", "P159", "P276", "P279", "P361", "P495", "P749"})
 
 
+_NAME = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 _NUMERIC = re.compile(r"\d{1,2}([./-])\d{1,2}\1(\d{4})")
 # What makes of a date or an amount an end of what is meant: "before 1961" is not 1961.
 _OPEN = re.compile(
@@ -104,6 +105,8 @@ class ResponseReader:
             context = self._context(row)
             answering = (one for one in dict.fromkeys(texts) if one.abstains is None)
             known = {one: self._reading(one, row, context) for one in answering}
+            if context.asked.asks in PEOPLE - {"any"}:
+                known = _with_surnames(known)
             if context.asked.asks in ("quantity", "any"):
                 known = self._in_one_unit(known, context)
             out.append(tuple(known[one] if one in known else Reading(said=one) for one in texts))
@@ -214,6 +217,10 @@ class ResponseReader:
             if _is_known(self._maker.graph, text) or self._maker.linker.typed.find(text):
                 return _Plan(text)
             parts = parts_of(text)
+            if len(parts) == 2 and context.asked.asks in PEOPLE and "," in text:
+                turned = f"{parts[1]} {parts[0]}"  # "Austen, Jane"
+                if _is_known(self._maker.graph, turned):
+                    return _Plan(turned)
             if self._chains.is_chain(parts):
                 # What is said of the first name may stand between: "Hamburg - a port in Germany".
                 heads = dict.fromkeys((parts[0], *readings(parts[0])))
@@ -221,6 +228,34 @@ class ResponseReader:
                 qid = next(filter(None, found), None)
                 return _Plan(text, qid, self._chains.rest(parts, context) if qid is None else None)
         return None
+
+
+def _with_surnames(known: dict[Said, Reading]) -> dict[Said, Reading]:
+    """The readings with "Hitchcock" and "A. Hitchcock" as the one person so called whom another response names."""
+    people = {
+        tier.qid: {tuple(map(normalise, _NAME.findall(name))) for name in tier.names()}
+        for reading in known.values()
+        if (tier := reading.levels[0].tiers[0]).qid is not None
+    }
+    out = {}
+    for one, reading in known.items():
+        if not reading.linked and people and len(reading.levels) == 1:
+            said = tuple(map(normalise, _NAME.findall(one.text)))
+            meant = [qid for qid, names in people.items() if any(_is_short_for(said, name) for name in names)]
+            if len(meant) == 1:
+                whole = next(r for r in known.values() if r.levels[0].tiers[0].qid == meant[0])
+                reading = replace(reading, levels=whole.levels, linked=True)
+        out[one] = reading
+    return out
+
+
+def _is_short_for(said: Sequence[str], name: Sequence[str]) -> bool:
+    """Whether words are a surname, with nothing or with initials before it, of a name of several words."""
+    *first, last = said or ("",)
+    *given, surname = name or ("",)
+    if not given or last != surname or len(last) < 3:
+        return False
+    return len(first) <= len(given) and all(len(i) == 1 and i == n[:1] for i, n in zip(first, given, strict=False))
 
 
 def _says_nothing_new(tier: Tier, row: SampleRow) -> bool:

@@ -46,6 +46,7 @@ STORE = store_of(
     entity("Q36834", "composer", "profession", P31="Q28640"),
     entity("Q4700", "Claude Debussy", "French composer (1862-1918)", P31="Q5", P106="Q36834", P27="Q142"),
     entity("Q1151", "Hector Berlioz", "French composer (1803-1869)", P31="Q5", P106="Q36834", P27="Q142"),
+    entity("Q7351", "Robert Schumann", "German composer (1810-1856)", P31="Q5", P106="Q36834", P27="Q183"),
     entity("Q159", "Russia", "country", P31="Q3624078"),
     entity("Q36180", "writer", aliases=["author"], P31="Q28640", P279="Q482980"),
     entity("Q482980", "author", aliases=["writer"], P31="Q28640"),
@@ -158,6 +159,13 @@ def test_a_description_is_entailed_by_who_is_described_so() -> None:
     assert who(["a French composer", "Claude Debussy"]).text == "a French composer"
     assert who(["a German composer", "Claude Debussy"]).abstains
     assert who(["a composer", "Claude Debussy"]).abstains  # which the question says
+
+
+def test_surnames_and_initials() -> None:
+    assert who(["Claude Debussy", "Debussy", "C. Debussy", "Debussy, Claude"]).support == 1.0
+    assert who(["Clara Schumann", "Schumann", "Robert Schumann"]).abstains  # who of the two
+    assert who(["Claude Debussy", "P. Debussy"]).abstains
+    assert who(["Debussy"]).text == "Debussy"
 
 
 def test_a_name_that_is_not_known_is_one_place_wherever_it_is_put_alike() -> None:
