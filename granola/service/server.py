@@ -17,6 +17,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any
 
 import uvicorn
@@ -25,10 +26,11 @@ from granola.errors import GranolaError, UsageError
 from granola.service.settings import SHARED_METRICS, Settings
 
 BACKLOG = 1024
-SWITCH_SECONDS = 0.001  # how long answers may wait for the thread that makes ladders; Python's own 5 ms are many
+SWITCH_SECONDS = 0.002  # how long answers may wait for the thread that makes ladders; less costs more switches
 COLLECTED = (20_000, 20, 100)  # what is read of a snapshot stays, and looking it through takes a tenth of a second
 RESTART_SECONDS = 1.0
 BALANCED = sys.platform == "linux"
+_FOLDER = "granola-metrics-"
 FAILED = 3  # how a worker ends that could not start
 log = logging.getLogger("granola.service")
 
@@ -114,12 +116,31 @@ def run(settings: Settings, sock: socket.socket, *, workers: int, ready: Callabl
     if workers == 1:
         _serve(settings, sock, started=ready, parent=None)
         return
-    folder = tempfile.mkdtemp(prefix="granola-metrics-")
+    _sweep_folders()
+    folder = tempfile.mkdtemp(prefix=f"{_FOLDER}{os.getpid()}-")
     os.environ[SHARED_METRICS] = folder  # read when the library is imported, which nothing above does
     try:
         _Crew(settings, sock, workers, ready).run()
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _sweep_folders() -> None:
+    """Remove what services left behind that were killed."""
+    for left in Path(tempfile.gettempdir()).glob(f"{_FOLDER}*-*"):
+        pid = left.name.removeprefix(_FOLDER).partition("-")[0]
+        if pid.isdigit() and not _runs(int(pid)):
+            shutil.rmtree(left, ignore_errors=True)
+
+
+def _runs(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:  # another's
+        pass
+    return True
 
 
 def _serve(settings: Settings, sock: socket.socket, *, started: Callable[[], None], parent: int | None) -> None:
