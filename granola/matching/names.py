@@ -129,10 +129,10 @@ def _has_a_name_before(answer: Answer, mention: Mention) -> bool:
         return True
     if not answer.cased:
         return False
-    if word.text == "of" and left > 0:
+    if word.text == "of" and left > 0 and answer.words[left - 1].text not in vocabulary.PARTS:
         return answer.words[left - 1].capital and answer.is_claim(left - 1, left)
-    if mention.name.islower() or _is_a_language(mention):
-        return False  # the U.S. President is a president, Brazilian Portuguese is Portuguese
+    if _is_a_language(mention) or (mention.name.islower() and nation((word.text,)) is not None):
+        return False  # Brazilian Portuguese is Portuguese, the U.S. President a president
     # A name of several words bears more first names: Achille Claude Debussy. A single word does not.
     return mention.end - mention.start == 1 and word.capital and answer.is_claim(left, left + 1)
 
@@ -244,7 +244,11 @@ def _behind_a_name(answer: Answer, mention: Mention) -> bool:
     if not parted and "-" in answer.words[end].gap:
         return False  # German-born, Paris-based: what a noun is told by, no name
     start = answer.name_before(end)
-    return start < end and answer.words[end - 1].text not in vocabulary.CONTINENTS and answer.is_claim(start, end)
+    while end - start > 1 and answer.words[end - 1].text in vocabulary.CLASSES:
+        end -= 1  # Cambridge University, where a university is a tier
+    if start == end or answer.words[end - 1].text in vocabulary.CONTINENTS | vocabulary.PARTS:
+        return False  # somewhere in Asia; on the East Coast
+    return answer.is_claim(start, end)
 
 
 def _before_a_specific(answer: Answer, mention: Mention) -> bool:

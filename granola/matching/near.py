@@ -40,6 +40,8 @@ def near(answer: Answer, limit: int | None = None) -> Verdict | None:
         if whole_date(name) or whole_amount(name):
             continue  # 1961 is coarser than August 1961, not nearly it
         claimed = [word for word in said if word in folded or word not in answer.asked]
+        if tuple(claimed) != folded and tuple(claimed) in answer.keys:
+            continue  # New York, where that is a tier, for New York City
         forms = short_forms(name, answer.asks_study)
         score = (
             1.0
@@ -65,6 +67,8 @@ def short_forms(name: str, studied: bool = False) -> frozenset[tuple[str, ...]]:
     folded = key(name)
     if studied and len(folded) > 1 and folded[-1] in ("university", "college"):
         return frozenset({folded[:-1]})
+    if studied and len(folded) > 2 and folded[:2] == ("university", "of"):
+        return frozenset({folded[2:]})
     return frozenset(form.folded for form in other_forms(name))
 
 

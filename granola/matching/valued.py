@@ -17,6 +17,7 @@ from granola.matching.verdict import Comparison, Verdict
 
 YEAR = 12 * 31  # days, as dates count them
 ROUNDED = 0.1  # of a number, what rounding it to two digits leaves open at most
+LIFE = 15 * YEAR  # years so far apart are those of a life, and no doubt about when it began
 CLOSE = 3  # times as wide a date may be and still be as exact as the gold answer
 
 _YEAR = re.compile(r"[12]\d{3}")
@@ -25,7 +26,7 @@ _ABOUT = re.compile(
     r"(?:\b(?:about|around|approximately|approx\.?|roughly|nearly|almost|some|circa|over)|~|≈)\s*\Z", re.I
 )
 _BEGINS = frozenset(
-    [
+    (
         "start",
         "started",
         "begin",
@@ -38,12 +39,11 @@ _BEGINS = frozenset(
         "entered",
         "join",
         "joined",
-    ]
+    )
 )
-_ENDS = frozenset(
-    ["end", "ended", "finish", "finished", "stop", "stopped", "close", "closed", "leave", "left", "dissolved"]
-)
-_RANGE = re.compile(r"(?:from |between )?\d{3,4}\s*(?:-|–|—|to|and|until|through)\s*\d{3,4}", re.IGNORECASE)
+_ENDS = frozenset(("end", "ended", "finish", "finished", "stop", "stopped", "close", "closed", "leave", "left"))
+_BORN, _DIED = frozenset(("born", "birth")), frozenset(("die", "died", "death"))
+_RANGE = re.compile(r"(?:from )?\d{3,4}\s*(?:-|–|—|to|until|through)\s*\d{3,4}", re.IGNORECASE)
 _MAYBE = r"(?:(?:possibly|perhaps|maybe|probably|likely|even|alternatively|else)\s+)"
 _OR = re.compile(
     rf"[\s,;(]*(?:\bor\b,?\s*{_MAYBE}*|(?:(?:though|although|but)\s+)?(?:possibly|perhaps|maybe)\s+)"
@@ -73,7 +73,7 @@ def valued(
     placed: list[tuple[Claim, Placing]] = []
     for claim in claims:
         placing = place(claim, ladder)
-        if placing is not None and placing.how == "coarser-than-all" and (year := _asked_edge(claim, asked)):
+        if placing is not None and placing.level != 0 and (year := _asked_edge(claim, asked)):
             claim, placing = year, place(year, ladder)
         if placing is not None and placing.level is None and (wider := as_century(claim)) is not None:
             placing = place(wider, ladder)
@@ -122,9 +122,14 @@ def _without_year(ladder: Sequence[Sequence[Claim]], text: str) -> Verdict:
 
 def _asked_edge(claim: Claim, answer: Answer) -> Claim | None:
     """The year with which `from 1914 to 1918` begins or ends, where the question asks for one of them."""
-    begins, ends = (not answer.asked.isdisjoint(told) for told in (_BEGINS, _ENDS))
     years = _RANGE.fullmatch(claim.text)
-    if years is None or begins == ends:
+    if years is None:
+        return None
+    lived = claim.width > LIFE
+    begins, ends = (
+        not answer.asked.isdisjoint(told | born if lived else told) for told, born in ((_BEGINS, _BORN), (_ENDS, _DIED))
+    )
+    if begins == ends:
         return None
     first, last = int(claim.low), int(claim.high)
     return replace(claim, high=first + YEAR - 1) if begins else replace(claim, low=last - YEAR + 1)

@@ -169,6 +169,8 @@ FAITHS = {
     )
     for word in line.split()
 }  # fmt: skip
+# What a place has, whatever its capitals: the East Coast of the United States.
+PARTS = _set("coast part parts half side corner interior heart region area north south east west midwest")
 MAYBE = _set("possibly perhaps maybe")
 CONTINENTS = _set("africa america americas antarctica asia europe oceania eurasia earth")
 MONTHS = _set(

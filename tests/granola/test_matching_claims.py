@@ -255,3 +255,27 @@ def test_clauses_that_concede_or_deny(said: str, level: int | None) -> None:
 )
 def test_who_did_what_is_asked(said: str, gold: str, level: int | None) -> None:
     assert RULES.match(said, [[gold]], "Who composed it?").level == level
+
+
+EINSTEIN = [["14 March 1879"], ["1879"], ["the 1870s"], ["the 19th century"]]
+BROOKLYN = [["Brooklyn"], ["New York City"], ["New York"], ["United States"]]
+OXFORD = [["University of Oxford"], ["a university in England"], ["a university"]]
+
+
+@pytest.mark.parametrize(
+    ("said", "levels", "question", "level"),
+    [
+        ("Albert Einstein (1879–1955)", EINSTEIN, "When was Einstein born?", 2),
+        ("He lived from 1879 to 1955.", EINSTEIN, "When was Einstein born?", 2),
+        ("He lived from 1869 to 1955.", EINSTEIN, "When was Einstein born?", None),
+        ("between 1870 and 1900", EINSTEIN, "When was Einstein born?", 4),  # a doubt, and no life
+        ("He was born in New York.", BROOKLYN, "Where was he born?", 3),
+        ("He was born in New York City.", BROOKLYN, "Where was he born?", 2),
+        ("the East Coast of the United States", BROOKLYN, "Where was he born?", 4),
+        ("Buffalo, New York", BROOKLYN, "Where was he born?", None),
+        ("Oxford", OXFORD, "Where did he study?", 1),
+        ("Cambridge University, a university in England", OXFORD, "Where did he study?", None),
+    ],
+)
+def test_lives_and_levels(said: str, levels: list[list[str]], question: str, level: int | None) -> None:
+    assert RULES.match(said, levels, question).level == level
