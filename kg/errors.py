@@ -21,6 +21,10 @@ class MirrorError(SnapshotError):
     """A Neo4j server holds no snapshot, another one, a changed or an unfinished one, or cannot do what is asked."""
 
 
+class WebAddressError(MirrorError):
+    """An address of the web is given where a snapshot's is wanted."""
+
+
 class DamagedMirrorError(MirrorError):
     """A mirror in which something else has written what cannot be read."""
 

@@ -22,7 +22,7 @@ from abstraction.errors import AbstractionError
 from granola import __version__
 from granola.cli.dashes import HintingCommand
 from granola.errors import GranolaError, UsageError
-from kg.errors import KGError
+from kg.errors import KGError, WebAddressError
 
 UNUSABLE, INTERRUPTED, CLOSED_PIPE = 2, 130, 141  # the last two as a shell tells SIGINT and SIGPIPE
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -135,6 +135,8 @@ def _status() -> int:
     try:
         _check_arguments(sys.argv[1:])
         return _ended()
+    except WebAddressError as error:
+        return _told(f"{error}; only granola tiers asks a granola service")
     except (KGError, AbstractionError, GranolaError) as error:
         return _told(str(error))
     except BrokenPipeError:

@@ -162,7 +162,7 @@ def tiers(
 
             ladders = ladders_on_spark(questions, snapshot, language=language, linker=linker, master=master)
         elif is_service(snapshot):
-            ladders = store.make_ladders(questions, language=language, linker=linker)
+            ladders = store.make_ladders(questions, language=language, linker=linker, on_reject=reject)
         else:
             ladders = make_ladders(questions, store, language=language, linker=linker)
         if phrase is not None:
@@ -207,7 +207,7 @@ def _opened(snapshot: str, *, alone: bool) -> Any:
         raise UsageError("--phrase and --engine spark read a snapshot themselves; give a file or bolt://HOST:PORT")
     from granola.service.client import Client
 
-    return Client(snapshot)
+    return Client(snapshot, pinned=True)
 
 
 def _report(rejected: _Rejects, reasons: Counter[str], path: Path | None) -> None:

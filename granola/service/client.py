@@ -9,39 +9,51 @@ A batch that is cut off, or refused because the service has too much to do, is a
 
 from __future__ import annotations
 
+import logging
 import math
 import os
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from types import TracebackType
-from typing import Any, TypeVar
+from typing import Any
 from urllib.parse import quote, urlsplit
 
 import orjson
 import requests
 
-from abstraction.rows import QARow, TieredRow
+from abstraction.rows import QARow, RejectedRow, TieredRow
 from granola.errors import ServiceUnusableError
-from granola.matching import Comparison, Verdict
+from granola.matching import Verdict
+from granola.service.client_rows import levels_of, question_json, rejected_of, texts_of, tiered_of, verdict_of
 from granola.service.settings import is_service
 
 TOKEN = "GRANOLA_TOKEN"
 ROWS_A_REQUEST = 500
 PHRASED_A_REQUEST = 64
 CONNECT_SECONDS = 10.0
-T = TypeVar("T")
+UNKNOWN_SECONDS = 5.0  # how long a service is waited for that has never answered
+TOLD_SECONDS = 2.0  # after which somebody is told what is waited for
+TOO_MUCH = frozenset({"body-size", "too-many-rows", "too-many-values"})
+log = logging.getLogger("granola.service.client")
 
 
 class Client:
     """A service at `address`, as "http://127.0.0.1:8080". Of one thread.
 
     `token` is sent with every request, by default that of GRANOLA_TOKEN. `patience` is how many seconds in a row a
-    service that is overloaded or away is asked again, `seconds` how long one answer may stay out.
+    service that is overloaded or away is asked again, at most five where it has never answered; `seconds` how long one
+    answer may stay out. With `pinned` all answers must be from one snapshot, otherwise those of one `make_ladders`.
     """
 
     def __init__(
-        self, address: str, *, token: str | None = None, patience: float = 60.0, seconds: float = 120.0
+        self,
+        address: str,
+        *,
+        token: str | None = None,
+        patience: float = 60.0,
+        seconds: float = 120.0,
+        pinned: bool = False,
     ) -> None:
         parts = urlsplit(address)
         if not is_service(address) or not parts.hostname or parts.username or parts.password:
@@ -56,6 +68,9 @@ class Client:
         if given:
             self._session.headers["Authorization"] = f"Bearer {given}"
         self._snapshot: str | None = None
+        self._pin = _Pin() if pinned else None
+        self._has_answered = False
+        self._told: float | None = None  # the end of the wait that was told last
 
     def make_ladders(
         self,
@@ -65,25 +80,41 @@ class Client:
         linker: str = "question",
         phrase: str | None = None,
         unproven: str = "keep",
+        on_reject: Callable[[RejectedRow], None] | None = None,
     ) -> Iterator[TieredRow]:
         """Tiered rows of the questions, in order, as `abstraction.pipeline.make_ladders` makes them.
 
-        `phrase`, "free" or "word", has the service's model word them, as `granola tiers --phrase`. Raises
-        ServiceUnusableError where the service does not answer, refuses, or takes up another snapshot meanwhile.
+        `phrase`, "free" or "word", has the service's model word them, as `granola tiers --phrase`. Rows that the
+        service rejects go to `on_reject`; without it they raise ServiceUnusableError, as does a service that does not
+        answer, refuses, or takes up another snapshot meanwhile.
         """
         source = iter(rows)
         settings = {"language": language, "linker": linker, **_phrasing(phrase, unproven)}
-        while chunk := list(islice(source, ROWS_A_REQUEST if phrase is None else PHRASED_A_REQUEST)):
+        pin = self._pin or _Pin()
+        most = ROWS_A_REQUEST if phrase is None else PHRASED_A_REQUEST
+        while chunk := list(islice(source, most)):
             made = 0
             until: float | None = None
             while made < len(chunk):
                 before = made
                 try:
-                    for record in self._lines([question_json(row) for row in chunk[made:]], settings):
-                        yield _tiered(record, chunk[made])
+                    for record in self._lines([question_json(row) for row in chunk[made : made + most]], settings, pin):
+                        row = tiered_of(record, chunk[made])
                         made += 1
+                        if isinstance(row, TieredRow):
+                            yield row
+                        else:
+                            _reject(row, on_reject)
                 except _AgainError as again:
                     until = self._wait(again, None if made > before else until)
+                except ServiceUnusableError as error:
+                    if error.code not in TOO_MUCH:
+                        raise
+                    if most > 1:
+                        most //= 2
+                        continue
+                    _reject(rejected_of(chunk[made], str(error)), on_reject)
+                    made += 1
 
     def make(
         self,
@@ -96,7 +127,7 @@ class Client:
     ) -> TieredRow:
         """The tiered row of one question, as `LadderMaker.make`; `phrase` as in `make_ladders`."""
         asked = {**question_json(row), "language": language, "linker": linker, **_phrasing(phrase, unproven)}
-        return _tiered(self._json("POST", "/v1/ladder", asked), row)
+        return TieredRow.from_json(self._json("POST", "/v1/ladder", asked))
 
     def link(self, row: QARow, *, language: str = "en", linker: str = "question") -> dict[str, Any]:
         """How the answers of a question find their entities: the links, and the entities that they name."""
@@ -107,9 +138,26 @@ class Client:
 
         `settings` are those of the endpoint: method, support, weigh, counting, abstaining, language, linker, relation.
         """
-        return self._json("POST", "/v1/aggregate", {"question": question, "samples": list(samples), **settings})
+        asked = {"question": question, "samples": texts_of(samples, "samples"), **settings}
+        return self._json("POST", "/v1/aggregate", asked)
 
     def match(
+        self,
+        prediction: str,
+        levels: Sequence[Sequence[str]],
+        question: str | None = None,
+        *,
+        matcher: str = "rules",
+        tau: float | None = None,
+        language: str = "en",
+    ) -> Verdict:
+        """The verdict on a prediction, as a matcher's `match` gives it."""
+        if not isinstance(prediction, str):
+            raise TypeError(f"match takes one text, not {prediction!r:.80}; match_all takes several")
+        (found,) = self.match_all([prediction], levels, question, matcher=matcher, tau=tau, language=language)
+        return found
+
+    def match_all(
         self,
         predictions: Sequence[str],
         levels: Sequence[Sequence[str]],
@@ -119,23 +167,24 @@ class Client:
         tau: float | None = None,
         language: str = "en",
     ) -> list[Verdict]:
-        """The verdict on each prediction, as a matcher's `match` gives it."""
+        """The verdict on each prediction, in one request."""
         asked = {
-            "predictions": list(predictions), "levels": [list(names) for names in levels], "question": question,
+            "predictions": texts_of(predictions, "predictions"), "levels": levels_of(levels), "question": question,
             "matcher": matcher, "tau": tau, "language": language,
         }  # fmt: skip
-        return [_verdict(item) for item in self._json("POST", "/v1/match", asked)["items"]]
+        return [verdict_of(item) for item in self._json("POST", "/v1/match", asked)["items"]]
 
-    def score(self, rows: Iterable[TieredRow], predictions: Mapping[str, str], **settings: Any) -> dict[str, Any]:
+    def score(
+        self, rows: Iterable[TieredRow], predictions: Mapping[str, str], *, lambda_: float = 0.5, **settings: Any
+    ) -> dict[str, Any]:
         """What `granola score --json` prints of these predictions, by id, with the items under "items".
 
-        `settings` are those of the endpoint: matcher, tau, lambda, resamples, seed, system, allow_missing,
-        ignore_unknown, snapshot.
+        `settings` are those of the endpoint: matcher, tau, resamples, seed, system, allow_missing, ignore_unknown,
+        snapshot, prompts.
         """
         given = [{"id": key, "prediction": text} for key, text in predictions.items()]
-        return self._json(
-            "POST", "/v1/score", {"rows": [row.to_json() for row in rows], "predictions": given, **settings}
-        )
+        asked = {"rows": [row.to_json() for row in rows], "predictions": given, "lambda": lambda_, **settings}
+        return self._json("POST", "/v1/score", asked)
 
     def entity(self, entity_id: str, *, language: str = "en") -> dict[str, Any] | None:
         """An entity with its statements; None where the snapshot lacks it."""
@@ -156,7 +205,7 @@ class Client:
 
     @property
     def snapshot_id(self) -> str:
-        """The snapshot that all answers were from so far; asks the service where there was none."""
+        """The snapshot that the last answer was from; asks the service where there was none."""
         if self._snapshot is None:
             self.manifest()
         assert self._snapshot is not None
@@ -176,7 +225,7 @@ class Client:
         until: float | None = None
         while True:
             try:
-                with self._asked(method, path, given, {}) as got:
+                with self._asked(method, path, given, {}, self._pin) as got:
                     found: dict[str, Any] = orjson.loads(got.content)
                     return found
             except _AgainError as again:
@@ -184,9 +233,11 @@ class Client:
             except orjson.JSONDecodeError as error:
                 raise ServiceUnusableError(f"{self.address} answers no JSON; is it a granola service?") from error
 
-    def _lines(self, rows: Sequence[Mapping[str, Any]], settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    def _lines(
+        self, rows: Sequence[Mapping[str, Any]], settings: Mapping[str, Any], pin: _Pin
+    ) -> Iterator[dict[str, Any]]:
         body = b"".join(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in rows)
-        with self._asked("POST", "/v1/ladders", body, settings) as got:
+        with self._asked("POST", "/v1/ladders", body, settings, pin) as got:
             try:
                 for line in got.iter_lines(chunk_size=1 << 16):
                     record = orjson.loads(line)
@@ -197,7 +248,12 @@ class Client:
                 raise _AgainError(f"the answer was cut off: {error}", 0.1) from error
 
     def _asked(
-        self, method: str, path: str, given: Mapping[str, Any] | bytes, query: Mapping[str, Any]
+        self,
+        method: str,
+        path: str,
+        given: Mapping[str, Any] | bytes,
+        query: Mapping[str, Any],
+        pin: _Pin | None,
     ) -> requests.Response:
         """The answer, its body still to be read. Raises _AgainError where asking again may help."""
         options: dict[str, Any] = {"params": query}
@@ -213,8 +269,9 @@ class Client:
             )
         except requests.RequestException as error:
             raise _AgainError(f"does not answer: {_why(error)}", 0.5) from error
+        self._has_answered = True
         if got.status_code == 200:
-            self._check_snapshot(got)
+            self._check_snapshot(got, pin)
             return got
         with got:
             try:
@@ -226,27 +283,39 @@ class Client:
                 raise _AgainError(detail, _retry_after(got))
         raise ServiceUnusableError(f"{self.address}: {detail}", code=code)
 
-    def _check_snapshot(self, got: requests.Response) -> None:
+    def _check_snapshot(self, got: requests.Response, pin: _Pin | None) -> None:
         named = got.headers.get("Granola-Snapshot")
         if named is None:
             got.close()
             raise ServiceUnusableError(f"{self.address} names no snapshot; is it a granola service?")
-        if self._snapshot is not None and named != self._snapshot:
+        if pin is not None and pin.snapshot not in (None, named):
             got.close()
             raise ServiceUnusableError(
-                f"{self.address} has taken up another snapshot ({named[:8]} after {self._snapshot[:8]}); start again, "
-                "so that all rows are from one"
+                f"{self.address} has taken up another snapshot ({named[:8]} after {str(pin.snapshot)[:8]}); start "
+                "again, so that all rows are from one"
             )
+        if pin is not None:
+            pin.snapshot = named
         self._snapshot = named
 
     def _wait(self, again: _AgainError, until: float | None) -> float:
         """Sleep before the next try and return when to give up; `until` None begins a new row of tries."""
         now = time.monotonic()
-        until = now + self._patience if until is None else until
+        patience = self._patience if self._has_answered else min(self._patience, UNKNOWN_SECONDS)
+        until = now + patience if until is None else until
         if now + again.seconds > until:
-            raise ServiceUnusableError(f"{self.address}: {again}; asked for {self._patience:g} s in vain") from again
+            raise ServiceUnusableError(f"{self.address}: {again}; asked for {patience:g} s in vain") from again
+        if now > until - patience + TOLD_SECONDS and self._told != until:
+            self._told = until
+            log.warning("%s: %s; asking again for up to %g s", self.address, again, patience)
         time.sleep(again.seconds)
         return until
+
+
+class _Pin:
+    """The snapshot that answers have to be from, once one has come."""
+
+    snapshot: str | None = None
 
 
 class _AgainError(Exception):
@@ -257,43 +326,14 @@ class _AgainError(Exception):
         self.seconds = seconds
 
 
-def question_json(row: QARow) -> dict[str, Any]:
-    """A question as a row of a file that reads as the same question."""
-    out: dict[str, Any] = {"id": row.id, "question": row.question}
-    if row.relation is not None:
-        out["relation"] = row.relation
-    entity = {key: value for key, value in (("text", row.subject_text), ("qid", row.subject_qid)) if value}
-    if entity:
-        out["question_entity"] = entity
-    out["answer"] = list(row.answers)
-    if any(row.answer_qids):
-        out["answer_qids"] = list(row.answer_qids)
-    for key, value in row.extra.items():
-        out.setdefault(key, value)
-    return out
-
-
 def _phrasing(phrase: str | None, unproven: str) -> dict[str, str]:
     return {} if phrase is None else {"phrase": phrase, "unproven": unproven}
 
 
-def _tiered(record: Mapping[str, Any], asked: QARow) -> TieredRow:
-    if "rejected" in record and "levels" not in record:
-        raise ServiceUnusableError(
-            f"{asked.source or asked.id}: the service rejects it: {record['rejected']['reason']}"
-        )
-    return TieredRow.from_json(record)
-
-
-def _verdict(item: Mapping[str, Any]) -> Verdict:
-    compared = item["compared"]
-    return Verdict(
-        level=item["level"],
-        rule=item["rule"],
-        compared=Comparison(prediction=compared["prediction"], tier=compared["tier"]) if compared else None,
-        abstained=item["abstained"],
-        score=item["score"],
-    )
+def _reject(row: RejectedRow, on_reject: Callable[[RejectedRow], None] | None) -> None:
+    if on_reject is None:
+        raise ServiceUnusableError(f"{row.source}: {row.reason}")
+    on_reject(row)
 
 
 def _retry_after(got: requests.Response) -> float:

@@ -11,7 +11,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from kg.errors import MirrorAccessError, MirrorError, MirrorTimeoutError, MirrorUnreachableError
+from kg.errors import (
+    MirrorAccessError,
+    MirrorError,
+    MirrorTimeoutError,
+    MirrorUnreachableError,
+    WebAddressError,
+)
 
 if TYPE_CHECKING:
     from neo4j import Driver, Session
@@ -71,8 +77,12 @@ class Address:
                 f"credentials do not belong into the address of {parts.hostname}; set {USER} and {PASSWORD} instead"
             )
         if parts.scheme not in SCHEMES:
-            more = "; Neo4j's bolt port, 7687 by default, is meant, not its web page" if "http" in parts.scheme else ""
-            raise MirrorError(f"{text}: the scheme must be one of {', '.join(SCHEMES)}, not {parts.scheme!r}{more}")
+            if parts.scheme in ("http", "https"):
+                raise WebAddressError(
+                    f"{text} is an address of the web; give a snapshot file, or a mirror's bolt port as "
+                    "bolt://localhost:7687, which is not Neo4j's web page"
+                )
+            raise MirrorError(f"{text}: the scheme must be one of {', '.join(SCHEMES)}, not {parts.scheme!r}")
         path = parts.path.strip("/")
         if not parts.hostname or parts.query or parts.fragment:
             raise MirrorError(f"{text} is no address of a Neo4j server; expected one as bolt://localhost:7687")

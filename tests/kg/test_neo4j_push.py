@@ -293,7 +293,7 @@ def test_wrong_use_of_the_command_line(small: Path, address: str, run: Run, tmp_
         (["verify", address], "name it"),
         (["verify", small, "--against", small], "are for mirrors"),
         (["push", tmp_path / "none", address], "no such file"),
-        (["push", small, "http://localhost:7474"], "the scheme must be one of bolt"),
+        (["push", small, "http://localhost:7474"], "an address of the web"),
         (["push", small, f"{address}/nowhere"], "no such database"),
         (["info", "ftp://localhost"], "the scheme must be one of bolt"),
     ):

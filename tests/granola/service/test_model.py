@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -130,7 +131,7 @@ def test_the_client_asks_for_it_as_for_the_rest(modelled: Running) -> None:
         many = list(client.make_ladders(rows, phrase="free"))
         assert [client.make(row, phrase="free").levels for row in rows] == [row.levels for row in many]
         assert many[1].levels[1].tiers[0].text == "Baden-Württemberg"
-        (verdict,) = client.match(["x"], [["a"], ["b"]], "Which level?", matcher="judge")
+        verdict = client.match("x", [["a"], ["b"]], "Which level?", matcher="judge")
         assert (verdict.level, verdict.rule) == (2, "judge")
         assert client.aggregate("Which?", ["Honolulu", "Hilo"], method="drag")["prediction"] == "a city in Hawaii"
 
@@ -215,6 +216,35 @@ def test_a_key_is_shown_to_its_server_alone(demo_snapshot: Path, monkeypatch: py
             if status == 503:
                 assert (got.status_code, got.json()["code"]) == (503, "model-access")
                 assert "model-access" in service.log.read_text()
+
+
+def test_a_model_that_is_away_is_told_as_that(demo_snapshot: Path) -> None:
+    with chatting() as (url, _):
+        pass
+    with serving(demo_snapshot, "--model", f"openai:{url}#gone", "--model-seconds", "8") as service:
+        got = post(service, "/v1/ladder", {**OBAMA, "phrase": "free"})
+        assert (got.status_code, got.json()["code"]) == (503, "model-unreachable")
+        assert url.partition("//")[2].partition("/")[0] not in got.text
+        batch = requests.post(f"{service.address}/v1/ladders?phrase=free", data=QUESTIONS, stream=True, timeout=30)
+        lines: list[bytes] = []
+        with suppress(requests.RequestException):
+            for line in batch.iter_lines():
+                lines.append(line)
+        assert json.loads(lines[-1])["problem"]["code"] == "model-unreachable"
+        assert is_well(service)
+
+
+def test_answers_are_kept_for_all_processes(demo_snapshot: Path, tmp_path: Path) -> None:
+    log = tmp_path / "asked.txt"
+    with (
+        chatting(log=str(log)) as (url, _),
+        serving(
+            demo_snapshot, "--model", f"openai:{url}#m", "--answers", str(tmp_path / "a.sqlite"), "--workers", "2"
+        ) as service,
+    ):
+        told = {post(service, "/v1/ladder", {**OBAMA, "phrase": "free"}).text for _ in range(12)}
+        assert len(told) == 1
+        assert len(log.read_text().splitlines()) == 2  # the reply, and the second one, as the first cannot be read
 
 
 def test_too_many_rows_for_the_model_are_refused(chat: str, demo_snapshot: Path) -> None:
