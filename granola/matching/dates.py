@@ -344,6 +344,8 @@ _AROUND = re.compile(
 @lru_cache(maxsize=1 << 13)
 def whole_date(text: str) -> Claim | None:
     """The date that `text` is, or None where it is something else or says more than a date."""
+    if not may_be_date(text):
+        return None
     lower = plain(text)
     if len(lower) == len(text) and (usual := _usual(lower, text)):
         return usual

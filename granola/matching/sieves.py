@@ -10,8 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from granola.matching import vocabulary
 from granola.matching.answer import Answer
-from granola.matching.bearers import is_acronym
-from granola.matching.divisions import country_adjective_keys, country_openings
+from granola.matching.divisions import country_adjective_keys, country_openings, is_country
 from granola.matching.folding import stem
 from granola.matching.gold import Tier
 from granola.matching.looser import LOOSER
@@ -28,21 +27,24 @@ def _joined(answer: Answer) -> Sequence[Tier]:
 
 
 def _countries(answer: Answer) -> Sequence[Tier]:
-    """All, where the answer has a word that a country's name begins with, or is an adjective of one."""
+    """Countries and faiths, where the answer has a word that a country's name begins with, or an adjective or faith."""
     said = not country_openings().isdisjoint(answer.present) or answer.own in country_adjective_keys()
-    return answer.tiers if said or not _FAITHS.isdisjoint(answer.loose) else ()
+    if not said and _FAITHS.isdisjoint(answer.loose):
+        return ()
+    return [tier for tier in answer.tiers if is_country(tier[2]) or tier[2][0] in _FAITHS]
 
 
 def _acronyms(answer: Answer) -> Sequence[Tier]:
     """Acronyms, where the answer has several words; names of as many words as its shortest word has letters."""
-    several = len(answer.texts) > 1
+    if len(answer.texts) > 1 and not answer.has_acronym:
+        return [tier for tier in answer.tiers if len(tier[2]) == 1 and tier[1].isupper()]
     letters = min([len(text) for text in answer.texts if len(text) > 1], default=1)
-    found = [
+    several = len(answer.texts) > 1
+    return [
         tier
         for tier in answer.tiers
-        if (1 < letters <= _initials(tier[2]) if len(tier[2]) > 1 else several and is_acronym(tier[1]))
+        if (1 < letters <= _initials(tier[2]) if len(tier[2]) > 1 else several and tier[1].isupper())
     ]
-    return found if found and answer.has_acronym else [tier for tier in found if len(tier[2]) == 1]
 
 
 def _initials(folded: tuple[str, ...]) -> int:
@@ -67,14 +69,14 @@ def _long_names(answer: Answer) -> Sequence[Tier]:
 
 def _phrases(answer: Answer) -> Sequence[Tier]:
     """Phrases all of whose words the answer has in some form."""
-    return [tier for tier, folds in answer.loose_tiers if len(folds) > 1 and _are_said(tier[2], folds, answer.stems)]
-
-
-def _are_said(folded: tuple[str, ...], folds: tuple[str, ...], stems: frozenset[str]) -> bool:
-    for word, fold in zip(folded, folds, strict=True):
-        if word not in vocabulary.FUNCTION and stem(fold) not in stems:
-            return False
-    return True
+    stems = answer.stems
+    return [
+        tier
+        for tier, folds in answer.loose_tiers
+        if len(folds) > 1
+        and (stem(folds[-1]) in stems or tier[2][-1] in vocabulary.FUNCTION)  # most fail here
+        and all(stem(fold) in stems or w in vocabulary.FUNCTION for w, fold in zip(tier[2], folds, strict=True))
+    ]
 
 
 def shared(answer: Answer) -> Sequence[Tier]:

@@ -207,9 +207,10 @@ def simple(text: str) -> tuple[str, ...] | None:
             return None
     if _MARKED.isdisjoint(tokens):
         return tuple(tokens)
-    if not _NUMBERISH.isdisjoint(tokens) or len([token for token in tokens if token in _LETTERS]) > 1:
+    if not _NUMBERISH.isdisjoint(tokens) or sum(map(_LETTERS.__contains__, tokens)) > 1:
         return None  # numbers in words; initials, which become one word
-    tokens = [SAME_WORD.get(token, token) for token in tokens]
+    if not SAME_WORD.keys().isdisjoint(tokens):
+        tokens = [SAME_WORD.get(token, token) for token in tokens]
     return (*[token for token in tokens[:-1] if token not in ARTICLES], tokens[-1])
 
 
