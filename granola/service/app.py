@@ -80,7 +80,7 @@ def _handle_errors(app: FastAPI, service: Service) -> None:
 
     async def http(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
-        allowed = (error.headers or {}).get("allow", "another method")
+        allowed = (error.headers or {}).get("Allow", "another method")
         codes = {
             404: ("path", "no such path; GET /v1/openapi.json tells those there are"),
             405: ("method", f"{request.method[:20]} is not what this path takes; it takes {allowed}"),

@@ -19,6 +19,7 @@ from kg.errors import KGError, MirrorError, SelectionError, SnapshotError
 
 MEDIA_TYPE = "application/problem+json"
 _UNREADABLE = "the snapshot cannot be read at the moment; ask again, and tell whoever runs this service if it stays so"
+_OPTION = re.compile(r"--([a-z]+(?:-[a-z]+)*)")  # messages name the command line's options; fields are called alike
 _SILENT = "the model gives no answer at the moment; ask again later, or without it"
 
 
@@ -82,7 +83,7 @@ def problem_of(error: Exception) -> Problem:
     if isinstance(error, MirrorError | SnapshotError | OSError):
         return Problem(503, code_of(error) if isinstance(error, KGError) else "snapshot", _UNREADABLE, retry_after=5)
     if isinstance(error, GranolaError | AbstractionError | SelectionError):
-        return Problem(422, code_of(error), str(error))
+        return Problem(422, code_of(error), _OPTION.sub(lambda found: found[1].replace("-", "_"), str(error)))
     return Problem(500, "internal", "the service has failed at this request; its log says where")
 
 

@@ -17,6 +17,7 @@ EXPECTED = {
     "answers": f"{_TEXT}; or a list of 1 to {MOST_ANSWERS} of them",
     "answer_qid": "an id as Q18094, or a list with one or null for each answer",
     "question_entity": 'a name, or an object with "text" and "qid"',
+    "name": "a name of 1 to 400 characters",
     "id": "a text of at most 200 characters, or a whole number",
     "language": "a language's code, as en or pt-br",
     "relation": "a property's id, as P19",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -278,24 +277,21 @@ def scores(request: Any, chosen: Matcher, *, most: int, judged: int) -> dict[str
     if isinstance(chosen, JudgeMatcher):
         said = given.predictions
         judge_ahead(chosen, [(row, said[row.id].text) for row in rows if row.id in said], most=judged)
-    try:
-        report = score(
-            rows,
-            given,
-            chosen,
-            lambda_=request.lambda_,
-            times=request.resamples,
-            seed=request.seed,
-            system=request.system,
-            allow_missing=request.allow_missing,
-            ignore_unknown=request.ignore_unknown,
-            rejected_rows=len(rejected),
-            tiers_hash=hash_of(b"".join(lines)),
-            snapshot=(request.snapshot or "unknown")[:SHORT],
-            prompts=(request.prompts or "")[:SHORT],
-        )
-    except PredictionError as error:  # in the words of the command line
-        raise PredictionError(re.sub(r"--([a-z]+)-([a-z]+)", r"\1_\2", str(error))) from None
+    report = score(
+        rows,
+        given,
+        chosen,
+        lambda_=request.lambda_,
+        times=request.resamples,
+        seed=request.seed,
+        system=request.system,
+        allow_missing=request.allow_missing,
+        ignore_unknown=request.ignore_unknown,
+        rejected_rows=len(rejected),
+        tiers_hash=hash_of(b"".join(lines)),
+        snapshot=(request.snapshot or "unknown")[:SHORT],
+        prompts=(request.prompts or "")[:SHORT],
+    )
     return report.to_json() | {
         "items": [item.to_json() for item in report.items],
         "rejected": [row.to_json() for row in (*rejected, *given.rejected)],

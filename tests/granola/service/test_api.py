@@ -251,6 +251,15 @@ def test_head_is_get_without_its_body(service: Running) -> None:
         got = requests.head(service.address + path, timeout=10)
         assert (got.status_code, got.content) == (200, b"")
     assert requests.head(f"{service.address}/v1/ladder", timeout=10).status_code == 405
+    put = requests.put(f"{service.address}/v1/ladder", timeout=10)
+    assert (put.status_code, put.json()["detail"]) == (405, "PUT is not what this path takes; it takes POST")
+
+
+def test_messages_speak_of_fields_and_not_of_options(service: Running) -> None:
+    asked = {"predictions": ["x"], "levels": [["a"]], "matcher": "em", "tau": 0.5}
+    got = requests.post(f"{service.address}/v1/match", json=asked, timeout=10)
+    assert (got.status_code, got.json()["code"]) == (422, "matcher")
+    assert "--" not in got.json()["detail"]
 
 
 def test_what_is_not_there_is_not_unmodified(service: Running) -> None:
