@@ -1,1 +1,1 @@
-"""GRANOLA scoring inside evaluation harnesses: an lm-evaluation-harness task and an inspect_ai scorer."""
+"""GRANOLA scoring inside evaluation harnesses: lm-evaluation-harness, inspect_ai, and Hugging Face's evaluate."""
