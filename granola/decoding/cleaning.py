@@ -105,6 +105,7 @@ _DEEDS = (
     "wrote|authored|composed|directed|founded|created|painted|performed|produced|designed|invented|discovered"
     "|established|developed|published|recorded|sang|built|owns|owned"
 )
+_DEED = re.compile(rf"\s(?:{_DEEDS})\s+")
 # "Jane Austen wrote it.": who stands first in a sentence about the subject.
 _DOER = re.compile(
     r"\A(?P<who>(?!(?i:it|this|that|he|she|they|the|a|an|who)\b)[^\W\d_]"
@@ -309,10 +310,11 @@ def _without_frame(text: str, subject: str | None) -> str:
             sentence = f"its{rest[2:]}"
         elif rest[:1] == ":" and rest[1:].strip():
             return rest[1:].strip()
-    if found := _DOER.match(text):
-        return found["who"]
-    if subject and (found := re.match(rf"(.{{2,80}}?)\s+(?:{_DEEDS})\s+{re.escape(subject)}\b", text, re.IGNORECASE)):
-        return found[1]
+    if deed := _DEED.search(text, 2):
+        if found := _DOER.match(text):
+            return found["who"]
+        if subject and text[deed.end() :].casefold().startswith(subject.casefold()):
+            return text[: deed.start()]
     for pattern in (_STATES, _DID, _ABOUT, _PARTICIPLE, _KIND):
         if (found := pattern.match(sentence)) and (rest := sentence[found.end() :].strip(" ,")):
             return rest
