@@ -225,14 +225,10 @@ def _result(asked: Asked, found: Found, report: ScoreReport | None) -> dict[str,
     most = max((t.bits or 0.0 for level in row.levels for t in level.tiers), default=0.0)
     levels = []
     for depth, level in enumerate(row.levels, 1):
-        bits = [tier.bits for tier in level.tiers if tier.bits is not None]
         levels.append(
             {
                 "number": depth,
-                "bits": max(bits, default=None),
-                "share": round(100 * max(bits) / most, 1) if bits and most else None,
-                "differ": len({round(one, 1) for one in bits}) > 1,
-                "tiers": [_tier(tier, found) for tier in level.tiers],
+                "tiers": [_tier(tier, found, most) for tier in level.tiers],
                 "matched": [item.prediction for item in items if item.verdict and item.verdict.level == depth],
             }
         )
@@ -281,7 +277,7 @@ def _entity(entity_id: str, found: Found) -> dict[str, Any]:
     return {"id": entity_id, "href": address(entity_id), **{key: named[key] for key in ("label", "description")}}
 
 
-def _tier(tier: Tier, found: Found) -> dict[str, Any]:
+def _tier(tier: Tier, found: Found, most: float) -> dict[str, Any]:
     rows = page_evidence.rows(tier.evidence)
     starts = {row.start for row in rows if row.anew}
     candidates = {one for note in found.links for one in (note.get("qid"), *note.get("rivals", ()))}
@@ -290,6 +286,7 @@ def _tier(tier: Tier, found: Found) -> dict[str, Any]:
         "qid": tier.qid,
         "href": address(tier.qid) if tier.qid else None,
         "bits": tier.bits,
+        "share": round(100 * tier.bits / most, 1) if tier.bits is not None and most else None,
         "also": tier.aliases[:SHOWN_ALIASES],
         "more": max(0, len(tier.aliases) - SHOWN_ALIASES),
         "rows": rows,

@@ -23,7 +23,7 @@ LINKED = {
     "given": "given by its id",
     "only": "nothing else carries the name",
     "smallest-id": "the smallest id of all that carry the name",
-    "label": "it is called just so",
+    "label": "this is its very name",
     "noun": "the question’s wording asks for such a thing",
     "class": "it is the kind of thing that is asked for",
     "frequency": "it is what such answers mean most often",

@@ -116,6 +116,21 @@ def test_how_the_question_was_read_is_named_and_linked(service: Running) -> None
         assert f'href="https://www.wikidata.org/wiki/{link}"' in text
 
 
+def test_values_that_are_not_of_today_stand_there_with_why(service: Running) -> None:
+    text = page(service, question="Which country is Istanbul located in?", answer="Turkey").text
+    (past,) = re.findall(r'<ul class="past">(.*?)</ul>', text, re.S)
+    said = [" ".join(re.sub(r"<[^>]+>", " ", one).split()) for one in past.split("</li>")[:-1]]
+    assert said == [
+        "Istanbul country Roman Empire from 0196, until 0395",
+        "Istanbul country Byzantine Empire from 0395, until 1453-05-29",
+        "Istanbul country Ottoman Empire from 1453-05-29, until 1922-11-01",
+    ]
+    assert len(set(re.findall(r'href="https://www.wikidata.org/wiki/Q406#(Q406\$[0-9A-F-]{36})"', past, re.I))) == 3
+    assert (
+        "<details" not in text[text.index('id="past"') : text.index('<ul class="past">')]
+    )  # in sight, not behind a fold
+
+
 def test_names_are_parted_by_what_no_name_holds(service: Running) -> None:
     ladder = requests.post(f"{service.address}/v1/ladder", json=OBAMA, timeout=10).json()
     names = re.findall(r"<li><bdi>([^<]*)</bdi></li>", page(service, **OBAMA).text)
