@@ -187,11 +187,17 @@ def gives_away(question: str, subject_text: str | None, names: Sequence[str]) ->
     """
     if not subject_text:
         return leaks_question(names[0], question)
-    head, *told = (part for part in _TOLD.split(subject_text) if part.strip())
-    said = {without_article(name) for name in (*variants(head), *told)}
+    said = _said_by(subject_text)
     return any(without_article(name) in said for name in names) or leaks_question(
         names[0], question.replace(subject_text, " ")
     )
+
+
+@lru_cache(maxsize=1 << 12)
+def _said_by(subject_text: str) -> frozenset[str]:
+    """The subject's name without article, and where its text says that it is."""
+    head, *told = (part for part in _TOLD.split(subject_text) if part.strip())
+    return frozenset(without_article(name) for name in (*variants(head), *told))
 
 
 def is_trivial(proposal: Proposal, relation: Relation) -> bool:

@@ -173,7 +173,7 @@ def said(response: str, *, subject: str | None = None, language: str = "en") -> 
     whole = _stated(text, subject)
     if not any(letter.isalnum() for letter in whole):
         return _abstention("abstain:empty")
-    declined = _refusal(whole, language)  # "The answer is unknown."
+    declined = None if whole == text else _refusal(whole, language)  # "The answer is unknown."
     if declined is not None and not declined.guess:
         return _abstention(declined.rule)
     return Said(text=_KIND.sub("", _PREPOSITION.sub("", whole)), whole=whole)

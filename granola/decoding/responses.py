@@ -93,6 +93,7 @@ class ResponseReader:
         self._ladders = Ladders(maker)
         self._chains = Chains(maker.graph, maker.gazetteer, maker.linker)
         self._language = maker.graph.shown_in
+        self._followed: set[str] = set()  # whose statements were looked along
 
     def read(self, rows: Sequence[SampleRow]) -> list[tuple[Reading, ...]]:
         """The readings of each row's responses, in their order; rows that are read together are read faster."""
@@ -173,9 +174,11 @@ class ResponseReader:
         )
         ids = [m.id for name in every for m in graph.find(name)]
         for _ in range(2):
+            new = [one for one in dict.fromkeys(ids) if one not in self._followed]
+            self._followed.update(new)
             ids = [
                 s.target
-                for one in dict.fromkeys(ids)
+                for one in new
                 if (entity := graph.entity(one))
                 for s in entity.statements
                 if s.target and s.property in _AHEAD
