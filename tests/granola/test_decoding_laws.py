@@ -1,0 +1,168 @@
+"""Drag-graph and self-consistency over a small world: laws that hold whatever is said."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from abstraction.rows import QARow
+from abstraction.tiers import Level, Tier
+from granola.decoding import Abstaining, Counting, DragGraph, SelfConsistency
+from granola.decoding.cleaning import Said, said
+from granola.decoding.responses import Reading, ResponseReader
+from granola.decoding.tally import tally
+from kg.terms import normalise
+from tests.decoding_world import BORN, MAKER, decide
+
+# What responses may be in the laws below.
+_SAID = st.sampled_from(
+    ["Hamburg", "Answer: Hamburg", "Hanse city", "Berlin", "Munich", "Munich, Bavaria", "Bavaria", "Germany", "Europe",
+     "Paris", "Paris, France", "France", "Springfield", "Springfield, Illinois", "Springfield, Massachusetts", "USA",
+     "Nowhere", "Nowhere, Bavaria", "Nowhere, Bavaria, Germany", "Somewhere, Nowhere", "I don't know", "It was Berlin.",
+     "1958", "near Hamburg", "the city of Munich", "Ich weiß es nicht."]
+)  # fmt: skip
+_RESPONSES = st.lists(_SAID, min_size=1, max_size=8)
+_SHARES = st.sampled_from([0.1, 0.25, 0.3, 0.5, 0.6, 0.75, 0.9, 1.0])
+_METHODS = st.one_of(
+    st.builds(
+        DragGraph,
+        support=_SHARES,
+        weigh=st.sampled_from([None, 0.0, 1.0, 3.0]),
+        abstaining=st.sampled_from(Abstaining),
+    ),
+    st.builds(SelfConsistency, counting=st.sampled_from(Counting), abstaining=st.sampled_from(Abstaining)),
+)
+
+
+@settings(deadline=None)
+@given(_SAID, _METHODS)
+def test_one_response_is_its_plain_form(response: str, method: DragGraph | SelfConsistency) -> None:
+    assert decide([response], method).text == said(response, subject="Hans Meyer").prediction
+
+
+@settings(deadline=None)
+@given(_RESPONSES, _METHODS, st.randoms())
+def test_the_order_of_responses_does_not_matter(
+    responses: list[str], method: DragGraph | SelfConsistency, random: object
+) -> None:
+    shuffled = list(responses)
+    random.shuffle(shuffled)  # type: ignore[attr-defined]
+    assert decide(responses, method) == decide(shuffled, method)
+
+
+@settings(deadline=None)
+@given(_RESPONSES, _SHARES)
+def test_the_answer_is_entailed_by_every_supporting_response(responses: list[str], share: float) -> None:
+    row = replace(BORN, samples=tuple(responses))
+    (readings,) = ResponseReader(MAKER).read([row])
+    counted = tally(readings, containers=lambda _: frozenset())
+    decision = DragGraph(support=share).decide(counted)
+    if decision.abstains:
+        return
+    claim = next(one for one in counted.claims if (one.text, one.qid) == (decision.text, decision.qid))
+    assert claim.support >= share * counted.answering
+    for number in claim.supporters:
+        text = said(responses[number], subject="Hans Meyer").text
+        longer = [said(other).text for other in responses if said(other).text.startswith(f"{text}, ")]
+        told = set.intersection(*map(_entailed, longer)) if longer else set()  # where a bare name lies, by the others
+        alike = claim.qid is None and _first(claim.text) == _first(text)  # a name that is not known, wherever it is put
+        assert alike or claim.qid in _entailed(text) | told
+
+
+def _first(text: str) -> str:
+    return normalise(text.partition(",")[0])
+
+
+_AMOUNTS = st.lists(
+    st.sampled_from(["1.8 m", "180 cm", "5 ft 11 in", "6 feet", "1.83 m", "71 inches", "2 km", "12k", "1.8", "70 kg"]),
+    min_size=1,
+    max_size=6,
+)
+
+
+@settings(deadline=None)
+@given(_AMOUNTS, _SHARES, _SHARES, st.randoms())
+def test_the_laws_hold_of_amounts_in_several_units(
+    amounts: list[str], one: float, other: float, random: object
+) -> None:
+    row = replace(BORN, question="How tall is Foo?", relation="P2048", samples=tuple(amounts))
+    (readings,) = ResponseReader(MAKER).read([row])
+    counted = tally(readings, containers=lambda _: frozenset())
+    loose, strict = (DragGraph(support=share).decide(counted) for share in sorted((one, other)))
+    order = [claim.text for claim in counted.claims]
+    assert strict.abstains or order.index(loose.text) <= order.index(strict.text)
+    shuffled = list(amounts)
+    random.shuffle(shuffled)  # type: ignore[attr-defined]
+    asked = {"question": row.question, "relation": "P2048"}
+    assert decide(amounts, **asked) == decide(shuffled, **asked)
+    assert decide(amounts[:1], **asked).text == amounts[0]
+
+
+# What the responses mean, by hand; a bare Springfield is whichever another response tells.
+_MEANT = {
+    "Hamburg": ["Q1055"], "Hanse city": ["Q1055"], "Berlin": ["Q64"], "Munich": ["Q1726"], "Bavaria": ["Q980"],
+    "Nowhere, Bavaria, Germany": ["Q980"], "near Hamburg": ["Q183"], "Munich, Bavaria": ["Q1726"],
+    "Nowhere, Bavaria": ["Q980"], "Germany": ["Q183"], "Europe": ["Q46"],
+    "Paris": ["Q90"], "Paris, France": ["Q90"], "France": ["Q142"], "USA": ["Q30"], "Springfield": ["Q28515", "Q49158"],
+    "Springfield, Illinois": ["Q28515"], "Springfield, Massachusetts": ["Q49158"],
+}  # fmt: skip
+
+
+def _entailed(text: str) -> set[str | None]:
+    """Ids of the tiers of the ladders of what a text may mean, as `granola tiers` makes them."""
+    out: set[str | None] = set()
+    for qid in _MEANT.get(text, ()):
+        row = QARow(id="1", question=BORN.question, answers=(text,), answer_qids=(qid,), relation="P19")
+        out |= {tier.qid for level in MAKER.make(row).levels for tier in level.tiers}
+    return out - {None}
+
+
+@settings(deadline=None)
+@given(_RESPONSES, _SHARES, _SHARES, st.sampled_from([None, 1.0, 2.0]))
+def test_more_support_demanded_never_gives_a_finer_answer(
+    responses: list[str], one: float, other: float, weigh: float | None
+) -> None:
+    low, high = sorted((one, other))
+    (readings,) = ResponseReader(MAKER).read([replace(BORN, samples=tuple(responses))])
+    counted = tally(readings, containers=lambda _: frozenset())
+    loose = DragGraph(support=low, weigh=weigh).decide(counted)
+    strict = DragGraph(support=high, weigh=weigh).decide(counted)
+    if strict.abstains:
+        return
+    assert not loose.abstains
+    for reading in readings:  # in every ladder that holds both
+        places = {tier.qid or tier.text: depth for depth, level in enumerate(reading.levels) for tier in level.tiers}
+        first, second = (places.get(found.qid or found.text) for found in (loose, strict))
+        assert first is None or second is None or second >= first
+
+
+# Ladders that no world need have: any tiers on any levels.
+_TIER = st.sampled_from("abcdefgh").map(lambda name: Tier(text=name, qid=f"Q{ord(name)}"))
+_LADDERS = st.lists(st.lists(_TIER, min_size=1, max_size=2), min_size=1, max_size=4)
+
+
+def _reading(levels: list[list[Tier]]) -> Reading:
+    text = " / ".join(" ".join(tier.text for tier in level) for level in levels)  # what says the same is read the same
+    return Reading(
+        said=Said(text=text, whole=text), levels=tuple(Level(tiers=tuple(level)) for level in levels), linked=True
+    )
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(_LADDERS, min_size=1, max_size=6), _SHARES, _SHARES, st.randoms())
+def test_the_laws_hold_of_ladders_that_contradict_each_other(
+    ladders: list[list[list[Tier]]], one: float, other: float, random: object
+) -> None:
+    readings = [_reading(levels) for levels in ladders]
+    counted = tally(readings, containers=lambda _: frozenset())
+    for claim in counted.claims:
+        held = {n for n, r in enumerate(readings) if any(t.qid == claim.qid for lv in r.levels for t in lv.tiers)}
+        assert claim.supporters == held
+    low, high = sorted((one, other))
+    loose, strict = (DragGraph(support=share).decide(counted) for share in (low, high))
+    order = [claim.qid for claim in counted.claims]
+    assert strict.abstains or order.index(loose.qid) <= order.index(strict.qid)
+    random.shuffle(readings)  # type: ignore[attr-defined]
+    assert DragGraph(support=low).decide(tally(readings, containers=lambda _: frozenset())) == loose
