@@ -15,6 +15,7 @@ from kg.selection import set_aside as left_out
 from kg.terms import fallback_chain
 
 MOST_STATEMENTS = 2_000
+MOST_SET_ASIDE = 50  # of one entity
 
 
 def read_entity(holding: Holding, entity_id: str) -> Entity:
@@ -68,14 +69,12 @@ def set_aside(holding: Holding, pairs: Iterable[tuple[str, str]], *, language: s
     out = []
     for subject, entity in holding.store.entities(list(wanted)).items():
         groups = [[s for s in entity.statements if s.property == prop] for prop in wanted[subject]]
-        past = [found for group in groups for found in left_out(group, historical=historical)]
+        past = [found for group in groups for found in left_out(group, historical=historical)][:MOST_SET_ASIDE]
         if not past:
             continue
         mentioned = _mentioned([entity.id], [s for s, _ in past])
         labels = {i: n["label"] for i, n in named(holding, mentioned, language).items() if n["label"]}
-        out += [
-            {"subject": entity.id, **_statement(s, False), "because": str(why), "names": labels} for s, why in past[:50]
-        ]
+        out += [{"subject": entity.id, **_statement(s, False), "because": str(why), "names": labels} for s, why in past]
     return out
 
 

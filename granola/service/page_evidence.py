@@ -77,11 +77,17 @@ def past(one: Mapping[str, Any]) -> tuple[Row, str]:
         if value
         else Part(kind="value", text=one.get("text") or {"somevalue": "unknown", "novalue": "none"}[one["kind"]])
     )
-    times = ", ".join(f"{word} {one[key]}" for word, key in _TIMES if one.get(key))
+    times = ", ".join(f"{word} {_date(one[key])}" for word, key in _TIMES if one.get(key))
     why = SetAside(one["because"])
     reason = times if why is SetAside.ENDED and one.get("end") else ", ".join(filter(None, (_WHY[why], times)))
     relation = Part(kind="relation", text=names.get(prop, prop), href=href, title=prop)
     return Row(parts=(entity(subject, names.get(subject)), relation, said)), reason
+
+
+def _date(text: str) -> str:
+    """A date as evidence has it, without the zeros before its year, and with BCE for the minus."""
+    plain = text.removeprefix("-").lstrip("0")
+    return f"{plain} BCE" if text.startswith("-") else plain
 
 
 def _parts(step: Evidence) -> tuple[Part, ...]:

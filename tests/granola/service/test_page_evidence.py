@@ -68,6 +68,7 @@ def test_what_is_no_entity_stands_there_as_it_is() -> None:
     [
         ({"because": "ended", "start": "1898", "end": "1959"}, "from 1898, until 1959"),
         ({"because": "ended"}, "has ended"),
+        ({"because": "ended", "start": "-0027", "end": "0395-01-17"}, "from 27 BCE, until 395-01-17"),
         ({"because": "not-preferred"}, "WikiData prefers another value"),
         ({"because": "deprecated", "end": "1959"}, "marked as wrong (deprecated), until 1959"),
         ({"because": "historical"}, "exists no more"),
