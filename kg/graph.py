@@ -44,6 +44,7 @@ class Graph:
         self._found: dict[str, tuple[NameMatch, ...]] = {}
         self._sizes: dict[str, int] = {}
         self._current: dict[tuple[str, str], list[Statement]] = {}
+        self._targets: dict[tuple[str, str], tuple[str, ...]] = {}  # of what is in `_current`
         self._historical: dict[str, bool] = {}
 
     def fetch(self, ids: Iterable[str]) -> None:
@@ -52,7 +53,7 @@ class Graph:
         if not wanted:
             return
         if len(self._entities) + len(wanted) > self._capacity:
-            for kept in (self._entities, self._current, self._historical):
+            for kept in (self._entities, self._current, self._targets, self._historical):
                 kept.clear()
         got = self.store.entities(wanted, languages=self._languages, properties=self._properties)
         for i in wanted:
@@ -75,6 +76,7 @@ class Graph:
         self._superclasses.pop(entity_id, None)
         for key in [key for key in self._current if key[0] == entity_id]:
             del self._current[key]
+            self._targets.pop(key, None)
 
     def entity(self, entity_id: str) -> Entity | None:
         """The entity with the terms of the languages' fallback chains, or None where the snapshot lacks it."""
@@ -155,7 +157,12 @@ class Graph:
 
     def targets(self, entity_id: str, prop: str) -> tuple[str, ...]:
         """Ids that the current statements of a property point to, without repeats."""
-        return tuple(dict.fromkeys(s.target for s in self.current(entity_id, prop) if s.target))
+        key = (entity_id, prop)
+        known = self._targets.get(key)
+        if known is None:
+            held = self.current(entity_id, prop)
+            known = self._targets[key] = tuple(dict.fromkeys(s.target for s in held if s.target))
+        return known
 
     def classes(self, entity_id: str) -> tuple[str, ...]:
         """The P31 values of best rank, ended or not decided by `current`."""
