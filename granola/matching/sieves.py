@@ -23,6 +23,8 @@ Sieve = Callable[[Answer], Sequence[Tier]]
 def _joined(answer: Answer) -> Sequence[Tier]:
     """Tiers whose letters stand in the answer's."""
     joined = answer.joined
+    if len(joined) < 3:
+        return ()
     return [tier for tier, folds in answer.loose_tiers if folds[0] in joined and "".join(folds) in joined]
 
 

@@ -97,13 +97,14 @@ def words(text: str) -> tuple[Word, ...]:
     single = numbers = False
     same = text.isascii()
     lower = text.lower() if same else text
-    parts = (_RUN if same and not _JOINED.search(lower) else _TOKEN).split(lower)
+    plainly = same and not _JOINED.search(lower)
+    parts = iter((_RUN if plainly else _TOKEN).split(lower))
     end, gap = 0, ""
-    for between, token in zip(parts[::2], parts[1::2], strict=False):  # gaps and words take turns; a gap is last
+    for between, token in zip(parts, parts, strict=False):  # gaps and words take turns; a gap is last
         gap += between
         start = end + len(between)
         end = start + len(token)
-        folded = token.lower() if token.isascii() and token.isalnum() else _fold(token)
+        folded = token if plainly else token.lower() if token.isascii() and token.isalnum() else _fold(token)
         if not folded:
             gap += token
             continue
