@@ -45,6 +45,7 @@ class Graph:
         self._sizes: dict[str, int] = {}
         self._current: dict[tuple[str, str], list[Statement]] = {}
         self._targets: dict[tuple[str, str], tuple[str, ...]] = {}  # of what is in `_current`
+        self._looked_at: dict[str, list[str]] = {}  # an entity's properties in it
         self._historical: dict[str, bool] = {}
 
     def fetch(self, ids: Iterable[str]) -> None:
@@ -53,7 +54,7 @@ class Graph:
         if not wanted:
             return
         if len(self._entities) + len(wanted) > self._capacity:
-            for kept in (self._entities, self._current, self._targets, self._historical):
+            for kept in (self._entities, self._current, self._targets, self._looked_at, self._historical):
                 kept.clear()
         got = self.store.entities(wanted, languages=self._languages, properties=self._properties)
         for i in wanted:
@@ -74,9 +75,9 @@ class Graph:
         self._entities.pop(entity_id, None)
         self._historical.pop(entity_id, None)
         self._superclasses.pop(entity_id, None)
-        for key in [key for key in self._current if key[0] == entity_id]:
-            del self._current[key]
-            self._targets.pop(key, None)
+        for prop in self._looked_at.pop(entity_id, ()):
+            self._current.pop((entity_id, prop), None)
+            self._targets.pop((entity_id, prop), None)
 
     def entity(self, entity_id: str) -> Entity | None:
         """The entity with the terms of the languages' fallback chains, or None where the snapshot lacks it."""
@@ -149,6 +150,7 @@ class Graph:
             if len(found) > 1:
                 self.fetch(s.target for s in found if s.target)
             known = self._current[key] = current(found, historical=self.is_historical) if found else []
+            self._looked_at.setdefault(entity_id, []).append(prop)
         return known
 
     def held_at(self, entity_id: str, prop: str, at: TimeValue) -> list[Statement]:
