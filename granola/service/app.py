@@ -17,7 +17,7 @@ from starlette.exceptions import HTTPException
 from abstraction.errors import AbstractionError
 from granola import __version__
 from granola.errors import GranolaError
-from granola.service import documents, work
+from granola.service import documents, problem_page, work
 from granola.service.entities import entity_json
 from granola.service.gate import SNAPSHOT_HEADER, App, Gate
 from granola.service.holding import Holding
@@ -86,7 +86,7 @@ def _handle_errors(app: FastAPI, service: Service) -> None:
             405: ("method", f"{request.method[:20]} is not what this path takes; it takes {allowed}"),
         }
         code, detail = codes.get(error.status_code, ("http", str(error.detail)))
-        answer = told(Problem(error.status_code, code, detail))
+        answer = told(Problem(error.status_code, code, detail), in_words=problem_page.is_wanted(request.scope))
         answer.headers.update(error.headers or {})
         return answer
 

@@ -15,6 +15,7 @@ from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from typing import Any
 
 from granola import __version__
+from granola.service import problem_page
 from granola.service.desk import Desk
 from granola.service.guard import Guard
 from granola.service.lane import LARGE, SMALL, Lane
@@ -100,7 +101,7 @@ class Gate:
                 log.exception("%s %s failed", _method(scope), _route(scope))
             if answer.status:
                 return  # too late for another answer: the server cuts the connection, so that nobody takes it for whole
-            await self._refuse(problem, receive, answer)
+            await self._refuse(problem, scope, receive, answer)
         finally:
             self._metrics.in_flight.dec()
             if counted:
@@ -162,14 +163,15 @@ class Gate:
                 raise overloaded("too much is being received at the moment", retry_after=2)
             more = message.get("more_body", False)
 
-    async def _refuse(self, problem: Problem, receive: Receive, answer: _Answer) -> None:
+    async def _refuse(self, problem: Problem, scope: Scope, receive: Receive, answer: _Answer) -> None:
         """Answer a problem; where a body is still coming, read it away for a moment, so that the answer is seen."""
         self._metrics.refused.labels(problem.code).inc()
-        body = problem.body()
+        in_words = problem_page.is_wanted(scope)
+        body = problem_page.page(problem) if in_words else problem.body()
+        media_type = problem_page.MEDIA_TYPE if in_words else MEDIA_TYPE
         closing = [(b"connection", b"close")] if problem.status in (408, 413) else []
-        await answer(
-            {"type": "http.response.start", "status": problem.status, "headers": _encoded(problem, body, *closing)}
-        )
+        headers = _encoded(problem, body, *closing, media_type=media_type)
+        await answer({"type": "http.response.start", "status": problem.status, "headers": headers})
         await answer({"type": "http.response.body", "body": body, "more_body": bool(closing)})
         if closing:
             try:
@@ -216,9 +218,11 @@ class _Answer:
         await self._send(message)
 
 
-def _encoded(problem: Problem, body: bytes, *more: tuple[bytes, bytes]) -> list[tuple[bytes, bytes]]:
+def _encoded(
+    problem: Problem, body: bytes, *more: tuple[bytes, bytes], media_type: str = MEDIA_TYPE
+) -> list[tuple[bytes, bytes]]:
     """A problem's headers as ASGI has them."""
-    headers = {"content-type": MEDIA_TYPE, "content-length": str(len(body)), **problem.headers()}
+    headers = {"content-type": media_type, "content-length": str(len(body)), **problem.headers()}
     return [*((key.lower().encode(), value.encode()) for key, value in headers.items()), *more]
 
 

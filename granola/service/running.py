@@ -9,6 +9,7 @@ from collections.abc import Mapping
 
 from fastapi import Response
 
+from granola.service import problem_page
 from granola.service.bench import Bench
 from granola.service.desk import Desk
 from granola.service.gate import SNAPSHOT_HEADER
@@ -65,9 +66,13 @@ class Service:
             raise no_model()
         return self.models
 
-    def told(self, problem: Problem) -> Response:
-        """The answer that is a problem."""
+    def told(self, problem: Problem, *, in_words: bool = False) -> Response:
+        """The answer that is a problem, `in_words` for a browser."""
         self.metrics.refused.labels(problem.code).inc()
+        if in_words:
+            return Response(
+                problem_page.page(problem), problem.status, problem.headers(), media_type=problem_page.MEDIA_TYPE
+            )
         return Response(problem.body(), problem.status, problem.headers(), media_type=MEDIA_TYPE)
 
     def failed(self, error: Exception) -> Response:

@@ -161,7 +161,9 @@ def test_under_a_token_it_asks_for_a_password(look: Any, browser: Any, demo_snap
         assert page.locator("#copy button").count() == 4  # its script was let through, too
         assert token not in page.content() + page.url
         context = browser.new_context(http_credentials={"username": "anybody", "password": "another"})
-        assert context.new_page().goto(secret.address).status == 401
+        refused = context.new_page()
+        assert refused.goto(secret.address).status == 401
+        assert "wants its token" in refused.locator("main").inner_text()
         context.close()
 
 

@@ -201,6 +201,21 @@ def test_errors_are_told_on_the_page_and_the_form_is_kept(
     assert html.escape(query["question"]) in got.text
 
 
+def test_a_browser_is_told_in_words_and_a_program_in_json(service: Running) -> None:
+    browser = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
+    got = requests.get(f"{service.address}/nothing", headers=browser, timeout=10)
+    assert got.status_code == 404
+    assert got.headers["Content-Type"].startswith("text/html")
+    assert "<p>No such path;" in got.text
+    for path, headers in (("/nothing", {}), ("/v1/nothing", browser), ("/v1/entity/Q999999999", browser)):
+        got = requests.get(service.address + path, headers=headers, timeout=10)
+        assert got.headers["Content-Type"] == "application/problem+json"
+    strange = requests.get(service.address, headers={**browser, "Host": "<b>elsewhere</b>"}, timeout=10)
+    assert strange.status_code in (400, 421)
+    assert strange.headers["Content-Type"].startswith("text/html")
+    assert "<b>" not in strange.text
+
+
 @pytest.mark.parametrize("field", FIELDS)
 def test_hostile_text_is_text(service: Running, field: str) -> None:
     got = page(service, **{**OBAMA, field: HOSTILE})
