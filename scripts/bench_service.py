@@ -37,6 +37,7 @@ from kg.store import open_store
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 TICKS = os.sysconf("SC_CLK_TCK")
 QUESTIONS = 4_000
+CROWD = 160  # connections of an overload
 ASKED = {"question": "Where was Barack Obama born?", "answer": "Honolulu"}
 SCRIPT = """
 local bodies, at = {}, 0
@@ -249,13 +250,14 @@ def overload(service: Service, folder: Path, seconds: int, sustained: float) -> 
 
     watching = threading.Thread(target=watch)
     watching.start()
-    told = steady(service, folder, seconds, 4 * sustained, 480, counting=True)
+    told = steady(service, folder, seconds, 4 * sustained, CROWD, counting=True)
     ended = time.perf_counter()
     stop.set()
     taken = well_again(service, ended)
     watching.join()
     line(
-        f"overload, {4 * sustained:,.0f} requests/s wanted, 480 connections, {seconds} s", told | {"memory": memory[-1]}
+        f"overload, {4 * sustained:,.0f} requests/s wanted, {CROWD} connections, {seconds} s",
+        told | {"memory": memory[-1]},
     )
     print(f"    statuses: {told['statuses']}; of one more client's, other than 200 and 503: {strange or 'none'}")
     refused.sort()
