@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 
 from abstraction.languages import language
+from granola.matching.mojibake import spaced
 from granola.matching.words import plain
 
 
@@ -229,5 +230,5 @@ def _begins(sentence: str) -> str | None:
 
 def abstention(text: str, code: str = "en") -> str | None:
     """The name of the pattern by which `text` offers no answer at all, or None; `code` as in `refusal`."""
-    found = refusal(text, code)
+    found = refusal(spaced(text), code)
     return found.rule if found is not None and not found.guess else None

@@ -11,7 +11,7 @@ from granola.matching.divisions import ABBREVIATIONS, country_adjectives, countr
 from granola.matching.folding import loose_key
 from granola.matching.forms import initials_match
 from granola.matching.gold import Tier
-from granola.matching.people import Person, compatible, person, whole_person
+from granola.matching.people import Person, compatible, contradict, person, whole_person
 
 Found = Iterator[Mention]
 DELICATE = 3  # letters up to which a name is as likely a word or a code
@@ -52,6 +52,25 @@ def by_person(answer: Answer, tier: Tier) -> Found:
                 yield Mention(tier[0], tier[1], start, stop)
         elif _stands_for_all(answer, start, stop, wanted):
             yield Mention(tier[0], tier[1], start, stop)
+
+
+def is_another_person(answer: Answer, level: int, start: int, end: int) -> bool:
+    """Whether the words [start, end) have a name that a fuller name of the level contradicts.
+
+    George H. W. Bush, where a level has George Bush, but George W. Bush as well.
+    """
+    fuller = [p for number, name, _ in answer.tiers if number == level and (p := whole_person(name)) is not None]
+    families = {own.family for own in fuller if len(own.given) > 1}
+    for index in range(start, end) if not families.isdisjoint(answer.texts[start:end]) else ():
+        if answer.texts[index] not in families:
+            continue
+        stop = index + 1 + (not vocabulary.SUFFIXES.isdisjoint(answer.texts[index + 1 : index + 2]))
+        said = person(answer.words[_run_before(answer, index + 1) : stop], answer.text)
+        if said is None or not any(contradict(said, own) for own in fuller):
+            continue
+        if not any(len(own.given) == len(said.given) and compatible(said, own) for own in fuller):
+            return True
+    return False
 
 
 def _run_before(answer: Answer, end: int) -> int:

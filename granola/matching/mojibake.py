@@ -48,3 +48,21 @@ def _mended(text: str) -> str:
 def mended(text: str) -> str:
     """The text with mojibake undone and every kind of blank a plain one; most texts are returned as they are."""
     return text if text.isascii() else _mended(text)
+
+
+def spaced(text: str) -> str:
+    """A text with one blank wherever there are several, without bold type and marks that nobody sees.
+
+    Lines stay lines. What stands in quotation marks as a whole stands without them.
+    """
+    if not text.isascii():
+        text = _UNSEEN.sub("", text)
+    text = "\n".join([" ".join(line.split()) for line in text.split("\n")]) if "\n" in text else " ".join(text.split())
+    if "**" in text:
+        text = _BOLD.sub(r"\1", text)
+    return text[1:-1] if text[:1] in _QUOTES and _QUOTES.get(text[:1]) == text[-1:] and len(text) > 2 else text
+
+
+_UNSEEN = re.compile("[\u200b-\u200f\u2060\ufeff\u00ad]")
+_BOLD = re.compile(r"\*\*(?=\S)([^*]+)(?<=\S)\*\*")
+_QUOTES = {'"': '"', "“": "”", "«": "»", "„": "“"}

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from granola.matching import vocabulary
 from granola.matching.answer import SENTENCE_END, Answer, Mention
 from granola.matching.divisions import ABBREVIATIONS, division, is_adjective, nation
+from granola.matching.people import person, tells_by_initials
 from granola.matching.words import key
 
 
@@ -177,9 +178,13 @@ def _has_a_name_behind(answer: Answer, mention: Mention) -> bool:
         return False
     if (answer.of_places or answer.asks_place) and _is_a_container(answer, right):
         return False  # Chicago Illinois
-    if word.text in ("jr", "junior"):  # Al Gore Jr.; the elder and the third are told by their number
-        return False
+    if word.text in _JUNIOR:  # Al Gore Jr., but not John F. Kennedy Jr.; the elder and the third have their number
+        said = person(answer.words[mention.start : right], answer.text)
+        return said is not None and tells_by_initials(said)
     return word.text not in vocabulary.FUNCTION | vocabulary.KINDS and word.text not in answer.asked
+
+
+_JUNIOR = frozenset({"jr", "junior"})
 
 
 def _is_a_container(answer: Answer, index: int) -> bool:

@@ -9,13 +9,14 @@ from functools import lru_cache
 from granola.matching import vocabulary
 from granola.matching.amounts import whole_amount
 from granola.matching.answer import Answer, Mention
-from granola.matching.bearers import Found
+from granola.matching.bearers import Found, is_another_person
 from granola.matching.dates import whole_date
 from granola.matching.divisions import is_adjective, is_known
 from granola.matching.folding import loose_key
 from granola.matching.forms import forms as other_forms
 from granola.matching.gold import Tier
 from granola.matching.people import whole_person
+from granola.matching.surroundings import is_told_as_a_division
 from granola.matching.verdict import Comparison, Verdict
 from granola.matching.words import ARTICLES, drop_articles, key, words
 
@@ -40,6 +41,8 @@ def near(answer: Answer, limit: int | None = None) -> Verdict | None:
         if whole_date(name) or whole_amount(name):
             continue  # 1961 is coarser than August 1961, not nearly it
         claimed = [word for word in said if word in folded or word not in answer.asked]
+        if len(claimed) < len(said) and not answer.claimed:
+            continue  # Charles Darwin for Robert Darwin, where it is asked for the father of the former
         if tuple(claimed) != folded and tuple(claimed) in answer.keys:
             continue  # New York, where that is a tier, for New York City
         forms = short_forms(name, answer.asks_study)
@@ -48,7 +51,9 @@ def near(answer: Answer, limit: int | None = None) -> Verdict | None:
             if tuple(claimed) in forms
             else _likeness(claimed, folded, name=name, indefinite=indefinite, of_places=answer.of_places)
         )
-        if score >= NEAR:
+        if score >= NEAR and not (
+            is_another_person(answer, level, 0, len(answer.words)) or _is_a_division(answer, level, name)
+        ):
             return Verdict(
                 level=level + 1,
                 rule="near",
@@ -56,6 +61,13 @@ def near(answer: Answer, limit: int | None = None) -> Verdict | None:
                 score=score,
             )
     return None
+
+
+def _is_a_division(answer: Answer, level: int, name: str) -> bool:
+    """Whether a short answer makes a division of a town's name: Isfahan Province."""
+    return any(
+        is_told_as_a_division(answer, Mention(level, name, start, start + 1)) for start in range(len(answer.words))
+    )
 
 
 @lru_cache(maxsize=1 << 16)
@@ -85,6 +97,8 @@ def _likeness(said: Sequence[str], tier: Sequence[str], *, name: str, indefinite
     """
     if set(said).isdisjoint(tier):
         return 0.0
+    if vocabulary.kinds_differ(frozenset(said), frozenset(tier)):
+        return 0.0  # New York State and New York City
     ours, theirs = ([w for w in words if w not in _EMPTY] for words in (said, tier))
     ours, theirs = ([w for w in words if w not in vocabulary.KINDS] or words for words in (ours, theirs))
     more, fewer = Counter(ours) - Counter(theirs), Counter(theirs) - Counter(ours)

@@ -115,17 +115,36 @@ def compatible(one: Person, other: Person) -> bool:
     shorter, longer = sorted((one, other), key=lambda who: len(who.given))
     if not shorter.given or not _same(shorter, 0, longer, 0):
         return False
+    if one.suffix != other.suffix and (
+        len(shorter.given) < len(longer.given) or tells_by_initials(one) or tells_by_initials(other)
+    ):
+        return False  # John F. Kennedy and his son
     middle_s, middle_l = len(shorter.given) - 1, len(longer.given) - 1
     if middle_s and middle_s != middle_l and _all_initials(one, 1) and _all_initials(other, 1):
         return False  # George W. and George H. W.
     place = 1
     for index in range(1, len(shorter.given)):
+        first = place
         while place < len(longer.given) and not _same(shorter, index, longer, place):
             place += 1
         if place == len(longer.given):
             return False
+        if place > first and (index in shorter.initials or place in longer.initials):
+            return False  # George W. and George Herbert Walker
         place += 1
     return True
+
+
+def contradict(one: Person, other: Person) -> bool:
+    """Whether two names of one family and first name have middle names that cannot be one person's."""
+    if len(one.given) < 2 or len(other.given) < 2 or one.family != other.family:
+        return False
+    return _same(one, 0, other, 0) and not compatible(one, other)
+
+
+def tells_by_initials(who: Person) -> bool:
+    """Whether a name has middle names and all are initials, as in `John F. Kennedy`, who has a son John F. Kennedy."""
+    return len(who.given) > 1 and _all_initials(who, 1)
 
 
 def _all_initials(who: Person, start: int) -> bool:

@@ -24,17 +24,19 @@ from granola.matching import gold, tongues
 from granola.matching.abstention import refusal
 from granola.matching.amounts import amounts, counted
 from granola.matching.answer import Answer, Mention
+from granola.matching.bearers import is_another_person
 from granola.matching.dates import dates
 from granola.matching.events import tells_of_another
 from granola.matching.folding import loose_key
 from granola.matching.looser import LOOSER, WHOLE, Looser
-from granola.matching.mojibake import joined, mended
+from granola.matching.mojibake import joined, mended, spaced
 from granola.matching.near import near
 from granola.matching.ranges import Claim
+from granola.matching.restated import restates_at
 from granola.matching.sieves import SIEVES, UNSHARED, shared
 from granola.matching.valued import valued
 from granola.matching.verdict import Comparison, Levels, Verdict
-from granola.matching.vetoes import ELSEWHERE, PART, VETOES
+from granola.matching.vetoes import ELSEWHERE, PART, RESTATED, VETOES
 from granola.matching.words import key, plain
 
 EXAMINED = 20_000  # characters of a prediction
@@ -66,14 +68,16 @@ class RulesMatcher:
 
     def match(self, prediction: str, levels: Levels, question: str | None = None) -> Verdict:
         """The verdict of the first rule that decides; repeating words of `question` claims nothing."""
-        prediction = _numbers_joined(joined(_beginning(mended(prediction))))
+        prediction = _numbers_joined(joined(spaced(_beginning(mended(prediction)))))
         names = gold.mended_names(tuple(map(tuple, levels)))
         if found := _exact(prediction, names):
             return found
         code = language(self.language).code
         declined = refusal(prediction, code)
         if declined is None:
-            return _judge(prediction, names, question, code)
+            bare = _unframed(prediction)
+            found = None if bare is prediction else _exact(bare, names)
+            return found or _judge(bare, names, question, code)
         offer = "" if tells_of_another(question, declined.offer) else declined.offer
         verdict = _exact(offer, names) or _judge(offer, names, question, code) if offer else None
         if verdict is not None and (verdict.level is not None or declined.guess):
@@ -95,6 +99,19 @@ def _numbers_joined(text: str) -> str:
     if len(text) > SHORT or not _PARTED.search(text):
         return text
     return _PARTED.sub(lambda found: found[1] or found[2], text)
+
+
+_FRAME = re.compile(
+    r"\W*(?:so |thus |therefore |hence )?,? ?(?:the|my) (?:\w+ )?answer (?:is|was|would be|:):? ?(?=\w)", re.IGNORECASE
+)
+
+
+def _unframed(text: str) -> str:
+    """What `The answer is` introduces, where a text begins so; a name is the same with it and without."""
+    if "nswer" not in text[:40] and "NSWER" not in text[:40]:
+        return text
+    found = _FRAME.match(text)
+    return text[found.end() :] if found else text
 
 
 def _exact(prediction: str, levels: gold.Names) -> Verdict | None:
@@ -144,7 +161,11 @@ def _stated(kind: str, read: _Read, prediction: str, question: str | None) -> tu
     if kind == "amount" and question and len(claims) > 1:
         claims = _of_what_is_counted(claims, prediction, question)
     asked = {(claim.low, claim.high) for claim in read(question)} if question else set()
-    return tuple(claim for claim in claims if (claim.low, claim.high) not in asked) or claims
+    told = tuple(claim for claim in claims if (claim.low, claim.high) not in asked)
+    if told or not claims:
+        return told
+    answer = Answer(prediction, (), question)
+    return tuple(claim for claim in claims if not restates_at(answer, claim.start, claim.end))
 
 
 def _of_what_is_counted(claims: tuple[Claim, ...], text: str, question: str) -> tuple[Claim, ...]:
@@ -173,7 +194,8 @@ def _named(answer: Answer) -> Verdict:
         if veto == ELSEWHERE:  # a wrong finer claim is not saved by a right coarser one
             break
     limit = _above(best)
-    if refused is not None and refused.rule != PART:  # what is taken back in plain words is not stated in others
+    if refused is not None and refused.rule not in (PART, RESTATED):
+        # what is taken back in plain words is not stated in others
         limit = min(level for level in (limit, refused_at) if level is not None)
     if found := near(answer, limit):
         best, limit = found, _above(found)
@@ -195,9 +217,22 @@ def _first_unrefused(answer: Answer, rule: str, find: Looser, limit: int | None)
         if limit is not None and tier[0] >= limit:
             return None
         for mention in find(answer, tier):
+            if _is_inside_another(answer, mention) or is_another_person(
+                answer, mention.level, mention.start, mention.end
+            ):
+                continue
             if rule in WHOLE or _veto(answer, mention) is None:
                 return _verdict(answer, mention, rule)
     return None
+
+
+def _is_inside_another(answer: Answer, mention: Mention) -> bool:
+    """Whether a longer name of a tier stands around the mention: America in North America."""
+    size = mention.end - mention.start
+    return any(
+        other.start <= mention.start and mention.end <= other.end and other.end - other.start > size
+        for other in answer.mentions
+    )
 
 
 def _veto(answer: Answer, mention: Mention) -> str | None:

@@ -32,6 +32,31 @@ def is_only_around(answer: Answer, mention: Mention) -> bool:
     return answer.of_places or answer.asks_place
 
 
+def is_told_as_a_division(answer: Answer, mention: Mention) -> bool:
+    """`Isfahan Province`, `the state of Washington`: another place than the town of the finest level.
+
+    Not where a name of the level says so as well, nor for divisions known here that the level names by nothing
+    longer (Washington, D.C.).
+    """
+    if mention.level > 0 or not (answer.of_places or answer.asks_place):
+        return False
+    index, kind = mention.end, ""
+    if index < len(answer.words) and not answer.words[index].gap.strip("-"):
+        kind = answer.texts[index]
+    if kind not in _DIVISION_TYPES and answer.texts[mention.start - 1 : mention.start] == ("of",) and mention.start > 1:
+        kind = answer.texts[mention.start - 2]
+    if kind not in _DIVISION_TYPES or kind in answer.asked:
+        return False
+    level = [folded for number, _, folded in answer.tiers if number == mention.level]
+    if any(kind in folded for folded in level):
+        return False
+    own = answer.texts[mention.start : mention.end]
+    return not is_division(own) or any(len(folded) > len(own) and folded[: len(own)] == own for folded in level)
+
+
+_DIVISION_TYPES = vocabulary.DIVISION_TYPES
+
+
 def is_beginning_of_a_name(answer: Answer, mention: Mention) -> bool:
     """`Kingston upon Thames` for Kingston, unless a coarser tier behind it vouches that this is the place."""
     index = mention.end

@@ -69,10 +69,9 @@ def valued(
     ]
     if not affirmed:
         return Verdict(level=None, rule="negated", compared=Comparison(prediction=claims[0].text, tier=_first(ladder)))
-    claims = [_comparable(claim, ladder) for claim in affirmed] if kind == "amount" else affirmed
     placed: list[tuple[Claim, Placing]] = []
-    for claim in claims:
-        placing = place(claim, ladder)
+    for told in affirmed:
+        claim, placing = _placed(told, ladder) if kind == "amount" else (told, place(told, ladder))
         if placing is not None and placing.level != 0 and (year := _asked_edge(claim, asked)):
             claim, placing = year, place(year, ladder)
         if placing is not None and placing.level is None and (wider := as_century(claim)) is not None:
@@ -135,10 +134,23 @@ def _asked_edge(claim: Claim, answer: Answer) -> Claim | None:
     return replace(claim, high=first + YEAR - 1) if begins else replace(claim, low=last - YEAR + 1)
 
 
-def _comparable(claim: Claim, ladder: Sequence[Sequence[Claim]]) -> Claim:
-    """An amount in the unit of the gold answer; where it rounds to the gold answer's own number, that number."""
-    finest = next(iter(ladder[0]), None)
-    if finest is None or not finest.label or claim.label in {"", finest.label}:
+def _placed(claim: Claim, ladder: Sequence[Sequence[Claim]]) -> tuple[Claim, Placing | None]:
+    """An amount in that of the gold answer's units in which it states the finest level, and where it falls."""
+    told = [_comparable(claim, finest) for finest in ladder[0]]
+    found = [(one, placing) for one in told if (placing := place(one, ladder)) is not None]
+    return min(
+        found,
+        key=lambda pair: (pair[1].level is None, pair[1].level or 0, _HOW.index(pair[1].how)),
+        default=(claim, None),
+    )
+
+
+_HOW = ("equal", "finer-than-gold", "between-tiers", "coarser-than-all", "conflict")
+
+
+def _comparable(claim: Claim, finest: Claim) -> Claim:
+    """An amount in the unit of a gold answer; where it rounds to the gold answer's own number, that number."""
+    if not finest.label or claim.label in {"", finest.label}:
         return claim
     told = converted(claim, finest.label)
     if (

@@ -14,8 +14,14 @@ from granola.matching.events import (
     is_of_another_event,
 )
 from granola.matching.forms import place_parts
+from granola.matching.restated import is_restated
 from granola.matching.roles import has_another_office, is_a_relative, is_beaten, is_of_another_deed
-from granola.matching.surroundings import is_before_a_finer_place, is_beginning_of_a_name, is_only_around
+from granola.matching.surroundings import (
+    is_before_a_finer_place,
+    is_beginning_of_a_name,
+    is_only_around,
+    is_told_as_a_division,
+)
 
 _LIST = 20  # words to either side that are searched for companions
 _CHAIN = 8  # words behind a place that are searched for its state
@@ -168,8 +174,10 @@ def is_numbered(answer: Answer, mention: Mention) -> bool:
 
 ELSEWHERE = "other-container"
 PART = "part-of-another-name"
+RESTATED = "restated"
 VETOES: tuple[tuple[str, Callable[[Answer, Mention], bool]], ...] = (
     ("negated", names.is_negated),
+    (RESTATED, is_restated),
     ("only-nearby", names.is_only_nearby),
     ("only-nearby", is_only_around),
     ("alternatives", names.is_alternative),
@@ -177,6 +185,7 @@ VETOES: tuple[tuple[str, Callable[[Answer, Mention], bool]], ...] = (
     (PART, names.is_part_of_a_name),
     (PART, is_numbered),
     (PART, is_beginning_of_a_name),
+    (PART, is_told_as_a_division),
     ("relative", is_a_relative),
     ("relative", has_another_office),
     ("relative", is_of_another_deed),

@@ -84,6 +84,9 @@ PLACE_TYPES = _set(
     "city town village municipality metropolitan borough province state prefecture region republic "
     "kingdom oblast voivodeship governorate canton commune country of"
 )
+# Behind a name, or before it with "of", each tells another place than the town of that name.
+DIVISION_TYPES = _set("state province county prefecture governorate oblast voivodeship canton")
+_TOWN_TYPES = _set("city town village municipality metropolitan borough commune")
 # Before a name these address its bearer; they are no part of it.
 TITLES = _set(
     "mr mrs ms miss dr doctor prof professor sir dame lord lady king queen prince princess emperor "
@@ -99,6 +102,16 @@ SPECIFICALLY = _set(
     "specifically namely precisely particularly exactly probably possibly perhaps likely maybe presumably"
 )
 KINDS = PLACE_TYPES | LEGAL_FORMS  # said or not, the name stays the same
+
+
+def kinds_differ(one: frozenset[str], other: frozenset[str]) -> bool:
+    """Whether one name says that it is a town and the other a division."""
+    return any(
+        not one.isdisjoint(a) and not other.isdisjoint(b) and one.isdisjoint(b) and other.isdisjoint(a)
+        for a, b in ((DIVISION_TYPES, _TOWN_TYPES), (_TOWN_TYPES, DIVISION_TYPES))
+    )
+
+
 # Words that say what kind of thing a name names: alone they name none (University for Harvard University).
 CLASSES = KINDS | _set(
     "language languages dialect university college school academy institute institution conservatory "

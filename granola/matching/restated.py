@@ -1,0 +1,63 @@
+"""What an answer repeats of its question: `The capital of Australia is Sydney` says nothing of Australia.
+
+Names stand in the question and the answer beside the same word (the University of Bristol), or a kind that is asked
+for is the answer's subject (the language is Latin).
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+
+from granola.matching import vocabulary
+from granola.matching.answer import Answer, Mention
+from granola.matching.words import key
+
+_COPULAS = frozenset({"is", "was", "are", "were"})
+
+
+def is_restated(answer: Answer, mention: Mention) -> bool:
+    """Whether a mention repeats the question; elsewhere in the answer the same name may be told anew."""
+    if not answer.asked.issuperset(answer.texts[mention.start : mention.end]):
+        return False
+    return restates(answer, mention.start, mention.end) or _is_asked_kind(answer, mention)
+
+
+def restates(answer: Answer, start: int, end: int) -> bool:
+    """Whether the words [start, end) stand in the question beside the same word as in the answer."""
+    if not answer.question:
+        return False
+    said, asked = answer.texts[start:end], key(answer.question)
+    beside = _beside(answer.texts, start, end, open_end=end >= len(answer.words) or not answer.words[end].gap)
+    if not beside or not said:
+        return False
+    return any(
+        asked[at : at + len(said)] == said and not beside.isdisjoint(_beside(asked, at, at + len(said)))
+        for at in range(len(asked) - len(said) + 1)
+    )
+
+
+def restates_at(answer: Answer, first: int, last: int) -> bool:
+    """The same of the characters [first, last) of the text."""
+    start = bisect_right(answer.words, first, key=lambda word: word.end)
+    return restates(answer, start, bisect_right(answer.words, last, key=lambda word: word.end))
+
+
+def _beside(texts: Sequence[str], start: int, end: int, *, open_end: bool = True) -> frozenset[str]:
+    """The words on either side that say something, on the left also beyond "of"."""
+    found = []
+    if start > 1 and texts[start - 1] == "of":
+        found.append(texts[start - 2])
+    elif start:
+        found.append(texts[start - 1])
+    if open_end and end < len(texts):
+        found.append(texts[end])
+    return frozenset(found) - vocabulary.FUNCTION
+
+
+def _is_asked_kind(answer: Answer, mention: Mention) -> bool:
+    """`The sport is hockey` for a sport: the kind that is asked for, before its copula and an unknown answer."""
+    end = mention.end
+    if mention.level == 0 or not mention.name.islower() or end + 1 >= len(answer.words):
+        return False
+    return answer.texts[end] in _COPULAS and not answer.words[end].gap and answer.is_claim(end + 1, len(answer.words))
