@@ -65,7 +65,7 @@ def create_app(settings: Settings) -> tuple[App, Service]:
     _add_reading(app, service)
     add_ladders(app, service)
     add_judging(app, service)
-    add_page(app, service.desk, service.bench, seconds=settings.seconds)
+    add_page(app, service)
     documents.describe(app)
     lanes = lanes_of(app, service.failed, _OURS)
     return Gate(app, settings=settings, desk=service.desk, metrics=service.metrics, lanes=lanes), service

@@ -8,7 +8,7 @@ from typing import Any
 from abstraction.evidence import literal
 from granola.service.holding import Holding
 from granola.service.problems import Problem
-from granola.service.work import named
+from granola.service.work import check_language, named
 from kg.model import ENTITY_ID, Entity, EntityValue, OtherValue, QuantityValue, Snak, Statement, TextValue, TimeValue
 from kg.selection import END, POINT, START, current
 from kg.selection import set_aside as left_out
@@ -30,6 +30,7 @@ def read_entity(holding: Holding, entity_id: str) -> Entity:
 
 def entity_json(holding: Holding, entity_id: str, *, language: str) -> dict[str, Any]:
     """The entity with names in a language and its fallbacks, and its statements, every rank."""
+    check_language(holding, language)
     entity = read_entity(holding, entity_id)
     chain = fallback_chain(language)
     shown = entity.statements[:MOST_STATEMENTS]

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from abstraction.languages import reading_language
+from abstraction.languages import is_known, reading_language
 from abstraction.models.base import ChatModel
 from abstraction.phrasing.checking import Unproven
 from abstraction.phrasing.phraser import Mode, ModelPhraser
@@ -18,10 +18,14 @@ from granola.decoding import Aggregator
 from kg.model import Entity
 from kg.store import is_address, open_store
 from kg.store.base import NameMatch, Store
+from kg.store.sqlite import SQLiteStore
+from kg.terms import fallback_chain
 
 LANGUAGES_KEPT = 4
 ENTITIES_KEPT = 200_000
 PHRASERS_KEPT = 2
+TERMS_LOOKED_AT = 1_000_000  # of a snapshot with more it is not known in which languages none is
+ANSWERS_KEPT = 1_000
 _ENGLISH = ("en", "en-gb", "en-ca", "en-us")
 AGGREGATIONS_KEPT = 20_000  # questions after which what was kept of them is dropped
 MIRROR_PATIENCE = 2.0  # seconds that a request waits for a Neo4j server that is away
@@ -96,6 +100,18 @@ class TimedStore:
         """See `Store.manifest`."""
         return self._store.manifest()
 
+    def may_have_names(self, language: str) -> bool:
+        """Whether an entity has a label in the language; true where only a look through very many terms would tell."""
+        manifest = self.manifest()
+        if (listed := manifest.get("languages")) is not None and language not in listed:
+            return False
+        counts = manifest["counts"]
+        few = sum(counts.get(kind, 0) for kind in ("labels", "aliases", "descriptions")) <= TERMS_LOOKED_AT
+        if not few or not isinstance(self._store, SQLiteStore):
+            return True
+        with self._reading():
+            return self._store.has_labels(language, among=TERMS_LOOKED_AT)
+
     def close(self) -> None:
         """See `Store.close`."""
         self._store.close()
@@ -112,6 +128,7 @@ class Holding:
         self._makers: OrderedDict[tuple[str, str], LadderMaker] = OrderedDict()
         self._preparing = False
         self._vocabularies: dict[str, Vocabulary] = {}
+        self._spoken: dict[str, bool] = {}
         self._aggregator: tuple[tuple[str, str], LadderMaker, Aggregator] | None = None
         self._aggregated = 0
         self._phrasers: OrderedDict[tuple[str, str, str], ModelPhraser] = OrderedDict()
@@ -132,6 +149,17 @@ class Holding:
         for one in others[:-LANGUAGES_KEPT]:
             del self._makers[one]
         return maker
+
+    def speaks(self, language: str) -> bool:
+        """Whether dates are written in the language, or the snapshot has names in it, or it cannot be told."""
+        if is_known(language):
+            return True
+        if language not in self._spoken:
+            if len(self._spoken) >= ANSWERS_KEPT:
+                self._spoken.clear()
+            others = [code for code in fallback_chain(language)[1:] if code not in ("mul", "en")]
+            self._spoken[language] = any(self.store.may_have_names(code) for code in (language, *others))
+        return self._spoken[language]
 
     @contextmanager
     def _unhurried(self) -> Iterator[None]:

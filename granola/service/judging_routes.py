@@ -31,7 +31,9 @@ def add_judging(app: FastAPI, service: Service) -> None:
     async def judged(bench: Bench, seconds: float, do: Callable[[Matcher], bytes], asked: MatchSettings) -> bytes:
         """What is found with the matcher that is asked for, on a bench."""
         if asked.matcher != "judge":
-            chosen = work.chosen_matcher(asked.matcher, asked.tau, getattr(asked, "language", "en"))
+            language = asked.language if isinstance(asked, MatchRequest) else "en"
+            work.check_answer_language(language)
+            chosen = work.chosen_matcher(asked.matcher, asked.tau, language)
             return await bench.run(lambda: do(chosen), seconds=seconds)
         models = service.asked_models()
         matchers: list[JudgeMatcher] = []  # one for all attempts: it keeps the verdicts that it has

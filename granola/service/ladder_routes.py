@@ -11,6 +11,7 @@ from fastapi import FastAPI, Query, Request, Response
 from fastapi.responses import StreamingResponse
 
 from abstraction.rows import QARow
+from abstraction.rows import TieredRow as TieredLadder
 from granola.decoding import SampleRow
 from granola.service import documents, modelled, work
 from granola.service.desk import Lease
@@ -107,24 +108,37 @@ def add_ladders(app: FastAPI, service: Service) -> None:
 
 
 async def _phrased(service: Service, asked: LadderRequest, row: QARow) -> Response:
-    phrasing = Phrasing(
+    phrasing = phrasing_of(service, asked)
+    async with service.desk.lease(counted=False) as lease:
+        phrased = await phrased_ladder(service, asked, row, phrasing, lease)
+    body = work.line_of(phrased.to_json(), first=True)
+    return answer(body, lease.snapshot_id, headers={MODEL_HEADER: modelled.header(phrasing.name)})
+
+
+def phrasing_of(service: Service, asked: LadderRequest) -> Phrasing:
+    """How a request is phrased. Raises Problem where there is no model."""
+    return Phrasing(
         service.asked_models(),
         mode=asked.phrase or "free",
         unproven=asked.unproven,
         language=asked.language,
         seconds=service.settings.seconds,
     )
-    async with service.desk.lease(counted=False) as lease:
-        made = await lease.run(
-            lambda holding: work.ladder(holding, row, language=asked.language, linker=asked.linker),
-            seconds=service.settings.seconds,
-        )
-        await phrasing.begin(lease)
-        (phrased,) = await phrasing.rows([made], lease)
+
+
+async def phrased_ladder(
+    service: Service, asked: LadderRequest, row: QARow, phrasing: Phrasing, lease: Lease
+) -> TieredLadder:
+    """The ladder in the model's words, or the graph's where it has none."""
+    made = await lease.run(
+        lambda holding: work.ladder(holding, row, language=asked.language, linker=asked.linker),
+        seconds=service.settings.seconds,
+    )
+    await phrasing.begin(lease)
+    (phrased,) = await phrasing.rows([made], lease)
     service.metrics.laddered(made.abstained)
     service.metrics.phrased(modelled.outcome_of(phrased))
-    body = work.line_of(phrased.to_json(), first=True)
-    return answer(body, lease.snapshot_id, headers={MODEL_HEADER: modelled.header(phrasing.name)})
+    return phrased
 
 
 async def _dragged(service: Service, asked: AggregateRequest, row: SampleRow) -> Response:
@@ -156,6 +170,7 @@ class _Lines(StreamingResponse):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         async with self._service.desk.lease() as lease:
             self.headers[SNAPSHOT_HEADER] = lease.snapshot_id
+            await lease.run(self._batch.check, seconds=self._service.settings.seconds)
             if self._phrasing is not None:
                 await self._phrasing.begin(lease)
                 self.headers[MODEL_HEADER] = modelled.header(self._phrasing.name)

@@ -21,7 +21,7 @@ from markupsafe import Markup
 from pydantic import ValidationError
 
 from abstraction.relations import table as relation_table
-from abstraction.rows import QARow, TieredRow, granola_columns
+from abstraction.rows import TieredRow, granola_columns
 from abstraction.tiers import Abstention, Tier
 from granola import __version__
 from granola.predictions import Prediction, PredictionFile
@@ -63,6 +63,7 @@ class Asked:
     subject: str = ""
     subject_qid: str = ""
     language: str = "en"
+    phrase: str = ""
     predictions: str = ""
 
     @classmethod
@@ -105,6 +106,7 @@ class Asked:
             "question_entity": {"text": self.subject} if self.subject else None,
             "question_entity_qid": self.subject_qid.upper() or None,
             "language": self.language,
+            "phrase": self.phrase,
         }
         try:
             return LadderRequest.model_validate({key: value for key, value in data.items() if value})
@@ -124,9 +126,13 @@ def is_padded(query: Mapping[str, str]) -> bool:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Found:
-    """What a reader's thread finds for the page. `names` has an id, a label and a description for each id."""
+    """What a reader's thread finds for the page. `names` has an id, a label and a description for each id.
+
+    `is_spoken` unless there is nothing in the language that was asked for.
+    """
 
     row: TieredRow
+    is_spoken: bool
     past: Sequence[Mapping[str, Any]]
     names: Mapping[str, Mapping[str, Any]]
 
@@ -137,9 +143,8 @@ class Found:
         return links
 
 
-def find(holding: Holding, row: QARow, language: str) -> Found:
-    """The ladder, what does not hold today of what it rests on or was asked for, and the names of all of it."""
-    made = work.ladder(holding, row, language=language, linker="question")
+def find(holding: Holding, made: TieredRow, language: str) -> Found:
+    """What does not hold today of what a ladder rests on or was asked for, and the names of all of it."""
     steps = [e for level in made.levels for tier in level.tiers for e in tier.evidence if e.kind == "statement"]
     links = made.extra.get("links", ())
     answers = [note["qid"] for note in links if note.get("qid")]
@@ -153,7 +158,7 @@ def find(holding: Holding, row: QARow, language: str) -> Found:
         *answers,
         *(i for note in links for i in note.get("rivals", ())[:MOST_RIVALS]),
     ]
-    return Found(row=made, past=past, names=work.named(holding, ids, language))
+    return Found(row=made, is_spoken=holding.speaks(language), past=past, names=work.named(holding, ids, language))
 
 
 def _subject(holding: Holding, row: TieredRow, answers: Sequence[str]) -> str | None:
@@ -190,9 +195,11 @@ def render(
     report: ScoreReport | None = None,
     error: str | None = None,
     retry: bool = False,
+    has_model: bool = False,
 ) -> bytes:
-    """The page's bytes. All that was sent or is in the snapshot stands there as text; `retry` offers to ask again."""
-    plain = Asked(question=asked.question, answer=asked.answer, predictions=asked.predictions)
+    """The page's bytes. All that was sent or is in the snapshot stands there as text; `retry` offers to ask again,
+    `has_model` a ladder in the words of a model."""
+    plain = Asked(question=asked.question, answer=asked.answer, predictions=asked.predictions, phrase=asked.phrase)
     slots: dict[str, Any] = {
         "asked": asked,
         "has_more": asked != plain,
@@ -207,6 +214,7 @@ def render(
             for e in examples
         ],
         "retry": retry,
+        "has_model": has_model,
         "again": asked.address() + "#ladder",
         "snapshot": snapshot,
         "version": __version__,
@@ -234,7 +242,9 @@ def _result(asked: Asked, found: Found, report: ScoreReport | None) -> dict[str,
         )
     past = [dict(zip(("row", "why"), page_evidence.past(one), strict=True)) for one in found.past]
     return {
-        "language": asked.language,
+        "language": asked.language if found.is_spoken else "en",
+        "unspoken": "" if found.is_spoken else asked.language,
+        "phrasing": _phrasing(row),
         "read": _read(found),
         "levels": levels,
         "reason": REASONS.get(Abstention(row.abstained), "") if row.abstained else "",
@@ -246,6 +256,16 @@ def _result(asked: Asked, found: Found, report: ScoreReport | None) -> dict[str,
         "try_out": replace(asked, predictions="\n".join(_likely(row))).address() + "#predictions",
         "copies": copies(row),
     }
+
+
+def _phrasing(row: TieredRow) -> str:
+    """What a model has made of the ladder, where one was asked."""
+    note = row.extra.get("phrasing")
+    if not isinstance(note, dict):
+        return ""
+    if "fallback" in note:
+        return f"This is the graph’s own ladder: the model’s words could not be used ({note['fallback']})."
+    return "The coarser answers are in a model’s words, each checked by the graph."
 
 
 def _read(found: Found) -> dict[str, Any]:

@@ -8,18 +8,21 @@ from fastapi import FastAPI, Request, Response
 from fastapi.responses import RedirectResponse
 
 from granola.service import page, work
-from granola.service.bench import Bench
-from granola.service.desk import Desk
+from granola.service.desk import Done
 from granola.service.examples import Example, examples
 from granola.service.gate import SNAPSHOT_HEADER
+from granola.service.ladder_routes import phrased_ladder, phrasing_of
 from granola.service.problems import problem_of
+from granola.service.running import Service
+from granola.service.schemas import LadderRequest
 
 log = logging.getLogger("granola.service")
 _TYPES = {"page.css": "text/css; charset=utf-8", "page.js": "text/javascript; charset=utf-8"}
 
 
-def add_page(app: FastAPI, desk: Desk, bench: Bench, *, seconds: float) -> None:
+def add_page(app: FastAPI, service: Service) -> None:
     """Add the page. What cannot be answered is told on it, with the status that it has."""
+    desk = service.desk
     kept: dict[str, tuple[Example, ...]] = {}
 
     async def offered() -> tuple[Example, ...]:
@@ -45,14 +48,14 @@ def add_page(app: FastAPI, desk: Desk, bench: Bench, *, seconds: float) -> None:
             try:
                 wanted = asked.request()
                 lines = asked.lines()
-                row = work.read_question(wanted.model_dump(exclude_unset=True, exclude={"language", "linker"}))
-                done = await desk.run(lambda holding: page.find(holding, row, wanted.language))
+                done = await _found(service, wanted)
                 found, snapshot = done.value, done.snapshot_id
                 if lines:
                     made = found.row
                     from_ = snapshot
-                    report = await bench.run(
-                        lambda: page.judge(made, lines, language=wanted.language, snapshot=from_), seconds=seconds
+                    report = await service.bench.run(
+                        lambda: page.judge(made, lines, language=wanted.language, snapshot=from_),
+                        seconds=service.settings.seconds,
                     )
             except Exception as failed:
                 problem = problem_of(failed)
@@ -68,6 +71,7 @@ def add_page(app: FastAPI, desk: Desk, bench: Bench, *, seconds: float) -> None:
             report=report,
             error=error,
             retry=bool(retry),
+            has_model=service.models is not None,
         )
         headers = {SNAPSHOT_HEADER: snapshot, "Content-Security-Policy": page.POLICY, "Cache-Control": "no-cache"}
         return Response(body, status, {**headers, **retry}, media_type="text/html; charset=utf-8")
@@ -83,3 +87,19 @@ def add_page(app: FastAPI, desk: Desk, bench: Bench, *, seconds: float) -> None:
 
     for name in _TYPES:
         add_asset(name)
+
+
+async def _found(service: Service, wanted: LadderRequest) -> Done[page.Found]:
+    """What the page shows of a question: the graph's ladder, or the model's where it is asked for."""
+    row = work.read_question(wanted.model_dump(exclude_unset=True, exclude=work.LADDER_SETTINGS))
+    if wanted.phrase is None:
+        return await service.desk.run(
+            lambda holding: page.find(holding, holding.maker(wanted.language).make(row), wanted.language)
+        )
+    phrasing = phrasing_of(service, wanted)
+    async with service.desk.lease(counted=False) as lease:
+        made = await phrased_ladder(service, wanted, row, phrasing, lease)
+        found = await lease.run(
+            lambda holding: page.find(holding, made, wanted.language), seconds=service.settings.seconds
+        )
+    return Done(found, lease.snapshot_id)

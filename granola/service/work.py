@@ -11,6 +11,7 @@ from abstraction.errors import RowError
 from abstraction.formats.fields import FieldError
 from abstraction.formats.records import Record, RejectedRow, parse_records
 from abstraction.formats.writing import json_line
+from abstraction.languages import is_known, languages
 from abstraction.rows import SCHEMA_VERSION, QARow, TieredRow, question_rows
 from abstraction.tiers import Level, Tier
 from granola.decoding import (
@@ -94,6 +95,7 @@ def aggregate(holding: Holding, row: SampleRow, asked: Any) -> dict[str, Any]:
         method = DragGraph(support=asked.support, weigh=asked.weigh, abstaining=abstaining)
     else:
         method = SelfConsistency(counting=Counting(asked.counting), abstaining=abstaining)
+    check_language(holding, asked.language)
     ((_, decision),) = holding.aggregator(asked.language, asked.linker).decide([row], method)
     return prediction_row(row, decision, method=asked.method)
 
@@ -106,8 +108,26 @@ def check_count(rows: int, most: int) -> None:
         )
 
 
+def check_language(holding: Holding, language: str) -> None:
+    """Raise Problem for a language that nothing would be told in."""
+    if not holding.speaks(language):
+        raise Problem(
+            422, "language", f"language is {language!r}: the snapshot has no names in it, and dates are written in "
+            f"{', '.join(languages())} alone; ask in one of these, or in one that the snapshot has names in",
+        )  # fmt: skip
+
+
+def check_answer_language(code: str) -> None:
+    """Raise Problem for a language that answers cannot be read in, as `granola match` does."""
+    if not is_known(code):
+        raise Problem(
+            422, "language", f"language is {code!r}; answers are read in {', '.join(languages())}, or a kind as de-at"
+        )
+
+
 def ladder(holding: Holding, row: QARow, *, language: str, linker: str) -> TieredRow:
-    """The tiered row of a question."""
+    """The tiered row of a question. Raises Problem for a language that there is nothing in."""
+    check_language(holding, language)
     return holding.maker(language, linker).make(row)
 
 
@@ -165,6 +185,10 @@ class Batch:
         """Whether every row has its line."""
         return self._at >= len(self._rows)
 
+    def check(self, holding: Holding) -> None:
+        """Raise Problem for a language that there is nothing in."""
+        check_language(holding, self._language)
+
     def slice(self, holding: Holding) -> Slice:
         """The next rows, for as long as a turn takes."""
         if self._made is None:
@@ -184,8 +208,7 @@ class Batch:
 
 def links(holding: Holding, row: QARow, *, language: str, linker: str) -> dict[str, Any]:
     """How the row's answers find their entities, as in its ladder."""
-    maker = holding.maker(language, linker)
-    made = maker.make(row)
+    made = ladder(holding, row, language=language, linker=linker)
     notes = made.extra.get("links", [])
     ids = [i for note in notes for i in (note.get("qid"), *note.get("rivals", ())) if i]
     return {"links": notes, "abstained": made.abstained, "entities": named(holding, ids, language)}
@@ -208,6 +231,7 @@ def named(holding: Holding, ids: Iterable[str], language: str) -> dict[str, dict
 
 def search(holding: Holding, name: str, *, language: str, limit: int) -> dict[str, Any]:
     """Entities that carry a name as label or alias, upper and lower case and accents aside."""
+    check_language(holding, language)
     matches = holding.store.find([name]).get(name, [])
     shown = matches[:limit]
     known = named(holding, [match.id for match in shown], language)

@@ -281,3 +281,25 @@ def test_a_relay_tells_what_it_lacks_once() -> None:
     with pytest.raises(NeedsReplies) as needs:
         Relay({}).generate([request("a"), request("b"), request("a")])
     assert [one.messages[0].content for one in needs.value.requests] == ["a", "b"]
+
+
+def test_the_page_offers_the_models_words_where_there_is_a_model(modelled: Running, demo_snapshot: Path) -> None:
+    asked = {key: json.loads(LINES[0])[key] for key in ("question", "answer")}
+    box = '<input type="checkbox" name="phrase" value="free"'
+    plain = requests.get(modelled.address, params=asked, timeout=30)
+    assert f"{box}>" in plain.text
+    assert "model’s words, each" not in plain.text
+    phrased = requests.get(modelled.address, params={**asked, "phrase": "free"}, timeout=30)
+    assert phrased.status_code == 200
+    assert f"{box} checked>" in phrased.text
+    assert "The coarser answers are in a model’s words" in phrased.text
+    assert "the United States" in phrased.text
+    assert phrased.headers["Granola-Snapshot"] == plain.headers["Granola-Snapshot"]
+    silent = {key: json.loads(LINES[2])[key] for key in ("question", "answer")}
+    kept = requests.get(modelled.address, params={**silent, "phrase": "free"}, timeout=30)
+    assert "the model’s words could not be used" in kept.text
+    with serving(demo_snapshot) as without:
+        assert "checkbox" not in requests.get(without.address, params=asked, timeout=30).text
+        refused = requests.get(without.address, params={**asked, "phrase": "free"}, timeout=30)
+        assert refused.status_code == 422
+        assert "--model" in refused.text

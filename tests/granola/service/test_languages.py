@@ -1,0 +1,64 @@
+"""Languages that a snapshot has nothing in: a program is refused, whoever looks at the page is told."""
+
+from __future__ import annotations
+
+import json
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+import requests
+
+from granola.service.holding import Holding
+from kg.snapshot import build
+from tests.granola.service.conftest import DEMO, Running
+from tests.granola.service.test_limits import OBAMA
+
+
+def test_a_language_is_spoken_where_dates_are_written_or_names_are_had_in_it(tmp_path: Path) -> None:
+    data = json.loads((DEMO / "wikidata.json").read_text("utf-8"))
+    data[0]["labels"]["pt"] = {"language": "pt", "value": "Nome"}
+    (tmp_path / "data.json").write_text("[\n" + ",\n".join(map(json.dumps, data)) + "\n]\n")
+    build([tmp_path / "data.json"], tmp_path / "all.sqlite")
+    build([tmp_path / "data.json"], tmp_path / "some.sqlite", languages=["fr"])
+    for name, spoken in (("all", {"pt", "pt-br", "mul"}), ("some", {"mul"})):
+        with closing(Holding(str(tmp_path / f"{name}.sqlite"), language="en", seconds=10)) as holding:
+            for code in ("en", "en-gb", "de-at", "fr"):
+                assert holding.speaks(code), code
+            found = {code for code in ("pt", "pt-br", "mul", "zz", "pl", "aaa-bb") if holding.speaks(code)}
+            assert found == spoken
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/v1/ladder", {**OBAMA, "language": "zz"}),
+        ("/v1/link", {**OBAMA, "language": "zz"}),
+        ("/v1/ladders?language=zz", OBAMA),
+        ("/v1/aggregate", {"question": OBAMA["question"], "samples": ["Honolulu"], "language": "zz"}),
+        ("/v1/match", {"levels": [["Hawaii"]], "predictions": ["Hawaii"], "language": "zz"}),
+        ("/v1/entity/Q76?language=zz", None),
+        ("/v1/search?name=Honolulu&language=zz", None),
+    ],
+)
+def test_others_are_refused_with_those_there_are(service: Running, path: str, body: object) -> None:
+    got = requests.request("POST" if body else "GET", service.address + path, json=body, timeout=10)
+    assert (got.status_code, got.json()["code"]) == (422, "language")
+    assert "'zz'" in got.json()["detail"]
+    assert "de, en, es, fr" in got.json()["detail"]
+    well = requests.request(
+        "POST" if body else "GET",
+        service.address + path.replace("zz", "de"),
+        json=json.loads(json.dumps(body).replace("zz", "de")),
+        timeout=10,
+    )
+    assert well.status_code == 200
+
+
+def test_the_page_shows_the_ladder_and_says_so(service: Running) -> None:
+    told = "no names in “zz”"
+    got = requests.get(service.address, params={**OBAMA, "language": "zz"}, timeout=10)
+    assert got.status_code == 200
+    assert told in got.text
+    assert "United States" in got.text
+    assert "no names in" not in requests.get(service.address, params={**OBAMA, "language": "de"}, timeout=10).text
