@@ -8,7 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
-from granola.matching.ranges import Claim
+from granola.matching.numerals import with_digits
+from granola.matching.ranges import Claim, half_step
 from granola.matching.words import NUMBER_WORDS, TENS, UNITS, key, plain, words
 
 _SCALES = {"hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9, "bn": 1e9, "trillion": 1e12, "dozen": 12.0}
@@ -59,7 +60,7 @@ _RATES = {
 }
 _SQUARES = {"kilometre": "km2", "kilometer": "km2", "mile": "mi2", "metre": "m2", "meter": "m2"}
 
-_DIGITS = r"(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?"
+_DIGITS = r"(?:\d{1,3}(?:,\d{3})+|\d{1,3}(?:[ '’]\d{3})+(?![\d'])|\d+)(?:\.\d+)?"
 _SPELT = {
     **NUMBER_WORDS,
     **TENS,
@@ -69,9 +70,10 @@ _WORDS = "|".join(sorted(_SPELT, key=len, reverse=True))
 _COUNTED = {"once": 1, "twice": 2, "thrice": 3, "dozen": 12, "single": 1, "couple": 2, "pair": 2, "none": 0}
 _NTH = re.compile(r"\b(\d+)(?:st|nd|rd|th)\b")
 _SCALE = r"(?:[\s-]*(?P<{0}s>hundred|thousand|million|billion|bn|trillion|dozen)\b)?"
+_POWER = r"(?:\s*[x×*·]\s*10\s?(?:\^|\*\*)\s?(?P<power>[-−]?\d{1,2})(?!\d)|e\+?(?P<e>\d{1,2})(?!\w))?"
 _AMOUNT = re.compile(
     r"(?P<below>fewer than|less than|under|below|at most|up to)?(?P<above>more than|over|above|at least)?\s*"
-    rf"(?<![\w.,])(?P<a>[-−]?{_DIGITS}|\b(?:{_WORDS})\b)" + _SCALE.format("a")
+    rf"(?<![\w.,])(?P<a>[-−]?{_DIGITS}|\b(?:{_WORDS})\b)" + _POWER + _SCALE.format("a")
     + rf"(?:\s*(?:-|–|—|\bto\b|\band\b)\s*(?P<b>{_DIGITS})" + _SCALE.format("b") + r")?(?![\w]*\d|[.,]\d)"
     + r"[\s-]*(?:square\s+(?P<of>kilometre|kilometer|mile|metre|meter)s?"
     r"|(?:degrees?\s+(?=celsius|fahrenheit))?(?P<unit>%|°\s?[cf]\b|[^\W\d_]+[2²]?)"
@@ -79,29 +81,26 @@ _AMOUNT = re.compile(
 )  # fmt: skip
 
 
-def _half_step(digits: str) -> float:
-    """Half of the last digit that the writing vouches for: 0.05 in 35.4, 50 in 1,500, 0.5 in 8,849."""
-    if "." in digits:
-        return 0.5 * 10.0 ** -len(digits.split(".")[1])
-    stripped = digits.rstrip("0")
-    return 0.5 * 10.0 ** (len(digits) - len(stripped)) if stripped else 0.5
+_GROUPS = re.compile(r"[, '’]")
 
 
 def _read(found: re.Match[str]) -> tuple[float, float, float | None]:
     """(low, high, the exact number where it is plain) of one match."""
-    digits = str(_SPELT.get(found["a"], found["a"])).replace(",", "").replace("−", "-")
+    digits = _GROUPS.sub("", str(_SPELT.get(found["a"], found["a"]))).replace("−", "-")
     scale = _SCALES.get(found["as"] or "", 1.0)
+    if power := found["power"] or found["e"]:
+        scale *= 10.0 ** int(power.replace("−", "-"))
     if found["b"]:
         last = _SCALES.get(found["bs"] or "", 1.0)
         first = scale if found["as"] else last
-        return float(digits) * first, float(found["b"].replace(",", "")) * last, None
+        return float(digits) * first, float(_GROUPS.sub("", found["b"])) * last, None
     value = float(digits) * scale
     if found["below"]:
         return min(0.0, value - 1.0), math.nextafter(value, -math.inf), None
     if found["above"]:
         return math.nextafter(value, math.inf), _next_power(value), None
-    half = _half_step(digits.lstrip("-")) * scale
-    plainly = None if found["as"] else value
+    half = half_step(digits.lstrip("-")) * scale
+    plainly = None if found["as"] or power else value
     return value - half, value + half, plainly
 
 
@@ -138,15 +137,19 @@ def converted(claim: Claim, unit: str) -> Claim:
 @lru_cache(maxsize=1 << 13)
 def amounts(text: str) -> tuple[Claim, ...]:
     """Every amount in `text`, left to right, number words included; a range is one claim."""
+    if not text.isascii():
+        text = _SUPERSCRIPT.sub(lambda found: "10^" + plain(found[1]), text)
     lower = plain(text)
     if len(lower) != len(text):
         text = lower
     if not lower.isascii():
         lower = lower.translate(_PRIMES)
+    lower = with_digits(lower)
     found = tuple(_scan(lower, text))
     return _compounds(found, lower, text) if len(found) > 1 else found
 
 
+_SUPERSCRIPT = re.compile(r"(?<!\d)10([⁻⁰¹²³⁴-⁹]+)")
 # An amount in two units: how many of the smaller make one of the larger.
 _STEPS = {("ft", "in"): 12, ("lb", "oz"): 16, ("h", "min"): 60, ("min", "s"): 60, ("a", "mo"): 12, ("m", "cm"): 100}
 _PRIMES = str.maketrans({"′": "'", "”": '"'})
@@ -187,7 +190,7 @@ def _scan(lower: str, text: str) -> Iterator[Claim]:
         if low > high:
             continue
         unit = _unit(found)
-        end = found.end("bs" if found["bs"] else "b" if found["b"] else "as" if found["as"] else "a")
+        end = found.end(next(part for part in ("bs", "b", "as", "power", "e", "a") if found[part]))
         start = found.start() + len(found[0]) - len(found[0].lstrip())
         yield Claim(low, high, text[start:end], start, end, unit, exact)
 

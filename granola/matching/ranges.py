@@ -42,6 +42,14 @@ class Claim:
         return self.high - self.low
 
 
+def half_step(digits: str) -> float:
+    """Half of the last digit that plain digits vouch for: 0.05 in 35.4, 50 in 1500, 0.5 in 8849."""
+    if "." in digits:
+        return 0.5 * 10.0 ** -len(digits.split(".")[1])
+    stripped = digits.rstrip("0")
+    return 0.5 * 10.0 ** (len(digits) - len(stripped)) if stripped else 0.5
+
+
 @dataclass(frozen=True, slots=True)
 class Placing:
     """Where a claim falls on a ladder: level from 0 or None, how, and the tier that decided."""

@@ -15,7 +15,7 @@ from functools import cache, lru_cache
 from abstraction.date_texts import ParsedDate, parse_date
 from abstraction.languages import Language, language
 from abstraction.units import unit_of_spelling
-from granola.matching.ranges import Claim
+from granola.matching.ranges import Claim, half_step
 from kg.model import TimeValue
 
 _ONE_FOR_ONE = str.maketrans(
@@ -125,20 +125,12 @@ def _amounts(text: str, lower: str, words: Language) -> Iterator[Claim]:
         elif found["below"]:
             low, high = min(0.0, value - 1.0), math.nextafter(value, -math.inf)
         else:
-            half = _half_step(digits.lstrip("-")) * scale
+            half = half_step(digits.lstrip("-")) * scale
             low, high, exact = value - half, value + half, None if found["s"] else value
         if low > high:
             continue
         end = found.end("t" if found["t"] else "b" if found["b"] else "s" if found["s"] else "a")
         yield Claim(low, high, text[found.start() : end], found.start(), end, _unit(found["unit"], words), exact)
-
-
-def _half_step(digits: str) -> float:
-    """Half of the last digit that the writing vouches for: 0.05 in 35.4, 50 in 1500."""
-    if "." in digits:
-        return 0.5 * 10.0 ** -len(digits.split(".")[1])
-    stripped = digits.rstrip("0")
-    return 0.5 * 10.0 ** (len(digits) - len(stripped)) if stripped else 0.5
 
 
 def _unit(written: str | None, words: Language) -> str:

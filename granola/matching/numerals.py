@@ -1,0 +1,78 @@
+"""Numbers in English words as digits in the same place: `half a million`, `two hundred and fifty thousand`."""
+
+from __future__ import annotations
+
+import re
+
+from granola.matching.words import NUMBER_WORDS, TENS
+
+_SMALL = {**NUMBER_WORDS, **TENS, "one": 1, "a": 1, "an": 1}
+_LARGE = {"thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
+_PARTS = {"half": 0.5, "quarter": 0.25, "third": 1 / 3, "quarters": 0.25, "thirds": 1 / 3}
+_NAMES = "|".join(sorted(_SMALL.keys() - {"a", "an"}, key=len, reverse=True))
+_POWERS = "|".join(_LARGE)
+_WORD = rf"(?:{_NAMES}|hundred|{_POWERS})"
+_GAP = r"(?:[\s-]+and[\s-]+|[\s-]+)"
+_RUN = re.compile(rf"\b(?:an?\s+(?=hundred|{_POWERS}))?{_WORD}(?:{_GAP}{_WORD})+\b")
+_PART = re.compile(
+    rf"\b(?:(?P<many>an?|one|two|three)[\s-]+)?(?P<part>half|quarters?|thirds?)\s+(?:of\s+)?an?\s+(?P<scale>{_POWERS})\b"
+)
+_AND_A_HALF = re.compile(rf"\b(?P<whole>\d+|{_NAMES})\s+and\s+a\s+(?P<part>half|quarter)(?:\s+(?P<scale>{_POWERS}))?\b")
+_NEEDED = re.compile(r"hundred|thousand|illion|and a ")
+
+
+def with_digits(lower: str) -> str:
+    """A folded text with its numbers of several words as digits, each behind blanks that keep every position.
+
+    Only where words make one number: `seventy-three`, `1.5 million` and `nineteen sixty-one` stay as they are.
+    """
+    if not _NEEDED.search(lower):
+        return lower
+    lower = _AND_A_HALF.sub(_mixed, lower)
+    lower = _PART.sub(_fraction, lower)
+    return _RUN.sub(_run, lower)
+
+
+def _placed(value: float, found: re.Match[str]) -> str:
+    digits = str(round(value)) if abs(value - round(value)) < 1e-6 else f"{value:.2f}".rstrip("0")
+    return digits.rjust(len(found[0])) if len(digits) <= len(found[0]) else found[0]
+
+
+def _mixed(found: re.Match[str]) -> str:
+    whole = _SMALL.get(found["whole"]) or int(found["whole"])
+    return _placed((whole + _PARTS[found["part"]]) * _LARGE.get(found["scale"] or "", 1), found)
+
+
+def _fraction(found: re.Match[str]) -> str:
+    return _placed(_SMALL.get(found["many"] or "", 1) * _PARTS[found["part"]] * _LARGE[found["scale"]], found)
+
+
+def _run(found: re.Match[str]) -> str:
+    said = [word for word in re.split(r"[\s-]+", found[0]) if word != "and"]
+    if _LARGE.keys().isdisjoint(said) and "hundred" not in said:
+        return found[0]
+    value = _value(said)
+    return found[0] if value is None else _placed(value, found)
+
+
+def _value(said: list[str]) -> int | None:
+    """The number that words make, or None where they are several numbers, or a year."""
+    total = group = 0
+    last = 0  # the least place value said so far in the group: no `twenty thirty`
+    scale = 10**15
+    for word in said:
+        if word == "hundred":
+            if not group or group > 99:
+                return None
+            group, last = group * 100, 100
+        elif word in _LARGE:
+            if not group or _LARGE[word] >= scale:
+                return None
+            scale = _LARGE[word]
+            total, group, last = total + group * scale, 0, 0
+        else:
+            own = _SMALL[word]
+            if last and (own >= last or (last < 100 and (own > 9 or last < 20))):
+                return None
+            group, last = group + own, own
+    return total + group
