@@ -44,7 +44,7 @@ def experiment(
 
     from granola.cli.output import note
     from granola.cli.scoring_options import ScoringSettings
-    from granola.cli.systems import score_systems
+    from granola.cli.systems import check_settings, score_systems
     from granola.decoding.plan import read_plan
     from granola.decoding.prompting import read_prompts
 
@@ -53,6 +53,12 @@ def experiment(
     for path in (plan.tiered, *plan.questions):
         if not path.is_file():
             raise FileNotFoundError(2, "no such file", str(path))
+    # Questions may be fewer than the tiered rows, and what got no response is asked again: neither stops scoring.
+    settings = ScoringSettings(
+        matcher=plan.matcher, lambda_=plan.lambda_, seed=plan.seed, resamples=plan.resamples, allow_missing=True
+    )
+    check_settings(settings)
+    _check_inputs(plan)
     if dry_run:
         for cell in plan.cells:
             print(f"{cell.name}: {cell.asking.sampling().n} a question")
@@ -63,13 +69,7 @@ def experiment(
     found = score_systems(
         str(plan.tiered),
         [str(out / PREDICTIONS / f"{name}.jsonl") for name in (*(cell.name for cell in plan.cells), GUESS)],
-        ScoringSettings(
-            matcher=plan.matcher,
-            lambda_=plan.lambda_,
-            seed=plan.seed,
-            resamples=plan.resamples,
-            allow_missing=bool(failed) or plan.limit is not None,
-        ),
+        settings,
     )
     _write_results(out / RESULTS, plan.cells, found)
     if not no_report and find_spec("matplotlib") is not None:
@@ -84,6 +84,27 @@ def experiment(
         raise typer.Exit(1)
 
 
+def _check_inputs(plan: Plan) -> None:
+    """Raise for models that no word names, and for questions that no tiered row answers, before any model is asked."""
+    from abstraction.models.spec import parse_model_spec
+    from abstraction.rows import read_tiered
+    from granola.decoding.samples import read_asked
+    from granola.errors import UsageError
+
+    for word in plan.models.values():
+        parse_model_spec(word)
+        if word.startswith("replay:") and not Path(place := word.removeprefix("replay:")).is_file():
+            raise FileNotFoundError(2, "no such file", place)
+    if plan.questions == (plan.tiered,):
+        return
+    answered = {row.id for row in read_tiered(plan.tiered, on_reject=lambda row: None)}
+    for row in read_asked(plan.questions, limit=plan.limit, on_reject=lambda row: None):
+        if row.id not in answered:
+            raise UsageError(
+                f"{row.source}: no row of {plan.tiered} has the id {row.id!r}; ask what was tiered, under the same ids"
+            )
+
+
 def _fingerprint(plan: Plan, prompts: Mapping[str, Prompt]) -> dict[str, Any]:
     """All that the results depend on: the settings, the inputs' hashes, the prompts."""
     from abstraction.models.prompts import prompts_hash
@@ -96,7 +117,7 @@ def _fingerprint(plan: Plan, prompts: Mapping[str, Prompt]) -> dict[str, Any]:
         "kind": "experiment",
         "version": __version__,
         "settings": dict(plan.settings),
-        "inputs": {path.name: sha256_of(path) for path in (plan.tiered, *plan.questions)},
+        "inputs": [{"name": path.name, "sha256": sha256_of(path)} for path in (plan.tiered, *plan.questions)],
         "prompts": prompts_hash(prompts),
     }
     told["models"] = {

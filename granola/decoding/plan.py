@@ -95,6 +95,8 @@ def read_plan(path: Path) -> Plan:
     for key, allowed in (("linker", get_args(LinkerMethod)), ("abstaining", tuple(Abstaining))):
         if told[key] not in allowed:
             raise UsageError(f"{path}: {key} is {told[key]!r}; allowed: {', '.join(allowed)}")
+    if "limit" in given and told["limit"] < 1:
+        raise UsageError(f"{path}: limit is {told['limit']}; allowed: 1 and more, or no limit at all")
     folder = path.parent
     tiered = folder / told["tiered"]
     snapshot = told["snapshot"]

@@ -185,3 +185,38 @@ def test_other_folders_are_safe(run: Run, folder: Path) -> None:
     status, _, told = run("experiment", planned(folder, "http://127.0.0.1:9/v1"), "--out", mine, "--force")
     assert (status, "holds no experiment" in told) == (2, True)
     assert [path.name for path in mine.iterdir()] == ["letter.txt"]
+
+
+def test_fewer_questions_than_were_tiered_are_enough(run: Run, folder: Path) -> None:
+    rows = (folder / "tiers.jsonl").read_text().splitlines()[:2]
+    (folder / "asked.jsonl").write_text("\n".join(rows) + "\n")
+    text = PLAN.replace("snapshot =", 'questions = "asked.jsonl"\nsnapshot =')
+    with serving() as (address, _):
+        assert run("experiment", planned(folder, address, text), "--no-report", "--out", folder / "some")[0] == 0
+    with (folder / "some" / "results.csv").open(newline="") as stream:
+        assert {row["n"] for row in csv.DictReader(stream)} == {"2"}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("resamples = 50", 'matcher = "rule"', "no matcher 'rule'"),
+        ("resamples = 50", "resamples = 0", "resamples is 0"),
+        ("resamples = 50", "lambda = -1", "lambda is -1"),
+        ('m = "MODEL"', 'm = "MODEL"\nother = "gpt"', "gpt names no kind of model"),
+        ('m = "MODEL"', 'm = "replay:none.jsonl"', "no such file"),
+        ("snapshot =", 'questions = "others.jsonl"\nsnapshot =', "others.jsonl:2: no row of"),
+        ("snapshot =", "limit = 0\nsnapshot =", "limit is 0; allowed: 1 and more"),
+    ],
+)
+def test_nothing_is_asked_for_what_cannot_be_scored(run: Run, folder: Path, old: str, new: str, message: str) -> None:
+    known = (folder / "tiers.jsonl").read_text().splitlines()[0]
+    stranger = {"id": "99", "question": "Where was Eve Lang born?"}
+    (folder / "others.jsonl").write_text(f"{known}\n{json.dumps(stranger)}\n")
+    log = folder / "asked.txt"
+    with serving(log=str(log)) as (address, _):
+        plan = planned(folder, address, PLAN.replace(old, new))
+        status, _, told = run("experiment", plan, "--no-report", "--out", folder / "none")
+    assert (status, message in told) == (2, True), told
+    assert not log.exists() or not log.read_text()
+    assert not (folder / "none").exists()
