@@ -1,8 +1,8 @@
 """Are two systems different? Paired over the questions that both answered, with correction for several pairs.
 
 Both tests work on how many questions add which pair of values, so that their cost does not grow with the questions.
-Every pair and metric has a random stream of its own: a result does not depend on what else is compared,
-in which order, or by how many processes.
+Every pair and metric has a random stream of its own, begun by the seed and what the pair adds: a result does not depend
+on what the systems are called, which of them is first, what else is compared, or by how many processes.
 """
 
 from __future__ import annotations
@@ -98,40 +98,51 @@ def compare(
     known = {metric.name: metric for metric in reports[0].metrics}
     found: list[Difference] = []
     for name in metrics:
-        tests = [
-            _test(known[name], one, other, times=times, seed=f"{seed}:{name}:{one.system}:{other.system}")
-            for one, other in combinations(reports, 2)
-        ]
+        tests = [_test(known[name], one, other, times=times, seed=seed) for one, other in combinations(reports, 2)]
         corrected = holm([test.p for test in tests])
         found += [replace(test, adjusted=p) for test, p in zip(tests, corrected, strict=True)]
     return tuple(found)
 
 
-def _test(metric: Metric, one: ScoreReport, other: ScoreReport, *, times: int, seed: str) -> Difference:
+def _test(metric: Metric, one: ScoreReport, other: ScoreReport, *, times: int, seed: int) -> Difference:
     theirs = {item.id: item.outcome for item in other.items}
     counts = Counter(
         (metric.adds(ours), metric.adds(second))
         for item in one.items
         if (ours := item.outcome) is not None and (second := theirs.get(item.id)) is not None
     )
-    ordered = dict(sorted(counts.items(), key=lambda pair: [(add is not None, add or 0.0) for add in pair[0]]))
-    adds, numbers = list(ordered), list(ordered.values())
+    ordered = _ordered(counts)
+    mirrored = _ordered(Counter({(b, a): n for (a, b), n in counts.items()}))
+    turned = repr(mirrored) < repr(ordered)  # drawn one way round only, so that exchanged systems get the same digits
+    adds, numbers = zip(*(mirrored if turned else ordered), strict=True) if counts else ((), ())
+    stream = f"{seed}:{metric.name}:{adds}:{numbers}"
     real = _difference(adds, numbers)
-    random = Random(f"{seed}:bootstrap")
-    drawn = [_difference(adds, sample) for sample in resamples(numbers, times=times, random=random)]
+    drawn = [
+        _difference(adds, sample) for sample in resamples(numbers, times=times, random=Random(f"{stream}:bootstrap"))
+    ]
+    p = _permutation(adds, numbers, real, times=times, random=Random(f"{stream}:permutation"))
+    if turned:
+        real, drawn = 0.0 - real, [0.0 - value for value in drawn]
     return Difference(
         metric=metric.name,
         first=one.system,
         second=other.system,
         difference=real,
         interval=percentile_interval(drawn),
-        p=_permutation(adds, numbers, real, times=times, random=Random(f"{seed}:permutation")),
+        p=p,
         n=sum(numbers),
         detectable=_detectable(drawn),
     )
 
 
-def _difference(adds: Sequence[tuple[float | None, float | None]], counts: Sequence[int]) -> float:
+_Adds = tuple[float | None, float | None]
+
+
+def _ordered(counts: Counter[_Adds]) -> list[tuple[_Adds, int]]:
+    return sorted(counts.items(), key=lambda pair: [(add is not None, add or 0.0) for add in pair[0]])
+
+
+def _difference(adds: Sequence[_Adds], counts: Sequence[int]) -> float:
     """Mean of the first minus mean of the second, each over the items that it counts."""
     return _mean([a for a, _ in adds], counts) - _mean([b for _, b in adds], counts)
 
@@ -146,7 +157,7 @@ def _mean(values: Sequence[float | None], counts: Sequence[int]) -> float:
 
 
 def _permutation(
-    adds: Sequence[tuple[float | None, float | None]],
+    adds: Sequence[_Adds],
     counts: Sequence[int],
     real: float,
     *,

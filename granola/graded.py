@@ -21,7 +21,7 @@ class Cell:
 
     def __init__(self, values: Iterable[float | None]) -> None:
         given = list(values)
-        self._known = [value for value in given if value is not None]
+        self._known = sorted(value for value in given if value is not None)  # whatever order the items came in
         self._share = len(self._known) / len(given) if given else 0.0
         if self._known:
             self._low, self._high = min(self._known), max(self._known)

@@ -65,13 +65,9 @@ class Metric:
 
     def of(self, counts: Mapping[Outcome, int]) -> tuple[float, int]:
         """(score, number of counted items) of items given as outcome counts."""
-        total, n = 0.0, 0
-        for outcome, count in counts.items():
-            added = self.adds(outcome)
-            if added is not None:
-                total += added * count
-                n += count
-        return (total / n if n else math.nan), n
+        added = [(adds, count) for outcome, count in counts.items() if (adds := self.adds(outcome)) is not None]
+        n = sum(count for _, count in added)
+        return (math.fsum(adds * count for adds, count in added) / n if n else math.nan), n
 
 
 def informativeness_weight(level: int, lambda_: float = LAMBDA) -> float:

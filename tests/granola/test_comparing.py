@@ -103,14 +103,39 @@ def test_the_permutation_test_agrees_with_the_sign_test() -> None:
 
 
 def test_digits_depend_on_the_pair_alone() -> None:
-    a, b, c = scored("123w-1" * 9, "a"), scored("1w23-1" * 9, "b"), scored("wwww11" * 9, "c")
+    saying = {"a": "123w-1" * 9, "b": "1w21-w" * 8 + "w" * 6, "c": "wwww11" * 9}
+    a, b, c = (scored(said, name) for name, said in saying.items())
     both = compare([a, b], times=100)
     three = compare([a, b, c], times=100)
-    for found in both:
+    renamed = compare([scored(saying["a"], "a (1)"), scored(saying["b"], "b (2)")], times=100)
+    exchanged = compare([b, a], times=100)
+    other_seed = compare([a, b], times=100, seed=1)
+    for found, again, mirrored in zip(both, renamed, exchanged, strict=True):
         same = next(d for d in three if (d.metric, d.first, d.second) == (found.metric, "a", "b"))
         assert (same.p, same.interval, same.difference) == (found.p, found.interval, found.difference)
         assert same.adjusted >= found.adjusted or math.isnan(found.adjusted)
+        assert (again.p, again.interval, again.detectable) == (found.p, found.interval, found.detectable)
+        assert (mirrored.p, mirrored.difference) == (found.p, -found.difference)
+        assert (mirrored.interval.low, mirrored.interval.high) == pytest.approx(
+            (-found.interval.high, -found.interval.low), abs=1e-12
+        )
+    assert [d.interval for d in other_seed] != [d.interval for d in both]
     assert len(three) == 3 * len(both)
+
+
+def test_digits_do_not_depend_on_the_order_of_the_questions() -> None:
+    drawing = Random(5)
+    said = "".join(drawing.choices("123w-", k=60))
+    given_rows = [
+        replace(row, levels=tuple(Level(tiers=(replace(level.tiers[0], bits=10.0 / k + i % 7 / 8),))
+                                  for k, level in enumerate(row.levels, start=1)))
+        for i, row in enumerate(rows(60))
+    ]  # fmt: skip
+    told = PredictionFile(name="a", predictions=predictions(said))
+    shuffled = drawing.sample(given_rows, k=60)
+    one, other = (score(order, told, matcher("rules"), times=50) for order in (given_rows, shuffled))
+    assert one.to_json() == other.to_json()
+    assert not math.isnan(one.overall.estimates["bits"].interval.low)
 
 
 def test_unscored_questions_are_left_out_of_a_pair() -> None:
@@ -243,3 +268,30 @@ def test_the_detectable_difference_shrinks_with_the_questions() -> None:
     many = compare([scored(one), scored(other, "b")], metrics=["granola_accuracy"], times=300)[0].detectable
     few = compare([scored(one[:100]), scored(other[:100], "b")], metrics=["granola_accuracy"], times=300)[0].detectable
     assert many == pytest.approx(few / 2, rel=0.25)  # by the square root of four times as many
+
+
+def test_the_detectable_difference_is_that_of_the_normal_approximation() -> None:
+    # 400 questions, 100 of them won and 40 lost: the difference of one question has the variance
+    # 140/400 - (60/400)^2 = 0.3275. Two-sided 5 % and 80 % power: (1.95996 + 0.84162) * sqrt(0.3275 / 400) = 0.08016.
+    one, other = scored("1" * 100 + "w" * 40 + "1" * 260, "x"), scored("w" * 100 + "1" * 40 + "1" * 260, "y")
+    (found,) = compare([one, other], metrics=["granola_accuracy"], times=8000)
+    assert found.detectable == pytest.approx(0.08016, rel=0.04)
+
+
+def test_a_detectable_difference_is_found_four_times_in_five() -> None:
+    # Of pairs of systems that truly differ by what is called detectable, the normal test at 5 % finds 80 %.
+    won, lost, n = 100, 40, 400
+    (found,) = compare(
+        [scored("1" * won + "w" * lost + "1" * 260, "x"), scored("w" * won + "1" * lost + "1" * 260, "y")],
+        metrics=["granola_accuracy"],
+        times=2000,
+    )
+    varies = (won + lost) / n
+    up = (varies + found.detectable) / 2
+    drawing, hits, tries = Random(2), 0, 2000
+    for _ in range(tries):
+        steps = drawing.choices([1, -1, 0], [up, varies - up, 1 - varies], k=n)
+        mean = sum(steps) / n
+        spread = math.sqrt((sum(step * step for step in steps) / n - mean * mean) / n)
+        hits += abs(mean) > 1.959964 * spread
+    assert hits / tries == pytest.approx(0.8, abs=0.04)
