@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from granola.matching import gold, vocabulary
-from granola.matching.divisions import country_adjectives
+from granola.matching.divisions import country_adjectives, country_ids
 from granola.matching.folding import fold, loose_key, stem
 from granola.matching.lazy import lazy
 from granola.matching.words import Word, drop_articles, key, words
@@ -294,9 +294,20 @@ class Answer:
         """Whether [start, end) says more than tiers, words of the question, titles and kinds of place."""
         if start >= end or self.is_mentioned(start, end):
             return False
-        return any(
+        claims = any(
             word.text not in self.asked and word.text not in vocabulary.NO_CLAIM for word in self.words[start:end]
         )
+        return claims and not (self.countries and self._is_their_country(start, end))
+
+    @lazy
+    def countries(self) -> frozenset[str]:
+        """The ids of the countries that tiers name."""
+        return frozenset().union(*(country_ids(folded) for _, _, folded in self.tiers))
+
+    def _is_their_country(self, start: int, end: int) -> bool:
+        """Whether [start, end) is another name of a country that a tier names: USA."""
+        own = country_ids(self.texts[start:end])
+        return bool(own) and own <= self.countries
 
     def name_before(self, end: int) -> int:
         """Start of the run of capitalised words that ends before word `end`; `end` where there is none."""

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
 
+from granola.matching.months import in_english
 from granola.matching.ranges import Claim
 from granola.matching.words import ORDINALS, plain
 
@@ -264,6 +265,7 @@ def dates(text: str) -> tuple[Claim, ...]:
         text = lower
     if usual := _usual(lower, text):
         return (usual,)
+    lower = in_english(lower)
     lower, spelt = _with_digits(lower, text)
     return tuple(
         replace(claim, start=start, text=text[start : claim.end].strip())

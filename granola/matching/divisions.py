@@ -42,7 +42,12 @@ _OTHERS = (
 _COUNTRIES = ("United States", "Canada", "Australia", "United Kingdom", "Germany", "India", "China", "Italy")
 
 # Names that a table of adjectives has no use for.
-_ALSO = {"America": "United States", "Britain": "United Kingdom", "Great Britain": "United Kingdom"}
+_ALSO = {
+    "America": "United States", "Britain": "United Kingdom", "Great Britain": "United Kingdom",
+    "PRC": "China", "PR China": "China", "Mainland China": "China", "UAE": "United Arab Emirates",
+    "ROK": "South Korea", "DPRK": "North Korea", "DRC": "Democratic Republic of the Congo", "NZ": "New Zealand",
+    "KSA": "Saudi Arabia", "RSA": "South Africa", "USSR": "Soviet Union", "FRG": "Germany", "GDR": "East Germany",
+}  # fmt: skip
 
 # As newspapers shorten them; Miss and La are words as well.
 _PRESS = {
@@ -96,6 +101,11 @@ def country_names(folded: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
     return tuple(name for name, qids in _countries().items() if name != folded and own & qids)
 
 
+def country_ids(folded: tuple[str, ...]) -> frozenset[str]:
+    """The ids of the country that a folded name names; none for what is no country."""
+    return _countries().get(folded, frozenset())
+
+
 @lru_cache(maxsize=1 << 12)
 def country_adjectives(folded: tuple[str, ...]) -> frozenset[tuple[str, ...]]:
     """The folded adjectives of a country by its folded name."""
@@ -145,7 +155,7 @@ def _countries() -> dict[tuple[str, ...], frozenset[str]]:
     for name, qids in bundled_demonyms().names.items():
         found[key(name)] = found.get(key(name), frozenset()) | frozenset(qids)
     for name, known in _ALSO.items():
-        found[key(name)] = found.get(key(name), frozenset()) | found[key(known)]
+        found[key(name)] = found.get(key(name), frozenset()) | found.get(key(known), frozenset())
     return found
 
 

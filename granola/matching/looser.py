@@ -39,11 +39,13 @@ from granola.matching.forms import Form, forms
 from granola.matching.gold import Tier, is_description
 from granola.matching.nations import by_nation
 from granola.matching.near import by_overlap
+from granola.matching.people import whole_person
 from granola.matching.phrases import by_coverage, by_phrase, informative
 from granola.matching.words import key
 
 JOINED = 6  # letters from which the parting into words does not matter
 SPELLED = 6  # letters of a word that may be one letter off in a name of several words; two more where it stands alone
+FAMILY = 8  # letters of a family name that stands alone and may be one letter off
 COMMON = 11  # letters of a single word that is no name and may be one letter off
 SPREAD = 3  # words that may stand between the words of a name
 _TOLD_BY_ADJECTIVE = frozenset({"empire", "language", "languages", "dynasty"})
@@ -227,6 +229,8 @@ def by_spelling(answer: Answer, tier: Tier) -> Found:
     if size == 1 and not any(word[0] == folded[0][0] and -2 < len(word) - len(folded[0]) < 2 for word in texts):
         return
     if size > 1 and answer.present.isdisjoint(folded):
+        if len(answer.own) == 1 and _is_misspelt_family(answer, tier):
+            yield Mention(tier[0], name, 0, len(texts))
         return
     for start in range(len(texts) - size + 1):
         other = [(i, texts[start + i], word) for i, word in enumerate(folded) if texts[start + i] != word]
@@ -239,14 +243,24 @@ def by_spelling(answer: Answer, tier: Tier) -> Found:
             continue
         if not name[:1].isupper() and said[-2:] != word[-2:]:
             continue
-        if one_letter_off(said, word) and not _inflected(said, word):
+        if one_letter_off(said, word) and not _inflected(said, word, family=size > 1 and index == size - 1):
             yield Mention(tier[0], name, start, start + size)
 
 
-def _inflected(one: str, other: str) -> bool:
-    """Georgian is no misspelt Georgia, but Guinnes is Guinness."""
+def _is_misspelt_family(answer: Answer, tier: Tier) -> bool:
+    """Whether the one word of an answer is a person's long family name, one letter off: Shakespear."""
+    said, wanted = answer.own[0], whole_person(tier[1])
+    if wanted is None or not (answer.asks_person or answer.of_persons) or len(said) < FAMILY or not said.isalpha():
+        return False
+    if len(wanted.family) < FAMILY or said[0] != wanted.family[0] or (said,) in answer.keys:
+        return False
+    return one_letter_off(said, wanted.family) and not _inflected(said, wanted.family, family=True)
+
+
+def _inflected(one: str, other: str, *, family: bool) -> bool:
+    """Georgian is no misspelt Georgia, but Guinnes is Guinness, and in a family name a last e is soon forgotten."""
     short, long = sorted((one, other), key=len)
-    return long.startswith(short) and long[-1] != short[-1]
+    return long.startswith(short) and long[-1] != short[-1] and not (family and long[-1] == "e")
 
 
 def one_letter_off(one: str, other: str) -> bool:

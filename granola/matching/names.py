@@ -162,10 +162,20 @@ def _has_a_part(answer: Answer, mention: Mention) -> bool:
     )
 
 
-def _has_a_sibling(answer: Answer, mention: Mention) -> bool:
-    """Whether a finer tier narrows the mention's last word by words of its own."""
+def _has_a_sibling(answer: Answer, mention: Mention, *, national: bool) -> bool:
+    """Whether a finer tier narrows the mention's last word by words of its own, by a country where that is asked.
+
+    `German composer` is no other than an opera composer, and another than a French composer.
+    """
     head = answer.words[mention.end - 1].text
-    return any(level < mention.level and len(folded) > 1 and folded[-1] == head for level, _, folded in answer.tiers)
+    occupation = national and head in vocabulary.OCCUPATIONS
+    return any(
+        level < mention.level
+        and len(folded) > 1
+        and folded[-1] == head
+        and not (occupation and not any(is_adjective((word,)) for word in folded[:-1]))
+        for level, _, folded in answer.tiers
+    )
 
 
 def _has_a_name_behind(answer: Answer, mention: Mention) -> bool:
@@ -200,10 +210,11 @@ def is_of_another_kind(answer: Answer, mention: Mention) -> bool:
     if left < 0 or answer.words[mention.start].gap or answer.words[mention.start].capital:
         return False
     adjective = answer.words[left]
-    proper = adjective.text.endswith(vocabulary.DEMONYM_ENDINGS) or (left > 0 and adjective.capital)
+    national = adjective.text.endswith(vocabulary.DEMONYM_ENDINGS) or is_adjective((adjective.text,))
+    proper = national or (left > 0 and adjective.capital)
     if not proper or not answer.is_claim(left, left + 1):
         return False
-    return _has_a_sibling(answer, mention)
+    return _has_a_sibling(answer, mention, national=national)
 
 
 def follows_a_finer_claim(answer: Answer, mention: Mention) -> bool:
@@ -239,6 +250,8 @@ def _behind_a_name(answer: Answer, mention: Mention) -> bool:
     if bridge == mention.start and not parted:
         return False
     larger = next((m for m in answer.mentions_by_end.get(bridge, ()) if m.level < mention.level), None)
+    if parted and _is_an_alternative(answer, bridge):
+        return False
     if larger is not None:  # Lyon, Rhône, France: what takes back the part before takes back this one
         return follows_a_finer_claim(answer, larger)
     end = bridge
@@ -254,6 +267,12 @@ def _behind_a_name(answer: Answer, mention: Mention) -> bool:
     if start == end or answer.words[end - 1].text in vocabulary.CONTINENTS | vocabulary.PARTS:
         return False  # somewhere in Asia; on the East Coast
     return answer.is_claim(start, end)
+
+
+def _is_an_alternative(answer: Answer, end: int) -> bool:
+    """Whether what ends before word `end` is the other of two of which a finer tier is one: Paris or Lyon, France."""
+    start = answer.name_before(end)
+    return start > 1 and answer.texts[start - 1] == "or" and answer.is_mentioned(start - 2, start - 1)
 
 
 def _before_a_specific(answer: Answer, mention: Mention) -> bool:

@@ -13,7 +13,7 @@ from granola.matching.answer import Answer
 from granola.matching.divisions import country_adjective_keys, country_openings, is_country
 from granola.matching.folding import stem
 from granola.matching.gold import Tier
-from granola.matching.looser import LOOSER
+from granola.matching.looser import FAMILY, LOOSER
 from granola.matching.phrases import LONG
 
 _FAITHS = frozenset(vocabulary.FAITHS)
@@ -55,13 +55,17 @@ def _initials(folded: tuple[str, ...]) -> int:
 
 
 def _spelling(answer: Answer) -> Sequence[Tier]:
-    """Names with a word of the answer, and single words that begin as one of its words does."""
+    """Names with a word of the answer, and single words that begin as one of its words does.
+
+    Of a single word's answer, names whose last word begins like it.
+    """
     first = {text[0] for text in answer.texts}
     present = answer.present
+    only = answer.own[0][0] if len(answer.own) == 1 and len(answer.own[0]) >= FAMILY else ""
     return [
         tier
         for tier in answer.tiers
-        if (tier[2][0][0] in first if len(tier[2]) == 1 else not present.isdisjoint(tier[2]))
+        if (tier[2][0][0] in first if len(tier[2]) == 1 else tier[2][-1][0] == only or not present.isdisjoint(tier[2]))
     ]
 
 

@@ -15,6 +15,7 @@ from functools import cache, lru_cache
 from abstraction.date_texts import ParsedDate, parse_date
 from abstraction.languages import Language, language
 from abstraction.units import unit_of_spelling
+from granola.matching import dates as english
 from granola.matching.ranges import Claim, half_step
 from kg.model import TimeValue
 
@@ -58,14 +59,19 @@ def dates(text: str, code: str) -> tuple[Claim, ...]:
             parsed = parse_date(found[0], code=words.code)
             if parsed is not None:
                 kept.append(_claim(parsed, text, found.start(), found.end()))
+    for claim in english.dates(text):  # 28 June 1919, and the months of other languages
+        if any(letter.isalpha() for letter in claim.text):
+            across = [own for own in kept if claim.start < own.end and own.start < claim.end]
+            if all(own.width > claim.width for own in across):
+                kept = [own for own in kept if own not in across] + [claim]
     return tuple(sorted(kept, key=lambda claim: claim.start))
 
 
 @lru_cache(maxsize=1 << 16)
 def whole_date(text: str, code: str) -> Claim | None:
-    """The date that `text` is, or None where it is something else or says more than a date."""
+    """The date that `text` is, in the language or in English; None where it is something else or says more."""
     parsed = parse_date(text, code=language(code).code)
-    return None if parsed is None else _claim(parsed, text, 0, len(text))
+    return english.whole_date(text) if parsed is None else _claim(parsed, text, 0, len(text))
 
 
 def _claim(parsed: ParsedDate, text: str, start: int, end: int) -> Claim:

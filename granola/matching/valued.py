@@ -61,6 +61,8 @@ def valued(
     """
     if not claims:
         return _without_year(ladder, text) if kind == "date" else Verdict(level=None, rule=f"{kind}:none-stated")
+    if kind == "date":
+        claims = _with_days(claims, text)
     answer = Answer(text, ())
     affirmed = [claim for claim in claims if not is_denied(answer, claim.start)]
     asked = Answer(text, (), question)
@@ -107,6 +109,28 @@ def valued(
         rule=f"{kind}:{best.how}",
         compared=Comparison(prediction=claim.text, tier=best.tier.text),
     )
+
+
+def _with_days(claims: Sequence[Claim], text: str) -> Sequence[Claim]:
+    """With the day that the sentence of the only year tells without one: `1945, ... on September 2`."""
+    if len(claims) != 1 or claims[0].width != YEAR - 1:
+        return claims
+    year = claims[0]
+    before, behind = (text[: year.start], text[year.end :])
+    sentence = (
+        before[max(before.rfind(end) for end in _STOPS) + 1 :]
+        + " , "
+        + min((behind.split(end)[0] for end in _STOPS), key=len)
+    )
+    days = set(days_of_months(sentence))
+    if len(days) != 1:
+        return claims
+    (month, day), first = days.pop(), year.low
+    low = first + 31 * (month - 1) + day - 1
+    return [*claims, replace(year, low=low, high=low)]
+
+
+_STOPS = (". ", "; ", "? ", "! ")
 
 
 def _without_year(ladder: Sequence[Sequence[Claim]], text: str) -> Verdict:

@@ -14,6 +14,7 @@ from granola.matching.events import (
     is_of_another_event,
 )
 from granola.matching.forms import place_parts
+from granola.matching.modified import is_modified
 from granola.matching.restated import is_restated
 from granola.matching.roles import has_another_office, is_a_relative, is_beaten, is_of_another_deed
 from granola.matching.surroundings import (
@@ -191,6 +192,7 @@ VETOES: tuple[tuple[str, Callable[[Answer, Mention], bool]], ...] = (
     ("relative", is_of_another_deed),
     ("beaten", is_beaten),
     ("other-kind", names.is_of_another_kind),
+    ("other-kind", is_modified),
     ("other-event", is_of_another_event),
     ("finer-claim-conflict", is_behind_an_unknown_place),
     (ELSEWHERE, is_in_a_contradicting_place),

@@ -215,6 +215,13 @@ OCCUPATIONS = _set(
     "athlete guitarist pianist conductor novelist monarch philosopher physicist rapper songwriter "
     "filmmaker screenwriter photographer architect "
 )
+# Kinds of music that a word before them makes into narrower kinds: hard rock, cool jazz.
+GENRES = _set("rock jazz metal pop punk blues folk soul funk rap techno house disco reggae")
+# What may stand before a kind and makes no other of it.
+SAME_KIND = _set(
+    "professional amateur women womens men mens youth international modern contemporary popular famous great good "
+    "early late live loud fast slow traditional classic known own local national serious mainstream pure real original"
+)
 # What may stand before a gold answer and is no part of it: "in the Gospel of Luke".
 LEADING = _set(
     "in on at by from of to during about around with for into near since until through via as because "

@@ -1,0 +1,56 @@
+"""Dates with the month names of other languages, and Chinese and Japanese ones, as an English text has them.
+
+Of English, German, French, Spanish, Italian, Portuguese and Dutch; in one place each, so that positions stay.
+"""
+
+from __future__ import annotations
+
+import re
+
+_SHORT = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_NAMES = (
+    "januar janner janvier enero gennaio janeiro januari january",
+    "februar feber fevrier febrero febbraio fevereiro februari february",
+    "marz maerz mars marzo marco maart march",
+    "april avril abril aprile",
+    "mai mayo maggio maio mei may",
+    "juni juin junio giugno junho june",
+    "juli juillet julio luglio julho july",
+    "august aout agosto augustus",
+    "september septembre septiembre setiembre settembre setembro",
+    "oktober octobre octubre ottobre outubro october",
+    "november novembre noviembre novembro",
+    "dezember decembre diciembre dicembre dezembro december",
+)
+_MONTH = {name: short for names, short in zip(_NAMES, _SHORT, strict=True) for name in names.split()}
+_MONTHS = "|".join(sorted(_MONTH, key=len, reverse=True))
+_OF = r"(?:\s+(?:de|del|di|do|van))?"
+_WRITTEN = re.compile(
+    rf"\b(?:(?P<d>\d{{1,2}})(?P<nth>\.|er|re|o|a)?{_OF}\s+)?(?P<mon>{_MONTHS})\b\.?(?P<of>{_OF})(?=\s*,?\s+\d{{3,4}}\b)"
+)
+_NEEDED = re.compile(r"[a-z]\.?\s*,?\s+\d{3}")
+_CJK = re.compile(
+    r"[\u3040-\u9fff]?(?<!\d)(?P<y>\d{3,4})\s?年(?:\s?(?P<m>\d{1,2})\s?月(?:\s?(?P<d>\d{1,2})\s?日)?)?[\u3040-\u9fff]?"
+)
+
+
+def in_english(lower: str) -> str:
+    """A folded text whose dates in other languages have English months; of the same length."""
+    if "年" in lower:
+        lower = _CJK.sub(_with_dashes, lower)
+    return _WRITTEN.sub(_translated, lower) if _NEEDED.search(lower) else lower
+
+
+def _translated(found: re.Match[str]) -> str:
+    """`28. Juni 1919` as `28 jun 1919`; blanks fill what is left out."""
+    if found["mon"] == "mars" and not found["d"]:
+        return found[0]  # as well the planet
+    day = f"{found['d']} " if found["d"] else ""
+    return (day + _MONTH[found["mon"]]).ljust(len(found[0]))
+
+
+def _with_dashes(found: re.Match[str]) -> str:
+    year, month, day = found["y"], found["m"], found["d"]
+    said = f"{year}-{month}-{day}" if day else f"{year}-{int(month):02d}" if month else year
+    start = found.start("y") - found.start()
+    return (" " * start + said).ljust(len(found[0]))
