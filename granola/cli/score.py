@@ -46,8 +46,7 @@ def score(
             raise UsageError("--out takes a file; the tables or --json go to standard output")
         check_outputs(out, inputs=[tiered, predictions], sides=(REJECTS_SUFFIX, RECORD_SUFFIX), force=force)
         check_format(out)
-    listed = Path(f"{out}{REJECTS_SUFFIX}") if out is not None else None
-    found = score_systems(tiered, [predictions], settings, out=out, listed=listed)
+    found = score_systems(tiered, [predictions], settings, out=out)
     (report,) = found.reports
     if out is not None:
         _write_items(found, out, inputs=[tiered, predictions], settings=settings)
@@ -77,7 +76,7 @@ def _print_tables(report: ScoreReport) -> None:
 
 
 def _write_items(found: Systems, out: Path, *, inputs: list[str], settings: ScoringSettings) -> None:
-    from granola.cli.output import list_rejects, removed_on_error
+    from granola.cli.output import count, list_rejects, note, removed_on_error
     from granola.report.items import write_items
     from granola.run_record import write_run_record
 
@@ -85,7 +84,9 @@ def _write_items(found: Systems, out: Path, *, inputs: list[str], settings: Scor
     rejected = found.rejected
     with removed_on_error(out):
         write_items(report, out)
-        list_rejects(out, rejected)
+        listed = list_rejects(out, rejected)
+    if rejected:
+        note(f"{count(len(rejected), 'rejected row')} listed in {listed}")
     write_run_record(
         out,
         command="score",

@@ -43,9 +43,8 @@ def score_systems(
     settings: ScoringSettings,
     *,
     out: Path | None = None,
-    listed: Path | None = None,
 ) -> Systems:
-    """Every system's scores; rejected rows are told on stderr, as listed in `listed` where that is given.
+    """Every system's scores; rejected rows are told on stderr.
 
     `out` is what a judge's answers are kept beside. Raises UsageError and what `granola.scoring.score` raises.
     """
@@ -58,7 +57,7 @@ def score_systems(
     check_standard_input([tiered, *predictions])
     with readable(tiered) as held:
         read = read_tiered_file(held, name=tiered)
-    report_rejects(tiered, read.rejected, listed=listed)
+    report_rejects(tiered, read.rejected)
     files = [read_predictions(path) for path in predictions]
     names = names_of_systems(predictions)
     reports = []
@@ -73,7 +72,7 @@ def score_systems(
         if settings.matcher != "judge":
             warn_of_answer_languages(read.languages())
         for name, given in zip(names, files, strict=True):
-            report_rejects(given.name, given.rejected, listed=listed)
+            report_rejects(given.name, given.rejected)
             judge_ahead(chosen, read.rows, given)
             reports.append(
                 scoring.score(

@@ -172,7 +172,7 @@ def test_score_lists_rejects_and_scores_from_standard_input(run: Run, folder: Pa
     (folder / "c.jsonl").write_text("".join([lines[0], "null\n", *lines[2:]]))
     code, _, err = run("score", "tiers.jsonl", "c.jsonl", "--allow-missing", "--out", "items.jsonl")
     assert code == 1
-    assert "1 row rejected; listed in items.jsonl.rejects.jsonl" in err
+    assert "1 rejected row listed in items.jsonl.rejects.jsonl" in err
     listed = [json.loads(line) for line in (folder / "items.jsonl.rejects.jsonl").read_text().splitlines()]
     assert [row["reason"] for row in listed] == ["JSON null, not an object"]
     command = [sys.executable, "-c", CODE, "score", "-", "cautious.jsonl", "--json"]

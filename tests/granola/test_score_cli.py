@@ -145,6 +145,15 @@ def test_ids_that_do_not_fit_are_status_2_unless_told_otherwise(run, tmp_path: P
     assert run("score", TIERS, more, "--ignore-unknown").status == 0
 
 
+def test_a_list_of_rejected_rows_is_named_only_where_it_is_written(run, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    fewer = write(tmp_path / "fewer.jsonl", *predictions()[:4], "{oops\n")
+    out, listed = tmp_path / "items.jsonl", tmp_path / "items.jsonl.rejects.jsonl"
+    ran = run("score", TIERS, fewer, "--out", out)
+    assert (ran.status, listed.exists(), str(listed) in ran.err) == (2, False, False)
+    ran = run("score", TIERS, fewer, "--out", out, "--allow-missing")
+    assert (ran.status, listed.exists(), f"1 rejected row listed in {listed}" in ran.err) == (1, True, True)
+
+
 def test_rejected_lines_are_told_counted_and_status_1(run, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
     rows = predictions()
     damaged = write(tmp_path / "damaged.jsonl", rows[0], "{oops\n", *rows[2:], rows[0])
