@@ -26,7 +26,7 @@ def session(master: str | None = None, *, name: str = "granola") -> Iterator[Any
         from pyspark.errors import PySparkException  # type: ignore[import-not-found,unused-ignore]
         from pyspark.sql import SparkSession  # type: ignore[import-not-found,unused-ignore]
     except ImportError as error:
-        raise EngineError(f"Spark needs {error.name}: pip install 'granola-ladders[spark]'") from error
+        raise EngineError(f"Spark needs {error.name}: pip install -e '.[spark]' in the clone") from error
     active = SparkSession.getActiveSession()
     if active is not None:
         yield active

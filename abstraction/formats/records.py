@@ -25,7 +25,7 @@ from abstraction.errors import RowError
 SCHEMA_VERSION = 1
 EXCERPT = 160
 PARQUET_MAGIC = b"PAR1"
-PARQUET_HELP = "Parquet needs pyarrow: pip install 'granola-ladders[parquet]'"
+PARQUET_HELP = "Parquet needs pyarrow: pip install -e '.[parquet]' in the clone"
 
 _UNDECODED = re.compile("[\udc80-\udcff]")
 _ITEM_START = re.compile(r"^[ \t]*\{", re.MULTILINE)

@@ -20,7 +20,7 @@ from abstraction.models.result import Completion, FailureReason, Result, TokenLo
 from abstraction.models.sampler import Decode, Drawing, Ending, Row
 from kg.files import sha256_of
 
-MODELS_HELP = "a local model needs transformers and torch: pip install 'granola-ladders[models]'"
+MODELS_HELP = "a local model needs transformers and torch: pip install -e '.[models]' in the clone"
 _BATCHES = 4  # batches that are taken at a time and sorted by length, so that rows of a batch are alike
 
 

@@ -76,7 +76,8 @@ def experiment(
         _write_report(out / REPORT, plan, found)
     elif not no_report:
         note(
-            f"no figures without matplotlib (pip install 'granola-ladders[report]'); the scores are in {out / RESULTS}"
+            "no figures without matplotlib (pip install -e '.[report]' in the clone); "
+            f"the scores are in {out / RESULTS}"
         )
     _print(found)
     if failed:

@@ -12,7 +12,7 @@ from pathlib import Path
 import typer
 
 TOKEN = "GRANOLA_TOKEN"
-SERVICE_HELP = "the service needs its libraries: pip install 'granola-ladders[service]'"
+SERVICE_HELP = "the service needs its libraries: pip install -e '.[service]' in the clone"
 
 
 def serve(

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-NEEDED = "figures need matplotlib: pip install 'granola-ladders[report]'"
+NEEDED = "figures need matplotlib: pip install -e '.[report]' in the clone"
 WIDTH = 4.7  # inches: on a phone's 340 pixels the letters stay readable
 # Okabe and Ito's colours, which the colour-blind tell apart, from dark to light so that grey print keeps an order.
 COLOURS = ("#000000", "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00")

@@ -315,7 +315,7 @@ class _Parquet:
             import pyarrow  # type: ignore[import-untyped]  # ships no stubs
             from pyarrow import parquet
         except ImportError as error:
-            raise ExportError("Parquet needs pyarrow: pip install 'granola-ladders[parquet]'") from error
+            raise ExportError("Parquet needs pyarrow: pip install -e '.[parquet]' in the clone") from error
         types = {
             "string": pyarrow.string(), "long": pyarrow.int64(), "boolean": pyarrow.bool_(),
             "long[]": pyarrow.string(),  # the import tool knows no lists of Parquet's own

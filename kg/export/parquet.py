@@ -251,5 +251,5 @@ def _pyarrow() -> Any:
     try:
         import pyarrow
     except ImportError as error:
-        raise ExportError("Parquet needs pyarrow: pip install 'granola-ladders[parquet]'") from error
+        raise ExportError("Parquet needs pyarrow: pip install -e '.[parquet]' in the clone") from error
     return pyarrow

@@ -14,8 +14,8 @@ from abstraction.errors import ModelError
 from abstraction.models import Failure, FailureReason, Message, Reply, Request, Sampling, open_model
 from tests import tiny_model
 
-torch = pytest.importorskip("torch", reason="torch is not installed: pip install 'granola-ladders[models]'")
-transformers = pytest.importorskip("transformers", reason="pip install 'granola-ladders[models]'")
+torch = pytest.importorskip("torch", reason="torch is not installed: pip install -e '.[models]'")
+transformers = pytest.importorskip("transformers", reason="pip install -e '.[models]'")
 
 pytestmark = pytest.mark.xdist_group("torch")  # loaded once, by one worker
 

@@ -1,6 +1,6 @@
 """Chat models behind `transformers serve`, which is not ours, with a tiny model of random weights.
 
-Skips where it is not installed: pip install 'granola-ladders[models]' 'transformers[serving]'.
+Skips where it is not installed: pip install -e '.[models]' 'transformers[serving]'.
 """
 
 from __future__ import annotations

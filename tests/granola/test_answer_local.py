@@ -13,8 +13,8 @@ from kg.store.sqlite import SQLiteStore
 from tests import tiny_model
 from tests.worlds import CLASSES, entity
 
-torch = pytest.importorskip("torch", reason="torch is not installed: pip install 'granola-ladders[models]'")
-pytest.importorskip("transformers", reason="pip install 'granola-ladders[models]'")
+torch = pytest.importorskip("torch", reason="torch is not installed: pip install -e '.[models]'")
+pytest.importorskip("transformers", reason="pip install -e '.[models]'")
 
 pytestmark = pytest.mark.xdist_group("torch")  # loaded once, by one worker
 

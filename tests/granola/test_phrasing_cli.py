@@ -258,7 +258,7 @@ def test_a_run_killed_at_random_points_comes_through() -> None:
 @pytest.fixture(scope="module")
 def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for library in ("torch", "transformers"):
-        pytest.importorskip(library, reason=f"{library} is not installed: pip install 'granola-ladders[models]'")
+        pytest.importorskip(library, reason=f"{library} is not installed: pip install -e '.[models]'")
     return tiny_model.build(tmp_path_factory.mktemp("tiny"), room=4096)
 
 

@@ -201,4 +201,4 @@ def test_without_matplotlib_the_install_line_is_told(systems: Path, tmp_path: Pa
     arguments = ["report", str(systems / "tiers.jsonl"), str(systems / "mute.jsonl"), "--out", str(tmp_path / "x")]
     done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=False)
     assert done.returncode == 2
-    assert "pip install 'granola-ladders[report]'" in done.stderr
+    assert "pip install -e '.[report]'" in done.stderr

@@ -29,7 +29,7 @@ pytestmark = pytest.mark.xdist_group("spark")  # one cluster for all of them
 INSTALLED = all(importlib.util.find_spec(name) for name in ("pyspark", "pandas"))
 needs_spark = pytest.mark.skipif(
     not INSTALLED or not shutil.which("java"),
-    reason="Spark's tests need pip install 'granola-ladders[spark]' and Java 17 or newer",
+    reason="Spark's tests need pip install -e '.[spark]' and Java 17 or newer",
 )
 
 
