@@ -21,6 +21,7 @@ from typing import Any, BinaryIO
 import orjson
 
 from abstraction.errors import RowError
+from abstraction.formats.pieces import TooLongError, read_value
 
 SCHEMA_VERSION = 1
 EXCERPT = 160
@@ -83,15 +84,17 @@ def read_records(path: Path | str) -> Iterator[Record | RejectedRow]:
         raise RowError(f"{name}: the gzip data is cut off or damaged ({error}); fetch or compress it again") from error
 
 
-def parse_records(data: bytes, name: str) -> Iterator[Record | RejectedRow]:
+def parse_records(data: bytes, name: str, *, most: int) -> Iterator[Record | RejectedRow]:
     """The records of a JSON array, or of JSON objects one a line, as `read_records` of a file `name` that holds them.
 
-    Raises RowError where there is nothing, and for a newer schema.
+    Of an array they are called by their places, "name[1]" the first. A line of more than `most` bytes is rejected.
+    Raises RowError where there is nothing, for a newer schema, and for an item of more than `most` characters.
     """
     first = data.removeprefix(b"\xef\xbb\xbf").lstrip()[:1]
     if not first:
         raise RowError(f"{name} is empty; expected a JSON array, or one JSON object a line")
-    read = _read_array(io.BytesIO(data), name) if first == b"[" else _read_lines(io.BytesIO(data), name, lone=False)
+    stream = io.BytesIO(data)
+    read = _read_array(stream, name, most) if first == b"[" else _read_lines(stream, name, lone=False, most=most)
     for record in read:
         if isinstance(record, Record) and "schema_version" in record.data:
             _check_schema(record)
@@ -151,12 +154,15 @@ def _check_schema(record: Record) -> None:
         )
 
 
-def _read_lines(stream: BinaryIO, name: str, *, lone: bool) -> Iterator[Record | RejectedRow]:
+def _read_lines(stream: BinaryIO, name: str, *, lone: bool, most: int | None = None) -> Iterator[Record | RejectedRow]:
     for number, raw in enumerate(stream, 1):
         line = raw.removeprefix(b"\xef\xbb\xbf").strip() if number == 1 else raw.strip()
         if not line:
             continue
         source = f"{name}:{number}"
+        if most is not None and len(line) > most:
+            yield RejectedRow(source=source, reason=f"longer than {most:,} bytes", excerpt=excerpt(line))
+            continue
         try:
             data = orjson.loads(line)
         except orjson.JSONDecodeError as error:
@@ -175,11 +181,13 @@ def _record(source: str, data: object) -> Record | RejectedRow:
     )
 
 
-def _read_array(stream: BinaryIO, name: str) -> Iterator[Record | RejectedRow]:
-    """Items one by one, so that each knows its line; behind damage, on from the next line with an object."""
+def _read_array(stream: BinaryIO, name: str, most: int | None = None) -> Iterator[Record | RejectedRow]:
+    """Items one by one, so that each knows its line; behind damage, on from the next line with an object.
+
+    With `most` none may be longer, and each knows its place instead.
+    """
     text = stream.read().decode("utf-8-sig", "surrogateescape")
-    decoder = json.JSONDecoder()
-    at, line, counted = text.index("[") + 1, 1, 0
+    at, line, counted, place = text.index("[") + 1, 1, 0, 0
     while True:
         while at < len(text) and text[at] in _JSON_SPACE:
             at += 1
@@ -196,9 +204,12 @@ def _read_array(stream: BinaryIO, name: str) -> Iterator[Record | RejectedRow]:
             return
         line += text.count("\n", counted, at)
         counted = at
-        source = f"{name}:{line}"
+        place += 1
+        source = f"{name}:{line}" if most is None else f"{name}[{place}]"
         try:
-            data, end = decoder.raw_decode(text, at)
+            data, end = read_value(text, at, most)
+        except TooLongError as error:
+            raise RowError(f"{source} is {error}") from error
         except (json.JSONDecodeError, RecursionError) as error:
             reason = "the array ends without its ]" if at >= len(text) else f"not JSON: {error}"
             yield RejectedRow(source=source, reason=reason, excerpt=excerpt(text[at : at + 2 * EXCERPT]))

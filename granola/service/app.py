@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import shlex
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import PurePath
 from typing import Annotated, Any
@@ -12,6 +12,7 @@ from typing import Annotated, Any
 import orjson
 from fastapi import FastAPI, Path, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
+from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 
 from abstraction.errors import AbstractionError
@@ -67,7 +68,11 @@ def create_app(settings: Settings) -> tuple[App, Service]:
     add_judging(app, service)
     add_page(app, service)
     documents.describe(app)
-    lanes = lanes_of(app, service.failed, _OURS)
+
+    def apart(read: Callable[[], BaseModel]) -> Awaitable[BaseModel]:
+        return service.scoring.run(read, seconds=settings.batch_seconds)
+
+    lanes = lanes_of(app, service.failed, _OURS, apart)
     return Gate(app, settings=settings, desk=service.desk, metrics=service.metrics, lanes=lanes), service
 
 

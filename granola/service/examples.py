@@ -52,7 +52,7 @@ def examples(holding: Holding) -> tuple[Example, ...]:
 
 def _bundled(holding: Holding) -> list[QARow]:
     data = files("granola").joinpath("demo/questions.jsonl").read_bytes()
-    rows = [row for row in question_rows(parse_records(data, "examples")) if isinstance(row, QARow)]
+    rows = [row for row in question_rows(parse_records(data, "examples", most=len(data))) if isinstance(row, QARow)]
     known = holding.store.find([name for row in rows for name in (row.answers[0], row.subject_text) if name])
     return [row for row in rows if row.answers[0] in known and row.subject_text in known]
 

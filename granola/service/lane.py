@@ -15,6 +15,7 @@ from fastapi import FastAPI, Response
 from fastapi.routing import APIRoute
 from pydantic import BaseModel, ValidationError
 
+from abstraction.formats.pieces import TooLongError, read_object
 from granola.service.problems import Problem
 from granola.service.telling import problem_of_errors
 
@@ -22,6 +23,7 @@ PARAMETER = "asked"  # of the functions that have a lane: all that they take
 MOST_VALUES = 1_200_000  # of one body: more would hold up everybody while they are read
 SMALL = 1 << 20  # bytes of the body of a request that is about one question
 LARGE = frozenset({"/v1/ladders", "/v1/score"})
+AT_ONCE = 1 << 16  # bytes that are read in the way of all others
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,15 +35,19 @@ class Lane:
     function: Callable[[Any], Awaitable[Response]]
     failed: Callable[[Exception], Response]
     errors: tuple[type[Exception], ...]
+    apart: Callable[[Callable[[], BaseModel]], Awaitable[BaseModel]]
 
     async def answer(self, media_type: bytes, query: bytes, body: bytes) -> Response:
         """The route's answer, what is wrong with the request included."""
         try:
-            return await self.function(self._read(media_type, query, body))
+            self._check(media_type, query, body)
+            if len(body) <= AT_ONCE:
+                return await self.function(self._read(body))
+            return await self.function(await self.apart(lambda: self._read(body)))
         except self.errors as error:
             return self.failed(error)
 
-    def _read(self, media_type: bytes, query: bytes, body: bytes) -> BaseModel:
+    def _check(self, media_type: bytes, query: bytes, body: bytes) -> None:
         kind = media_type.partition(b";")[0].strip().lower()
         if kind != b"application/json" and not (kind.startswith(b"application/") and kind.endswith(b"+json")):
             raise Problem(415, "media-type", "send JSON, with the header Content-Type: application/json")
@@ -49,15 +55,18 @@ class Lane:
             names = ", ".join(sorted({name for name, _ in parse_qsl(query.decode("latin-1"), keep_blank_values=True)}))
             raise Problem(422, "request", f"{names[:100]} stands in the address; {self.path} reads its body alone")
         check_values(body)
+
+    def _read(self, body: bytes) -> BaseModel:
         try:
-            data = json.loads(body) if body else {}
+            data = _parsed(body)
+        except TooLongError as error:
+            raise Problem(413, "body-size", f"{error}; send less at a time", more={"most": SMALL}) from None
         except RecursionError:
             raise Problem(400, "json", "the JSON is nested too deeply to be a request") from None
         except UnicodeDecodeError:
             raise Problem(400, "json", "the body is no text in UTF-8") from None
         except ValueError as error:
             raise Problem(400, "json", f"the body is no JSON: {error}") from None
-        check_text(body, data)
         try:
             return self.kind.model_validate(data)
         except RecursionError:
@@ -75,23 +84,44 @@ def check_values(body: bytes) -> None:
         )  # fmt: skip
 
 
+def _parsed(body: bytes) -> Any:
+    if len(body) <= SMALL:
+        data = json.loads(body) if body else {}
+        check_text(body, data)
+        return data
+    text = body.decode()
+    data = read_object(text, SMALL)
+    if "\\ud" in text or "\\uD" in text:
+        for value in data.values():
+            for item in value if isinstance(value, list) else [value]:
+                _check_item(item)
+    return data
+
+
 def check_text(body: bytes, data: Any) -> None:
     """Raise Problem for halves of surrogate pairs, which JSON can write and no text can hold."""
     if b"\\ud" in body or b"\\uD" in body:
-        try:
-            json.dumps(data, ensure_ascii=False).encode()
-        except UnicodeEncodeError:
-            raise Problem(400, "json", "half of a surrogate pair is no text") from None
+        _check_item(data)
+
+
+def _check_item(data: Any) -> None:
+    try:
+        json.dumps(data, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        raise Problem(400, "json", "half of a surrogate pair is no text") from None
 
 
 def lanes_of(
-    app: FastAPI, failed: Callable[[Exception], Response], errors: tuple[type[Exception], ...]
+    app: FastAPI,
+    failed: Callable[[Exception], Response],
+    errors: tuple[type[Exception], ...],
+    apart: Callable[[Callable[[], BaseModel]], Awaitable[BaseModel]],
 ) -> Mapping[str, Lane]:
-    """By path, the lanes of all POST routes whose function takes a single `asked`."""
+    """By path, the lanes of all POST routes whose function takes a single `asked`; `apart` reads large bodies."""
     found = {}
     for route in app.routes:
         if isinstance(route, APIRoute) and route.methods == {"POST"}:
             hints = {name: kind for name, kind in get_type_hints(route.endpoint).items() if name != "return"}
             if list(hints) == [PARAMETER]:
-                found[route.path] = Lane(route.path, hints[PARAMETER], route.endpoint, failed, errors)
+                found[route.path] = Lane(route.path, hints[PARAMETER], route.endpoint, failed, errors, apart)
     return found

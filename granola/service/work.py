@@ -29,6 +29,7 @@ from granola.matching.judge import JudgeMatcher
 from granola.predictions import Prediction, predictions_of
 from granola.scoring import names_of, score, score_item
 from granola.service.holding import Holding
+from granola.service.lane import SMALL
 from granola.service.modelled import judge_ahead
 from granola.service.problems import Problem
 from granola.service.schemas import LONGEST, MOST_ANSWERS, MOST_LEVELS, MOST_NAMES
@@ -55,7 +56,7 @@ def read_batch(body: bytes, *, relation: str | None, most: int) -> list[QARow | 
     Raises RowError where there is none, and Problem for more than `most`.
     """
     rows: list[QARow | RejectedRow] = []
-    for row in question_rows(parse_records(body, "request"), relation=relation):
+    for row in question_rows(parse_records(body, "request", most=SMALL), relation=relation):
         rows.append(_within_limits(row))
         check_count(len(rows), most)
     if not rows:

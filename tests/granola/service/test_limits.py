@@ -285,6 +285,25 @@ def test_rows_of_a_batch_have_the_limits_of_single_ones(service: Running) -> Non
     assert "4,000 characters" in scored["rejected"][0]["reason"]
 
 
+def test_a_large_file_to_score_is_read_row_by_row(service: Running) -> None:
+    row = {"question": "?", "answer": ["Honolulu"], "levels": [{"tiers": [{"text": "Honolulu \U0001f334"}]}]}
+    rows = [{**row, "id": str(number), "note": "x" * 2_000} for number in range(1_000)]
+    said = [{"id": one["id"], "prediction": "Honolulu \U0001f334"} for one in rows]
+    url = f"{service.address}/v1/score"
+    scored = requests.post(url, json={"rows": rows, "predictions": said}, timeout=30).json()
+    assert [item["level"] for item in scored["items"]] == [1] * 1_000
+    rows[1]["note"] = "x" * (1 << 20)
+    long = requests.post(url, json={"rows": rows, "predictions": said}, timeout=30)
+    assert (long.status_code, long.json()["code"]) == (413, "body-size")
+    assert "rows[2] is longer than 1,048,576" in long.json()["detail"]
+    rows[1]["note"] = "\ud83c"
+    half = requests.post(url, json={"rows": rows, "predictions": said}, timeout=30)
+    assert (half.status_code, half.json()["code"]) == (400, "json")
+    body = json.dumps({"rows": rows, "predictions": said}).encode()[:-1]
+    cut = requests.post(url, data=body, headers={"Content-Type": "application/json"}, timeout=30)
+    assert (cut.status_code, cut.json()["code"]) == (400, "json")
+
+
 def test_the_first_language_stays_ready_and_words_are_read_once(demo_snapshot: Path) -> None:
     holding = Holding(str(demo_snapshot), language="en", seconds=10)
     with closing(holding):
