@@ -1,0 +1,186 @@
+"""Figures of scores: over all, by popularity, by relation, and where the answers stand.
+
+Each draws into an empty figure; False where the study has no numbers for it.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from granola.report.looks import (
+    COLOURS,
+    LEVELS,
+    SHOWN_RELATIONS,
+    SHOWN_SYSTEMS,
+    WIDTH,
+    legend,
+    look,
+    share,
+    short,
+    shown_names,
+)
+from granola.report.study import Study
+from granola.report.tables import distribution_columns, relation_title
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def gap(study: Study, figure: Figure) -> bool:
+    """Standard and GRANOLA accuracy of every system, the gap between them, and both intervals."""
+    figure.set_size_inches(WIDTH, 1.3 + 0.36 * len(study.names))
+    axes = figure.add_subplot()
+    for place, report in enumerate(study.reports):
+        one, other = (report.overall.estimates[k] for k in ("standard_accuracy", "granola_accuracy"))
+        axes.plot([one.value, other.value], [place, place], color="#777777", linewidth=2, zorder=1)
+        for estimate, face, mark in ((one, "white", "o"), (other, "black", "D")):
+            axes.plot(
+                [estimate.interval.low, estimate.interval.high], [place, place], color="#bbbbbb", linewidth=6, zorder=0,
+                solid_capstyle="butt",
+            )  # fmt: skip
+            axes.plot(estimate.value, place, mark, markerfacecolor=face, markeredgecolor="black", zorder=2)
+        if not math.isnan(other.value):
+            axes.annotate(
+                f"+{other.value - one.value:.2f}", ((one.value + other.value) / 2, place),
+                xytext=(0, 5), textcoords="offset points", ha="center", fontsize=8,
+            )  # fmt: skip
+    axes.set_yticks(range(len(study.names)), shown_names(study))
+    axes.set_ylim(len(study.names) - 0.4, -0.6)
+    axes.set_xlabel("accuracy")
+    axes.plot([], [], "o", markerfacecolor="white", markeredgecolor="black", label="standard")
+    axes.plot([], [], "D", color="black", label="GRANOLA")
+    legend(figure)
+    return True
+
+
+def popularity(study: Study, figure: Figure, field: str) -> bool:
+    """Both accuracies by bins of a number; `field` is one that the study is grouped by."""
+    figure.set_size_inches(WIDTH, 3.3)
+    axes = figure.add_subplot()
+    systems, names = study.popularity[field], shown_names(study)
+    labels = [label for label in systems[0] if label[:1].isdigit()]
+    for index, scores in enumerate(systems):
+        for key, dash, face in (("granola_accuracy", "-", None), ("standard_accuracy", ":", "white")):
+            values = [scores[label].estimates[key].value if label in scores else math.nan for label in labels]
+            axes.plot(
+                range(len(labels)), values, linestyle=dash, markerfacecolor=face or COLOURS[index % len(COLOURS)],
+                label=names[index] if face is None else None, **look(index),
+            )  # fmt: skip
+    axes.plot([], [], "-", color="#777777", label="GRANOLA")
+    axes.plot([], [], ":", color="#777777", label="standard")
+    narrow = len(labels) > 6
+    axes.set_xticks(
+        range(len(labels)), [_edges(label, "–" if narrow else "–\n") for label in labels],
+        rotation=90 if narrow else 0, fontsize=8 if len(labels) > 4 else None,
+    )  # fmt: skip
+    axes.set_xlabel(f"{short(field)}, bins of equal size")
+    axes.set_ylabel("accuracy")
+    share(axes, y=True)
+    legend(figure)
+    return True
+
+
+def _edges(label: str, between: str) -> str:
+    """The ends of a bin as an axis has room for: `4,502–60,434` is 4.5k to 60k, where that tells them apart."""
+    ends = label.partition(": ")[2].split("–")
+    brief = [_brief(end) for end in ends]
+    return between.join(ends if len(set(brief)) < len(ends) else brief)
+
+
+def _brief(figure: str) -> str:
+    number = float(figure.replace(",", ""))
+    for size, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if abs(number) >= size:
+            return f"{number / size:.3g}{letter}"
+    return figure
+
+
+def tradeoff(study: Study, figure: Figure) -> bool:
+    """GRANOLA accuracy against informativeness of the answers that match, with intervals."""
+    if all(math.isnan(report.overall.estimates["informativeness"].value) for report in study.reports):
+        return False
+    axes = figure.add_subplot()
+    for index, report in enumerate(study.reports):
+        accuracy, told = (report.overall.estimates[k] for k in ("granola_accuracy", "informativeness"))
+        if math.isnan(told.value):
+            continue
+        spread = [
+            [[told.value - told.interval.low], [told.interval.high - told.value]],
+            [[accuracy.value - accuracy.interval.low], [accuracy.interval.high - accuracy.value]],
+        ]
+        axes.errorbar(
+            told.value, accuracy.value, xerr=_positive(spread[0]), yerr=_positive(spread[1]), linestyle="none",
+            elinewidth=0.8, label=shown_names(study)[index], **look(index),
+        )  # fmt: skip
+    axes.set_xlabel("informativeness of the right answers")
+    axes.set_ylabel("GRANOLA accuracy")
+    axes.margins(0.15)
+    legend(figure)
+    return True
+
+
+def _positive(spread: list[list[float]]) -> list[list[float]]:
+    return [[max(0.0, value) for value in side] for side in spread]
+
+
+def distribution(study: Study, figure: Figure) -> bool:
+    """Shares of the levels, of wrong answers and of abstentions, stacked."""
+    figure.set_size_inches(WIDTH, 1.4 + 0.36 * len(study.names))
+    axes = figure.add_subplot()
+    left = [0.0] * len(study.names)
+    for column in distribution_columns(study.reports):
+        shares = [r.overall.distribution.get(column, 0) / max(1, len(r.items)) for r in study.reports]
+        if not any(shares):
+            continue
+        level = int(column) if column.isdigit() else 0
+        face = LEVELS[min(level, len(LEVELS)) - 1] if level else "white"
+        hatch = {"wrong": "////", "idk": "....", "unscored": ""}.get(column)
+        name = f"level {column}" if level else {"idk": "IDK"}.get(column, column)
+        axes.barh(
+            range(len(study.names)), shares, left=left, color=face, hatch=hatch, edgecolor="#333333", linewidth=0.6,
+            label=name, height=0.62,
+        )  # fmt: skip
+        for place, part in enumerate(shares):
+            if part > 0.07:
+                axes.text(
+                    left[place] + part / 2, place, f"{100 * part:.0f}", ha="center", va="center", fontsize=8,
+                    color="white" if 0 < level < 3 else "black",
+                    bbox=None if level else {"facecolor": "white", "edgecolor": "none", "pad": 1},
+                )  # fmt: skip
+            left[place] += part
+    axes.set_yticks(range(len(study.names)), shown_names(study))
+    axes.set_ylim(len(study.names) - 0.5, -0.5)
+    axes.set_xlim(0, 1)
+    axes.set_xlabel("share of the questions; figures in per cent")
+    axes.grid(visible=False)
+    legend(figure)
+    return True
+
+
+def relations(study: Study, figure: Figure) -> bool:
+    """Both accuracies of the most frequent relations."""
+    names = [name for name, group in study.reports[0].relations.items() if group.n]
+    names = sorted(names, key=lambda name: -study.reports[0].relations[name].n)[:SHOWN_RELATIONS]
+    if not names:
+        return False
+    reports = study.reports[:SHOWN_SYSTEMS]
+    figure.set_size_inches(WIDTH, 1.3 + len(names) * (0.16 + 0.13 * len(reports)))
+    axes = figure.add_subplot()
+    for index, report in enumerate(reports):
+        own = look(index)
+        offset = (index - (len(reports) - 1) / 2) * 0.7 / len(reports)
+        for place, name in enumerate(names):
+            if name not in report.relations:
+                continue
+            one, other = (report.relations[name].estimates[k].value for k in ("standard_accuracy", "granola_accuracy"))
+            axes.plot([one, other], [place + offset] * 2, color=own["color"], linewidth=0.9)
+            axes.plot(one, place + offset, own["marker"], markerfacecolor="white", markeredgecolor=own["color"])
+            axes.plot(other, place + offset, own["marker"], color=own["color"])
+        axes.plot([], [], linestyle="none", label=shown_names(study)[index], **own)
+    axes.set_yticks(range(len(names)), [short(relation_title(name)) for name in names])
+    axes.set_ylim(len(names) - 0.4, -0.6)
+    share(axes, x=True)
+    axes.set_xlabel("accuracy: hollow standard, full GRANOLA")
+    legend(figure)
+    return True
