@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any
 
+from abstraction.descriptions.spelling import shortenings
+from abstraction.filters import without_article
 from abstraction.hierarchy import entailed_classes
 from abstraction.levels import entailed_conditions
 from abstraction.pipeline import LadderMaker
-from abstraction.tiers import Condition
+from abstraction.tiers import Condition, Tier
 from granola.decoding.cleaning import said
 from granola.decoding.decision import Decision
 from granola.decoding.drag_graph import DragGraph
@@ -18,9 +21,11 @@ from granola.decoding.samples import SampleRow
 from granola.decoding.self_consistency import Counting, SelfConsistency
 from granola.decoding.tally import Tally, tally
 from kg.store.base import Store
+from kg.terms import normalise
 
 Method = DragGraph | SelfConsistency
 CHUNK = 200  # rows that are read together
+_BEHIND = re.compile(r"\s(?:about|as|at|between|by|for|from|in|near|of|on|that|to|which|who|with)\s", re.IGNORECASE)
 KEPT = 50_000  # sets of conditions whose consequences are kept
 
 
@@ -36,7 +41,7 @@ class Aggregator:
         if maker is None and store is not None:
             self._maker = LadderMaker(store, language=language, linker=linker)
         self._reader = None if self._maker is None else ResponseReader(self._maker)
-        self._known: dict[frozenset[Condition], frozenset[Condition]] = {}
+        self._known: dict[tuple[frozenset[Condition], str], frozenset[Condition]] = {}
 
     def decide(self, rows: Iterable[SampleRow], method: Method) -> Iterator[tuple[SampleRow, Decision]]:
         """Each row with its decision, in order."""
@@ -60,14 +65,26 @@ class Aggregator:
             for row, readings in zip(chunk, self._reader.read(chunk), strict=True):
                 yield row, tally(readings, containers=self._containers, implies=self._implied)
 
-    def _implied(self, conditions: frozenset[Condition]) -> frozenset[Condition]:
+    def _implied(self, tier: Tier) -> frozenset[Condition]:
         assert self._maker is not None
-        known = self._known.get(conditions)
+        key = tier.conditions, tier.text
+        known = self._known.get(key)
         if known is None:
             if len(self._known) >= KEPT:
                 self._known.clear()
-            known = self._known[conditions] = entailed_conditions(conditions, self._above)
+            known = entailed_conditions(tier.conditions, self._above)
+            if self._language.partition("-")[0] == "en":  # where what a phrase speaks of stands last
+                known |= self._worded(tier.text)
+            self._known[key] = known
         return known
+
+    def _worded(self, text: str) -> set[Condition]:
+        """What a tier's words say in fewer words, as a text and as a class called so: a video game company is one."""
+        assert self._maker is not None
+        shorter = shortenings(_BEHIND.split(without_article(text))[0], self._maker.vocabulary)[1:]
+        graph = self._maker.graph
+        texts = {Condition(property="text", value=f"kind:{normalise(one)}") for one in shorter}
+        return texts | {Condition(property="P31", value=match.id) for one in shorter for match in graph.find(one)}
 
     def _above(self, class_id: str) -> frozenset[str]:
         """The classes that a class entails, and one right above it where either is called as the other is."""

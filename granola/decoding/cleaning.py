@@ -139,7 +139,7 @@ _REMARK = re.compile(
     r"|then|now|today|born|located|situated|but|although|though|while|however)\b)"
     r"|\s+(?=in\s+(?:the\s+)?\d)"
     r"|\s+(?=(?:is|was|are|were|which|where|who|because|since|on|during|and|but|although|though|before|after|when"
-    r"|as well as|to (?:a|an|his|her|their))\s)"
+    r"|as well as|near|close to|just outside|to (?:a|an|his|her|their))\s)"
 )
 _MOST_READINGS = 5
 

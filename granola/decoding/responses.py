@@ -73,6 +73,10 @@ _BESIDE = re.compile(
 )
 
 
+_CITIZEN = re.compile(r"\s+(?:citizen(?:ship)?|national(?:ity)?|person)\Z", re.IGNORECASE)
+_LONGEST_NATION = 60  # characters
+
+
 @dataclass(frozen=True, slots=True)
 class _Plan:
     """How a text is to be read: as `text`, an entity's id where that is known, and what lies behind a chain's head, or
@@ -204,6 +208,8 @@ class ResponseReader:
             return _Plan(value or one.text, behind=(found[2], None) if found else None)
         if asks == "any" and measured_levels(one.text, graph=self._maker.graph, subject=None, relation=""):
             return _Plan(one.text)  # "351 K" is no year
+        if asks == "country" and (nation := self._nation(one.text)):
+            return _Plan(one.text, nation)
         known = _is_known(self._maker.graph, one.whole)
         if not known and asks in ("place", "any") and (found := _BESIDE.match(one.text)):
             rest = one.text[found.end() :]
@@ -213,6 +219,14 @@ class ResponseReader:
         if asks == "any" and (value := _value(one, "date", self._language)):
             return _Plan(value)
         return _Plan(one.text)
+
+    def _nation(self, text: str) -> str | None:
+        """The one present country that "Spanish" or "a Spanish citizen" says; None where there is none, or several."""
+        if len(text) > _LONGEST_NATION:
+            return None
+        nations = self._maker.vocabulary.nations(_CITIZEN.sub("", without_article(text)))
+        present = [qid for qid in nations if self._maker.graph.entity(qid) and not self._maker.graph.is_historical(qid)]
+        return present[0] if len(present) == 1 else None
 
     def _named(self, texts: Sequence[str], context: Context) -> _Plan | None:
         """The first of the texts, or of their beginnings, that is a name or a chain of places."""

@@ -21,8 +21,12 @@ from granola.matching.words import key as folded
 PlaceContains = Callable[[str], frozenset[str]]
 """Ids of the places that contain a place."""
 
-Implies = Callable[[frozenset[Condition]], frozenset[Condition]]
-"""All conditions that follow from some, those among them."""
+Implies = Callable[[Tier], frozenset[Condition]]
+"""All conditions that follow from a tier, its own among them."""
+
+
+def _own(tier: Tier) -> frozenset[Condition]:
+    return tier.conditions
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -76,7 +80,7 @@ class _Node:
     key: str = ""
 
 
-def tally(readings: Sequence[Reading], *, containers: PlaceContains, implies: Implies = frozenset[Condition]) -> Tally:
+def tally(readings: Sequence[Reading], *, containers: PlaceContains, implies: Implies = _own) -> Tally:
     """The claims of the responses to one question. Their order does not matter but for the numbers of supporters."""
     alike: dict[Said, list[int]] = {}  # what says the same is read the same
     for number, reading in enumerate(readings):
@@ -196,21 +200,21 @@ def _following(members: Mapping[str, Sequence[_Node]], implies: Implies) -> list
     A ladder has room for few tiers: who is called an American-Italian director in one is an American director too.
     """
     stated = {
-        key: node.tier.conditions
+        key: node.tier
         for key, own in members.items()
         if (node := own[0]).tier.conditions and not _is_place(node.tier.conditions)
     }
     if len(stated) < 2:
         return []
     asking: dict[Condition, list[str]] = {}
-    for key, conditions in stated.items():
-        asking.setdefault(min(conditions, key=lambda c: (c.property, c.value)), []).append(key)
+    for key, tier in stated.items():
+        asking.setdefault(min(tier.conditions, key=lambda c: (c.property, c.value)), []).append(key)
     out = []
-    for fine, conditions in stated.items():
-        implied = implies(conditions)
+    for fine, tier in stated.items():
+        implied = implies(tier)
         for condition in implied:
             for coarse in asking.get(condition, ()):
-                if coarse != fine and stated[coarse] <= implied:
+                if coarse != fine and stated[coarse].conditions <= implied:
                     out.append((fine, coarse))
     return sorted(out)
 
@@ -342,11 +346,13 @@ def _claim(
 
 
 def _most(texts: Counter[str], members: Sequence[_Node]) -> str:
-    """The commonest text; of as common ones that of an entity, then the shortest."""
+    """The commonest text; of as common ones that of an entity, then another of its names, then the shortest."""
     if len(texts) == 1:
         return next(iter(texts))
-    labels = {node.tier.text for node in members if node.tier.qid}
-    return min(texts, key=lambda text: (-texts[text], text not in labels, len(text), text))
+    entities = [node for node in members if node.tier.qid]
+    labels = {node.tier.text for node in entities}
+    names = frozenset().union(*[node.names for node in entities])
+    return min(texts, key=lambda text: (-texts[text], text not in labels, folded(text) not in names, len(text), text))
 
 
 @lru_cache(maxsize=1 << 15)

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 import pytest
 
-from granola.decoding import Abstaining, Counting, Decision, DragGraph, SelfConsistency
+from granola.decoding import Abstaining, Aggregator, Counting, Decision, DragGraph, SampleRow, SelfConsistency
 from granola.errors import UsageError
 from tests.decoding_world import ALL, decide
+from tests.worlds import entity, store_of
 
 
 def when(responses: Sequence[str], method: DragGraph | SelfConsistency = ALL) -> Decision:
@@ -56,6 +57,7 @@ def who(responses: Sequence[str]) -> Decision:
         (["Munich", "München, Bavaria"], "Munich"),  # of as many spellings the entity's own name
         (["He was born in Berlin, where he grew up.", "Hamburg"], "Germany"),
         (["I don't know", "Hamburg", "Hamburg"], "Hamburg"),
+        (["He was born in Hamburg near the harbour.", "Hamburg close to Altona", "Hamburg"], "Hamburg"),
         (["I don't know", "IDK", "Hamburg"], "IDK"),
         (["I don't know"], "IDK"),
     ],
@@ -96,6 +98,37 @@ def test_who_is_of_two_nations_is_of_each() -> None:
 def test_occupations_that_go_by_each_others_name_are_one() -> None:
     found = decide(["Leo Tolstoy", "Ivan Turgenev"], question="Who wrote Foo?", relation="P50", subject_text="Foo")
     assert found.text == "a Russian author"
+
+
+def test_what_a_tier_says_in_fewer_words_follows_from_it() -> None:
+    """One ladder gets from Marufuku to "a Japanese company", the other stays at what the statements say."""
+    told = ["Japanese company"] * 3 + ["Japanese electronics company"] * 3
+    store = store_of(
+        entity("Q17", "Japan", "country", P31="Q3624078"),
+        entity("Q941594", "video game industry"),
+        entity("Q783794", "company"),
+        entity("Q8093", "Marufuku", "Japanese consumer electronics company", P31="Q783794", P17="Q17"),
+        entity("Q45700", "Konnami", "Japanese company", P31="Q783794", P17="Q17", P452="Q941594"),
+        *(entity(f"Q90{n}", f"Firm {n}", one, P31="Q783794", P17="Q17") for n, one in enumerate(told)),
+    )
+    row = SampleRow(id="1", question="Who developed Foo?", samples=("Marufuku", "Konnami"), relation="P178")
+    ((_, found),) = Aggregator(store).decide([row], ALL)
+    assert found.text == "a Japanese company"
+
+
+@pytest.mark.parametrize(
+    ("responses", "answer"),
+    [
+        (["French", "France"], "France"),
+        (["She is French.", "a French citizen", "France"], "France"),
+        (["French", "German"], "Europe"),
+        (["Georgian", "Germany"], "IDK"),
+        (["Congolese", "Congolese"], "Congolese"),  # of which of the two
+    ],
+)
+def test_a_nationality_is_a_country(responses: list[str], answer: str) -> None:
+    asked = {"question": "What is the nationality of Hans Meyer?", "relation": "P27"}
+    assert decide(responses, **asked).text == answer
 
 
 def test_a_description_is_entailed_by_who_is_described_so() -> None:
