@@ -69,6 +69,7 @@ def aggregate(
         list_rejects,
         removed_on_error,
         report_rejects,
+        warn_of_language,
     )
     from granola.cli.progress import with_progress
     from granola.decoding import Aggregator, prediction_row, read_samples
@@ -95,6 +96,8 @@ def aggregate(
     with ExitStack() as stack:
         stack.enter_context(removed_on_error(None if to_stdout else out))
         store = None if snapshot is None else stack.enter_context(closing(open_store(snapshot)))
+        if store is not None:
+            warn_of_language(language, store)
 
         def predictions() -> Iterator[dict[str, Any]]:
             rows = read_samples(samples, on_reject=rejected.append, limit=limit)

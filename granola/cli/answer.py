@@ -82,6 +82,7 @@ def answer(
         list_rejects,
         removed_on_error,
         report_rejects,
+        warn_of_language,
     )
     from granola.cli.phrasing import opened
     from granola.cli.progress import with_progress
@@ -125,6 +126,8 @@ def answer(
     with ExitStack() as stack:
         stack.enter_context(removed_on_error(None if to_stdout else out))
         store = None if snapshot is None else stack.enter_context(closing(open_store(snapshot)))
+        if store is not None:
+            warn_of_language(language, store)
         asked = stack.enter_context(opened(model, None if to_stdout else out, answers, inputs))
         aggregator = None if rule is None else Aggregator(store, language=language, linker=linker)
         answerer = Answerer(asked, asking, texts, aggregator=aggregator, rule=rule, language=language)

@@ -78,6 +78,7 @@ def targets(
         list_rejects,
         removed_on_error,
         report_rejects,
+        warn_of_language,
     )
     from granola.cli.progress import with_progress
     from granola.decoding.aggregating import Aggregator
@@ -105,6 +106,7 @@ def targets(
     with ExitStack() as stack:
         stack.enter_context(removed_on_error(None if to_stdout else out))
         store = stack.enter_context(closing(open_store(snapshot)))
+        warn_of_language(language, store)
 
         def made() -> Iterator[dict[str, Any]]:
             rows = read_samples(samples, on_reject=rejected.append, limit=limit)

@@ -42,6 +42,8 @@ class Asking:
     def __post_init__(self) -> None:
         try:
             self.sampling()
+            # What a method does not use is recorded too.
+            Sampling(n=1, temperature=self.temperature, top_p=self.top_p, max_tokens=self.max_tokens, seed=self.seed)
         except ValueError as error:
             raise UsageError(f"{self.method} cannot sample so: {error}") from error
 

@@ -119,11 +119,11 @@ def sample_row(record: Record) -> SampleRow:
     if record.flat and isinstance(samples, str):
         samples = fields.split_cell(samples) if samples.strip() else []
     if not isinstance(samples, list) or not samples:
-        found = "an empty list" if samples == [] else "nothing" if samples is None else type(samples).__name__
+        found = "an empty list" if samples == [] else "nothing" if samples is None else _kind(samples)
         raise fields.FieldError(f"no samples: expected a list of texts under 'samples', found {found}")
     for place, one in enumerate(samples):
         if isinstance(one, bool) or not isinstance(one, str | int | float):
-            raise fields.FieldError(f"samples: the {_ordinal(place)} is {type(one).__name__}, no text")
+            raise fields.FieldError(f"samples: the {_ordinal(place)} is {_kind(one)}, no text")
     return _row(record, tuple(str(one) for one in samples), None)
 
 
@@ -144,6 +144,15 @@ def _row(record: Record, samples: tuple[str, ...], default: str | None) -> Sampl
         data=data,
         source=record.source,
     )
+
+
+def _kind(value: object) -> str:
+    """What a value is called in JSON."""
+    if isinstance(value, str):
+        return "a single text"
+    if value is None or isinstance(value, bool):
+        return str(value).lower() if value is not None else "null"
+    return "an object" if isinstance(value, dict) else "a list" if isinstance(value, list) else "a number"
 
 
 def _ordinal(place: int) -> str:

@@ -20,6 +20,7 @@ from granola.decoding.decision import Decision
 from granola.decoding.drag_graph import DragGraph, needed
 from granola.decoding.samples import SampleRow
 from granola.decoding.tally import Claim, Tally
+from kg.terms import normalise
 
 Fault = Literal["overclaims", "underclaims"]
 
@@ -45,7 +46,8 @@ class Targets:
 def targets(counted: Tally, rule: DragGraph, *, unknown: str, most: int) -> Targets:
     """The target of a question by its tally, with at most `most` pairs of either fault.
 
-    `unknown` is what is said in the place of IDK. Where the samples do not differ there is nothing to prefer.
+    `unknown` is what is said in the place of IDK. Where the samples do not differ there is nothing to prefer. An
+    answer is never set against one of the same words, which may name another tier (a city and its state).
     """
     decision = rule.decide(counted)
     completion = unknown if decision.abstains else decision.text
@@ -53,14 +55,15 @@ def targets(counted: Tally, rule: DragGraph, *, unknown: str, most: int) -> Targ
     if decision.abstains:
         chosen = None
     finer = counted.claims if chosen is None else counted.claims[: counted.claims.index(chosen)]
-    claimed = sorted((c for c in finer if c.said_by), key=lambda c: -len(c.said_by))
+    own = normalise(completion)
+    claimed = sorted((c for c in finer if c.said_by and normalise(c.text) != own), key=lambda c: -len(c.said_by))
     pairs = [Pair(chosen=completion, rejected=c.text, fault="overclaims") for c in claimed[:most]]
     if chosen is not None:
         least = needed(
             rule.support, rule.abstaining.counted(responses=counted.responses, abstaining=counted.abstaining)
         )
         coarser = _coarser(chosen, counted.claims, least)
-        said = [*(c.text for c in coarser), unknown][:most]
+        said = [one for one in (*(c.text for c in coarser), unknown) if normalise(one) != own][:most]
         pairs += [Pair(chosen=completion, rejected=text, fault="underclaims") for text in said]
     return Targets(decision=decision, completion=completion, pairs=tuple(pairs))
 

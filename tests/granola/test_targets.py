@@ -15,7 +15,7 @@ from granola.cli import main
 from granola.decoding.drag_graph import DragGraph
 from granola.decoding.responses import ResponseReader
 from granola.decoding.samples import SampleRow
-from granola.decoding.tally import Tally, tally
+from granola.decoding.tally import Claim, Tally, tally
 from granola.decoding.targets import Targets, preference_rows, supervised_row, targets
 from kg.store.sqlite import SQLiteStore
 from tests.worlds import CLASSES, entity, store_of
@@ -61,6 +61,26 @@ def test_what_is_taught() -> None:
     assert none.completion == UNKNOWN
     assert {pair.fault for pair in none.pairs} == {"overclaims"}
     assert of("IDK", "IDK").pairs == ()
+
+
+def test_no_answer_is_set_against_its_own_words() -> None:
+    """The city of New York in the state of New York, and a finer tier that goes by the same name."""
+    claims = tuple(
+        Claim(
+            text=text, qid=qid, bits=bits, information=bits, depth=depth,
+            supporters=frozenset(range(held)), said_by=frozenset(range(said)),
+        )
+        for text, qid, bits, depth, held, said in [
+            ("new york", "Q60001", 9.0, 3, 1, 1),
+            ("New York", "Q60", 7.0, 2, 4, 4),
+            ("New York", "Q1384", 4.0, 1, 4, 0),
+            ("America", "Q30", 1.0, 0, 4, 0),
+        ]
+    )  # fmt: skip
+    counted = Tally(claims=claims, responses=4, abstaining=0, unlinked=0)
+    found = targets(counted, DragGraph(support=1.0), unknown=UNKNOWN, most=2)
+    assert found.completion == "New York"
+    assert [pair.rejected for pair in found.pairs] == ["America", UNKNOWN]
 
 
 @settings(deadline=None)
