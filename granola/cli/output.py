@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,7 +15,7 @@ import typer
 
 from abstraction.languages import notice
 from abstraction.relations import table as relation_table
-from abstraction.rows import RejectedRow
+from abstraction.rows import QARow, RejectedRow
 from granola.errors import UsageError
 from kg.files import writable
 from kg.terms import fallback_chain
@@ -132,6 +133,21 @@ def warn_of_language(language: str, store: Store) -> None:
     if isinstance(store, SQLiteStore) and not store.has_labels(language):
         chain = ", ".join(fallback_chain(language)[1:])
         note(f"the snapshot has no label in {language!r}; names fall back to {chain}")
+
+
+def watch_languages(rows: Iterable[QARow], language: str) -> Iterator[QARow]:
+    """The rows; at their end, say on stderr which of them name another language than ladders are told in."""
+    others = Counter[str]()
+    for row in rows:
+        code = row.extra.get("language")
+        if isinstance(code, str) and code.lower().split("-")[0] != language.lower().split("-")[0]:
+            others[code[:20]] += 1
+        yield row
+    for code, number in sorted(others.items())[:5]:
+        note(
+            f"{count(number, 'row')} with the language {code!r}: the field is handed on; "
+            f"ladders are told in {language!r}"
+        )
 
 
 def warn_of_time(store: Store) -> None:

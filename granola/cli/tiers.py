@@ -32,6 +32,7 @@ from granola.cli.output import (
     warn_of_language,
     warn_of_relation,
     warn_of_time,
+    watch_languages,
 )
 from granola.cli.phrasing import (
     ANSWERS,
@@ -156,7 +157,7 @@ def tiers(
 
         warn_of_language(language, store)
         warn_of_time(store)
-        questions = read_questions(qa, relation=relation, limit=limit, on_reject=reject)
+        questions = watch_languages(read_questions(qa, relation=relation, limit=limit, on_reject=reject), language)
         if engine is Engine.SPARK:
             from granola.spark_tiers import ladders_on_spark
 

@@ -34,6 +34,7 @@ PHRASED_A_REQUEST = 64
 CONNECT_SECONDS = 10.0
 UNKNOWN_SECONDS = 5.0  # how long a service is waited for that has never answered
 TOLD_SECONDS = 2.0  # after which somebody is told what is waited for
+SETTINGS = frozenset({"language", "linker", "phrase", "unproven"})  # fields of a request about one question
 TOO_MUCH = frozenset({"body-size", "too-many-rows", "too-many-values"})
 log = logging.getLogger("granola.service.client")
 
@@ -126,6 +127,9 @@ class Client:
         unproven: str = "keep",
     ) -> TieredRow:
         """The tiered row of one question, as `LadderMaker.make`; `phrase` as in `make_ladders`."""
+        if row.extra.keys() & SETTINGS:  # handed on in a batch; alone they would be taken for settings
+            (made,) = self.make_ladders([row], language=language, linker=linker, phrase=phrase, unproven=unproven)
+            return made
         asked = {**question_json(row), "language": language, "linker": linker, **_phrasing(phrase, unproven)}
         return TieredRow.from_json(self._json("POST", "/v1/ladder", asked))
 

@@ -107,7 +107,13 @@ LINES: dict[int | str, dict[str, Any]] = {
             'One line a row, in order: a tiered row, or {"rejected": {source, reason, excerpt}}. '
             "A connection that is cut before the end of the answer leaves the remaining rows unanswered."
         ),
-        "headers": SNAPSHOT_HEADERS,
+        "headers": {
+            **SNAPSHOT_HEADERS,
+            "Granola-Unheeded": {
+                "description": "Settings that rows have fields of, which say something else; they are handed on.",
+                "schema": {"type": "string"},
+            },
+        },
         "content": {"application/x-ndjson": {"schema": {"type": "string"}}},
     },
     **problems(*_OF_BODIES),

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from typing import Annotated, Any
 
 import orjson
 from fastapi import FastAPI, Query, Request, Response
 from fastapi.responses import StreamingResponse
 
-from abstraction.rows import QARow
+from abstraction.rows import QARow, RejectedRow
 from abstraction.rows import TieredRow as TieredLadder
 from granola.decoding import SampleRow
 from granola.service import documents, modelled, work
@@ -34,6 +34,8 @@ from granola.service.schemas import (
     TieredRow,
     Unproven,
 )
+
+UNHEEDED_HEADER = "granola-unheeded"
 
 
 def add_ladders(app: FastAPI, service: Service) -> None:
@@ -92,10 +94,14 @@ def add_ladders(app: FastAPI, service: Service) -> None:
         models = service.asked_models() if phrase is not None else None
         body = await request.body()
         check_values(body)
-        rows = await service.bench.run(
-            lambda: work.read_batch(body, relation=relation, most=service.settings.rows),
-            seconds=service.settings.seconds,
-        )
+        given = {"language": language, "linker": linker, "phrase": phrase, "unproven": unproven}
+
+        def read() -> tuple[list[QARow | RejectedRow], list[str]]:
+            found = work.read_batch(body, relation=relation, most=service.settings.rows)
+            return found, work.unheeded(found, given)
+
+        rows, unheeded = await service.bench.run(read, seconds=service.settings.seconds)
+        headers = {UNHEEDED_HEADER: ", ".join(unheeded)} if unheeded else {}
         if models is not None and phrase is not None:
             if len(rows) > service.settings.model_rows:
                 raise modelled.too_many(service.settings.model_rows)
@@ -103,8 +109,8 @@ def add_ladders(app: FastAPI, service: Service) -> None:
                 models, mode=phrase, unproven=unproven, language=language, seconds=service.settings.seconds
             )
             batch = work.Batch(rows, language=language, linker=linker, together=work.PHRASED_TOGETHER)
-            return _Lines(batch, service, phrasing)
-        return _Lines(work.Batch(rows, language=language, linker=linker), service)
+            return _Lines(batch, service, headers, phrasing)
+        return _Lines(work.Batch(rows, language=language, linker=linker), service, headers)
 
 
 async def _phrased(service: Service, asked: LadderRequest, row: QARow) -> Response:
@@ -161,8 +167,10 @@ class _Lines(StreamingResponse):
 
     media_type = NDJSON
 
-    def __init__(self, batch: work.Batch, service: Service, phrasing: Phrasing | None = None) -> None:
-        super().__init__(iter(()))
+    def __init__(
+        self, batch: work.Batch, service: Service, headers: Mapping[str, str], phrasing: Phrasing | None = None
+    ) -> None:
+        super().__init__(iter(()), headers=headers)
         self._batch = batch
         self._service = service
         self._phrasing = phrasing

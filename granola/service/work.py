@@ -64,6 +64,12 @@ def read_batch(body: bytes, *, relation: str | None, most: int) -> list[QARow | 
     return rows
 
 
+def unheeded(rows: Iterable[QARow | RejectedRow], settings: Mapping[str, Any]) -> list[str]:
+    """The settings that some rows of a batch have fields of, which say something else and are handed on."""
+    extra = [row.extra for row in rows if isinstance(row, QARow)]
+    return sorted(name for name, value in settings.items() if any(one.get(name, value) != value for one in extra))
+
+
 def _within_limits(row: QARow | RejectedRow) -> QARow | RejectedRow:
     """The row, rejected where it is more than a request for a single ladder may be."""
     if isinstance(row, RejectedRow):

@@ -16,6 +16,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+import requests
 
 from abstraction.pipeline import LadderMaker, make_ladders
 from abstraction.rows import QARow, RejectedRow, read_questions, write_tiered
@@ -48,6 +49,26 @@ def test_ladders_are_those_of_the_library_to_the_byte(service: Running, client: 
         assert client.manifest()["snapshot_id"] == client.snapshot_id == store.manifest()["snapshot_id"]
     write_tiered(client.make_ladders(ROWS), tmp_path / "client.jsonl")
     assert (tmp_path / "client.jsonl").read_bytes() == (tmp_path / "library.jsonl").read_bytes()
+
+
+def test_fields_that_are_called_as_settings_are_handed_on(service: Running, client: Client, tmp_path: Path) -> None:
+    row = replace(ROWS[0], extra={"language": "de", "linker": "mine", "phrase": ["in Honolulu"]})
+    with closing(open_store(service.snapshot)) as store:
+        made = LadderMaker(store).make(row)
+    assert client.make(row).to_json() == made.to_json()
+    (tmp_path / "qa.jsonl").write_text(json.dumps({"question": row.question, "answer": "Honolulu", **row.extra}) + "\n")
+    outs = []
+    for where in (str(service.snapshot), service.address):
+        done = granola("tiers", str(tmp_path / "qa.jsonl"), "--snapshot", where, "--out", "-")
+        assert "1 row with the language 'de': the field is handed on; ladders are told in 'en'" in done.stderr
+        outs.append(done.stdout)
+    assert outs[0] == outs[1]
+    url = f"{service.address}/v1/ladders"
+    for query, named in (("", "language, linker, phrase"), ("?language=de", "linker, phrase")):
+        got = requests.post(url + query, data=(tmp_path / "qa.jsonl").read_bytes(), timeout=10)
+        assert got.headers["Granola-Unheeded"] == named
+    plain = json.dumps({"question": row.question, "answer": "Honolulu", "language": "en"})
+    assert "Granola-Unheeded" not in requests.post(url, data=plain, timeout=10).headers
 
 
 def test_granola_tiers_takes_a_service_for_a_snapshot(service: Running, tmp_path: Path) -> None:
