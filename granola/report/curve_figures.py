@@ -10,7 +10,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from granola.metrics import informativeness_weight
-from granola.report.looks import COLOURS, DASHES, SHOWN_SYSTEMS, WIDTH, legend, look, share, short, shown_names
+from granola.report.looks import DASHES, SHOWN_SYSTEMS, WIDTH, legend, look, share, short, shown_names
 from granola.report.study import Study
 from granola.sweeps import LAMBDAS
 
@@ -25,7 +25,7 @@ def weights(study: Study, figure: Figure) -> bool:
     for level in range(1, min(study.deepest, 6) + 1):
         axes.plot(
             LAMBDAS, [informativeness_weight(level, value) for value in LAMBDAS], label=f"level {level}",
-            linestyle=DASHES[(level - 1) % 4], color=COLOURS[(level - 1) % len(COLOURS)],
+            linestyle=DASHES[(level - 1) % 4], markevery=((level - 1) % 5, 5), **look(level - 1),
         )  # fmt: skip
     _mark_lambda(axes, study)
     axes.set_ylabel("weight")

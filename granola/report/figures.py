@@ -83,7 +83,7 @@ def _plans(study: Study) -> list[_Plan]:
         _Plan(
             name="popularity" if index == 0 else f"popularity-{slug(field)}",
             title="Accuracy against popularity" if index == 0 else f"Accuracy against {field}",
-            caption="Full lines GRANOLA, dotted lines standard accuracy (as Figures 6 and 11).",
+            caption="Full lines GRANOLA, dotted lines standard accuracy, with 95 % intervals (as Figures 6 and 11).",
             draw=partial(popularity, field=field),
         )
         for index, field in enumerate(study.popularity)
@@ -125,7 +125,8 @@ _REST = (
     _Plan(
         name="relations",
         title="Per relation",
-        caption="Hollow marks standard, full marks GRANOLA accuracy; the most frequent relations (as Figure 10).",
+        caption="Hollow marks standard, full marks GRANOLA accuracy; grey bars are 95 % intervals; the most frequent "
+        "relations (as Figure 10).",
         draw=relations,
         panels=True,
     ),

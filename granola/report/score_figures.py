@@ -61,11 +61,19 @@ def popularity(study: Study, figure: Figure, field: str) -> bool:
     systems, names = study.popularity[field], shown_names(study)
     labels = [label for label in systems[0] if label[:1].isdigit()]
     for index, scores in enumerate(systems):
+        there = [(place, scores[label].estimates) for place, label in enumerate(labels) if label in scores]
+        # Beside each other, so that the intervals of several systems can be told apart.
+        places = [place + (index - (len(systems) - 1) / 2) * 0.4 / len(systems) for place, _ in there]
         for key, dash, face in (("granola_accuracy", "-", None), ("standard_accuracy", ":", "white")):
-            values = [scores[label].estimates[key].value if label in scores else math.nan for label in labels]
+            found = [estimates[key] for _, estimates in there]
+            axes.vlines(
+                places, [e.interval.low for e in found], [e.interval.high for e in found], linewidth=0.8,
+                color=look(index)["color"], linestyle=dash, zorder=1,
+            )  # fmt: skip
             axes.plot(
-                range(len(labels)), values, linestyle=dash, markerfacecolor=face or COLOURS[index % len(COLOURS)],
-                label=names[index] if face is None else None, **look(index),
+                places, [e.value for e in found], linestyle=dash,
+                markerfacecolor=face or COLOURS[index % len(COLOURS)], label=names[index] if face is None else None,
+                **look(index),
             )  # fmt: skip
     axes.plot([], [], "-", color="#777777", label="GRANOLA")
     axes.plot([], [], ":", color="#777777", label="standard")
@@ -111,8 +119,9 @@ def tradeoff(study: Study, figure: Figure) -> bool:
         ]
         axes.errorbar(
             told.value, accuracy.value, xerr=_positive(spread[0]), yerr=_positive(spread[1]), linestyle="none",
-            elinewidth=0.8, label=shown_names(study)[index], **look(index),
+            elinewidth=0.8, **look(index),
         )  # fmt: skip
+        axes.plot([], [], linestyle="none", label=shown_names(study)[index], **look(index))  # its mark without bars
     axes.set_xlabel("informativeness of the right answers")
     axes.set_ylabel("GRANOLA accuracy")
     axes.margins(0.15)
@@ -173,7 +182,12 @@ def relations(study: Study, figure: Figure) -> bool:
         for place, name in enumerate(names):
             if name not in report.relations:
                 continue
-            one, other = (report.relations[name].estimates[k].value for k in ("standard_accuracy", "granola_accuracy"))
+            both = [report.relations[name].estimates[k] for k in ("standard_accuracy", "granola_accuracy")]
+            axes.hlines(
+                [place + offset] * 2, [e.interval.low for e in both], [e.interval.high for e in both],
+                color="#cccccc", linewidth=3, zorder=0,
+            )  # fmt: skip
+            one, other = (estimate.value for estimate in both)
             axes.plot([one, other], [place + offset] * 2, color=own["color"], linewidth=0.9)
             axes.plot(one, place + offset, own["marker"], markerfacecolor="white", markeredgecolor=own["color"])
             axes.plot(other, place + offset, own["marker"], color=own["color"])

@@ -17,6 +17,7 @@ from kg.files import atomic_path
 PAGE, FIGURES, TABLES = "report.html", "figures", "tables"
 _LONG = 30  # rows from which a table starts closed
 _STYLE = """
+.figures { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 26rem), 1fr)); gap: 0 2rem; }
 figure { margin: 0 0 2rem; max-width: 40rem; }
 figure svg { width: 100%; height: auto; display: block; background: #fff; border-radius: .3rem; }
 figcaption { color: var(--soft); font-weight: normal; margin-top: .4rem; }
@@ -38,8 +39,9 @@ def study_page(study: Study, drawn: Sequence[Drawing]) -> str:
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
         f"<title>GRANOLA report: {names}</title><style>{css}{_STYLE}</style></head><body>",
         f'<h1>GRANOLA report</h1><p class="lead">{names}; {questions}. Level 1 is the finest: the gold answer.</p>',
-        "<h2>Figures</h2>",
+        '<h2>Figures</h2><div class="figures">',
         *(_figure(drawing) for drawing in drawn),
+        "</div>",
         "<h2>Tables</h2>",
         *(_table(table) for table in study.tables()),
         "<h2>Signatures</h2><ul>",
