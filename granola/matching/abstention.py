@@ -65,7 +65,10 @@ _PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
             (
                 rf"(?:{_I} )?{_SO}{_CANNOT}\b",
                 rf"(?:it|this|that|which|(?:the|this|your) (?:question|answer|information)) {_CANNOT} be\b",
-                r"unable to\b",
+                rf"(?:{_AM} )?{_SO}(?:unable|not able) to\b",
+                r"(?:it(?:'s| is)|that(?:'s| is)) (?:impossible|not possible|hard|difficult) to (?:say|tell|know|answer"
+                r"|determine)\b",
+                rf"(?:that|this|it)(?:'s| is) (?:a|the) question (?:that |which )?{_I} {_CANNOT} answer\b",
                 r"(?:that|this|it)(?:'s| is) (?:beyond|outside) my knowledge\b",
                 rf"{_I} {_SO}(?:have not|haven'?t) been able to\b",
             ),
@@ -83,6 +86,8 @@ _PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
         (
             "not-stated",
             (
+                rf"(?:it )?{_NOT} (?:say|state|mention|specify)$",
+                r"not (?:mentioned|stated|specified|given|provided|found|listed)$",
                 rf"(?:the )?(?:\w+ )?(?:question|text|passage|document|article|{_NEWS})"
                 r"(?: provided| given)? "
                 rf"(?:{_NOT} (?:state|say|mention|specify|provide|contain|indicate|give)"
@@ -97,7 +102,7 @@ _PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
                 rf"(?:known|available|specified|stated|clear|documented|recorded))(?=$|[,;:.(]| {_WHEN}\b)",
             ),
         ),
-        ("no-answer", (r"(?:n/?a|none|null|nil|no answer|no response|not applicable|pass|skip)$",)),
+        ("no-answer", (r"(?:n/a|n\.?a|none|null|nil|no answer|no response|not applicable|pass|skip)$",)),
         (
             "refusal",
             (
@@ -219,7 +224,7 @@ def _begins(sentence: str) -> str | None:
     while filler := _FILLER.match(sentence, start):
         start = filler.end()
     for reading in (sentence, sentence[start:]) if start else (sentence,):
-        reading = reading.lstrip(" \"'([*-").rstrip(" .!?\"')]*")
+        reading = reading.lstrip(" \"'([<*-").rstrip(" .!?\"')]>*")
         if not _ANY.match(reading):  # one expression for most answers, not nine
             continue
         for name, pattern in _PATTERNS:

@@ -42,7 +42,11 @@ _UNITS = {
         "km2": "km2 km²",
         "c": "°c celsius",
         "f": "°f fahrenheit",
-        "k": "kelvin kelvins",
+        "k": "k kelvin kelvins",
+        "usd": "dollar dollars usd",
+        "eur": "euro euros eur",
+        "gbp": "gbp sterling",
+        "jpy": "yen jpy",
         "km/h": "kph kmh",
         "mph": "mph",
         "people": "people person persons inhabitant inhabitants resident residents",
@@ -70,7 +74,10 @@ _WORDS = "|".join(sorted(_SPELT, key=len, reverse=True))
 _COUNTED = {"once": 1, "twice": 2, "thrice": 3, "dozen": 12, "single": 1, "couple": 2, "pair": 2, "none": 0}
 _NTH = re.compile(r"\b(\d+)(?:st|nd|rd|th)\b")
 _SCALE = r"(?:[\s-]*(?P<{0}s>hundred|thousand|million|billion|bn|trillion|dozen)\b)?"
-_POWER = r"(?:\s*[x×*·]\s*10\s?(?:\^|\*\*)\s?(?P<power>[-−]?\d{1,2})(?!\d)|e\+?(?P<e>\d{1,2})(?!\w))?"
+_POWER = (
+    r"(?:(?<=\d)(?P<thousands>k)(?!\w)|(?<=\d)(?P<billions>b)(?!\w)"
+    r"|\s*[x×*·]\s*10\s?(?:\^|\*\*)\s?(?P<power>[-−]?\d{1,2})(?!\d)|e\+?(?P<e>\d{1,2})(?!\w))?"
+)
 _AMOUNT = re.compile(
     r"(?P<below>fewer than|less than|under|below|at most|up to)?(?P<above>more than|over|above|at least)?\s*"
     rf"(?<![\w.,])(?P<a>[-−]?{_DIGITS}|\b(?:{_WORDS})\b)" + _POWER + _SCALE.format("a")
@@ -81,6 +88,7 @@ _AMOUNT = re.compile(
 )  # fmt: skip
 
 
+_CURRENCIES = {"$": "usd", "€": "eur", "£": "gbp", "¥": "jpy"}
 _GROUPS = re.compile(r"[, '’]")
 
 
@@ -88,7 +96,8 @@ def _read(found: re.Match[str]) -> tuple[float, float, float | None]:
     """(low, high, the exact number where it is plain) of one match."""
     digits = _GROUPS.sub("", str(_SPELT.get(found["a"], found["a"]))).replace("−", "-")
     scale = _SCALES.get(found["as"] or "", 1.0)
-    if power := found["power"] or found["e"]:
+    power = found["power"] or found["e"] or ("3" if found["thousands"] else "9" if found["billions"] else None)
+    if power:
         scale *= 10.0 ** int(power.replace("−", "-"))
     if found["b"]:
         last = _SCALES.get(found["bs"] or "", 1.0)
@@ -189,8 +198,10 @@ def _scan(lower: str, text: str) -> Iterator[Claim]:
         low, high, exact = _read(found)
         if low > high:
             continue
-        unit = _unit(found)
-        end = found.end(next(part for part in ("bs", "b", "as", "power", "e", "a") if found[part]))
+        unit = _unit(found) or _CURRENCIES.get(lower[: found.start("a")].rstrip()[-1:], "")
+        end = found.end(
+            next(part for part in ("bs", "b", "as", "power", "e", "thousands", "billions", "a") if found[part])
+        )
         start = found.start() + len(found[0]) - len(found[0].lstrip())
         yield Claim(low, high, text[start:end], start, end, unit, exact)
 
@@ -211,7 +222,7 @@ def counted(text: str) -> tuple[Claim, ...]:
 _AROUND = re.compile(
     r"(?:at|in|up to|over|just|the|only|once|every"
     r"|about|approximately|approx|around|roughly|some|nearly|almost|circa|ca|c|between|from"
-    r"|an estimated|[\s.~≈])*"
+    r"|an estimated|us(?=\s?\$)|[\s.~≈$€£¥])*"
 )
 _UNIT_TAIL = re.compile(
     r"[\s-]*(?:%|\"|''|°\s?[CFcf]|degrees? (?:Celsius|Fahrenheit)|[a-z]+[2²]?(?:(?:\s+|/)[a-z]+){0,2})?\s*"

@@ -28,6 +28,7 @@ _OF = r"(?:\s+(?:de|del|di|do|van))?"
 _WRITTEN = re.compile(
     rf"\b(?:(?P<d>\d{{1,2}})(?P<nth>\.|er|re|o|a)?{_OF}\s+)?(?P<mon>{_MONTHS})\b\.?(?P<of>{_OF})(?=\s*,?\s+\d{{3,4}}\b)"
 )
+_DASHED = re.compile(rf"\b(\d{{1,2}})-({'|'.join(_SHORT)}|{_MONTHS})-(\d{{4}})\b")
 _NEEDED = re.compile(r"[a-z]\.?\s*,?\s+\d{3}")
 _CJK = re.compile(
     r"[\u3040-\u9fff]?(?<!\d)(?P<y>\d{3,4})\s?年(?:\s?(?P<m>\d{1,2})\s?月(?:\s?(?P<d>\d{1,2})\s?日)?)?[\u3040-\u9fff]?"
@@ -38,6 +39,8 @@ def in_english(lower: str) -> str:
     """A folded text whose dates in other languages have English months; of the same length."""
     if "年" in lower:
         lower = _CJK.sub(_with_dashes, lower)
+    if "-" in lower:
+        lower = _DASHED.sub(r"\1 \2 \3", lower)
     return _WRITTEN.sub(_translated, lower) if _NEEDED.search(lower) else lower
 
 

@@ -20,7 +20,10 @@ def _clause(answer: Answer, start: int) -> Iterator[str]:
     """The words before word `start`, nearest first, back to the beginning of its clause; at most six."""
     for index in range(start - 1, max(-1, start - 7), -1):
         gap = answer.words[index + 1].gap if index + 1 < len(answer.words) else ""
-        if gap.strip("'\"’“”()-") or answer.words[index].text in vocabulary.CLAUSE_WORDS:
+        text = answer.words[index].text
+        if gap.strip("'\"’“”()-") or (
+            text in vocabulary.CLAUSE_WORDS and not (text == "but" and index and answer.texts[index - 1] == "anything")
+        ):
             return
         yield answer.words[index].text
 
@@ -127,7 +130,7 @@ def _has_a_name_before(answer: Answer, mention: Mention) -> bool:
     if word.text in vocabulary.DIRECTIONS or word.text in vocabulary.POINTS:
         return _is_elsewhere(answer, mention, word.text)
     if word.text in vocabulary.QUALIFIERS and (word.capital or not answer.cased):
-        return True
+        return not (mention.name.islower() and first.text in vocabulary.OCCUPATIONS)  # Former politician
     if not answer.cased:
         return False
     if word.text == "of" and left > 0 and answer.words[left - 1].text not in vocabulary.PARTS:

@@ -30,6 +30,8 @@ def is_a_relative(answer: Answer, mention: Mention) -> bool:
         first -= 2
     if "whose" in answer.asked:
         return False
+    if first and "," in answer.words[first].gap and answer.is_claim(answer.name_before(first), first):
+        return True  # George Lucas, a friend of Steven Spielberg
     return first <= _NEAR and all(word.text in vocabulary.OPENING for word in answer.words[:first])
 
 
@@ -60,6 +62,32 @@ def is_beaten(answer: Answer, mention: Mention) -> bool:
     return not _WINNING.isdisjoint(answer.asked) and _BEATEN.isdisjoint(answer.asked)
 
 
+_INSTEAD = frozenset({"replaced", "succeeded", "followed", "preceded"})
+_BESIDE = frozenset({"worked", "works", "competes", "competed", "collaborated", "studied", "starred"})
+
+
+def is_beside_the_answer(answer: Answer, mention: Mention) -> bool:
+    """`Joe Johnston replaced Steven Spielberg`, `George Lucas, who worked with Steven Spielberg` for the latter.
+
+    Where somebody that no tier names is the subject, and the question asks for nothing of the kind.
+    """
+    start = mention.start
+    if mention.level > 0 or not answer.cased or start < 2 or answer.words[start].gap:
+        return False
+    verb, subject = answer.texts[start - 1], start - 1
+    if verb == "with":
+        verb, subject = answer.texts[start - 2], start - 2
+        if verb not in _BESIDE or answer.texts[subject - 1 : subject] not in (("who",), ("which",), ("that",)):
+            return False
+        subject -= 1
+    elif verb not in _INSTEAD:
+        return False
+    if not subject or verb in answer.asked:
+        return False
+    first = answer.name_before(subject)
+    return first < subject and answer.is_claim(first, subject)
+
+
 def is_of_another_deed(answer: Answer, mention: Mention) -> bool:
     """`composed by Ravel and orchestrated by Debussy` for Debussy, where it is asked who composed it."""
     start = mention.start
@@ -68,6 +96,9 @@ def is_of_another_deed(answer: Answer, mention: Mention) -> bool:
     asked = {stem(word) for word in answer.loose_asked}
     if stem(answer.loose[start - 2]) in asked:
         return False
+    if "(" in answer.words[start - 2].gap and start > 2:  # Joe Johnston (produced by Steven Spielberg)
+        named = answer.name_before(start - 2)
+        return named < start - 2 and answer.is_claim(named, start - 2)
     for index in range(1, len(answer.words) - 1):
         if answer.texts[index] == "by" and index != start - 1 and stem(answer.loose[index - 1]) in asked:
             return answer.words[index + 1].capital and answer.is_claim(index + 1, index + 2)

@@ -117,9 +117,17 @@ def _unframed(text: str) -> str:
 def _exact(prediction: str, levels: gold.Names) -> Verdict | None:
     said = key(prediction)
     for level, name, folded in gold.tiers(levels):
-        if folded == said:
+        if folded == said and _currencies(prediction) in (_currencies(name), frozenset()):
             return Verdict(level=level + 1, rule="exact", compared=Comparison(prediction=prediction.strip(), tier=name))
     return None
+
+
+def _currencies(text: str) -> frozenset[str]:
+    """The signs of currencies in a text; a key has none."""
+    return _SIGNS.intersection(text)
+
+
+_SIGNS = frozenset("$€£¥")
 
 
 def _judge(prediction: str, levels: gold.Names, question: str | None, code: str) -> Verdict:

@@ -38,8 +38,10 @@ def is_told_as_a_division(answer: Answer, mention: Mention) -> bool:
     Not where a name of the level says so as well, nor for divisions known here that the level names by nothing
     longer (Washington, D.C.).
     """
-    if mention.level > 0 or not (answer.of_places or answer.asks_place):
+    if not (answer.of_places or answer.asks_place):
         return False
+    if mention.level > 0:
+        return _is_told_as_a_town(answer, mention)
     index, kind = mention.end, ""
     if index < len(answer.words) and not answer.words[index].gap.strip("-"):
         kind = answer.texts[index]
@@ -52,6 +54,16 @@ def is_told_as_a_division(answer: Answer, mention: Mention) -> bool:
         return False
     own = answer.texts[mention.start : mention.end]
     return not is_division(own) or any(len(folded) > len(own) and folded[: len(own)] == own for folded in level)
+
+
+def _is_told_as_a_town(answer: Answer, mention: Mention) -> bool:
+    """`Oregon City` for the state, of which it is a town that no tier names."""
+    index = mention.end
+    if answer.texts[index : index + 1] != ("city",) or answer.words[index].gap or not answer.words[index].capital:
+        return False
+    if any("city" in folded for _, _, folded in answer.tiers):
+        return False
+    return is_division(answer.texts[mention.start : mention.end])
 
 
 _DIVISION_TYPES = vocabulary.DIVISION_TYPES

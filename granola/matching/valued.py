@@ -25,6 +25,10 @@ _IN_YEAR = re.compile(r"\b(?:in|since|by|of|from|year)\s*\Z", re.IGNORECASE)
 _ABOUT = re.compile(
     r"(?:\b(?:about|around|approximately|approx\.?|roughly|nearly|almost|some|circa|over)|~|≈)\s*\Z", re.I
 )
+_OPEN = re.compile(  # these name no day or year that something was in
+    r"\b(?:before|after|prior to|earlier than|later than)\s+(?:the\s+)?(?:year\s+|end of\s+)?\Z", re.IGNORECASE
+)
+_OPENING = frozenset({"before", "after", "prior", "earlier", "later"})
 _BEGINS = frozenset(
     (
         "start",
@@ -66,6 +70,8 @@ def valued(
     answer = Answer(text, ())
     affirmed = [claim for claim in claims if not is_denied(answer, claim.start)]
     asked = Answer(text, (), question)
+    if kind == "date" and asked.asked.isdisjoint(_OPENING):
+        affirmed = [claim for claim in affirmed if not _OPEN.search(text, 0, claim.start)]
     affirmed = [
         claim for claim, well in zip(affirmed, of_asked_events(asked, [c.start for c in affirmed]), strict=True) if well
     ]

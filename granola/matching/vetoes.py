@@ -16,7 +16,13 @@ from granola.matching.events import (
 from granola.matching.forms import place_parts
 from granola.matching.modified import is_modified
 from granola.matching.restated import is_restated
-from granola.matching.roles import has_another_office, is_a_relative, is_beaten, is_of_another_deed
+from granola.matching.roles import (
+    has_another_office,
+    is_a_relative,
+    is_beaten,
+    is_beside_the_answer,
+    is_of_another_deed,
+)
 from granola.matching.surroundings import (
     is_before_a_finer_place,
     is_beginning_of_a_name,
@@ -36,8 +42,13 @@ def _run(answer: Answer, start: int) -> int:
         word = answer.words[end]
         if not (word.capital or not answer.cased) or not word.text[0].isalpha() or word.text in vocabulary.FUNCTION:
             break
+        if not answer.cased and word.text in _GOES_ON:
+            break
         end += 1
     return end
+
+
+_GOES_ON = vocabulary.CLAUSE_WORDS | {phrase[0] for phrase in vocabulary.NEARBY}
 
 
 def _ends(answer: Answer, index: int) -> bool:
@@ -161,6 +172,8 @@ def is_before_another_name(answer: Answer, mention: Mention) -> bool:
 def is_numbered(answer: Answer, mention: Mention) -> bool:
     """`Toy Story 2` for Toy Story: another of the series."""
     last, right = answer.words[mention.end - 1], mention.end
+    if answer.texts[right : right + 1] == ("part",) and answer.words[right].gap in ("", ":", ",", "-"):
+        return right + 1 < len(answer.words) and answer.texts[right + 1] in _PART_NUMBERS
     if right >= len(answer.words) or answer.words[right].gap or not (last.capital or not answer.cased):
         return False
     word = answer.words[right]
@@ -173,6 +186,7 @@ def is_numbered(answer: Answer, mention: Mention) -> bool:
     return (word.text.isdecimal() and len(word.text) <= 2 and _ends(answer, right + 1)) or roman
 
 
+_PART_NUMBERS = vocabulary.ROMAN | {"2", "3", "4", "5", "6", "7", "8", "9", "10"}
 ELSEWHERE = "other-container"
 PART = "part-of-another-name"
 RESTATED = "restated"
@@ -190,6 +204,7 @@ VETOES: tuple[tuple[str, Callable[[Answer, Mention], bool]], ...] = (
     ("relative", is_a_relative),
     ("relative", has_another_office),
     ("relative", is_of_another_deed),
+    ("relative", is_beside_the_answer),
     ("beaten", is_beaten),
     ("other-kind", names.is_of_another_kind),
     ("other-kind", is_modified),

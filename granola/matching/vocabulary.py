@@ -27,8 +27,21 @@ BRIDGE = _set(
     "south east west northern southern eastern western northeast northwest southeast southwest northeastern "
     "northwestern southeastern southwestern central"
 )
-NEGATIONS = _set("not never no neither nor isnt wasnt arent werent didnt dont doesnt cannot without except unlike")
-NEGATION_PHRASES = (("rather", "than"), ("instead", "of"), ("other", "than"), ("apart", "from"))
+NEGATIONS = _set(
+    "not never no neither nor isnt wasnt arent werent didnt dont doesnt cannot without except unlike hardly"
+)
+NEGATION_PHRASES = (
+    ("rather", "than"),
+    ("instead", "of"),
+    ("other", "than"),
+    ("apart", "from"),
+    ("false", "that"),
+    ("untrue", "that"),
+    ("refused", "to"),
+    ("wanted", "to"),
+    ("failed", "to"),
+    ("anything", "but"),
+)
 # What others are said to think is not claimed.
 HEARSAY = (
     ("some", "sources"), ("other", "sources"), ("some", "say"), ("others", "say"),
@@ -41,6 +54,8 @@ NEARBY = (
     ("near",),
     ("outside",),
     ("close", "to"),
+    ("far", "from"),
+    ("surrounded", "by"),
     ("suburb", "of"),
     ("outskirts", "of"),
     ("miles", "from"),
@@ -141,7 +156,7 @@ PLACE_CLASSES = KINDS | _set(
 INDEFINITE = frozenset({"a", "an"})
 # What stands uncapitalised inside a personal name: Ludwig van Beethoven.
 PARTICLES = _set("de da do dos das di del della der den des du d el al bin ibn ben von van vom zu zur af av la le y e")
-NO_CLAIM = FUNCTION | TITLES | KINDS
+NO_CLAIM = FUNCTION | TITLES | KINDS | _set("somewhere someplace")
 DEMONYM_ENDINGS = ("ian", "ican", "man", "ean", "ish", "ese", "ench", "utch", "reek", "swiss", "elsh")
 
 # What lies around a place and is more than it: the Chicago area.
@@ -198,7 +213,7 @@ RELATIVES = _set(
     "father mother parent parents wife husband spouse widow widower son daughter child children brother sister "
     "sibling siblings uncle aunt nephew niece cousin grandfather grandmother grandson granddaughter stepfather "
     "stepmother friend girlfriend boyfriend partner teacher student pupil disciple mentor successor predecessor "
-    "assistant colleague rival"
+    "assistant colleague rival competitor"
 )
 # People told by an office under or beside another one.
 OFFICES = _set(
