@@ -39,6 +39,7 @@ STORE = store_of(
     entity("Q159", "Russia", "country", P31="Q3624078"),
     entity("Q36180", "writer", aliases=["author"], P31="Q28640", P279="Q482980"),
     entity("Q482980", "author", aliases=["writer"], P31="Q28640"),
+    entity("Q892", "J. R. R. Tolkien", "British composer of songs", P31="Q5", P106="Q36834", P27="Q145"),
     entity("Q7243", "Leo Tolstoy", "Russian writer (1828-1910)", P31="Q5", P106="Q36180", P27="Q159"),
     entity("Q42831", "Ivan Turgenev", "Russian author (1818-1883)", P31="Q5", P106="Q482980", P27="Q159"),
     entity("Q42310", "Jacques Offenbach", "French-German composer", P31="Q5", P106="Q36834", P27=["Q142", "Q183"]),

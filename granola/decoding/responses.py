@@ -54,6 +54,7 @@ _AHEAD = frozenset({"P17", "P19", "P20", "P27", "P31", "P106", "P131", "P159", "
 
 
 _NAME = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
+_INITIALS = re.compile(r"(?:[A-Z]\.\s?|[A-Z]\s){1,4}(?=[^\W\d_a-z][^\W\d_])|[A-Z]{2,3}\s(?=[^\W\d_a-z][a-zß-ÿ])")
 _NUMERIC = re.compile(r"\d{1,2}([./-])\d{1,2}\1(\d{4})")
 # What makes of a date or an amount an end of what is meant: "before 1961" is not 1961.
 _OPEN = re.compile(
@@ -233,6 +234,8 @@ class ResponseReader:
         for text in dict.fromkeys((*texts, *readings(texts[-1]))):
             if _is_known(self._maker.graph, text) or self._maker.linker.typed.find(text):
                 return _Plan(text)
+            if context.asked.asks in PEOPLE and (spaced := _with_initials_spelled(text, self._maker.graph)):
+                return _Plan(spaced)
             parts = parts_of(text)
             if len(parts) == 2 and context.asked.asks in PEOPLE and "," in text:
                 turned = f"{parts[1]} {parts[0]}"  # "Austen, Jane"
@@ -245,6 +248,18 @@ class ResponseReader:
                 qid = next(filter(None, found), None)
                 return _Plan(text, qid, self._chains.rest(parts, context) if qid is None else None)
         return None
+
+
+def _with_initials_spelled(text: str, graph: Graph) -> str | None:
+    """ "J.R.R. Tolkien" and "JRR Tolkien" as the snapshot spells that name; None where it knows neither."""
+    found = _INITIALS.match(text)
+    if found is None:
+        return None
+    letters, rest = [c for c in found[0] if c.isalpha()], text[found.end() :]
+    spellings = (
+        f"{joint.join(f'{c}{dot}' for c in letters)} {rest}" for dot, joint in ((".", " "), (".", ""), ("", ""))
+    )
+    return next((one for one in spellings if _is_known(graph, one)), None)
 
 
 def _with_surnames(known: dict[Said, Reading]) -> dict[Said, Reading]:

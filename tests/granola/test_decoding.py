@@ -144,6 +144,13 @@ def test_surnames_and_initials() -> None:
     assert who(["Debussy"]).text == "Debussy"
 
 
+@pytest.mark.parametrize(
+    "said", ["J.R.R. Tolkien", "J R R Tolkien", "JRR Tolkien", "J. R.R. Tolkien", "JRR Tolkien (1892-1973)"]
+)
+def test_initials_however_they_are_spaced(said: str) -> None:
+    assert who([said]).qid == who(["J. R. R. Tolkien"]).qid == "Q892"
+
+
 def test_a_name_that_is_not_known_is_one_place_wherever_it_is_put_alike() -> None:
     assert decide(["Nowhere, Bavaria, Germany", "Nowhere", "Nowhere, Germany"]).text == "Nowhere"
     assert decide(["Nowhere, Bavaria", "Nowhere, Illinois", "Nowhere"]).abstains
