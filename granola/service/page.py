@@ -107,6 +107,7 @@ class Asked:
             "question_entity_qid": self.subject_qid.upper() or None,
             "language": self.language,
             "phrase": self.phrase,
+            "unproven": "drop" if self.phrase else "",  # every level of the page is right
         }
         try:
             return LadderRequest.model_validate({key: value for key, value in data.items() if value})
@@ -265,7 +266,7 @@ def _phrasing(row: TieredRow) -> str:
         return ""
     if "fallback" in note:
         return f"This is the graph’s own ladder: the model’s words could not be used ({note['fallback']})."
-    return "The coarser answers are in a model’s words, each checked by the graph."
+    return "The coarser answers are in a model’s words; those that the graph does not entail are left out."
 
 
 def _read(found: Found) -> dict[str, Any]:

@@ -288,12 +288,13 @@ def test_the_page_offers_the_models_words_where_there_is_a_model(modelled: Runni
     box = '<input type="checkbox" name="phrase" value="free"'
     plain = requests.get(modelled.address, params=asked, timeout=30)
     assert f"{box}>" in plain.text
-    assert "model’s words, each" not in plain.text
+    assert "are in a model’s words" not in plain.text
     phrased = requests.get(modelled.address, params={**asked, "phrase": "free"}, timeout=30)
     assert phrased.status_code == 200
     assert f"{box} checked>" in phrased.text
     assert "The coarser answers are in a model’s words" in phrased.text
     assert "the United States" in phrased.text
+    assert "France" not in phrased.text  # which the model says, and nothing entails
     assert phrased.headers["Granola-Snapshot"] == plain.headers["Granola-Snapshot"]
     silent = {key: json.loads(LINES[2])[key] for key in ("question", "answer")}
     kept = requests.get(modelled.address, params={**silent, "phrase": "free"}, timeout=30)
