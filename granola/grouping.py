@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import math
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -103,7 +104,7 @@ def _number(value: Any) -> float | None:
 
 
 def grouped(report: ScoreReport, groups: Mapping[str, str], *, times: int, seed: int) -> dict[str, GroupScore]:
-    """The scores of each group, ordered by name, numbers in front of a name by their size."""
+    """The scores of each group, ordered by name, with numbers in names by their size: P19 before P112."""
     _, found, _ = aggregate(
         ((groups.get(item.id, NONE), item.outcome) for item in report.items), report.metrics, times=times, seed=seed
     )
@@ -112,6 +113,6 @@ def grouped(report: ScoreReport, groups: Mapping[str, str], *, times: int, seed:
     return {name: found[name] for name in sorted(found, key=_order)}
 
 
-def _order(name: str) -> tuple[bool, int, str]:
-    head = name.partition(":")[0]
-    return (not head.isdecimal(), int(head) if head.isdecimal() else 0, name)
+def _order(name: str) -> list[tuple[bool, float, str]]:
+    parts = re.findall(r"(\d+(?:\.\d+)?)|(\D+)", name)
+    return [(not number, float(number or 0), text) for number, text in parts]

@@ -13,7 +13,7 @@ from granola.matching import squad
 from granola.matching.abstention import abstention
 from granola.metrics import LAMBDA, informativeness_weight
 from granola.predictions import Prediction
-from granola.scoring import ScoreReport, names_of
+from granola.scoring import ScoreReport, language_of, names_of
 
 TAUS = tuple(number / 20 for number in range(2, 21))
 LAMBDAS = tuple(number / 10 for number in range(21))
@@ -78,7 +78,7 @@ def item_f1(rows: Sequence[TieredRow], predictions: Mapping[str, Prediction]) ->
         ItemF1(
             id=row.id,
             levels=tuple(squad.best_f1(said.text, names) for names in names_of(row)),
-            abstained=abstention(said.text) is not None,
+            abstained=abstention(said.text, language_of(row) or "en") is not None,
         )
         for row in rows
         if (said := predictions.get(row.id)) is not None
@@ -136,6 +136,15 @@ class RiskCoverage:
     area: float
     n: int
     unsure: int
+
+    @property
+    def covered(self) -> int:
+        """The answers under the curve: those with a confidence."""
+        return round(self.points[-1][0] * self.n)
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON object, without the points."""
+        return {"area": self.area, "covered": self.covered, "unsure": self.unsure, "n": self.n}
 
 
 def risk_coverage(report: ScoreReport, predictions: Mapping[str, Prediction]) -> RiskCoverage | None:

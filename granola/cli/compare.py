@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from granola.aggregating import GroupScore
     from granola.cli.systems import Systems
     from granola.comparing import Difference
+    from granola.sweeps import RiskCoverage
 
 
 @with_scoring
@@ -58,9 +59,7 @@ def compare(
     curves = [
         risk_coverage(report, given.predictions) for report, given in zip(found.reports, found.files, strict=True)
     ]
-    areas = {
-        report.system: curve.area for report, curve in zip(found.reports, curves, strict=True) if curve is not None
-    }
+    sure = {report.system: curve for report, curve in zip(found.reports, curves, strict=True) if curve is not None}
     if as_json:
         print_json(
             {
@@ -74,7 +73,8 @@ def compare(
                     }
                     for title, scores in groups.items()
                 },
-                "risk_coverage_area": areas,
+                "risk_coverage_area": {system: curve.area for system, curve in sure.items()},
+                "risk_coverage": {system: curve.to_json() for system, curve in sure.items()},
                 "lambda_sweep": {
                     report.system: [point.to_json() for point in lambda_sweep(report)] for report in found.reports
                 },
@@ -89,7 +89,7 @@ def compare(
             indent=1,
         )
     else:
-        _print(found, differences, groups, areas)
+        _print(found, differences, groups, sure)
     exit_status(found.rejected)
 
 
@@ -97,7 +97,7 @@ def _print(
     found: Systems,
     differences: tuple[Difference, ...],
     groups: Mapping[str, list[dict[str, GroupScore]]],
-    areas: Mapping[str, float],
+    sure: Mapping[str, RiskCoverage],
 ) -> None:
     from rich.console import Console
 
@@ -116,7 +116,10 @@ def _print(
     for title, scores in groups.items():
         for table in group_tables(title, found.reports, scores, console.width):
             console.print(table)
-    for system, area in areas.items():
-        print(f"mean risk under the risk-coverage curve, {system}: {area:.3f} (lower is better)")
+    for system, curve in sure.items():
+        print(
+            f"mean risk under the risk-coverage curve, {system}: {curve.area:.3f} (lower is better) over the "
+            f"{curve.covered} of {curve.n} questions answered with a confidence"
+        )
     for report in found.reports:
         print(f"signature of {report.system}: {report.signature}")

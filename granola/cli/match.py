@@ -225,6 +225,10 @@ def _levels(data: Mapping[str, Any], *, flat: bool) -> Levels:
         levels = [answers if isinstance(answers, list) else [answers]]
     elif flat and isinstance(levels, str):
         levels = parsed(levels)
+        if isinstance(levels, str):
+            raise PredictionError(
+                f'{named}: no JSON; expected lists of texts, finest first, as in [["Lyon", "Lyons"], ["France"]]'
+            )
     if not isinstance(levels, list) or not levels:
         raise PredictionError(f"{named}: expected a list with at least one level")
     found = []

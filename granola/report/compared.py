@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from granola.aggregating import GroupScore
 from granola.comparing import Difference
-from granola.report.tables import DASH, interval, number, side_by_side
+from granola.report.tables import DASH, interval, number, relation_title, side_by_side
 from granola.scoring import ScoreReport
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def group_tables(
     title: str, reports: Sequence[ScoreReport], scores: Sequence[Mapping[str, GroupScore]], width: int
 ) -> list[Table]:
     """`groups_table` of as many systems as stand side by side."""
-    names = [len(name) for by_name in scores for name in by_name]
+    names = [len(relation_title(name)) for by_name in scores for name in by_name]
     places = side_by_side(reports, width - max(names, default=0) - 12, lambda report: 50)
     return [groups_table(title, reports[place], scores[place]) for place in places]
 
@@ -83,5 +83,5 @@ def groups_table(title: str, reports: Sequence[ScoreReport], scores: Sequence[Ma
                 for e in ((group.estimates[metric] for metric in GROUP_METRICS) if group else ())
             ] or [DASH, DASH]
         n = next((by_name[name].n for by_name in scores if name in by_name), 0)
-        table.add_row(name, str(n), *cells)
+        table.add_row(relation_title(name), str(n), *cells)
     return table

@@ -141,7 +141,8 @@ _REST = (
     _Plan(
         name="risk-coverage",
         title="Risk and coverage",
-        caption="The share of wrong answers among the surest ones; in brackets its mean over the curve.",
+        caption="The share of wrong answers among the surest ones; in brackets its mean over the curve. Abstentions "
+        "and answers without a confidence are never covered: a curve that ends early is the mean of few answers.",
         draw=risk,
     ),
     _Plan(

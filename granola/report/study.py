@@ -171,7 +171,7 @@ class Study:
 
     def _grouped(self, name: str, scores: _ByGroup, *, bins: bool = False) -> Table:
         rows: list[tuple[Value, ...]] = [
-            (system, group, score.n, *(score.estimates[key].value for key in _GROUPED))
+            (system, relation_title(group), score.n, *(score.estimates[key].value for key in _GROUPED))
             for system, by_group in zip(self.names, scores, strict=True)
             for group, score in by_group.items()
         ]

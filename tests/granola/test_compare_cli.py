@@ -100,6 +100,21 @@ def test_too_few_permutations_for_so_many_pairs_are_told(systems: Path) -> None:
     assert run("compare", *files, "--resamples", "60").stderr == ""
 
 
+def test_groups_by_relation_have_names_and_risk_says_of_how_many(systems: Path, tmp_path: Path) -> None:
+    some = tmp_path / "some.jsonl"
+    lines = (systems / "exact.jsonl").read_text().splitlines()
+    shy = [json.dumps({**json.loads(line), "prediction": "I don't know."}) for line in lines[:12]]
+    some.write_text("\n".join([*shy, *lines[12:]]))
+    done = run("compare", systems / "tiers.jsonl", some, "--by", "relation", "--resamples", "5")
+    assert done.returncode == 0, done.stderr
+    assert "P19 place of birth" in done.stdout
+    assert "over the 28 of 40 questions answered with a confidence" in done.stdout
+    found = json.loads(run("compare", systems / "tiers.jsonl", some, "--resamples", "5", "--json").stdout)
+    risk = found["risk_coverage"]["some"]
+    assert (risk["covered"], risk["unsure"], risk["n"]) == (28, 0, 40)
+    assert risk["area"] == found["risk_coverage_area"]["some"]
+
+
 def test_tables_for_the_terminal(systems: Path) -> None:
     done = run(
         "compare", systems / "tiers.jsonl", systems / "exact.jsonl", systems / "cautious.jsonl", "--by", "region"

@@ -190,6 +190,10 @@ def test_groups_by_any_field() -> None:
     report = scored("1w" * 10)
     by_kind = grouped(report, by_column(rows(20), "deep.kind"), times=10, seed=0)
     assert {name: group.estimates["granola_accuracy"].value for name, group in by_kind.items()} == {"a": 1.0, "b": 0.0}
+    names = ("P112", "none", "P20", "P19", "3", "P19", "0.25", "0.5", "12")
+    of = {str(i): name for i, name in enumerate(names)}
+    in_order = ["0.25", "0.5", "3", "12", "P19", "P20", "P112", "none"]
+    assert list(grouped(scored("1" * len(names)), of, times=1, seed=0)) == in_order
     assert list(by_column(rows(2), "relation").values()) == ["P1", "P2"]
     assert list(by_column(rows(2), "levels").values()) == ["3", "3"]
     assert list(by_column(rows(2), "answer").values()) == ["Kunming", "Kunming"]
@@ -214,6 +218,12 @@ def test_a_sweep_of_thresholds_is_what_f1_says() -> None:
         assert point.informativeness == pytest.approx(values["informativeness"])
 
 
+def test_an_answer_of_token_f1_abstains_in_the_language_of_its_row() -> None:
+    (german,) = [replace(row, extra={"language": "de"}) for row in rows(1)]
+    told = {"0": Prediction(id="0", text="Keine Ahnung")}
+    assert [item.abstained for row in (german, *rows(1)) for item in item_f1([row], told)] == [True, False]
+
+
 def test_a_sweep_of_lambda_falls_from_one() -> None:
     points = lambda_sweep(scored("123w-"))
     values = [point.informativeness for point in points]
@@ -236,7 +246,8 @@ def test_risk_and_coverage_by_hand() -> None:
     assert curve is not None
     assert curve.points == pytest.approx([(1 / 6, 0.0), (3 / 6, 1 / 3), (4 / 6, 2 / 4)])
     assert curve.area == pytest.approx((1 * 0 + 2 * (1 / 3) + 1 * 0.5) / 4)
-    assert (curve.n, curve.unsure) == (6, 1)
+    assert (curve.n, curve.unsure, curve.covered) == (6, 1, 4)
+    assert curve.to_json() == {"area": curve.area, "covered": 4, "unsure": 1, "n": 6}
     assert risk_coverage(report, predictions(said)) is None
 
 

@@ -127,6 +127,14 @@ def test_csv_has_lists_as_json(tmp_path: Path) -> None:
     assert [json.loads(line)["level"] for line in done.stdout.splitlines()] == [2, 1]
 
 
+def test_levels_of_csv_that_are_no_json_are_told_so(tmp_path: Path) -> None:
+    rows = tmp_path / "rows.csv"
+    rows.write_text("prediction,levels\nLyon,Lyon|France\n")
+    done = run(rows, "--out", tmp_path / "out.csv")
+    assert done.returncode == 1
+    assert "levels: no JSON; expected lists of texts, finest first" in done.stderr
+
+
 def test_a_judge_from_recorded_answers(tmp_path: Path) -> None:
     answers = recorded(tmp_path, {ITEM: ["2"]})
     rows = [
