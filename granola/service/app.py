@@ -70,7 +70,7 @@ def create_app(settings: Settings) -> tuple[App, Service]:
     documents.describe(app)
 
     def apart(read: Callable[[], BaseModel]) -> Awaitable[BaseModel]:
-        return service.scoring.run(read, seconds=settings.batch_seconds)
+        return service.bench.run(read, seconds=settings.seconds)
 
     lanes = lanes_of(app, service.failed, _OURS, apart)
     return Gate(app, settings=settings, desk=service.desk, metrics=service.metrics, lanes=lanes), service

@@ -250,7 +250,12 @@ def test_matches_wait_like_ladders_and_not_behind_files_to_score(demo_snapshot: 
         scoring = pool.submit(
             requests.post, f"{service.address}/v1/score", json={"rows": many, "predictions": said}, timeout=60
         )
-        got = list(pool.map(lambda _: requests.post(f"{service.address}/v1/match", json=asked, timeout=30), range(60)))
+        large = {**asked, "question": "?", "levels": [["Honolulu", "x" * 3_000] * 25, ["Hawaii"]]}  # is read apart
+        got = list(
+            pool.map(
+                lambda one: requests.post(f"{service.address}/v1/match", json=one, timeout=30), [asked, large] * 30
+            )
+        )
         assert {one.status_code for one in got} == {200}
         assert scoring.result().status_code == 200
 
