@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from contextlib import ExitStack, closing
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -63,26 +64,51 @@ def experiment(
         for cell in plan.cells:
             print(f"{cell.name}: {cell.asking.sampling().n} a question")
         return
-    _begin(out, plan, prompts, force=force)
-    failed = _run(out, plan, prompts)
-    _guess(out, plan)
-    found = score_systems(
-        str(plan.tiered),
-        [str(out / PREDICTIONS / f"{name}.jsonl") for name in (*(cell.name for cell in plan.cells), GUESS)],
-        settings,
-    )
-    _write_results(out / RESULTS, plan.cells, found)
-    if not no_report and find_spec("matplotlib") is not None:
-        _write_report(out / REPORT, plan, found)
-    elif not no_report:
-        note(
-            "no figures without matplotlib (pip install -e '.[report]' in the clone); "
-            f"the scores are in {out / RESULTS}"
+    with _alone_in(out):
+        _begin(out, plan, prompts, force=force)
+        failed = _run(out, plan, prompts)
+        _guess(out, plan)
+        found = score_systems(
+            str(plan.tiered),
+            [str(out / PREDICTIONS / f"{name}.jsonl") for name in (*(cell.name for cell in plan.cells), GUESS)],
+            settings,
         )
-    _print(found)
-    if failed:
-        note(f"{failed:,} answers are missing; the same command asks for them again")
-        raise typer.Exit(1)
+        _write_results(out / RESULTS, plan.cells, found)
+        if not no_report and find_spec("matplotlib") is not None:
+            _write_report(out / REPORT, plan, found)
+        elif not no_report:
+            note(
+                "no figures without matplotlib (pip install -e '.[report]' in the clone); "
+                f"the scores are in {out / RESULTS}"
+            )
+        _print(found)
+        if failed:
+            note(f"{failed:,} answers are missing; the same command asks for them again")
+            raise typer.Exit(1)
+
+
+@contextmanager
+def _alone_in(out: Path) -> Iterator[None]:
+    """The folder to this run alone; what a killed one was about to write is removed. UsageError where another runs."""
+    import fcntl
+
+    from granola.errors import UsageError
+
+    if out.exists() and not out.is_dir():
+        raise UsageError(f"{out} is no folder; --out takes one, which is made")
+    out.mkdir(parents=True, exist_ok=True)
+    handle = os.open(out, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise UsageError(f"another experiment runs in {out}; wait for it, or give another --out") from None
+        if (out / STATE).is_file():
+            for path in (*out.glob(".*.part"), *(out / PREDICTIONS).glob(".*.part")):
+                path.unlink(missing_ok=True)
+        yield
+    finally:
+        os.close(handle)
 
 
 def _check_inputs(plan: Plan) -> None:
@@ -152,8 +178,6 @@ def _begin(out: Path, plan: Plan, prompts: Mapping[str, Prompt], *, force: bool)
             raise UsageError(f"{out} holds an experiment with other {changed}; give another --out, or --force")
         for path in (out / PREDICTIONS).glob("*.jsonl"):
             path.unlink()
-    elif out.exists() and not out.is_dir():
-        raise UsageError(f"{out} is no folder; --out takes one, which is made")
     (out / PREDICTIONS).mkdir(parents=True, exist_ok=True)
     with atomic_path(state) as temporary:
         temporary.write_text(json.dumps(told, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
@@ -266,19 +290,19 @@ def _write_results(path: Path, cells: Sequence[Cell], found: Systems) -> None:
     from granola.decoding.methods import METHODS
     from kg.files import atomic_path
 
-    head = ["system", "model", "method", "temperature", "samples", "support", "counting", "n"]
+    head = ["system", "model", "method", "temperature", "samples", "support", "weigh", "counting", "n"]
     head += [f"{metric}{part}" for metric in METRICS for part in ("", "_low", "_high")]
     with atomic_path(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as stream:
         rows = csv.writer(stream, lineterminator="\n")
         rows.writerow([*head, "signature"])
         for cell, report in zip((*cells, None), found.reports, strict=True):
             if cell is None:
-                told: list[Any] = [GUESS, "", GUESS, "", "", "", "", report.overall.n]
+                told: list[Any] = [GUESS, "", GUESS, "", "", "", "", "", report.overall.n]
             else:
                 drawn = METHODS[cell.asking.method].drawn
                 told = [cell.name, cell.model, str(cell.asking.method)]
                 told.append(cell.asking.temperature if drawn != "no" else 0.0)
-                told += [cell.asking.sampling().n, cell.support, cell.counting, report.overall.n]
+                told += [cell.asking.sampling().n, cell.support, cell.weigh, cell.counting, report.overall.n]
             for metric in METRICS:
                 estimate = report.overall.estimates[metric]
                 numbers = (estimate.value, estimate.interval.low, estimate.interval.high)
@@ -312,14 +336,17 @@ def _write_report(folder: Path, plan: Plan, found: Systems) -> None:
 
 
 def _print(found: Systems) -> None:
-    """A line a system on stdout."""
+    """A line a system on stdout; - where there is nothing to count, as in informativeness without a right answer."""
+    import math
+
     width = max(len(report.system) for report in found.reports)
     print(f"{'system':<{width}}  GRANOLA accuracy       informativeness        coverage")
     for report in found.reports:
         cells = []
         for metric in ("granola_accuracy", "informativeness", "coverage"):
             estimate = report.overall.estimates[metric]
-            cells.append(f"{estimate.value:.3f} [{estimate.interval.low:.3f}, {estimate.interval.high:.3f}]")
+            interval = f"[{estimate.interval.low:.3f}, {estimate.interval.high:.3f}]"
+            cells.append("-".ljust(20) if math.isnan(estimate.value) else f"{estimate.value:.3f} {interval}")
         print(f"{report.system:<{width}}  {'   '.join(cells)}")
     for signature in dict.fromkeys(str(report.signature) for report in found.reports):
         print(f"signature: {signature}")

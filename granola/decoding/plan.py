@@ -7,6 +7,7 @@
     temperatures = [0.5, 1.0]           # of methods that draw
     samples = [5, 10]                   # of those that draw several
     supports = [0.6, 1.0]               # of drag-graph
+    weighs = [0.0, 2.0]                 # of drag-graph: how much support counts against bits
 
     [models]
     small = "openai:http://127.0.0.1:8000/v1#small"
@@ -24,6 +25,7 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any, get_args
 
@@ -41,12 +43,13 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,40}")
 KEYS: Mapping[str, tuple[type, Any]] = {
     "tiered": (str, None), "questions": (str, []), "snapshot": (str, ""), "prompts": (str, ""),
     "methods": (str, None), "temperatures": (float, [TEMPERATURE]), "samples": (int, [SAMPLES]),
-    "supports": (float, [1.0]), "counting": (str, ["text"]), "abstaining": (str, "majority"), "seed": (int, 0),
-    "top_p": (float, 1.0), "max_tokens": (int, 64), "language": (str, "en"), "linker": (str, "question"),
-    "limit": (int, 0), "models": (dict, None), "scoring": (dict, {}),
+    "supports": (float, [1.0]), "weighs": (float, [0.0]), "counting": (str, ["text"]),
+    "abstaining": (str, "majority"), "seed": (int, 0), "top_p": (float, 1.0), "max_tokens": (int, 64),
+    "language": (str, "en"), "linker": (str, "question"), "limit": (int, 0), "models": (dict, None),
+    "scoring": (dict, {}),
 }  # fmt: skip
 SCORING: Mapping[str, tuple[type, Any]] = {"matcher": (str, "rules"), "lambda": (float, 0.5), "resamples": (int, 1000)}
-LISTED = frozenset({"questions", "methods", "temperatures", "samples", "supports", "counting"})
+LISTED = frozenset({"questions", "methods", "temperatures", "samples", "supports", "weighs", "counting"})
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -58,6 +61,7 @@ class Cell:
     asking: Asking
     rule: Method | None
     support: float | None = None
+    weigh: float | None = None
     counting: str | None = None
 
 
@@ -198,10 +202,10 @@ def _of_one(model: str, method: Answering, temperature: float, samples: int, tol
     if drawn == "often":
         parts.append(f"n{samples}")
     if method is Answering.DRAG_GRAPH:
-        for support in told["supports"]:
-            rule = rule_of(method, support=support, abstaining=abstaining)
-            name = "-".join([*parts, f"s{_plain(support)}"])
-            yield Cell(name=name, model=model, asking=asking, rule=rule, support=support)
+        for support, weigh in product(told["supports"], told["weighs"]):
+            rule = rule_of(method, support=support, weigh=weigh, abstaining=abstaining)
+            name = "-".join([*parts, f"s{_plain(support)}", *([f"w{_plain(weigh)}"] if weigh else [])])
+            yield Cell(name=name, model=model, asking=asking, rule=rule, support=support, weigh=weigh)
     elif method is Answering.SELF_CONSISTENCY:
         for counting in told["counting"]:
             rule = rule_of(method, counting=Counting(counting), abstaining=abstaining)

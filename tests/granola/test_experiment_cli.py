@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import csv
+import fcntl
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -13,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from granola.cli import main
+from granola.decoding.drag_graph import DragGraph
 from granola.decoding.plan import read_plan
 from granola.errors import UsageError
 from kg.store.sqlite import SQLiteStore
@@ -148,6 +151,25 @@ def test_killed_at_any_point_it_goes_on_to_the_same_files(run: Run, folder: Path
     assert made(folder / "cut") == made(folder / "whole")
 
 
+def test_two_runs_do_not_share_a_folder_and_what_a_killed_one_left_goes(run: Run, folder: Path) -> None:
+    out = folder / "out"
+    with serving() as (address, _):
+        plan = planned(folder, address)
+        assert run("experiment", plan, "--no-report", "--out", out)[0] == 0
+        before = made(out)
+        left = out / "predictions" / ".greedy.jsonl.abcd.part"
+        left.write_text("{")
+        (out / "predictions" / "greedy.jsonl").unlink()
+        handle = os.open(out, os.O_RDONLY)
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        status, _, told = run("experiment", plan, "--no-report", "--out", out)
+        assert (status, "another experiment runs in" in told) == (2, True)
+        assert left.exists()
+        os.close(handle)
+        assert run("experiment", plan, "--no-report", "--out", out)[0] == 0
+    assert made(out) == before
+
+
 def test_a_dry_run_names_the_systems(run: Run, folder: Path) -> None:
     status, told, _ = run("experiment", planned(folder, "http://127.0.0.1:9/v1"), "--out", folder / "x", "--dry-run")
     assert status == 0
@@ -155,9 +177,20 @@ def test_a_dry_run_names_the_systems(run: Run, folder: Path) -> None:
     assert not (folder / "x").exists()
 
 
+def test_support_is_weighed_against_bits(folder: Path) -> None:
+    text = PLAN.replace("supports = [0.5, 1]", "supports = [0.3]\nweighs = [0, 2]")
+    cells = read_plan(planned(folder, "http://127.0.0.1:9/v1", text)).cells
+    found = {cell.name: cell.rule for cell in cells if cell.support is not None and "-n3-" in cell.name}
+    assert found == {
+        "drag-graph-t0_5-n3-s0_3": DragGraph(support=0.3, weigh=0.0),
+        "drag-graph-t0_5-n3-s0_3-w2": DragGraph(support=0.3, weigh=2.0),
+    }
+
+
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
+        ("supports =", "weighs = -1\nsupports =", "0 or more"),
         ('"drag-graph"]', '"drag-grap"]', "did you mean drag-graph"),
         ("samples =", "sample =", "did you mean samples"),
         ("[2, 3]", '["2"]', "expected a whole number"),
