@@ -286,6 +286,32 @@ class Answer:
         """The answer's own text of the words [start, end)."""
         return self.text[self.words[start].start : self.words[end - 1].end]
 
+    def says_another(self, mention: Mention) -> bool:
+        """Whether all that a mention in other words says belongs to longer or coarser names of tiers.
+
+        The longest name counts, and a coarser tier's own name is no finer one's: America in North America, New York
+        for New York City.
+        """
+        said = range(mention.start, mention.end)
+        others = [
+            other
+            for other in self.mentions
+            if other.start < mention.end
+            and mention.start < other.end
+            and (
+                other.level > mention.level
+                or (other.start <= mention.start and mention.end <= other.end and other.end - other.start > len(said))
+            )
+        ]
+        if not others:
+            return False
+        return all(
+            any(other.start <= index < other.end for other in others)
+            or self.texts[index] in vocabulary.FUNCTION
+            or self.texts[index] in self.asked
+            for index in said
+        )
+
     def is_mentioned(self, start: int, end: int) -> bool:
         """Whether any word of [start, end) belongs to a mention of a tier."""
         return any(self.mentioned[start:end])

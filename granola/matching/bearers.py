@@ -157,8 +157,13 @@ def by_country(answer: Answer, tier: Tier) -> Found:
     if not others and not adjectives:
         return
     for other in others:
-        if answer.present.issuperset(other):
-            yield from spans(answer, tier, other, answer.texts)
+        if not answer.present.issuperset(other):
+            continue
+        if len(other) == 1 and len(other[0]) <= DELICATE and len(answer.texts) > 1 and answer.cased:
+            for index, word in enumerate(answer.words):  # in the US, not us
+                if word.text == other[0] and answer.quote(index, index + 1).isupper():
+                    yield Mention(tier[0], tier[1], index, index + 1)
+        yield from spans(answer, tier, other, answer.texts)
     if len(answer.claimed) == 1 and answer.own in adjectives:
         yield Mention(tier[0], tier[1], 0, len(answer.words))
 

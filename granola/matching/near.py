@@ -51,8 +51,11 @@ def near(answer: Answer, limit: int | None = None) -> Verdict | None:
             if tuple(claimed) in forms
             else _likeness(claimed, folded, name=name, indefinite=indefinite, of_places=answer.of_places)
         )
-        if score >= NEAR and not (
-            is_another_person(answer, level, 0, len(answer.words)) or _is_a_division(answer, level, name)
+        if (
+            score >= NEAR
+            and not answer.says_another(Mention(level, name, 0, len(answer.words)))
+            and not is_another_person(answer, level, 0, len(answer.words))
+            and not _is_a_division(answer, level, name)
         ):
             return Verdict(
                 level=level + 1,

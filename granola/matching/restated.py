@@ -28,11 +28,13 @@ def restates(answer: Answer, start: int, end: int) -> bool:
     if not answer.question:
         return False
     said, asked = answer.texts[start:end], key(answer.question)
-    beside = _beside(answer.texts, start, end, open_end=end >= len(answer.words) or not answer.words[end].gap)
+    opened = start < len(answer.words) and not answer.words[start].gap.strip("-'")
+    closed = end < len(answer.words) and not answer.words[end].gap.strip("-'")
+    beside = _beside(answer.texts, start if opened else 0, start, end if closed else len(answer.texts))
     if not beside or not said:
         return False
     return any(
-        asked[at : at + len(said)] == said and not beside.isdisjoint(_beside(asked, at, at + len(said)))
+        asked[at : at + len(said)] == said and not beside.isdisjoint(_beside(asked, at, at, at + len(said)))
         for at in range(len(asked) - len(said) + 1)
     )
 
@@ -43,16 +45,19 @@ def restates_at(answer: Answer, first: int, last: int) -> bool:
     return restates(answer, start, bisect_right(answer.words, last, key=lambda word: word.end))
 
 
-def _beside(texts: Sequence[str], start: int, end: int, *, open_end: bool = True) -> frozenset[str]:
-    """The words on either side that say something, on the left also beyond "of"."""
+def _beside(texts: Sequence[str], first: int, start: int, end: int) -> frozenset[tuple[str, str]]:
+    """The words that say something on either side of `start` and `end`, with the side; none to the left at 0.
+
+    What stands before "of" may as well stand behind: the capital of Australia, Australia's capital.
+    """
     found = []
-    if start > 1 and texts[start - 1] == "of":
-        found.append(texts[start - 2])
-    elif start:
-        found.append(texts[start - 1])
-    if open_end and end < len(texts):
-        found.append(texts[end])
-    return frozenset(found) - vocabulary.FUNCTION
+    if first > 1 and texts[start - 1] == "of":
+        found.append(("of", texts[start - 2]))
+    elif first:
+        found.append(("left", texts[start - 1]))
+    if end < len(texts):
+        found += [("right", texts[end]), ("of", texts[end])]
+    return frozenset((side, word) for side, word in found if word not in vocabulary.FUNCTION)
 
 
 def _is_asked_kind(answer: Answer, mention: Mention) -> bool:

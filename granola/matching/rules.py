@@ -31,6 +31,7 @@ from granola.matching.folding import loose_key
 from granola.matching.looser import LOOSER, WHOLE, Looser
 from granola.matching.mojibake import joined, mended, spaced
 from granola.matching.near import near
+from granola.matching.numerals import has_several
 from granola.matching.ranges import Claim
 from granola.matching.restated import restates_at
 from granola.matching.sieves import SIEVES, UNSHARED, shared
@@ -136,7 +137,7 @@ def _judge(prediction: str, levels: gold.Names, question: str | None, code: str)
         if not ladder:
             continue
         verdict = valued(kind, _stated(kind, read, prediction, question), ladder, prediction, question)
-        if verdict.rule == "date:none-stated" and gold.values(levels, "amount", code):
+        if verdict.rule == "date:none-stated" and has_several(prediction) and gold.values(levels, "amount", code):
             continue  # 300 is a year as well as an amount; `three hundred` is no year
         words = gold.others(levels, kind, code)
         if verdict.level is None and any(words):  # gold answers of two kinds: a date, or the name of an event
@@ -227,22 +228,11 @@ def _first_unrefused(answer: Answer, rule: str, find: Looser, limit: int | None)
         if limit is not None and tier[0] >= limit:
             return None
         for mention in find(answer, tier):
-            if _is_inside_another(answer, mention) or is_another_person(
-                answer, mention.level, mention.start, mention.end
-            ):
+            if answer.says_another(mention) or is_another_person(answer, mention.level, mention.start, mention.end):
                 continue
             if rule in WHOLE or _veto(answer, mention) is None:
                 return _verdict(answer, mention, rule)
     return None
-
-
-def _is_inside_another(answer: Answer, mention: Mention) -> bool:
-    """Whether a longer name of a tier stands around the mention: America in North America."""
-    size = mention.end - mention.start
-    return any(
-        other.start <= mention.start and mention.end <= other.end and other.end - other.start > size
-        for other in answer.mentions
-    )
 
 
 def _veto(answer: Answer, mention: Mention) -> str | None:
