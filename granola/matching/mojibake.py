@@ -13,6 +13,8 @@ _BLANKS = str.maketrans(dict.fromkeys("\xa0\u2007\u2009\u202f", " "))
 
 
 def _mend(found: re.Match[str]) -> str:
+    if found[0] == "×\xa0":  # a sign and its blank
+        return found[0]
     try:
         return b"".join(_byte(letter) for letter in found[0]).decode("utf-8")
     except UnicodeError:
@@ -28,7 +30,9 @@ def _byte(letter: str) -> bytes:
 
 _SIGNS = re.compile(r"(?<=[A-Za-z])[!$](?=[A-Za-z])")
 _ENDINGS = r"(?:s|t|re|ve|ll|d|m)\b"
-_PARTED = re.compile(rf"(?<=\w) ['’] ?(?={_ENDINGS})|(?<=\w) (?=['’]{_ENDINGS})|(?<=\b[odlODL]) ['’] (?=\w)")
+_PARTED = re.compile(
+    rf"(?<=\w) ['’] ?(?={_ENDINGS})|(?<=\w) (?=['’]{_ENDINGS})|(?<=\b[odl]) ['’] (?=\w)", re.IGNORECASE
+)
 
 
 def joined(text: str) -> str:
@@ -51,18 +55,28 @@ def mended(text: str) -> str:
 
 
 def spaced(text: str) -> str:
-    """A text with one blank wherever there are several, without bold type and marks that nobody sees.
+    """A text with one blank wherever there are several, without Markdown's marks and marks that nobody sees.
 
     Lines stay lines. What stands in quotation marks as a whole stands without them.
     """
     if not text.isascii():
         text = _UNSEEN.sub("", text)
+    text = text.strip()
     text = "\n".join([" ".join(line.split()) for line in text.split("\n")]) if "\n" in text else " ".join(text.split())
-    if "**" in text:
-        text = _BOLD.sub(r"\1", text)
-    return text[1:-1] if text[:1] in _QUOTES and _QUOTES.get(text[:1]) == text[-1:] and len(text) > 2 else text
+    if "**" in text or "__" in text:
+        text = _BOLD.sub(r"\2", text)
+    while text[:1] in _OPENING:
+        bare = _BULLET.sub("", text, count=1)
+        if _AROUND.get(text[0]) == text[-1] and len(text) > 2:
+            bare = text[1:-1].strip()
+        if bare == text or not bare:
+            break
+        text = bare
+    return text
 
 
 _UNSEEN = re.compile("[\u200b-\u200f\u2060\ufeff\u00ad]")
-_BOLD = re.compile(r"\*\*(?=\S)([^*]+)(?<=\S)\*\*")
-_QUOTES = {'"': '"', "“": "”", "«": "»", "„": "“"}
+_BOLD = re.compile(r"(\*\*|__)(?=\S)([^*_]+)(?<=\S)\1")
+_BULLET = re.compile(r"(?:[-+•] (?=[^\d\s])|[*>] |#{1,6} )")
+_AROUND = {'"': '"', "“": "”", "«": "»", "„": "“", "‘": "’", "'": "'", "*": "*", "_": "_", "`": "`"}
+_OPENING = frozenset({*_AROUND, *"-+•>#"})

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from itertools import pairwise
 
@@ -33,6 +33,7 @@ from granola.matching.mojibake import joined, mended, spaced
 from granola.matching.near import near
 from granola.matching.numerals import has_several
 from granola.matching.ranges import Claim
+from granola.matching.recased import recased
 from granola.matching.restated import restates_at
 from granola.matching.sieves import SIEVES, UNSHARED, shared
 from granola.matching.valued import valued
@@ -73,17 +74,31 @@ class RulesMatcher:
         names = gold.mended_names(tuple(map(tuple, levels)))
         if found := _exact(prediction, names):
             return found
-        code = language(self.language).code
-        declined = refusal(prediction, code)
-        if declined is None:
-            bare = _unframed(prediction)
-            found = None if bare is prediction else _exact(bare, names)
-            return found or _judge(bare, names, question, code)
-        offer = "" if tells_of_another(question, declined.offer) else declined.offer
-        verdict = _exact(offer, names) or _judge(offer, names, question, code) if offer else None
-        if verdict is not None and (verdict.level is not None or declined.guess):
-            return verdict
-        return Verdict(level=None, rule=declined.rule, abstained=True)
+        written = recased(prediction, names, question)
+        verdict = _decided(written, names, question, language(self.language).code)
+        return verdict if written is prediction else _quoting(verdict, prediction)
+
+
+def _quoting(verdict: Verdict, text: str) -> Verdict:
+    """The verdict with what it compared as the answer wrote it, before its capitals were changed."""
+    said = verdict.compared.prediction if verdict.compared else ""
+    at = text.lower().find(said.lower()) if said else -1
+    if verdict.compared is None or at < 0:
+        return verdict
+    return replace(verdict, compared=replace(verdict.compared, prediction=text[at : at + len(said)]))
+
+
+def _decided(prediction: str, names: gold.Names, question: str | None, code: str) -> Verdict:
+    declined = refusal(prediction, code)
+    if declined is None:
+        bare = _unframed(prediction)
+        found = None if bare is prediction else _exact(bare, names)
+        return found or _judge(bare, names, question, code)
+    offer = "" if tells_of_another(question, declined.offer) else declined.offer
+    verdict = _exact(offer, names) or _judge(offer, names, question, code) if offer else None
+    if verdict is not None and (verdict.level is not None or declined.guess):
+        return verdict
+    return Verdict(level=None, rule=declined.rule, abstained=True)
 
 
 def _beginning(text: str) -> str:
