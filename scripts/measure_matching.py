@@ -106,12 +106,17 @@ def main() -> None:
 
 
 def by_length(rows: Sequence[Row]) -> None:
-    """Kappa of token-F1 and of rules where the shortest gold answer has so many words."""
-    print("all, by the words of the shortest gold answer")
+    """Kappa of token-F1 and of rules, with its interval, where the answer judged has so many words."""
+    print("all, by the words of the answer judged")
     judged = {name: judge for name, judge in judges().items() if name in ("f1 >= 0.5", "rules")}
-    for title, least, most in (("one", 1, 1), ("two or three", 2, 3), ("four and more", 4, 1000)):
-        part = [row for row in rows if least <= min(len(squad.tokens(a)) for a in row["answers"]) <= most]
-        told = [f"{name} {kappa([(judge(row), row['human']) for row in part]):.3f}" for name, judge in judged.items()]
+    for title, least, most in (("one", 1, 1), ("two or three", 2, 3), ("four to ten", 4, 10), ("more", 11, 10**6)):
+        part = [row for row in rows if least <= len(squad.tokens(row["prediction"])) <= most]
+        told = []
+        for name, judge in judged.items():
+            said = [judge(row) for row in part]
+            low, high = interval(part, said)
+            value = kappa([(ours, row["human"]) for ours, row in zip(said, part, strict=True)])
+            told.append(f"{name} {value:.3f} ({low:.3f}-{high:.3f})")
         print(f"  {title:13s} {len(part):4d} answers  {'  '.join(told)}")
 
 
