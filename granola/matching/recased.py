@@ -19,6 +19,8 @@ from granola.matching.words import ARTICLES, Word, drop_articles, words
 _KINDS = vocabulary.CLASSES - vocabulary.KINDS - vocabulary.DIVISION_TYPES - vocabulary.OCCUPATIONS
 _YEAR = re.compile("M[CDM][CDMLXVI]{2,}")
 _ADDRESSES = frozenset({"mr", "mrs", "ms", "miss", "dr"})
+_INITIALS = frozenset({"us", "usa", "uk", "ussr", "uae", "prc", "drc", "dprk"})
+_LEFT = vocabulary.ORDINARY | _INITIALS
 _ENDS = frozenset(",.;:()")
 _FRAGMENT = 3  # words of a text that may be a part of a sentence
 _LONG = 7  # words of a name whose inner initials are not thought of
@@ -83,7 +85,8 @@ def _marks(found: tuple[Word, ...], lower: str) -> list[str | None]:
         name = word.text[0].isalpha() and word.text not in common and not described
         own = word.text.upper()
         alone = index + 1 == len(found) or bool(found[index + 1].gap)
-        if (own in ABBREVIATIONS and "," in word.gap and alone) or _YEAR.fullmatch(own):
+        short = word.text in _INITIALS and (len(found) == 1 or word.text != "us" or texts[index - 1] == "the")
+        if short or (own in ABBREVIATIONS and "," in word.gap and alone) or _YEAR.fullmatch(own):
             marks.append(own)
         elif word.text in vocabulary.ORDINARY:
             marks.append("" if index and found[index - 1].text in _ADDRESSES else None)
@@ -91,7 +94,7 @@ def _marks(found: tuple[Word, ...], lower: str) -> list[str | None]:
             marks.append("" if name or is_adjective((word.text,)) or word.text in vocabulary.MONTHS else None)
     for size in range(_CLOSE, 0, -1):
         for start in range(len(found) - size + 1):
-            if is_known(texts[start : start + size]) and not (size == 1 and texts[start] in vocabulary.ORDINARY):
+            if is_known(texts[start : start + size]) and not (size == 1 and texts[start] in _LEFT):
                 for index in range(start, start + size):
                     marks[index] = None if texts[index] in vocabulary.FUNCTION else ""
     return marks
