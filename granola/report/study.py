@@ -147,13 +147,19 @@ class Study:
             for r in self.reports:
                 estimates = r.overall.estimates if average == "micro" else r.macro
                 for metric in r.metrics if estimates else ():
-                    e = estimates[metric.name]
-                    rows.append((r.system, metric.title, average, e.value, e.interval.low, e.interval.high, e.n))
+                    rows.append((r.system, metric.title, average, *_interval(estimates[metric.name])))
+        by_group: list[tuple[str, _ByGroup]] = [("", [r.relations for r in self.reports])]
+        by_group += [(f"{name} ", scores) for name, scores in (*self.popularity.items(), *self.groups.items())]
+        for name, scores in by_group:
+            for r, groups in zip(self.reports, scores, strict=True):
+                for group, score in groups.items():
+                    for key, title in zip(_GROUPED, _TITLES, strict=True):
+                        rows.append((r.system, title, f"{name}{group}", *_interval(score.estimates[key])))
         return Table(
             name="intervals",
             title="Scores with their intervals",
-            caption="Every metric with its 95 % bootstrap interval over questions; n counts questions, for macro means "
-            "relations.",
+            caption="Every metric with its 95 % bootstrap interval over questions, over all (micro, macro) and in each "
+            "relation, bin and group; n counts questions, for macro means relations.",
             head=("system", "metric", "average", "value", "low", "high", "n"),
             rows=tuple(rows),
         )
@@ -288,3 +294,7 @@ def _values(report: ScoreReport, estimates: Mapping[str, Estimate]) -> list[floa
 
 def _numbers(d: Difference) -> tuple[Value, ...]:
     return (d.difference, d.interval.low, d.interval.high, d.p, d.adjusted, d.n, d.detectable)
+
+
+def _interval(e: Estimate) -> tuple[Value, ...]:
+    return (e.value, e.interval.low, e.interval.high, e.n)
