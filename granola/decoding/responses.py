@@ -271,7 +271,7 @@ def _with_surnames(known: dict[Said, Reading]) -> dict[Said, Reading]:
     }
     out = {}
     for one, reading in known.items():
-        if people and reading.levels[0].tiers[0].qid is None:  # not known, or carried by several
+        if not reading.linked and people and len(reading.levels) == 1:
             said = tuple(map(normalise, _NAME.findall(one.text)))
             meant = [qid for qid, names in people.items() if any(_is_short_for(said, name) for name in names)]
             if len(meant) == 1:

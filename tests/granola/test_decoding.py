@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import pytest
 
@@ -143,24 +142,6 @@ def test_surnames_and_initials() -> None:
     assert who(["Clara Schumann", "Schumann", "Robert Schumann"]).abstains  # who of the two
     assert who(["Claude Debussy", "P. Debussy"]).abstains
     assert who(["Debussy"]).text == "Debussy"
-
-
-def test_a_surname_that_several_carry_is_the_one_who_is_named() -> None:
-    store = store_of(
-        entity("Q30", "United States", "country", P31="Q3624078"),
-        entity("Q82955", "politician", "occupation", P31="Q28640"),
-        *(
-            entity(qid, name, "American politician", aliases=["Clinton"], P31="Q5", P106="Q82955", P27="Q30")
-            for qid, name in [("Q1124", "Bill Clinton"), ("Q6294", "Hillary Clinton")]
-        ),
-    )
-    asked = SampleRow(
-        id="1", question="Who is Ann Fox married to?", relation="P26", samples=("Clinton", "Bill Clinton")
-    )
-    both = replace(asked, samples=("Clinton", "Bill Clinton", "Hillary Clinton"))
-    found = [decision for _, decision in Aggregator(store).decide([asked, both], ALL)]
-    assert [one.qid for one in found] == ["Q1124", None]
-    assert found[1].text == "an American politician"
 
 
 @pytest.mark.parametrize(
