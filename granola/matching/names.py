@@ -63,6 +63,24 @@ def is_negated(answer: Answer, mention: Mention) -> bool:
     return smaller is not None and is_negated(answer, smaller)
 
 
+_ONCE = frozenset({"raised", "formerly", "originally", "initially", "previously", "once"})
+_SINCE = frozenset({"later", "then", "now", "became", "converted", "eventually", "today"})
+
+
+def is_superseded(answer: Answer, mention: Mention) -> bool:
+    """`raised Catholic, later an atheist` for Catholic; of no places, where it may be asked what came first."""
+    before, sentence = answer.texts[max(0, mention.start - 3) : mention.start], mention.end
+    if _ONCE.isdisjoint(before) or not _ONCE.isdisjoint(answer.asked) or answer.asks_place:
+        return False
+    if answer.of_places and answer.texts[mention.end - 1] not in vocabulary.FAITHS:
+        return False
+    while sentence < len(answer.words) and not set(answer.words[sentence].gap) & SENTENCE_END - {";"}:
+        if answer.texts[sentence] in _SINCE:
+            return answer.is_claim(sentence + 1, len(answer.words))
+        sentence += 1
+    return False
+
+
 def is_only_nearby(answer: Answer, mention: Mention) -> bool:
     """`near Paris`, `north of Paris`: beside a place is not in it; `the north of France` is."""
     before = [word.text for word in answer.words[max(0, mention.start - 2) : mention.start]]

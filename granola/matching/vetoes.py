@@ -192,6 +192,7 @@ PART = "part-of-another-name"
 RESTATED = "restated"
 VETOES: tuple[tuple[str, Callable[[Answer, Mention], bool]], ...] = (
     ("negated", names.is_negated),
+    ("superseded", names.is_superseded),
     (RESTATED, is_restated),
     ("only-nearby", names.is_only_nearby),
     ("only-nearby", is_only_around),

@@ -12,6 +12,8 @@ DIRECTED = "Who directed the film?"
 MICROSOFT = [["Microsoft"], ["software company"]]
 ROME = [["Rome"], ["Lazio"], ["Italy"]]
 MINISTER = [["Prime Minister"], ["politician"]]
+CATHOLIC = [["Catholic", "Catholicism"], ["Christian"]]
+FAITH = "What is his religion?"
 WARSAW = [["Warsaw"], ["Masovia"], ["Poland"]]
 VERSAILLES = [["28 June 1919"], ["June 1919"], ["1919"]]
 
@@ -37,6 +39,11 @@ VERSAILLES = [["28 June 1919"], ["June 1919"], ["1919"]]
         ("hardly a politician", MINISTER, None, None),
         ("He wanted to be a politician", MINISTER, None, None),
         ("He refused to become a politician", MINISTER, None, None),
+        ("Raised Catholic, he is an atheist now, later a Buddhist", CATHOLIC, FAITH, None),
+        ("raised Catholic, later an atheist", CATHOLIC, FAITH, None),
+        ("He was raised Catholic.", CATHOLIC, FAITH, 1),
+        ("raised Catholic, later an atheist", CATHOLIC, "In which faith was he raised?", 1),
+        ("He was originally a Protestant, later Catholic", CATHOLIC, FAITH, 1),
         ("a former politician", MINISTER, None, 2),
         ("a Former politician", MINISTER, None, 2),
         ("Oregon City", [["Portland"], ["Oregon"], ["United States"]], None, None),
