@@ -17,7 +17,8 @@ _MONTHS = (
 )  # fmt: skip
 _NUMBER = {name: number for number, names in enumerate(_MONTHS, 1) for name in names.split("|")}
 _LENGTH = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
-_ORDINAL_WORD = {word: number for number, word in enumerate((*ORDINALS, "twentieth", "twenty-first")) if number}
+_TO_31 = (*ORDINALS, "twentieth", *(f"twenty-{word}" for word in ORDINALS[1:10]), "thirtieth", "thirty-first")
+_ORDINAL_WORD = {word: number for number, word in enumerate(_TO_31) if number}
 
 _MONTH = "(?:" + "|".join(_MONTHS) + r")\b\.?"
 _WORDS = "|".join(sorted(_ORDINAL_WORD, key=len, reverse=True))
@@ -25,7 +26,7 @@ _DAY = rf"(?:(?:0?[1-9]|[12]\d|3[01])(?:st|nd|rd|th)?|{_WORDS})"
 _ORD = rf"(?:\d{{1,2}}(?:st|nd|rd|th)|{_WORDS})"
 
 _OF_YEAR = r"(?:(?:of|in)\s+)?(?:the\s+)?(?:year\s+)?"
-_BESIDE = r"\s*(?:b\.?\s?c|a\.?d\b|c\.?e\b)"
+_BESIDE = r"\s*(?:b\.?\s?c|before christ|a\.?d\b|c\.?e\b)"
 _PART = (
     r"(?:(?P<part>early|mid(?:dle)?|late|beginning|start|end|(?:first|second) half)"
     r"(?:\s+|-)(?:of\s+)?(?:the\s+)?)?"
@@ -33,7 +34,7 @@ _PART = (
 
 
 def _era(name: str) -> str:
-    return rf"(?:\s*(?P<{name}_era>b\.?\s?c\.?(?:\s?e\.?)?|a\.?d\.?|c\.?e\.?)(?!\w))?"
+    return rf"(?:\s*(?P<{name}_era>b\.?\s?c\.?(?:\s?e\.?)?|before christ|a\.?d\.?|c\.?e\.?)(?!\w))?"
 
 
 def _year(name: str) -> str:
@@ -62,9 +63,10 @@ _PATTERNS = tuple(
         ("mdy", rf"{_year('y')}\s*,?\s+(?:on\s+)?(?P<mon>{_MONTH})\s+(?P<d>{_DAY})\b"),
         ("slash", r"(?P<a>\d{1,2})(?P<sep>[/.-])(?P<b>\d{1,2})(?P=sep)(?P<y>\d{4})(?!\d)"),
         ("slash", r"(?P<a>\d{1,2})(?P<sep>/)(?P<b>\d{1,2})/(?P<y>\d\d)(?![\d/])"),
-        ("my", rf"(?P<mon>{_MONTH})\s*,?\s*(?:of\s+)?{_year('y')}"),
+        ("my", rf"(?P<mon>{_MONTH})(?:\s*,?\s*(?:of\s+)?|-){_year('y')}"),
         ("iso-month", r"(?P<y>\d{4})-(?P<m>0[1-9]|1[0-2])(?![\d-])"),
-        ("century", rf"{_PART}(?P<c>{_ORD})(?:\s+|-)(?P<unit>century|centuries|millennium)" + _era("y")),
+        ("iso-month", r"(?<![/-])(?P<m>0?[1-9]|1[0-2])[/-](?P<y>\d{4})(?![\d/-])"),
+        ("century", rf"{_PART}(?P<c>{_ORD})(?:\s+|-)(?P<unit>centur(?:y|ies)|c(?:ent)?\b\.?|millennium)" + _era("y")),
         ("decade", rf"{_PART}(?P<y>\d{{2,3}}0|\d0(?='?s{_BESIDE})|'[1-9]0|(?<=the )[2-9]0)'?s\b" + _era("y")),
         ("twenties", rf"(?<=the ){_PART}(?P<t>{'|'.join(_DECADES)})\b(?!\s+of\b)"),
         ("span", rf"(?:between\s+|from\s+)?{_year('y')}\s*(?:-|–|—|to|and|until|through)\s*{_year('z')}"),
@@ -86,8 +88,8 @@ _NEEDED = {
     **dict.fromkeys(("days", "span"), re.compile("-|–|—|to|and|until|through")),
     **dict.fromkeys(("iso", "slash"), re.compile(r"\d[/.-]\d")),
     "season": re.compile(r"\d\s?[-–—/]\s?\d\d"),
-    "iso-month": re.compile(r"\d-\d"),
-    "century": re.compile("cent|mill"),
+    "iso-month": re.compile(r"\d[/-]\d"),
+    "century": re.compile(r"cent|mill|\bc\b"),
     "decade": re.compile("0'?s"),
     "twenties": re.compile("ties"),
 }
@@ -247,7 +249,9 @@ def _slash(year: int, a: int, b: int, *, american: bool) -> tuple[int, int] | No
     return _day(year, month, day) or _day(year, day, month)
 
 
-_MAY_BE = re.compile(r"\d|cent|mill|t(?:ies|een|wenty|wo)|m[cdm]")  # without any of these nothing is a date
+_MAY_BE = re.compile(
+    r"\d|cent|mill|t(?:ies|een|wenty|wo)|m[cdm]|si[eè]cle|siglo"
+)  # without any of these nothing is a date
 
 
 def may_be_date(text: str) -> bool:

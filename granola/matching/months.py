@@ -1,4 +1,4 @@
-"""Dates with the month names of other languages, and Chinese and Japanese ones, as an English text has them.
+"""Dates with the months and centuries of other languages, Roman centuries, and Chinese and Japanese dates, in English.
 
 Of English, German, French, Spanish, Italian, Portuguese and Dutch; in one place each, so that positions stay.
 """
@@ -35,13 +35,37 @@ _CJK = re.compile(
 )
 
 
+_LARGE = re.compile("centur|siecle|siglo|secolo|seculo|jahrhundert|eeuw|jh")
+_ROMAN = {"i": 1, "v": 5, "x": 10}
+_CENTURY = re.compile(
+    r"(?<!\w)(?:(?P<roman>[ivx]{1,5})(?:st|nd|rd|th|e|eme|er)?[\s-]+(?:century|siecle|secolo)"
+    r"|(?:siglo|secolo|seculo)\s+(?P<behind>[ivx]{1,5}|\d{1,2})"
+    r"|(?P<digits>\d{1,2})(?:\.|e|eme|er|de|ste)?\s*(?:jahrhunderts?|jh\.?|jhd?t\.?|siecle|secolo|eeuw))(?!\w)"
+)
+
+
 def in_english(lower: str) -> str:
     """A folded text whose dates in other languages have English months; of the same length."""
     if "年" in lower:
         lower = _CJK.sub(_with_dashes, lower)
     if "-" in lower:
         lower = _DASHED.sub(r"\1 \2 \3", lower)
+    if _LARGE.search(lower):
+        lower = _CENTURY.sub(_as_century, lower)
     return _WRITTEN.sub(_translated, lower) if _NEEDED.search(lower) else lower
+
+
+def _as_century(found: re.Match[str]) -> str:
+    """`XVIII century`, `siglo XVIII` and `18. Jahrhundert` as `18th c.`, with blanks between."""
+    said = found["roman"] or found["behind"] or found["digits"]
+    number = int(said) if said.isdecimal() else _number(said)
+    written = f"{number}th"
+    return written + "c.".rjust(len(found[0]) - len(written))
+
+
+def _number(roman: str) -> int:
+    values = [_ROMAN[letter] for letter in roman]
+    return sum(-v if index + 1 < len(values) and v < values[index + 1] else v for index, v in enumerate(values))
 
 
 def _translated(found: re.Match[str]) -> str:
