@@ -153,11 +153,32 @@ def amounts(text: str) -> tuple[Claim, ...]:
         text = lower
     if not lower.isascii():
         lower = lower.translate(_PRIMES)
-    lower = with_digits(lower)
+    lower = _ONE_OR.sub("  1", with_digits(lower))
+    if "/" in lower or _FRACTIONS.search(lower):
+        lower = _SHARE.sub(_percent, lower)
     found = tuple(_scan(lower, text))
     return _compounds(found, lower, text) if len(found) > 1 else found
 
 
+def _percent(found: re.Match[str]) -> str:
+    """`1/4` and `a quarter` as `25%`, where a percentage says it exactly, or nearly so of thirds."""
+    if found["many"]:
+        many = {"two": 2, "three": 3}.get(found["many"], 1)
+        parts = _PARTS[found["part"].rstrip("s")]
+    else:
+        many, parts = int(found["above"]), int(found["below"])
+    if not 0 < many < parts or (100 * many % parts and parts != 3):
+        return found[0]
+    return f"{round(100 * many / parts)}%".rjust(len(found[0]))
+
+
+_PARTS = {"half": 2, "third": 3, "quarter": 4, "fourth": 4, "fifth": 5, "tenth": 10}
+_FRACTIONS = re.compile(r"\b(?:half|third|quarter|fourth|fifth|tenth)")
+_SHARE = re.compile(
+    rf"(?<![\w/.,-])(?:(?P<above>\d)/(?P<below>\d\d?)(?![\w/.,])|(?P<many>an?|one|two|three)[\s-]+"
+    rf"(?P<part>(?:{'|'.join(_PARTS)})s?)(?=\s+of\b(?!\s+an?\b)|\W*\Z))"
+)
+_ONE_OR = re.compile(r"\bone(?= or )")
 _SUPERSCRIPT = re.compile(r"(?<!\d)10([⁻⁰¹²³⁴-⁹]+)")
 # An amount in two units: how many of the smaller make one of the larger.
 _STEPS = {("ft", "in"): 12, ("lb", "oz"): 16, ("h", "min"): 60, ("min", "s"): 60, ("a", "mo"): 12, ("m", "cm"): 100}
@@ -198,7 +219,10 @@ def _scan(lower: str, text: str) -> Iterator[Claim]:
         low, high, exact = _read(found)
         if low > high:
             continue
-        unit = _unit(found) or _CURRENCIES.get(lower[: found.start("a")].rstrip()[-1:], "")
+        unit, before = _unit(found), _CURRENCIES.get(lower[: found.start("a")].rstrip()[-1:], "")
+        if before and unit == "m":  # $5m are millions
+            low, high, exact, unit = low * 1e6, high * 1e6, None, before
+        unit = unit or before or _CURRENCIES.get(lower[found.end() :].lstrip()[:1], "")
         end = found.end(
             next(part for part in ("bs", "b", "as", "power", "e", "thousands", "billions", "a") if found[part])
         )

@@ -48,6 +48,7 @@ _ASKS_AMOUNT = re.compile(
     r"\bhow (?:many|much|far|tall|high|long|big|large|old|heavy|deep|wide)\b|\bpopulation\b|\bnumber of\b"
 )
 _HOW_MANY = re.compile(r"\bhow many ((?:[^\W\d_]+ ?){1,2})")
+_NONE = re.compile(r"\W*none\W*", re.IGNORECASE)  # an answer to how many
 _OUT_OF = re.compile(r" (?:out )?of (?:the |all )?")
 _NOUN = 24  # characters behind a number that are searched for what it counts
 _Read = Callable[[str], tuple[Claim, ...]]
@@ -90,7 +91,7 @@ def _quoting(verdict: Verdict, text: str) -> Verdict:
 
 def _decided(prediction: str, names: gold.Names, question: str | None, code: str) -> Verdict:
     declined = refusal(prediction, code)
-    if declined is None:
+    if declined is None or (question and code == "en" and _NONE.fullmatch(prediction) and _asks(_HOW_MANY, question)):
         bare = _unframed(prediction)
         found = None if bare is prediction else _exact(bare, names)
         return found or _judge(bare, names, question, code)

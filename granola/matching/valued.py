@@ -26,9 +26,9 @@ _ABOUT = re.compile(
     r"(?:\b(?:about|around|approximately|approx\.?|roughly|nearly|almost|some|circa|over)|~|≈)\s*\Z", re.I
 )
 _OPEN = re.compile(  # these name no day or year that something was in
-    r"\b(?:before|after|prior to|earlier than|later than)\s+(?:the\s+)?(?:year\s+|end of\s+)?\Z", re.IGNORECASE
+    r"\b(?:before|after|since|by|prior to|earlier than|later than)\s+(?:the\s+)?(?:year\s+|end of\s+)?\Z", re.IGNORECASE
 )
-_OPENING = frozenset({"before", "after", "prior", "earlier", "later"})
+_OPENING = frozenset({"before", "after", "since", "prior", "earlier", "later"})
 _BEGINS = frozenset(
     (
         "start",
