@@ -201,7 +201,7 @@ def by_description(answer: Answer, tier: Tier) -> Found:
         while end < len(texts) and used < len(folded) and end - start < len(folded) + 2:
             if texts[end] == folded[used]:
                 used += 1
-            elif answer.words[end].gap or answer.words[end].capital or texts[end] in vocabulary.FUNCTION:
+            elif answer.words[end].gap.strip("-") or answer.words[end].capital or texts[end] in vocabulary.FUNCTION:
                 break
             end += 1
         if used == len(folded):

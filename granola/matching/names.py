@@ -55,12 +55,22 @@ def is_denied(answer: Answer, position: int) -> bool:
 
 def is_negated(answer: Answer, mention: Mention) -> bool:
     """`not in France`, `rather than France`, `not in Paris, France`; but `not only France` affirms."""
-    if is_denied_word(answer, mention.start):
+    if is_denied_word(answer, mention.start) or _is_asked_and_denied(answer, mention):
         return True
     if "," not in answer.words[mention.start].gap:
         return False
     smaller = next((m for m in answer.mentions_by_end.get(mention.start, ()) if m.level < mention.level), None)
     return smaller is not None and is_negated(answer, smaller)
+
+
+def _is_asked_and_denied(answer: Answer, mention: Mention) -> bool:
+    """`Born in Lyon? No, in Marseille.`"""
+    if "?" not in answer.text:
+        return False
+    for index in range(mention.end, len(answer.words)):
+        if gap := set(answer.words[index].gap) & SENTENCE_END:
+            return "?" in gap and answer.texts[index] in ("no", "nope")
+    return False
 
 
 _ONCE = frozenset({"raised", "formerly", "originally", "initially", "previously", "once"})
@@ -155,6 +165,8 @@ def _has_a_name_before(answer: Answer, mention: Mention) -> bool:
         return answer.words[left - 1].capital and answer.is_claim(left - 1, left)
     if _is_a_language(mention) or (mention.name.islower() and nation((word.text,)) is not None):
         return False  # Brazilian Portuguese is Portuguese, the U.S. President a president
+    if any(level == mention.level and word.text in folded for level, _, folded in answer.tiers):
+        return False  # Roman Catholic, where Roman Catholicism and Catholic are names of one
     # A name of several words bears more first names: Achille Claude Debussy. A single word does not.
     return mention.end - mention.start == 1 and word.capital and answer.is_claim(left, left + 1)
 

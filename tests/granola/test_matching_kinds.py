@@ -99,3 +99,25 @@ def test_where_who_and_which_of_several(
     said: str, levels: list[list[str]], question: str | None, level: int | None
 ) -> None:
     assert RULES.match(said, levels, question).level == level
+
+
+CATHOLIC = [["Roman Catholicism", "Catholic Church", "Catholic"], ["Christianity", "Christian"]]
+DUTCH = [["Dutch painter"], ["painter"]]
+
+
+@pytest.mark.parametrize(
+    ("said", "levels", "level"),
+    [
+        ("Roman Catholic", CATHOLIC, 1),
+        ("Greek Catholic", CATHOLIC, None),
+        ("a Dutch post-impressionist painter", DUTCH, 1),
+        ("a Dutch American painter", DUTCH, None),
+        ("Paris? No, it was Marseille.", PARIS, None),
+        ("Was he born in Paris? No: in Marseille, France.", PARIS, None),
+        ("Paris? Yes.", PARIS, 1),
+    ],
+)
+def test_words_of_other_names_of_a_level_and_questions_denied(
+    said: str, levels: list[list[str]], level: int | None
+) -> None:
+    assert RULES.match(said, levels).level == level
