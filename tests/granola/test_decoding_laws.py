@@ -100,6 +100,35 @@ def test_the_laws_hold_of_amounts_in_several_units(
     assert decide(amounts[:1], **asked).text == amounts[0]
 
 
+_MONTHS = ("January", "March", "December")
+_DATES = st.lists(
+    st.builds(
+        lambda year, month, day, told: (f"{month} {day}, {year}", f"{month} {year}", f"{year}", f"{year // 10}0s")[
+            told:
+        ],
+        st.sampled_from([1957, 1958, 1963, 2001]),
+        st.sampled_from(_MONTHS),
+        st.integers(1, 3),
+        st.integers(0, 3),
+    ),
+    min_size=1,
+    max_size=5,
+)
+
+
+@settings(deadline=None)
+@given(_DATES, st.randoms())
+def test_dates_meet_at_the_finest_that_all_of_them_entail(dates: list[tuple[str, ...]], random: object) -> None:
+    said_so = [told[0] for told in dates]
+    decision = decide(said_so, question="When was Hans Meyer born?", relation="P569")
+    shared = [text for text in dates[0] if all(text in told for told in dates)]
+    centuries = {"21st century" if told[-1] == "2000s" else "20th century" for told in dates}
+    wanted = shared[0] if shared else centuries.pop() if len(centuries) == 1 else None
+    assert (None if decision.abstains else decision.text.removeprefix("the ")) == wanted
+    random.shuffle(said_so)  # type: ignore[attr-defined]
+    assert decide(said_so, question="When was Hans Meyer born?", relation="P569") == decision
+
+
 # What the responses mean, by hand; a bare Springfield is whichever another response tells.
 _MEANT = {
     "Hamburg": ["Q1055"], "Hanse city": ["Q1055"], "Berlin": ["Q64"], "Munich": ["Q1726"], "Bavaria": ["Q980"],
