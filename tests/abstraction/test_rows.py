@@ -221,7 +221,7 @@ def test_missing_pyarrow_names_the_install_line(tmp_path: Path, monkeypatch: pyt
     import sys
 
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(RowError, match=r"pip install 'granola-ladders\[parquet\]'"):
+    with pytest.raises(RowError, match=r"pip install -e '.\[parquet\]'"):
         list(read_questions([put(tmp_path / "q.parquet", b"PAR1xxxxPAR1")]))
 
 

@@ -156,5 +156,5 @@ def test_a_missing_dump_is_told_before_anything_starts(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(INSTALLED, reason="Spark is installed")
 def test_without_spark_the_install_line_is_told(dumps: list[Path], tmp_path: Path) -> None:
-    with pytest.raises(EngineError, match=r"pip install 'granola-ladders\[spark\]'"):
+    with pytest.raises(EngineError, match=r"pip install -e '.\[spark\]'"):
         decode_dump(dumps, tmp_path / "tables")
