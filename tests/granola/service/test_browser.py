@@ -209,6 +209,7 @@ def test_it_lives_under_any_path(look: Any, behind_a_path: str, scripts: bool) -
     page.wait_for_selector("table.predictions")
     assert page.url.startswith(f"{behind_a_path}/?")
     assert page.get_by_role("link", name="interface").evaluate("one => one.href") == f"{behind_a_path}/v1/openapi.json"
+    page.wait_for_load_state("load")  # the text may stand there before its style
     assert page.locator("form button").evaluate("one => getComputedStyle(one).fontWeight") == "600"  # its style came
     page.get_by_role("link", name="GRANOLA ladders").click()
     page.wait_for_url(f"{behind_a_path}/")
