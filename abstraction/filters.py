@@ -10,6 +10,7 @@ from functools import lru_cache
 from abstraction.descriptions.places import variants
 from abstraction.ladders.base import Proposal
 from abstraction.levels import ancestors, merge, remove
+from abstraction.properties import with_role
 from abstraction.relations import Relation
 from kg.terms import normalise
 
@@ -61,7 +62,7 @@ _FUNCTION_WORDS = frozenset(
         "into",
     ]
 )
-_BELONGING = frozenset({"P749", "P127", "P361"})
+_BELONGING = with_role("whole")
 # What a place larger than a town of its name is called. A municipality is the town by another name.
 _DIVISIONS = frozenset(
     [

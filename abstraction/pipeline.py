@@ -27,6 +27,7 @@ from abstraction.linking import Link, Linker
 from abstraction.literals import date_levels, measured_levels, quantity_levels
 from abstraction.localising import Telling, localised
 from abstraction.priors import Priors
+from abstraction.properties import properties
 from abstraction.relations import ANY, Relation, relation, table
 from abstraction.rows import QARow, TieredRow
 from abstraction.tiers import Abstention, Ladder, Level, Tier
@@ -42,15 +43,6 @@ from kg.terms import normalise
 CHUNK = 500
 MOST_RIVALS = 20
 KEPT = 30_000  # entities in memory before reading begins anew, so that any number of questions fits
-
-# What ladders and linking read of an entity, besides the relations of the table.
-_READ = """
-    P17 P19 P20 P27 P30 P31 P36 P39 P50 P57 P58 P84 P86 P97 P101 P105 P106 P110 P112 P118 P127 P131 P136
-    P144 P150 P159 P161 P170 P171 P175 P176 P178 P179 P205 P206 P264 P276 P279 P361 P364 P407 P413 P425 P452
-    P457 P495 P527 P569 P570 P571 P576 P577 P580 P582 P585 P641 P706 P725 P740 P742 P749 P800 P1027 P1056
-    P1082 P1376 P1441 P1448 P1477 P1549 P1813 P2561
-"""
-PROPERTIES = frozenset(_READ.split())
 
 
 class LadderMaker:
@@ -77,9 +69,9 @@ class LadderMaker:
         self.information = Information(store, self.vocabulary)
 
     def _read_anew(self, store: Store) -> None:
-        properties = PROPERTIES | set(table())
+        known = properties() | set(table())
         read = reading_language(self._language)
-        self.graph = Graph(store, language=read, shown_in=self._language, properties=properties)
+        self.graph = Graph(store, language=read, shown_in=self._language, properties=known)
         self._triviality = Triviality(self.graph)
         self.start_afresh()
 

@@ -27,8 +27,8 @@ from pathlib import Path
 from abstraction.classes import Classifier
 from abstraction.gazetteer import Gazetteer
 from abstraction.linking import Link, Linker
-from abstraction.pipeline import PROPERTIES
 from abstraction.priors import Priors
+from abstraction.properties import properties
 from abstraction.relations import Relation, relation, table
 from abstraction.surroundings import Measured
 from kg.graph import Graph
@@ -183,7 +183,7 @@ def main(arguments: Iterable[str] | None = None) -> int:
         return 2
     relations = sorted({path.name.split(".")[0] for path in files}, key=entity_number)
     with SQLiteStore.open(given.snapshot) as store:
-        graph = Partial(store, properties=PROPERTIES | set(table()))
+        graph = Partial(store, properties=properties() | set(table()))
         gazetteer = Gazetteer(graph, Classifier(graph))
         linker, smallest = Linker(graph, gazetteer), Linker(graph, gazetteer, method="smallest")
         asked = list(questions(graph, relations, given.seed))

@@ -16,7 +16,8 @@ from abstraction.classes import anchors
 from abstraction.information.counting import Counts, Hierarchy
 from abstraction.information.joint import Joint
 from abstraction.information.literals import years_of
-from abstraction.information.places import LOCATED, World
+from abstraction.information.places import World
+from abstraction.properties import with_role
 from abstraction.tiers import Condition
 from abstraction.vocabulary import DESCRIPTIONS_READ, Vocabulary
 from kg.model import entity_number
@@ -24,19 +25,12 @@ from kg.terms import fallback_chain, normalise
 
 # Kinds whose members are classes: a tier above one of them holds its instances and subclasses.
 CLASS_VALUED = frozenset({"genre", "occupation", "language", "position", "office", "award"})
-_OF_CLASS = frozenset({"P31", "P279", "P136", "P106", "P407", "P413"})
-_HOLDS = {"self": "where", "P17": "where", **dict.fromkeys(LOCATED, "where")}
-_FACETS = {
-    **_HOLDS,
-    **dict.fromkeys(("P27", "P495"), "nation"),
-    **dict.fromkeys(("P106", "P39", "P97"), "role"),
-    **dict.fromkeys(("P749", "P127", "P361"), "whole"),
-    **dict.fromkeys(("P577", "P571", "P585"), "when"),
-}
-# Who lacks the statement lacks the thing; of other properties it is unknown, and their carriers are the measure.
-_RARE = frozenset({"P39", "P97", "P749", "P127", "P361"})
+_OF_CLASS = with_role("class")
+_HOLDS = {"self": "where", **dict.fromkeys(with_role("where"), "where")}
+_FACETS = {**_HOLDS, **{prop: facet for facet in ("nation", "role", "whole", "when") for prop in with_role(facet)}}
+_RARE = with_role("rare")
 # Properties that are counted together; of where something lies only the state, all else being summed over containers.
-_JOINT = frozenset({"P31", "P106", "P39", "P27", "P495", "P136", "P17"})
+_JOINT = with_role("joint")
 # Words of a condition by their mark, and the property whose values they may name.
 _NAMES = {"kind": "P31", "occupation": "P106", "office": "P39"}
 

@@ -15,6 +15,7 @@ from abstraction.demonyms import bundled_demonyms
 from abstraction.information.weighing import rises
 from abstraction.languages import language as language_of
 from abstraction.languages import reading_language
+from abstraction.properties import with_role
 from abstraction.relations import ANY, relation
 from abstraction.rows import TieredRow
 from abstraction.tiers import Tier
@@ -38,11 +39,11 @@ from kg.model import TextValue, TimeValue
 from kg.store.base import Store
 from kg.terms import normalise
 
-CONTAINING = frozenset({"P131", "P17", "P30", "P276", "P159", "P706", "P361", "P206", "P205", "P495", "P740"})
-BELONGING = frozenset({"P749", "P127", "P361", "P1830"})  # parents and owners: what is theirs lies where they lie
-CLASSING = frozenset({"P279", "P31", "P171"})
-NATIONAL = frozenset({"P27", "P17", "P495", "P131", "P159", "P740", "P276", "P19"})
-DATING = frozenset({"P571", "P576", "P577", "P580", "P582", "P585"})
+CONTAINING = with_role("containing")
+BELONGING = with_role("belonging")
+CLASSING = with_role("classing")
+NATIONAL = with_role("national")
+DATING = with_role("dating")
 STATES = frozenset({"Q3624078", "Q6256", "Q15634554"})
 # Words that what is asked already says of every answer.
 ASKED = {

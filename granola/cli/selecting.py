@@ -14,15 +14,6 @@ if TYPE_CHECKING:
     from abstraction.rows import RejectedRow
     from kg.scope import Scope
 
-# What ladders climb or state, by the kind of answer.
-LADDER = (
-    *("P31", "P279", "P361"),  # classes and wholes, of anything
-    *("P17", "P30", "P36", "P131", "P159", "P205", "P206", "P276", "P706"),  # places
-    *("P27", "P39", "P97", "P106", "P413", "P641"),  # persons
-    *("P127", "P740", "P749"),  # organisations
-    *("P50", "P57", "P58", "P86", "P110", "P136", "P170", "P175", "P178", "P364", "P407", "P495"),  # works
-    *("P171",),  # taxa
-)
 _ID = re.compile(r"(?:https?://www\.wikidata\.org/(?:entity|wiki)/(?:Property:)?)?([QP][1-9][0-9]{0,17})\Z")
 
 
@@ -39,6 +30,7 @@ def scope_of(
     properties: bool,
 ) -> tuple[Scope, int]:
     """The scope, and how many rows of QA files were rejected."""
+    from abstraction.properties import with_role
     from kg.errors import SelectionError
     from kg.scope import Scope
     from kg.terms import normalise
@@ -57,7 +49,7 @@ def scope_of(
                 names.add(row.subject_text)
             chosen.update(qid for qid in (*row.answer_qids, row.subject_qid) if qid)
         report_rejects("QA files", rejected)
-    followed = {prop for word in words(along) for prop in (LADDER if word == "ladder" else (word,))}
+    followed = {prop for word in words(along) for prop in (with_role("along") if word == "ladder" else (word,))}
     classes = frozenset(words(instances_of))
     if (ids or ids_from or qa or instances_of) and not (chosen or classes or any(map(normalise, names))):
         why = f"; {rejected[0].source}: {rejected[0].reason}" if rejected else ""

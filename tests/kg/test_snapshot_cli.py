@@ -20,7 +20,7 @@ from dump_json import entity_json, lines
 from many_blocks import padded
 from springfield import WORLD, ids_of
 
-from granola.cli import selecting, snapshot
+from granola.cli import snapshot
 from granola.cli.main import main
 from kg.building import work
 from kg.building.estimate import estimate
@@ -109,11 +109,6 @@ def test_selections(run: Run, tmp_path: Path, options: str, expected: str) -> No
     code, _, err = run("build", "world.json.gz", "--out", "w", *shlex.split(options))
     assert code == 0, err
     assert " ".join(ids_of(tmp_path / "w")) == expected
-
-
-def test_ladder_properties_are_properties() -> None:
-    assert all(name.startswith("P") and name[1:].isdigit() for name in selecting.LADDER)
-    assert len(set(selecting.LADDER)) == len(selecting.LADDER)
 
 
 def test_rejected_lines_give_status_1(run: Run, tmp_path: Path) -> None:
