@@ -55,7 +55,7 @@ def asked() -> argparse.Namespace:
         "--consistency", metavar="MODEL", help="scores how well descriptions fit; may be the same model"
     )
     parser.add_argument("--samples", type=int, default=10, help="how often it is asked about a row (default: 10)")
-    parser.add_argument("--prompts", type=Path, help="a folder with prompts of your own")
+    parser.add_argument("--prompts", help="paper (the default), guided, or a folder with prompts of your own")
     parser.add_argument("--temperature", type=float, default=0.0, help="of --phrase (default: 0)")
     parser.add_argument("--top-p", type=float, default=1.0, help="share of likely tokens to draw from (default: 1)")
     parser.add_argument("--max-tokens", type=int, default=LONGEST, help=f"the longest reply (default: {LONGEST})")

@@ -199,15 +199,25 @@ def _run(out: Path, plan: Plan, prompts: Mapping[str, Prompt]) -> int:
             cells = [cell for cell in plan.cells if cell.model == name and not _is_done(out, cell)]
             if not cells:
                 continue
-            kept = {} if word.startswith("replay:") else {"cache": out / ANSWERS, "log": out / f"{name}.calls.jsonl"}
-            with closing(open_model(word, **kept)) as model:
+            kept = _kept(out, word, name)
+            with ExitStack() as models:
+                model = models.enter_context(closing(open_model(word, **kept)))
+                other = plan.aggregator if plan.aggregator != word else None
+                drag_model = None
+                if other:
+                    drag_model = models.enter_context(closing(open_model(other, **_kept(out, other, "aggregator"))))
                 for number, cell in enumerate(cells, start=1):
                     note(f"{name}: {cell.name} ({number} of {len(cells)})")
                     if cell.rule is not None and aggregator is None:
                         aggregator = Aggregator(store, language=plan.language, linker=plan.linker)
-                    failed += _predict(out, plan, cell, model, prompts, aggregator)
+                    failed += _predict(out, plan, cell, model, prompts, aggregator, drag_model)
                 tell_totals(model)
     return failed
+
+
+def _kept(out: Path, word: str, name: str) -> dict[str, Path]:
+    """Where what a model says is kept, and the log of its calls."""
+    return {} if word.startswith("replay:") else {"cache": out / ANSWERS, "log": out / f"{name}.calls.jsonl"}
 
 
 def _guess(out: Path, plan: Plan) -> None:
@@ -238,7 +248,13 @@ def _rejects(path: Path) -> Path:
 
 
 def _predict(
-    out: Path, plan: Plan, cell: Cell, model: ChatModel, prompts: Mapping[str, Prompt], aggregator: Aggregator | None
+    out: Path,
+    plan: Plan,
+    cell: Cell,
+    model: ChatModel,
+    prompts: Mapping[str, Prompt],
+    aggregator: Aggregator | None,
+    drag_model: ChatModel | None,
 ) -> int:
     from abstraction.formats.writing import write_records
     from abstraction.rows import RejectedRow
@@ -256,6 +272,7 @@ def _predict(
         aggregator=aggregator if cell.rule is not None else None,
         rule=cell.rule,
         language=plan.language,
+        drag_model=drag_model,
     )
     rejected: list[RejectedRow] = []
 
