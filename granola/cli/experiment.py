@@ -22,7 +22,10 @@ if TYPE_CHECKING:
 GUESS = "guess"  # the system that knows a question's relation and its subject's name alone
 STATE, RESULTS, REPORT = "experiment.json", "results.csv", "report"
 PREDICTIONS, ANSWERS = "predictions", "answers.sqlite"
-METRICS = ("granola_accuracy", "standard_accuracy", "informativeness", "informativeness_all", "coverage")
+METRICS = (
+    "selective_accuracy", "selective_standard_accuracy", "granola_accuracy", "standard_accuracy", "informativeness",
+    "informativeness_matched", "coverage",
+)  # fmt: skip
 
 
 def experiment(
@@ -353,14 +356,14 @@ def _write_report(folder: Path, plan: Plan, found: Systems) -> None:
 
 
 def _print(found: Systems) -> None:
-    """A line a system on stdout; - where there is nothing to count, as in informativeness without a right answer."""
+    """A line a system on stdout; - where there is nothing to count, as in selective accuracy without an answer."""
     import math
 
     width = max(len(report.system) for report in found.reports)
-    print(f"{'system':<{width}}  GRANOLA accuracy       informativeness        coverage")
+    print(f"{'system':<{width}}  selective accuracy     informativeness        coverage")
     for report in found.reports:
         cells = []
-        for metric in ("granola_accuracy", "informativeness", "coverage"):
+        for metric in ("selective_accuracy", "informativeness", "coverage"):
             estimate = report.overall.estimates[metric]
             interval = f"[{estimate.interval.low:.3f}, {estimate.interval.high:.3f}]"
             cells.append("-".ljust(20) if math.isnan(estimate.value) else f"{estimate.value:.3f} {interval}")

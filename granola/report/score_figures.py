@@ -32,7 +32,7 @@ def gap(study: Study, figure: Figure) -> bool:
     figure.set_size_inches(WIDTH, 1.3 + 0.36 * len(study.names))
     axes = figure.add_subplot()
     for place, report in enumerate(study.reports):
-        one, other = (report.overall.estimates[k] for k in ("standard_accuracy", "granola_accuracy"))
+        one, other = (report.overall.estimates[k] for k in ("selective_standard_accuracy", "selective_accuracy"))
         axes.plot([one.value, other.value], [place, place], color="#777777", linewidth=2, zorder=1)
         for estimate, face, mark in ((one, "white", "o"), (other, "black", "D")):
             axes.plot(
@@ -64,7 +64,7 @@ def popularity(study: Study, figure: Figure, field: str) -> bool:
         there = [(place, scores[label].estimates) for place, label in enumerate(labels) if label in scores]
         # Beside each other, so that the intervals of several systems can be told apart.
         places = [place + (index - (len(systems) - 1) / 2) * 0.4 / len(systems) for place, _ in there]
-        for key, dash, face in (("granola_accuracy", "-", None), ("standard_accuracy", ":", "white")):
+        for key, dash, face in (("selective_accuracy", "-", None), ("selective_standard_accuracy", ":", "white")):
             found = [estimates[key] for _, estimates in there]
             axes.vlines(
                 places, [e.interval.low for e in found], [e.interval.high for e in found], linewidth=0.8,
@@ -105,12 +105,12 @@ def _brief(figure: str) -> str:
 
 
 def tradeoff(study: Study, figure: Figure) -> bool:
-    """GRANOLA accuracy against informativeness of the answers that match, with intervals."""
+    """Selective GRANOLA accuracy against informativeness over all answers, with intervals."""
     if all(math.isnan(report.overall.estimates["informativeness"].value) for report in study.reports):
         return False
     axes = figure.add_subplot()
     for index, report in enumerate(study.reports):
-        accuracy, told = (report.overall.estimates[k] for k in ("granola_accuracy", "informativeness"))
+        accuracy, told = (report.overall.estimates[k] for k in ("selective_accuracy", "informativeness"))
         if math.isnan(told.value):
             continue
         spread = [
@@ -122,8 +122,8 @@ def tradeoff(study: Study, figure: Figure) -> bool:
             elinewidth=0.8, **look(index),
         )  # fmt: skip
         axes.plot([], [], linestyle="none", label=shown_names(study)[index], **look(index))  # its mark without bars
-    axes.set_xlabel("informativeness of the right answers")
-    axes.set_ylabel("GRANOLA accuracy")
+    axes.set_xlabel("informativeness")
+    axes.set_ylabel("selective GRANOLA accuracy")
     axes.margins(0.15)
     legend(figure)
     return True
@@ -182,7 +182,7 @@ def relations(study: Study, figure: Figure) -> bool:
         for place, name in enumerate(names):
             if name not in report.relations:
                 continue
-            both = [report.relations[name].estimates[k] for k in ("standard_accuracy", "granola_accuracy")]
+            both = [report.relations[name].estimates[k] for k in ("selective_standard_accuracy", "selective_accuracy")]
             axes.hlines(
                 [place + offset] * 2, [e.interval.low for e in both], [e.interval.high for e in both],
                 color="#cccccc", linewidth=3, zorder=0,

@@ -28,7 +28,7 @@ from granola.sweeps import (
     tau_sweep,
 )
 
-_GROUPED = ("standard_accuracy", "granola_accuracy", "informativeness")
+_GROUPED = ("selective_standard_accuracy", "selective_accuracy", "informativeness")
 _TITLES = ("standard accuracy", "GRANOLA accuracy", "informativeness")
 _ByGroup = Sequence[Mapping[str, GroupScore]]
 
@@ -218,10 +218,10 @@ class Study:
         return Table(
             name="lambdas",
             title="Informativeness against lambda",
-            caption="Over the answers that match (informativeness), and over all, where others count 0.",
-            head=("system", "lambda", "informativeness", "informativeness, all"),
+            caption="The paper's, over all answers, where wrong ones and IDK count 0; ours over those that match.",
+            head=("system", "lambda", "informativeness", "informativeness, matched"),
             rows=tuple(
-                (name, point.lambda_, point.informativeness, point.informativeness_all)
+                (name, point.lambda_, point.informativeness, point.informativeness_matched)
                 for name, points in zip(self.names, self.lambdas, strict=True)
                 for point in points
             ),
