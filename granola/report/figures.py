@@ -94,14 +94,16 @@ def _plans(study: Study) -> list[_Plan]:
 _GAP = _Plan(
     name="gap",
     title="Standard and GRANOLA accuracy",
-    caption="The line between them is the knowledge evaluation gap; grey bars are 95 % intervals (as Figure 5).",
+    caption="A point a system, over the questions that it answers. How far it lies above the black line is the "
+    "knowledge evaluation gap; dotted lines are gaps of 5 and 20 points, grey bars 95 % intervals (as Figure 5).",
     draw=gap,
 )
 _REST = (
     _Plan(
         name="tradeoff",
         title="Accuracy against informativeness",
-        caption="Of the answers that match, how informative they are; bars are 95 % intervals (as Figure 7).",
+        caption="Accuracy over the questions that are answered, informativeness over all, where wrong answers and IDK "
+        "count 0; bars are 95 % intervals (as Figure 7).",
         draw=tradeoff,
     ),
     _Plan(
@@ -119,14 +121,14 @@ _REST = (
     _Plan(
         name="lambdas",
         title="Informativeness against lambda",
-        caption="Of the answers that match, by what lambda is; at 0 every level weighs the same.",
+        caption="Over all answers, by what lambda is; at 0 every level weighs the same.",
         draw=lambdas,
     ),
     _Plan(
         name="relations",
         title="Per relation",
-        caption="Hollow marks standard, full marks GRANOLA accuracy; grey bars are 95 % intervals; the most frequent "
-        "relations (as Figure 10).",
+        caption="A point a relation, the most frequent ones (P19 +2: that one and two others); lines as in the first "
+        "figure (as Figure 10).",
         draw=relations,
         panels=True,
     ),
@@ -148,7 +150,7 @@ _REST = (
     _Plan(
         name="thresholds",
         title="Thresholds of token-F1",
-        caption="How both accuracies fall with the threshold.",
+        caption="How both accuracies fall with the threshold, which is to be exceeded.",
         draw=taus,
     ),
 )

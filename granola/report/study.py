@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -9,7 +10,7 @@ from functools import cached_property
 from abstraction.rows import TieredRow
 from granola.aggregating import Estimate, GroupScore
 from granola.comparing import Difference
-from granola.meta_evaluation import CELLS, meta_table
+from granola.meta_evaluation import CELLS, cell_counts, meta_table
 from granola.metrics import informativeness_weight
 from granola.predictions import PredictionFile
 from granola.report.examples import coarse_answers, other_matcher, other_metrics
@@ -108,7 +109,7 @@ class Study:
             self._taus(),
             self._meta(),
             other_metrics(self.rows, self.reports, self.files),
-            coarse_answers(self.rows, self.reports, self.seed),
+            coarse_answers(self.rows, self.reports, self.files, self.coloured),
             other_matcher(self.rows, self.reports, self.matcher, self.seed),
         ]
         there = [table for table in made if table.rows]
@@ -258,7 +259,7 @@ class Study:
         return Table(
             name="thresholds",
             title="Thresholds of token-F1",
-            caption="What matching by token-F1 (at or above the threshold) says at each threshold.",
+            caption="What matching by token-F1 (above the threshold) says at each threshold.",
             head=("system", "tau", "standard accuracy", "GRANOLA accuracy", "informativeness"),
             rows=tuple(
                 (name, point.tau, point.standard, point.granola, point.informativeness)
@@ -268,17 +269,26 @@ class Study:
         )
 
     def _meta(self) -> Table:
+        told = [
+            meta_table(report, given.predictions, f1)
+            for report, given, f1 in zip(self.reports, self.files, self.f1, strict=True)
+        ]
+        names = list(dict.fromkeys(name for scores in told for name in scores))
         rows: list[tuple[Value, ...]] = []
-        for report, given, f1 in zip(self.reports, self.files, self.f1, strict=True):
-            for name, cells in meta_table(report, given.predictions, f1).items():
-                figures = (figure for cell in CELLS for figure in (cells[cell].mean, cells[cell].n))
-                rows.append((report.system, name, *figures))
+        for report, scores in zip(self.reports, told, strict=True):
+            counts = cell_counts(report)
+            whole = sum(counts.values())
+            for cell in CELLS:
+                standard, _, right = cell.partition(", ")
+                means = (scores[name][cell].mean if name in scores else math.nan for name in names)
+                part = 100 * counts[cell] / whole if whole else math.nan
+                rows.append((report.system, standard, right or standard, part, counts[cell], *means))
         return Table(
             name="other-metrics",
-            title="Other metrics",
-            caption="The mean of each score where an answer is right by standard and GRANOLA accuracy, by the latter "
-            "alone, by neither, and where it abstains.",
-            head=("system", "score", *(name for cell in CELLS for name in (cell, "n"))),
+            title="Other metrics, by what is right",
+            caption="The share of the questions that are right by the standard, by GRANOLA accuracy, or not, and the "
+            "mean of each score there (as Table 3). No answer can be right by the standard alone.",
+            head=("system", "standard", "GRANOLA", "% of questions", "n", *names),
             rows=tuple(rows),
         )
 
