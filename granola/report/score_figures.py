@@ -52,8 +52,8 @@ def _gap_lines(axes: Axes) -> None:
         axes.plot([0, 1 - points / 100], [points / 100, 1], linewidth=0.9, zorder=0, color=colour, linestyle=dash)
         if points:
             axes.annotate(
-                f"+{points}", (0.55, 0.55 + points / 100), xytext=(-2, 1), textcoords="offset points", fontsize=7,
-                ha="right", color=colour,
+                f"+{points}", (0.02, 0.02 + points / 100), xytext=(0, 3), textcoords="offset points", fontsize=7,
+                ha="left", color=colour,
             )  # fmt: skip
     share(axes, x=True, y=True)
     axes.set_aspect("equal")
@@ -195,7 +195,9 @@ def relations(study: Study, figure: Figure) -> bool:
         for place, there in places.items():
             axes.plot(*place, linestyle="none", zorder=3, **look(index))
             label = there[0] if len(there) == 1 else f"{there[0]} +{len(there) - 1}"
-            axes.annotate(label, place, xytext=(3, -7), textcoords="offset points", fontsize=6)
+            axes.annotate(label, place, xytext=(3, -2), textcoords="offset points", fontsize=6, rotation=-35,
+                va="top", rotation_mode="anchor",
+            )  # fmt: skip
         _gap_lines(axes)
         axes.set_title(shown_names(study)[index], fontsize=9)
         if index + across < len(reports):
