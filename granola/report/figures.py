@@ -13,6 +13,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from granola.errors import UsageError
+from granola.page_views import TITLES
 from granola.report.curve_figures import f1, lambdas, risk, taus, weights
 from granola.report.looks import SHOWN_SYSTEMS, STYLE, WIDTH
 from granola.report.score_figures import distribution, gap, popularity, relations, tradeoff
@@ -82,7 +83,7 @@ def _plans(study: Study) -> list[_Plan]:
     by_popularity = [
         _Plan(
             name="popularity" if index == 0 else f"popularity-{slug(field)}",
-            title="Accuracy against popularity" if index == 0 else f"Accuracy against {field}",
+            title=f"Accuracy against {TITLES.get(field, 'popularity' if index == 0 else field)}",
             caption="Full lines GRANOLA, dotted lines standard accuracy, with 95 % intervals (as Figures 6 and 11).",
             draw=partial(popularity, field=field),
         )

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from granola.page_views import TITLES
 from granola.report.looks import (
     COLOURS,
     LEVELS,
@@ -89,7 +90,7 @@ def popularity(study: Study, figure: Figure, field: str) -> bool:
         range(len(labels)), [_edges(label, "–" if narrow else "–\n") for label in labels],
         rotation=90 if narrow else 0, fontsize=8 if len(labels) > 4 else None,
     )  # fmt: skip
-    axes.set_xlabel(f"{short(field)}, bins of equal size")
+    axes.set_xlabel(f"{TITLES.get(field) or short(field)}, bins of equal size")
     axes.set_ylabel("accuracy")
     share(axes, y=True)
     legend(figure)

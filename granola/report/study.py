@@ -12,6 +12,7 @@ from granola.aggregating import Estimate, GroupScore
 from granola.comparing import Difference
 from granola.meta_evaluation import CELLS, cell_counts, meta_table
 from granola.metrics import informativeness_weight
+from granola.page_views import TITLES
 from granola.predictions import PredictionFile
 from granola.report.examples import coarse_answers, other_matcher, other_metrics
 from granola.report.table import Table, Value
@@ -184,7 +185,7 @@ class Study:
         ]
         return Table(
             name=f"{'bins' if bins else 'by'}-{slug(name)}",
-            title=f"By bins of {name}" if bins else f"By {name}",
+            title=f"By bins of {TITLES.get(name, name)}" if bins else f"By {name}",
             caption=f"Scores by {f'bins of equal size of {name}' if bins else f'the values of {name}'}.",
             head=("system", "bin" if bins else name, "n", *_TITLES),
             rows=tuple(rows),
