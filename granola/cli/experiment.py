@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 GUESS = "guess"  # the system that knows a question's relation and its subject's name alone
 STATE, RESULTS, REPORT = "experiment.json", "results.csv", "report"
 PREDICTIONS, ANSWERS = "predictions", "answers.sqlite"
+BEFORE = ("0.1.0",)  # versions that scored by other definitions
 METRICS = (
     "selective_accuracy", "selective_standard_accuracy", "granola_accuracy", "standard_accuracy", "informativeness",
     "informativeness_matched", "coverage",
@@ -176,6 +177,11 @@ def _begin(out: Path, plan: Plan, prompts: Mapping[str, Prompt], *, force: bool)
             raise UsageError(f"{out} is not empty and holds no experiment; give --out a folder of its own")
         if earlier.get("fingerprint") == told["fingerprint"]:
             return
+        if not force and earlier.get("version") in BEFORE:
+            raise UsageError(
+                f"{out} holds results of version {earlier['version']}, whose informativeness was the mean over matched "
+                "answers alone; it is over all of them now, as in the paper; give another --out, or --force"
+            )
         if not force:
             changed = ", ".join(key for key in told if told[key] != earlier.get(key) and key != "fingerprint")
             raise UsageError(f"{out} holds an experiment with other {changed}; give another --out, or --force")
