@@ -62,7 +62,7 @@ class Linker:
     """Links names in one graph. Deterministic.
 
     `method` "question" weighs what the module says; "smallest" is the paper's heuristic, the smallest id among all
-    that carry the name, whatever is asked. `priors` are counts of the graph's store that are to be shared. Raises
+    that carry the name, whatever is asked, for the answer as for the entity asked about. `priors` are counts of the graph's store that are to be shared. Raises
     UnknownLinkerError for another method.
     """
 
@@ -92,12 +92,15 @@ class Linker:
         return Link(qid=qid, confidence="given", rule="given")
 
     def subjects(self, text: str | None, qid: str | None, relation: Relation) -> tuple[str, ...]:
-        """Ids that the subject's name may mean, best first; one where an id is given."""
+        """Ids that the subject's name may mean, best first; one where an id is given, and by the method "smallest"."""
         if qid is not None:
             return (qid,) if self._graph.entity(qid) else ()
         if not text:
             return ()
         found = list(dict.fromkeys(m.id for m in self._graph.find(text)))
+        if self.method == "smallest":  # for both entities, whatever is asked
+            items = [i for i in found if i.startswith("Q")]
+            return (min(items, key=entity_number),) if items else ()
         self._graph.fetch(found)
         fits = SUBJECT_CLASSES.get(relation.subject)
         if fits is not None:

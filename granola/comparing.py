@@ -22,7 +22,7 @@ from granola.metrics import metrics as every_metric
 from granola.scoring import ScoreReport
 from granola.statistics import RESAMPLES, Interval, binomial, holm, percentile_interval, resamples
 
-COMPARED = ("granola_accuracy", "standard_accuracy", "informativeness_all", "selective_accuracy")
+COMPARED = ("granola_accuracy", "standard_accuracy", "informativeness", "selective_accuracy")
 POWER = 1.959964 + 0.841621  # two-sided 5 %, 80 % power: quantiles of the normal distribution
 
 

@@ -14,7 +14,9 @@ from granola.predictions import Prediction
 from granola.scoring import ItemScore, ScoreReport
 from granola.sweeps import ItemF1
 
-CELLS = ("standard and GRANOLA", "GRANOLA alone", "neither", "IDK")
+# (right by the standard, right by GRANOLA), in the order of the paper's Table 3; abstentions stand apart. The third is
+# empty by definition: what matches level 1 matches a level.
+CELLS = ("yes, yes", "no, yes", "yes, no", "no, no", "IDK")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -30,8 +32,14 @@ def cell_of(item: ItemScore) -> str | None:
     if item.verdict is None:
         return None
     if item.verdict.abstained:
-        return CELLS[3]
-    return CELLS[2] if item.verdict.level is None else CELLS[0] if item.verdict.level == 1 else CELLS[1]
+        return CELLS[4]
+    return CELLS[3] if item.verdict.level is None else CELLS[0] if item.verdict.level == 1 else CELLS[1]
+
+
+def cell_counts(report: ScoreReport) -> dict[str, int]:
+    """How many scored items stand in each cell."""
+    found = [cell_of(item) for item in report.items]
+    return {cell: found.count(cell) for cell in CELLS}
 
 
 def meta_table(

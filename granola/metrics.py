@@ -21,8 +21,8 @@ LAMBDA = 0.5
 class Outcome:
     """What a metric needs of a scored item: its matched level from 1, or None, and whether it abstained.
 
-    `bits` is the information content of the matched level, `share` that of the answer's own bits, in [0, 1]; both
-    None where nothing matched or the ladder has no bits.
+    `bits` is the information content of the matched level, `share` that of the answer's own bits, in [0, 1]; both 0
+    where nothing matched, and None where the ladder has no bits.
     """
 
     level: int | None
@@ -90,8 +90,11 @@ def metrics(lambda_: float = LAMBDA) -> tuple[Metric, ...]:
     def finest(outcome: Outcome) -> float:
         return float(outcome.level == 1)
 
-    def weight(outcome: Outcome) -> float | None:
-        return None if outcome.level is None else informativeness_weight(outcome.level, lambda_)
+    def weight(outcome: Outcome) -> float:
+        return 0.0 if outcome.level is None else informativeness_weight(outcome.level, lambda_)
+
+    def where_matched(adds: Callable[[Outcome], float | None]) -> Callable[[Outcome], float | None]:
+        return lambda outcome: None if outcome.level is None else adds(outcome)
 
     def attempted(adds: Callable[[Outcome], float]) -> Callable[[Outcome], float | None]:
         return lambda outcome: None if outcome.abstained else adds(outcome)
@@ -118,32 +121,44 @@ def metrics(lambda_: float = LAMBDA) -> tuple[Metric, ...]:
             title="knowledge evaluation gap",
             range=share,
             better="neither",
-            source="Yona et al. 2024: GRANOLA accuracy minus standard accuracy",
-            adds=lambda outcome: matched(outcome) - finest(outcome),
+            source="Yona et al. 2024, section 5: GRANOLA accuracy minus standard accuracy, both over the items "
+            "that did not abstain",
+            adds=attempted(lambda outcome: matched(outcome) - finest(outcome)),
         ),
         Metric(
             name="informativeness",
             title="informativeness",
             range=share,
             better="higher",
-            source=f"{paper}: mean of exp(-lambda (i* - 1)) over the matched items",
+            source=f"{paper} and section 5.1: mean of exp(-lambda (i* - 1)) over the scored items, 0 where nothing "
+            "matched or the item abstained",
             adds=weight,
         ),
         Metric(
-            name="informativeness_all",
-            title="informativeness, all",
+            name="informativeness_matched",
+            title="informativeness, matched",
             range=share,
             better="higher",
-            source=f"{paper}: mean of exp(-lambda (i* - 1)) over the scored items, 0 where nothing matched",
-            adds=lambda outcome: weight(outcome) or 0.0,
+            source="ours: mean of exp(-lambda (i* - 1)) over the matched items",
+            adds=where_matched(weight),
         ),
         Metric(
             name="informativeness_bits",
             title="informativeness by bits",
             range=share,
             better="higher",
-            source=f"{content}: mean of bits(level i*) / bits(level 1) over the matched items whose ladders have bits",
+            source=f"ours; {content}: mean of bits(level i*) / bits(level 1) over the scored items whose ladders have "
+            "bits, 0 where nothing matched",
             adds=lambda outcome: outcome.share,
+            by_bits=True,
+        ),
+        Metric(
+            name="informativeness_bits_matched",
+            title="informativeness by bits, matched",
+            range=share,
+            better="higher",
+            source="ours: the same over the matched items",
+            adds=where_matched(lambda outcome: outcome.share),
             by_bits=True,
         ),
         Metric(
@@ -151,16 +166,27 @@ def metrics(lambda_: float = LAMBDA) -> tuple[Metric, ...]:
             title="bits told",
             range=(0.0, math.inf),
             better="higher",
-            source=f"{content}: mean of bits(level i*) over the matched items whose ladders have bits",
+            source=f"ours; {content}: mean of bits(level i*) over the scored items whose ladders have bits, 0 where "
+            "nothing matched",
             adds=lambda outcome: outcome.bits,
             by_bits=True,
         ),
         Metric(
+            name="bits_matched",
+            title="bits told, matched",
+            range=(0.0, math.inf),
+            better="higher",
+            source="ours: the same over the matched items",
+            adds=where_matched(lambda outcome: outcome.bits),
+            by_bits=True,
+        ),
+        Metric(
             name="selective_accuracy",
-            title="selective accuracy",
+            title="selective GRANOLA accuracy",
             range=share,
             better="higher",
-            source=f"{selective}: GRANOLA accuracy over the items that did not abstain",
+            source=f"{selective}.1: GRANOLA accuracy over the items that did not abstain; the paper's accuracy "
+            "wherever IDK occurs",
             adds=attempted(matched),
         ),
         Metric(

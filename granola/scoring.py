@@ -30,7 +30,7 @@ SHOWN_IDS = 3
 class ItemScore:
     """One question with one prediction and its verdict; `verdict` is None where there is no prediction.
 
-    `weight`, `bits` and `bits_share` are None where nothing matched, the latter two also where the ladder has no bits.
+    `weight` is None where nothing matched; `bits` and `bits_share` are 0 there, and None where the ladder has no bits.
     """
 
     id: str
@@ -159,7 +159,7 @@ def score_items(
             yield ItemScore(id=row.id, relation=row.relation, prediction=None, verdict=None, weight=None)
             continue
         verdict = next(verdicts)
-        bits, share = (None, None) if verdict.level is None else told(row.levels, verdict.level)
+        bits, share = told(row.levels, verdict.level)
         yield ItemScore(
             id=row.id,
             relation=row.relation,
@@ -171,12 +171,15 @@ def score_items(
         )
 
 
-def told(levels: Sequence[Level], number: int) -> tuple[float | None, float | None]:
-    """(bits of level `number` from 1, their share of level 1's).
+def told(levels: Sequence[Level], number: int | None) -> tuple[float | None, float | None]:
+    """(bits of level `number` from 1, their share of level 1's); 0 for no level, where level 1 has bits.
 
     A level's bits are the most that one of its tiers has. None where the level or level 1 has none, and where they
     rise, which no true ladder's do; the share is None also where the answer itself tells nothing.
     """
+    if number is None:
+        bits, share = told(levels, 1)
+        return (None, None) if bits is None else (0.0, None if share is None else 0.0)
     bits, own = (
         max((tier.bits for tier in level.tiers if tier.bits is not None), default=None)
         for level in (levels[number - 1], levels[0])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from granola import __version__
 from kg.files import sha256_of
 
 SHORT = 8
+PROMPTS = re.compile(r"(?:[a-z+]{1,40}-)?[0-9a-f]{8,64}")  # "paper-1a2b3c4d": the set and the hash of prompts
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -20,8 +22,8 @@ class Signature:
 
     `tiers` is the start of the tiered file's SHA-256, `snapshot` that of the id of the snapshot that the
     ladders were made from, `n` the scored questions. `missing` and `unknown` appear only where ids did not fit,
-    `bits`, the scored questions whose answer has bits, only where there are any; `prompts`, the hash of those that a
-    model phrased the tiers with, only where one did.
+    `bits`, the scored questions whose answer has bits, only where there are any; `prompts`, the set and the hash of
+    those that a model phrased the tiers with, only where one did.
     """
 
     matcher: str
@@ -73,10 +75,10 @@ def snapshot_of(tiers: Path | str) -> str:
 
 
 def prompts_of(tiers: Path | str) -> str:
-    """The hash of the prompts that a model phrased a tiered file with, by FILE.run.json; else ""."""
+    """The set and hash of the prompts that a model phrased a tiered file with, by FILE.run.json; else ""."""
     phrasing = _record(tiers).get("phrasing")
     found = phrasing.get("prompts") if isinstance(phrasing, dict) else None
-    return found[:SHORT] if isinstance(found, str) else ""
+    return found if isinstance(found, str) and PROMPTS.fullmatch(found) else ""
 
 
 def _record(tiers: Path | str) -> dict[str, Any]:

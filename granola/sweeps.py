@@ -15,13 +15,16 @@ from granola.metrics import LAMBDA, informativeness_weight
 from granola.predictions import Prediction
 from granola.scoring import ScoreReport, language_of, names_of
 
-TAUS = tuple(number / 20 for number in range(2, 21))
+TAUS = tuple(number / 20 for number in range(20))
 LAMBDAS = tuple(number / 10 for number in range(21))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TauPoint:
-    """Token-F1 matching at one threshold: both accuracies over n predictions, and informativeness of the matched."""
+    """Token-F1 matching at one threshold.
+
+    Both accuracies over the predictions that do not abstain, informativeness over all `n`.
+    """
 
     tau: float
     standard: float
@@ -37,16 +40,16 @@ class TauPoint:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LambdaPoint:
-    """Informativeness at one lambda: over the matched predictions, and over all scored ones, where others count 0."""
+    """Informativeness at one lambda: over all scored predictions, where others count 0, and over the matched ones."""
 
     lambda_: float
     informativeness: float
-    informativeness_all: float
+    informativeness_matched: float
 
     def to_json(self) -> dict[str, Any]:
         """A JSON object; NaN is null."""
         return _json({"lambda": self.lambda_, "informativeness": self.informativeness,
-                      "informativeness_all": self.informativeness_all})  # fmt: skip
+                      "informativeness_matched": self.informativeness_matched})  # fmt: skip
 
 
 def _json(values: Mapping[str, float]) -> dict[str, Any]:
@@ -86,19 +89,19 @@ def item_f1(rows: Sequence[TieredRow], predictions: Mapping[str, Prediction]) ->
 
 
 def tau_sweep(items: Sequence[ItemF1], taus: Sequence[float] = TAUS, lambda_: float = LAMBDA) -> list[TauPoint]:
-    """What `f1` says at each threshold (>=, the finest level that reaches it); NaN without items."""
+    """What `f1` says at each threshold (the finest level that exceeds it); NaN without items."""
     n = len(items)
     found = []
     for tau in taus:
-        levels = Counter(next((k for k, f1 in enumerate(item.levels, start=1) if f1 >= tau), 0) for item in items)
-        matched = n - levels[0]
+        levels = Counter(next((k for k, f1 in enumerate(item.levels, start=1) if f1 > tau), 0) for item in items)
+        answered = n - sum(item.abstained and max(item.levels) <= tau for item in items)
         weights = math.fsum(informativeness_weight(k, lambda_) * count for k, count in levels.items() if k)
         found.append(
             TauPoint(
                 tau=tau,
-                standard=levels[1] / n if n else math.nan,
-                granola=matched / n if n else math.nan,
-                informativeness=weights / matched if matched else math.nan,
+                standard=levels[1] / answered if answered else math.nan,
+                granola=(n - levels[0]) / answered if answered else math.nan,
+                informativeness=weights / n if n else math.nan,
                 n=n,
             )
         )
@@ -115,8 +118,8 @@ def lambda_sweep(report: ScoreReport, lambdas: Sequence[float] = LAMBDAS) -> lis
         found.append(
             LambdaPoint(
                 lambda_=value,
-                informativeness=total / matched if matched else math.nan,
-                informativeness_all=total / scored if scored else math.nan,
+                informativeness=total / scored if scored else math.nan,
+                informativeness_matched=total / matched if matched else math.nan,
             )
         )
     return found

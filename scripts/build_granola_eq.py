@@ -3,11 +3,11 @@
     python scripts/build_granola_eq.py QUESTIONS --snapshot SNAPSHOT --out FOLDER [--relations paper|all|P19,P20]
 
 QUESTIONS is a folder of EntityQuestions, a file a relation (P19.test.json). The selection and the cleaning are the
-paper's (Yona, Aharoni and Geva 2024, appendix B): its sixteen relations, questions with one answer, no trivial, missing
-or repeated coarser answers; each step can be left out. Without a model the answers are the graph's own. With --phrase a
-model writes them and the graph checks each; with --consistency one scores the descriptions, and rows above the
-threshold go. Killed, it goes on with the same command and asks nothing again. Rows have GRANOLA-EQ's columns and ids,
-ours behind them; README.md compares the statistics.
+paper's (Yona, Aharoni and Geva 2024, appendix B): its seventeen relations (sixteen templates), questions with one
+answer, no missing or repeated answers, no trivial coarser ones; each step can be left out. Without a model the answers
+are the graph's own. With --phrase a model writes them and the graph checks each; with --consistency one scores the
+descriptions, and rows above the threshold go. Killed, it goes on with the same command and asks nothing again. Rows
+have GRANOLA-EQ's columns and ids, ours behind them; README.md compares the statistics.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def asked() -> argparse.Namespace:
     parser.add_argument("--snapshot", required=True, help="a snapshot's file, or bolt://HOST:PORT")
     parser.add_argument("--out", type=Path, required=True, help="the folder to write")
     parser.add_argument(
-        "--relations", default="paper", help="paper (16), all that are there, or P19,P20 (default: paper)"
+        "--relations", default="paper", help="paper (17), all that are there, or P19,P20 (default: paper)"
     )
     parser.add_argument("--name", default="GRANOLA-EQ rebuilt from WikiData", help="the dataset's name")
     parser.add_argument("--split", default="test", help="the split's name (default: test)")
@@ -55,7 +55,7 @@ def asked() -> argparse.Namespace:
         "--consistency", metavar="MODEL", help="scores how well descriptions fit; may be the same model"
     )
     parser.add_argument("--samples", type=int, default=10, help="how often it is asked about a row (default: 10)")
-    parser.add_argument("--prompts", type=Path, help="a folder with prompts of your own")
+    parser.add_argument("--prompts", help="paper (the default), guided, or a folder with prompts of your own")
     parser.add_argument("--temperature", type=float, default=0.0, help="of --phrase (default: 0)")
     parser.add_argument("--top-p", type=float, default=1.0, help="share of likely tokens to draw from (default: 1)")
     parser.add_argument("--max-tokens", type=int, default=LONGEST, help=f"the longest reply (default: {LONGEST})")

@@ -33,7 +33,7 @@ from kg.store import open_store
 ROOT = Path(__file__).resolve().parents[1]
 FORMS = ("{}", "{}", "{}", "{}.", "Answer: {}", "Location: Location: {}", '"{}"')
 FEWEST = 3  # answers that a tier must have here for a respondent to guess among
-SHOWN = ("granola_accuracy", "standard_accuracy", "informativeness", "informativeness_all", "coverage")
+SHOWN = ("granola_accuracy", "standard_accuracy", "selective_accuracy", "informativeness", "coverage")
 METHODS: dict[str, Method | None] = {
     "greedy (the first response)": None,
     "self-consistency, text": SelfConsistency(),

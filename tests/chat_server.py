@@ -6,7 +6,7 @@ prints its port on standard output. A request's answer tells what was asked (`an
 of calls that go wrong, each in one of the ways of `kinds`; `seed` of what goes wrong; `choices`, the most answers that
 a call is given; `ignore_n`; `refuse_n`, to answer 400 where n is above 1; `refuse`, a text in a message that is
 answered with 400; `echo_headers`, to repeat what was sent in headers; `need`, the key that must be sent; `delay`, in
-seconds; `script`, a JSON file of questions and the texts that answer them (a message's last <question> tag counts; what
+seconds; `script`, a JSON file of questions and the texts that answer them (a message's last question counts; what
 is not in it is answered as ever); `log`, a file that gets a line for each answer that was sent whole: the last
 message's text, seed, n, and a hash of all messages.
 """
@@ -40,12 +40,12 @@ def hash_of(messages: list[dict[str, str]]) -> str:
 
 
 def question_of(messages: list[dict[str, str]]) -> str:
-    """The text of the last <question> tag in a message of the user's."""
+    """The text of the last question in a message of the user's: in its tag, or behind `Question:`."""
     said = [text for one in messages if one["role"] == "user" for text in re.findall(_QUESTION, one["content"])]
-    return said[-1] if said else ""
+    return next(filter(None, said[-1])) if said else ""
 
 
-_QUESTION = re.compile(r"<question>(.*?)</question>")
+_QUESTION = re.compile(r"<question>(.*?)</question>|^Question: (.+)$", re.MULTILINE)
 
 
 @dataclass

@@ -96,13 +96,21 @@ class Card:
                 rows.append((f"`{step}`", SAID[step], "not applied", ""))
                 continue
             note = f"{count.answers:,} answers taken out" if step is Step.TRIVIAL_ANSWERS else ""
+            if step is Step.TRIVIAL_ANSWERS and count.alone:
+                note += f"; {count.alone:,} rows have the gold answer alone, and stay"
             note = "; ".join(f"{n:,} {reason}" for reason, n in count.reasons.most_common()) or note
             if step is Step.INCONSISTENT_DESCRIPTIONS and count.unjudged:
                 note = f"{count.unjudged:,} rows have no score and stay" + (
                     "" if self.scored else ": no model was asked"
                 )
-            rows.append((f"`{step}`", SAID[step], f"{count.dropped:,} of {count.rows:,}", note))
+            rows.append((f"`{step}`", SAID[step], _share_of(count.dropped, count.rows), note))
         table = _table(("step", "takes out", "rows left out", ""), rows)
+        if self.beside is not None:
+            theirs = self.beside
+            table += (
+                f"\n\n{theirs.name}: {_share_of(theirs.inconsistent, theirs.questions)} by the score, "
+                f"{_share_of(theirs.cleaned, theirs.questions)} by all steps together."
+            )
         return f"In this order; rows left out stand in `dropped.jsonl` with the step and its reason.\n\n{table}"
 
     def _phrased(self, counts: Counts) -> str:
@@ -136,6 +144,10 @@ _LICENCE = (
     "Not chosen here: whoever publishes this folder names it, above as `license:` and in this place. Facts, names and "
     "descriptions from WikiData are CC0. The questions keep the licence of where they come from: name it too."
 )
+
+
+def _share_of(part: int, whole: int) -> str:
+    return f"{part:,} of {whole:,}" + (f" ({100 * part / whole:.1f} %)" if whole else "")
 
 
 def _table(head: tuple[str, ...], rows: list[Any]) -> str:

@@ -1,4 +1,7 @@
-"""Cleaning a dataset as in GRANOLA-EQ's appendix B: steps in a fixed order, each counted, each to be left out."""
+"""Cleaning a dataset as in GRANOLA-EQ's appendix B: steps in a fixed order, each counted, each to be left out.
+
+Trivial answers go last, so that a row whose coarser answers are all trivial stays, with its gold answer alone.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ from abstraction.errors import DatasetError
 from abstraction.filters import without_article
 from abstraction.relations import ANY, relation
 from abstraction.rows import TieredRow
-from abstraction.tiers import Level
+from abstraction.tiers import Abstention, Level
 
 SCORE = "score_for_potential_error"  # GRANOLA-EQ's column: the share of samples that call the row inconsistent
 MOST = 0.5  # a score above it is an error
@@ -24,19 +27,19 @@ class Step(StrEnum):
     """The steps in their order; `SEVERAL_ANSWERS` is taken before anything is made of the questions."""
 
     SEVERAL_ANSWERS = "several-answers"
-    TRIVIAL_ANSWERS = "trivial-answers"
+    INCONSISTENT_DESCRIPTIONS = "inconsistent-descriptions"
     MISSING_ANSWERS = "missing-answers"
     DUPLICATE_ANSWERS = "duplicate-answers"
-    INCONSISTENT_DESCRIPTIONS = "inconsistent-descriptions"
+    TRIVIAL_ANSWERS = "trivial-answers"
 
 
 STEPS = tuple(Step)
 SAID = {
     Step.SEVERAL_ANSWERS: "questions with more than one gold answer",
-    Step.TRIVIAL_ANSWERS: "coarser answers that are on the list of trivial ones (the answers go, not the row)",
-    Step.MISSING_ANSWERS: "rows with an empty answer, or with none coarser than the gold answer",
-    Step.DUPLICATE_ANSWERS: "rows that give the same answer twice",
     Step.INCONSISTENT_DESCRIPTIONS: f"rows whose `{SCORE}` is above the threshold",
+    Step.MISSING_ANSWERS: "rows with an empty answer, or for which no coarser answer than the gold one was found",
+    Step.DUPLICATE_ANSWERS: "rows that give the same answer twice",
+    Step.TRIVIAL_ANSWERS: "coarser answers that are on the list of trivial ones (the answers go, not the row)",
 }
 
 
@@ -50,12 +53,16 @@ class Dropped:
 
 @dataclass(kw_only=True, slots=True)
 class StepCount:
-    """What one step did: rows that reached it, rows and answers that it took out, rows that it could not judge."""
+    """What one step did: rows that reached it, rows and answers that it took out, rows that it could not judge.
+
+    `alone`: rows that it left with the gold answer alone.
+    """
 
     rows: int = 0
     dropped: int = 0
     answers: int = 0
     unjudged: int = 0
+    alone: int = 0
     reasons: Counter[str] = field(default_factory=Counter)
 
     def to_json(self) -> dict[str, Any]:
@@ -65,6 +72,7 @@ class StepCount:
             "dropped": self.dropped,
             "answers_taken_out": self.answers,
             "unjudged": self.unjudged,
+            "gold_answer_alone": self.alone,
             "reasons": dict(sorted(self.reasons.items())),
         }
 
@@ -91,6 +99,7 @@ class Cleaner:
             if step is Step.TRIVIAL_ANSWERS:
                 row, taken = self._without_trivial(row)
                 count.answers += taken
+                count.alone += len(row.levels) == 1
                 continue
             reason = self._fault(step, row, count)
             if reason is not None:
@@ -115,7 +124,9 @@ class Cleaner:
             texts = [tier.text for level in row.levels for tier in level.tiers]
             if not all(text.strip() for text in texts):
                 return "an answer is empty"
-            return None if len(row.levels) > 1 else row.abstained or "no coarser answer"
+            if len(row.levels) > 1 or row.abstained == Abstention.ONLY_TRIVIAL:
+                return None
+            return row.abstained or "no coarser answer"
         if step is Step.DUPLICATE_ANSWERS:
             names = [without_article(tier.text) for level in row.levels for tier in level.tiers]
             return None if len(set(names)) == len(names) else "an answer stands twice"

@@ -71,7 +71,7 @@ class Statistics:
             published = f"about {100 * theirs[name]:.0f} %" if name in theirs else "not stated"
             rows.append((f"rows with {name} answer{'s' * (name != '1')}", f"{100 * share:.1f} %", published))
         if self.rows:
-            rows.append(("answers a row, mean", f"{self.mean():.2f}", "not stated"))
+            rows.append(("answers a row, mean", f"{self.mean():.2f}", f"{beside.mean:g}" if beside else ""))
         lines += [f"| {name} | {ours} |" + f" {other} |" * bool(beside) for name, ours, other in rows]
         lines += ["", "| relation | rows | 1 | 2 | 3 | 4 or more | mean |", "|---|---:|---:|---:|---:|---:|---:|"]
         for name in self.relations:

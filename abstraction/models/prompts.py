@@ -24,7 +24,7 @@ import hashlib
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from abstraction.errors import PromptError
@@ -57,11 +57,15 @@ class _Turn:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Prompt:
-    """A prompt as read. `sha256`: hex, of the file's text, whatever its line ends; part of a signature."""
+    """A prompt as read. `sha256`: hex, of the file's text, whatever its line ends; part of a signature.
+
+    `origin` names the bundled set that it belongs to, or "own"; "" where there are no sets.
+    """
 
     kind: PromptKind
     turns: tuple[_Turn, ...]
     sha256: str
+    origin: str = ""
 
     def fill(self, values: Mapping[str, str | Sequence[str]]) -> tuple[Message, ...]:
         """The messages with each slot filled. A sequence fills its slot with a line `- item` each.
@@ -163,21 +167,31 @@ def _check_turns(turns: Sequence[_Turn], kind: PromptKind, where: str) -> None:
         raise PromptError(f"{where}: the prompt {kind.name} needs {', '.join(f'{{{{{one}}}}}' for one in lacking)}")
 
 
-def load_prompts(kinds: Iterable[PromptKind], bundled: Path, replacing: Path | str | None = None) -> dict[str, Prompt]:
-    """Each kind's prompt by name: NAME.txt of the folder `replacing` where it is there, else of `bundled`.
+OWN = "own"  # the origin of prompts from a folder that the user names
 
-    Raises PromptError for a file that is not as it must be, for a .txt in `replacing` that is no prompt's, and where
-    there is none at all.
+
+def load_prompts(
+    kinds: Iterable[PromptKind], bundled: Path, chosen: Path | str | None = None, *, sets: Sequence[str] = ()
+) -> dict[str, Prompt]:
+    """Each kind's prompt by name, from the file NAME.txt.
+
+    `sets` are folders of `bundled`, the default first; without any, the prompts stand in `bundled` itself. `chosen` is
+    one of the sets, or a folder of the user's. What a set or that folder lacks comes from the default, then from the
+    other sets. Raises PromptError for a file that is not as it must be, for a .txt of the user's that is no prompt's,
+    and where there is none at all.
     """
     wanted = {kind.name: kind for kind in kinds}
     for name in wanted:
         if not _NAME.fullmatch(name):
             raise PromptError(f"{name!r} is no name of a prompt: small letters, digits and _")
-    folders = [bundled]
-    if replacing is not None:
-        own = Path(replacing)
+    folders = [(name, bundled / name) for name in sets] or [("", bundled)]
+    if chosen is not None and str(chosen) in sets:
+        folders.sort(key=lambda folder: folder[0] != str(chosen))
+    elif chosen is not None:
+        own = Path(chosen)
         if not own.is_dir():
-            raise PromptError(f"{own}: no such folder of prompts")
+            others = f", or one of the sets {', '.join(sets)}" if sets else ""
+            raise PromptError(f"{own}: no such folder of prompts; allowed: a folder{others}")
         there = sorted(one.name for one in own.glob(f"*{SUFFIX}"))
         strange = [name for name in there if name.removesuffix(SUFFIX) not in wanted]
         known = ", ".join(f"{name}{SUFFIX}" for name in sorted(wanted))
@@ -185,21 +199,20 @@ def load_prompts(kinds: Iterable[PromptKind], bundled: Path, replacing: Path | s
             raise PromptError(f"{own} holds no prompt; those that can be replaced: {known}")
         if strange:
             raise PromptError(f"{own / strange[0]} replaces no prompt; those there are: {known}")
-        folders.insert(0, own)
+        folders.insert(0, (OWN, own))
     return {name: _load(kind, folders) for name, kind in wanted.items()}
 
 
-def _load(kind: PromptKind, folders: Sequence[Path]) -> Prompt:
-    path = next(
-        (folder / f"{kind.name}{SUFFIX}" for folder in folders if (folder / f"{kind.name}{SUFFIX}").is_file()), None
-    )
-    if path is None:
-        raise PromptError(f"no prompt {kind.name}{SUFFIX} in {' or '.join(map(str, folders))}")
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise PromptError(f"{path} is not UTF-8: byte {error.start}") from error
-    return parse_prompt(text, kind, str(path))
+def _load(kind: PromptKind, folders: Sequence[tuple[str, Path]]) -> Prompt:
+    for origin, folder in folders:
+        path = folder / f"{kind.name}{SUFFIX}"
+        if path.is_file():
+            try:
+                text = path.read_text(encoding="utf-8-sig")
+            except UnicodeDecodeError as error:
+                raise PromptError(f"{path} is not UTF-8: byte {error.start}") from error
+            return replace(parse_prompt(text, kind, str(path)), origin=origin)
+    raise PromptError(f"no prompt {kind.name}{SUFFIX} in {' or '.join(str(folder) for _, folder in folders)}")
 
 
 def prompts_hash(prompts: Mapping[str, Prompt]) -> str:
@@ -209,5 +222,10 @@ def prompts_hash(prompts: Mapping[str, Prompt]) -> str:
 
 
 def hash_of(prompts: Mapping[str, Prompt], *kinds: PromptKind) -> str:
-    """The first eight letters of the hash over some of the prompts: what a signature says of them."""
-    return prompts_hash({kind.name: prompts[kind.name] for kind in kinds})[:8]
+    """What a signature says of some of the prompts: the sets that they are from and eight letters of their hash.
+
+    For instance "paper-1a2b3c4d"; the hash alone where there are no sets.
+    """
+    used = {kind.name: prompts[kind.name] for kind in kinds}
+    origins = "+".join(sorted({prompt.origin for prompt in used.values()} - {""}))
+    return f"{origins}-{prompts_hash(used)[:8]}" if origins else prompts_hash(used)[:8]

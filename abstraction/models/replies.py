@@ -39,6 +39,20 @@ def listed(reply: str, name: str) -> list[str]:
     raise ReplyError(f"<{name}> must hold lines of '- item', or '1. item', '2. item' and so on")
 
 
+def counted(reply: str) -> list[str]:
+    """The items of lines such as `1:: item`, numbered from 1 without a gap.
+
+    Lines without `::` may stand before and behind, none between. Raises ReplyError.
+    """
+    lines = [line.strip().strip("`") for line in reply.splitlines() if line.strip()]
+    found = [re.fullmatch(r"(\d{1,3})\s{0,3}::\s{0,3}(\S.*)", line) for line in lines]
+    places = [at for at, one in enumerate(found) if one]
+    items = [one[2] for at, one in enumerate((found[place] for place in places), start=1) if one and int(one[1]) == at]
+    if not items or len(items) != len(places) or places[-1] - places[0] + 1 != len(places):
+        raise ReplyError("the answers must stand on lines of '1:: answer', '2:: answer' and so on, without a gap")
+    return items
+
+
 def yes_or_no(reply: str) -> bool:
     """Whether the reply's first word is yes. Raises ReplyError where it is neither yes nor no."""
     found = re.match(r"\W*(yes|no)\b", reply, re.IGNORECASE)

@@ -6,7 +6,7 @@ import re
 import unicodedata
 
 from abstraction.errors import ReplyError
-from abstraction.models.replies import listed, yes_or_no
+from abstraction.models.replies import counted, listed, yes_or_no
 
 TAG = "answers"
 MOST = 14  # as many as GRANOLA-EQ has columns
@@ -21,8 +21,16 @@ def answer_of(reply: str) -> str:
 
 
 def read_ladder(reply: str) -> list[str]:
-    """The answers of a reply, finest first; [] where it says that there is none. Raises ReplyError."""
-    items = [_plain(item) for item in listed(answer_of(reply), TAG)]
+    """The coarser answers of a reply, finest first; [] where it says that there is none. Raises ReplyError.
+
+    Either form that the prompts ask for is read: a list in the tag `answers`, or lines of `1:: answer`, whose first is
+    the answer that was given.
+    """
+    text = answer_of(reply)
+    if "::" in text and f"<{TAG}>" not in text:
+        items = [_plain(item) for item in counted(text)][1:]
+    else:
+        items = [_plain(item) for item in listed(text, TAG)]
     if [item.casefold().rstrip(".") for item in items] == ["none"]:
         return []
     if len(items) > MOST:

@@ -25,14 +25,18 @@ CONSISTENCY = PromptKind(
 )
 KINDS = (LADDER, WORDING, AGAIN, CONSISTENCY)
 UNKNOWN = "not known"
+SETS = ("paper", "guided")  # built as Yona et al. 2024 describe theirs; our own with examples of whole ladders
 
 
-def read_prompts(replacing: Path | str | None = None) -> dict[str, Prompt]:
-    """All prompts by name, those of the folder `replacing` before the bundled ones. Raises PromptError."""
+def read_prompts(chosen: Path | str | None = None) -> dict[str, Prompt]:
+    """All prompts by name: of the set `chosen` (see `SETS`), or those of a folder before the default set's.
+
+    Raises PromptError.
+    """
     with as_file(files("abstraction") / "phrasing" / "prompts") as bundled:
-        found = load_prompts(KINDS, bundled, replacing)
+        found = load_prompts(KINDS, bundled, chosen, sets=SETS)
     if [turn.role for turn in found[AGAIN.name].turns] != ["user"]:
-        where = f"{replacing}/again.txt" if replacing is not None else "again.txt"
+        where = f"{chosen}/again.txt" if chosen is not None else "again.txt"
         raise PromptError(f"{where}: it stands behind other turns and must be a single [user] turn")
     return found
 

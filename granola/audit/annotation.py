@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from granola.audit.agreement import cohen_kappa, fleiss_kappa, wilson
-from granola.audit.sheets import QUESTIONS, Sheet
+from granola.audit.sheets import NEEDED, QUESTIONS, Sheet
 from granola.errors import SheetError
 from granola.statistics import Interval
 
@@ -41,13 +41,21 @@ class Rate:
         return {k: None if isinstance(v, float) and math.isnan(v) else v for k, v in out.items()}
 
 
-def rates(sheets: Sequence[Sheet]) -> list[Rate]:
+# Yona et al. 2024, Table 2, of 358 answers to 124 questions, the 124 first answers among them. Whether the shares are
+# of the answers or of the questions is not stated; informative is read there from the question's template.
+PAPER: Mapping[str, str] = {"correct": "< 1 %", "informative_template": "6 %", "granularity": "9 %"}
+
+
+def rates(sheets: Sequence[Sheet], *, first: bool = True) -> list[Rate]:
     """The error rate of each axis: an item is an error where more annotators say no than yes.
+
+    `first` False leaves out the answers themselves. An axis that nobody has marked has no rate.
 
     Raises SheetError where sheets are not of the same draw.
     """
     _check_same(sheets)
-    return [_rate(axis, sheets) for axis in QUESTIONS]
+    found = [_rate(axis, sheets, first=first) for axis in QUESTIONS]
+    return [rate for rate in found if rate.n or rate.axis in NEEDED]
 
 
 def _check_same(sheets: Sequence[Sheet]) -> None:
@@ -62,8 +70,12 @@ def _check_same(sheets: Sequence[Sheet]) -> None:
                 )
 
 
-def _rate(axis: str, sheets: Sequence[Sheet]) -> Rate:
-    items = list(dict.fromkeys(item for sheet in sheets for item in sheet.items))
+def _rate(axis: str, sheets: Sequence[Sheet], *, first: bool) -> Rate:
+    items = [
+        item
+        for item in dict.fromkeys(item for sheet in sheets for item in sheet.items)
+        if first or not any(item in sheet.first for sheet in sheets)
+    ]
     errors = decided = 0
     shared: list[tuple[str, ...]] = []
     for item in items:
@@ -88,12 +100,13 @@ def _rate(axis: str, sheets: Sequence[Sheet]) -> Rate:
 def rate_lines(found: Sequence[Rate]) -> list[str]:
     """A table: errors, n, rate, interval and, for several annotators, their agreement."""
     many = any(rate.shared for rate in found)
-    head = f"{'errors of':<18}{'errors':>8}{'n':>7}{'open':>7}{'rate':>10}{'95 % (Wilson)':>20}"
+    head = f"{'errors of':<22}{'errors':>8}{'n':>7}{'open':>7}{'rate':>10}{'95 % (Wilson)':>20}{'paper':>9}"
     out = [head + (f"{'agreement':>12}{'kappa':>9}{'on':>7}" if many else "")]
     for rate in found:
         share = f"{100 * rate.errors / rate.n:.1f} %" if rate.n else "-"
         spread = f"{100 * rate.interval.low:.1f}–{100 * rate.interval.high:.1f} %" if rate.n else "-"
-        line = f"{rate.axis:<18}{rate.errors:>8}{rate.n:>7}{rate.open:>7}{share:>10}{spread:>20}"
+        line = f"{rate.axis:<22}{rate.errors:>8}{rate.n:>7}{rate.open:>7}{share:>10}{spread:>20}"
+        line += f"{PAPER.get(rate.axis, '-'):>9}"
         if many:
             kappa = "-" if math.isnan(rate.kappa) else f"{rate.kappa:.3f}"
             agreed = "-" if math.isnan(rate.agreed) else f"{100 * rate.agreed:.1f} %"

@@ -17,8 +17,10 @@ from granola.errors import SheetError
 from granola.report.evidence import said
 from kg.files import atomic_path
 
-QUESTIONS = ("correct", "informative", "granularity")
-COLUMNS = ("item", "question", "answer", "after", "tier", "evidence", *QUESTIONS)
+NEEDED = ("correct", "informative", "granularity")  # columns that every sheet has
+TEMPLATE = "informative_template"  # of sheets made before there was this column, it is left out
+QUESTIONS = ("correct", "informative", TEMPLATE, "granularity")
+COLUMNS = ("item", "question", "template", "answer", "before", "tier", "evidence", *QUESTIONS)
 KEY_SUFFIX = ".key.jsonl"
 YES = frozenset({"1", "y", "yes", "true", "t"})
 NO = frozenset({"0", "n", "no", "false", "f"})
@@ -26,7 +28,7 @@ NO = frozenset({"0", "n", "no", "false", "f"})
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Item:
-    """One tier to annotate: `after` are the tiers of the level before it, `level` 2 the first beyond the answer."""
+    """One tier to annotate, of `level` 1, which is the answer's, or beyond."""
 
     row: TieredRow
     level: int
@@ -38,13 +40,26 @@ class Item:
         return self.row.levels[self.level - 1].tiers[self.position - 1]
 
     @property
-    def after(self) -> str:
-        """The level before it in words."""
-        return " | ".join(tier.text for tier in self.row.levels[self.level - 2].tiers)
+    def before(self) -> str:
+        """All finer levels in words, finest first; empty for the answer itself."""
+        return " > ".join(" | ".join(tier.text for tier in level.tiers) for level in self.row.levels[: self.level - 1])
+
+    @property
+    def template(self) -> str:
+        """The question without the name of the entity asked about; empty where the name is not known or not in it."""
+        name = str((self.row.question_entity or {}).get("text") or "")
+        at = self.row.question.casefold().find(name.casefold()) if name.strip() else -1
+        if at < 0 or len(self.row.question.casefold()) != len(self.row.question):
+            return ""
+        return f"{self.row.question[:at]}[X]{self.row.question[at + len(name) :]}"
 
 
-def draw(rows: Iterable[TieredRow], n: int, *, seed: int, equally: bool = False) -> list[Item]:
+def draw(
+    rows: Iterable[TieredRow], n: int, *, seed: int, equally: bool = False, with_first: bool = False
+) -> list[Item]:
     """`n` tiers beyond the answers in random order, without repeats; all of them where there are fewer.
+
+    `with_first`: the answers themselves, one of each row, are drawn from too, as in the paper's audit.
 
     Each kind of answer (what its relation asks for) is drawn from in proportion to its tiers; `equally` draws as many
     from each relation, in turn, instead. The same rows and seed give the same items.
@@ -52,8 +67,9 @@ def draw(rows: Iterable[TieredRow], n: int, *, seed: int, equally: bool = False)
     items = [
         Item(row=row, level=number, position=position)
         for row in rows
-        for number, level in enumerate(row.levels[1:], 2)
-        for position in range(1, len(level.tiers) + 1)
+        for number, level in enumerate(row.levels, 1)
+        for position in range(1, len(level.tiers) + 1 if number > 1 else 2)
+        if number > 1 or with_first
     ]
     source = random.Random(seed)
     source.shuffle(items)
@@ -87,9 +103,10 @@ def _shares(sizes: Mapping[str, int], n: int) -> dict[str, int]:
 def write_sheet(items: Sequence[Item], path: Path | str, *, source: str, seed: int) -> Path:
     """Write the sheet as CSV and, beside it, the key that says where each item is from; return the key's path.
 
-    The sheet holds nothing of relation, class, level or maker. The last three columns are for the annotator: 1 or
-    yes where the tier is a correct answer, says something that the question does not, is coarser than the tiers in
-    "after"; 0 or no where not; empty where undecided.
+    The sheet holds nothing of relation, class or maker. The last columns are for the annotator: 1 or yes where the tier
+    is a correct answer; says something that the question does not; says something that could not be said from the
+    template, the question without its entity's name (the paper's reading of trivial); is coarser than everything in
+    "before", or, where that is empty, is the answer itself. 0 or no where not; empty where undecided.
     """
     key = Path(f"{path}{KEY_SUFFIX}")
     with atomic_path(key) as place, place.open("w", encoding="utf-8", newline="\n") as stream:
@@ -107,26 +124,32 @@ def write_sheet(items: Sequence[Item], path: Path | str, *, source: str, seed: i
         for number, item in enumerate(items, 1):
             evidence = "; ".join(said(step) for step in item.tier.evidence)
             answer = " / ".join(item.row.answers)
-            writer.writerow([number, item.row.question, answer, item.after, item.tier.text, evidence, "", "", ""])
+            said_so = [item.row.question, item.template, answer, item.before, item.tier.text, evidence]
+            writer.writerow([number, *said_so, *("" for _ in QUESTIONS)])
     return key
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Sheet:
-    """A filled sheet: by item number, for each of QUESTIONS, True, False or None where it was left open."""
+    """A filled sheet: by item number, for each of QUESTIONS, True, False or None where it was left open.
+
+    `first` are the items that are answers themselves, with nothing before them.
+    """
 
     path: str
     items: Mapping[str, Mapping[str, bool | None]]
     texts: Mapping[str, str]
+    first: frozenset[str] = frozenset()
 
 
 def read_sheet(path: Path | str) -> Sheet:
     """A filled sheet. Raises SheetError, with file and line, for a missing column, a repeated item or another mark."""
     items: dict[str, dict[str, bool | None]] = {}
     texts: dict[str, str] = {}
+    first: set[str] = set()
     with Path(path).open(encoding="utf-8-sig", newline="") as stream:
         reader = csv.DictReader(stream, delimiter=_delimiter(stream))
-        missing = [name for name in ("item", "tier", *QUESTIONS) if name not in (reader.fieldnames or ())]
+        missing = [name for name in ("item", "tier", *NEEDED) if name not in (reader.fieldnames or ())]
         if missing:
             raise SheetError(f"{path}: no column {', '.join(missing)}; expected a sheet of `granola audit --sheet`")
         for record in reader:
@@ -136,11 +159,13 @@ def read_sheet(path: Path | str) -> Sheet:
                 raise SheetError(f"{where}: no item number")
             if number in items:
                 raise SheetError(f"{where}: item {number} stands there twice")
-            items[number] = {name: _mark(record[name], name, where) for name in QUESTIONS}
+            items[number] = {name: _mark(record.get(name), name, where) for name in QUESTIONS}
             texts[number] = record["tier"] or ""
+            if "before" in record and not (record["before"] or "").strip():
+                first.add(number)
     if not items:
         raise SheetError(f"{path}: no items")
-    return Sheet(path=str(path), items=items, texts=texts)
+    return Sheet(path=str(path), items=items, texts=texts, first=frozenset(first))
 
 
 def _delimiter(stream: Any) -> str:

@@ -1,19 +1,22 @@
-"""`granola aggregate`: samples in, predictions out, without a model."""
+"""`granola aggregate`: samples in, predictions out; only DRAG asks a model."""
 
 from __future__ import annotations
 
 import gc
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, closing
 from enum import StrEnum
+from pathlib import Path
 from typing import Any
 
 import typer
 
 from granola.cli.decoding_options import (
+    PROMPTS_HELP,
     AbstainingOption,
+    AggregatorOption,
     CountingOption,
     Force,
     Limit,
@@ -23,7 +26,7 @@ from granola.cli.decoding_options import (
     Weigh,
 )
 from granola.cli.linking import LinkerName
-from granola.decoding.decision import Abstaining
+from granola.cli.phrasing import ANSWERS_SUFFIX
 from granola.decoding.self_consistency import Counting
 
 
@@ -32,6 +35,7 @@ class AggregateMethod(StrEnum):
 
     DRAG_GRAPH = "drag-graph"
     SELF_CONSISTENCY = "self-consistency"
+    DRAG = "drag"
 
 
 def aggregate(
@@ -47,7 +51,12 @@ def aggregate(
     support: Support = 1.0,
     weigh: Weigh = None,
     counting: CountingOption = Counting.TEXT,
-    abstaining: AbstainingOption = Abstaining.MAJORITY,
+    abstaining: AbstainingOption = None,
+    aggregator: AggregatorOption = None,
+    prompts: str | None = typer.Option(None, help=f"drag: {PROMPTS_HELP}", metavar="SET|FOLDER"),
+    answers: Path | None = typer.Option(
+        None, help=f"drag: where the model's answers are kept (default: OUT{ANSWERS_SUFFIX}).", metavar="FILE"
+    ),
     language: ResponseLanguage = "en",
     linker: Linker = LinkerName.QUESTION,
     limit: Limit = None,
@@ -71,17 +80,23 @@ def aggregate(
         report_rejects,
         warn_of_language,
     )
+    from granola.cli.phrasing import opened
     from granola.cli.progress import with_progress
-    from granola.decoding import Aggregator, prediction_row, read_samples
-    from granola.decoding.rules import needs_snapshot, rule_of
+    from granola.decoding import Aggregator, Decision, SampleRow, prediction_row, read_samples
+    from granola.decoding.asking import Answered, Answerer, Asking
+    from granola.decoding.methods import Answering
+    from granola.decoding.prompting import read_prompts
+    from granola.decoding.rules import needs_snapshot, rule_of, usual_abstaining
     from granola.errors import UsageError
     from granola.run_record import SUFFIX as RECORD_SUFFIX
     from granola.run_record import write_run_record
     from kg.store import open_store
 
     check_language(language)
+    abstaining = abstaining or usual_abstaining(method)
     chosen = rule_of(method, support=support, weigh=weigh, counting=counting, abstaining=abstaining)
-    assert chosen is not None  # both methods have a rule
+    if (aggregator is None) != (method is not AggregateMethod.DRAG):
+        raise UsageError("--method drag asks a model: give it as --aggregator MODEL, which no other method takes")
     if snapshot is None and needs_snapshot(chosen):
         raise UsageError("responses are linked to a snapshot: give --snapshot, or --method self-consistency alone")
     to_stdout = out == STANDARD
@@ -93,15 +108,32 @@ def aggregate(
     outcomes: Counter[str] = Counter()
     gc.set_threshold(100_000, 20, 100)  # what is read of a snapshot stays: looking it through takes a tenth of the time
     manifest: dict[str, Any] = {}
+    more: dict[str, Any] = {}
     with ExitStack() as stack:
         stack.enter_context(removed_on_error(None if to_stdout else out))
         store = None if snapshot is None else stack.enter_context(closing(open_store(snapshot)))
         if store is not None:
             warn_of_language(language, store)
 
+        def decided(rows: Iterable[SampleRow]) -> Iterator[tuple[SampleRow, Decision]]:
+            if chosen is not None:
+                yield from Aggregator(store, language=language, linker=linker).decide(rows, chosen)
+                return
+            assert aggregator is not None
+            model = stack.enter_context(opened(aggregator, None if to_stdout else out, answers, inputs))
+            asking = Asking(method=Answering.DRAG, abstaining=abstaining)
+            answerer = Answerer(model, asking, read_prompts(prompts), language=language)
+            more.update(answerer.settings)
+            for found in answerer.aggregate(rows):
+                if isinstance(found, Answered):
+                    yield found.row, found.decision
+                else:
+                    reason = f"{found.reason}: {found.message}"
+                    rejected.append(RejectedRow(source=found.row.source, reason=reason, excerpt=found.row.question))
+
         def predictions() -> Iterator[dict[str, Any]]:
             rows = read_samples(samples, on_reject=rejected.append, limit=limit)
-            for row, decision in Aggregator(store, language=language, linker=linker).decide(rows, chosen):
+            for row, decision in decided(rows):
                 outcomes["IDK" if decision.abstains else "answered"] += 1
                 yield prediction_row(row, decision, method=method)
 
@@ -118,8 +150,9 @@ def aggregate(
         arguments = {
             "samples": samples, "method": method, "snapshot": snapshot, "support": support, "weigh": weigh,
             "counting": counting, "abstaining": abstaining, "language": language, "linker": linker, "limit": limit,
+            "aggregator": aggregator, "prompts": prompts,
         }  # fmt: skip
-        more = {"outcomes": dict(outcomes), "rejected": len(rejected)}
+        more |= {"outcomes": dict(outcomes), "rejected": len(rejected)}
         if manifest:
             more["snapshot"] = manifest["snapshot_id"]
         write_run_record(out, command="aggregate", arguments=arguments, inputs=inputs, more=more)

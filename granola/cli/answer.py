@@ -12,7 +12,9 @@ from typing import Any
 import typer
 
 from granola.cli.decoding_options import (
+    PROMPTS_HELP,
     AbstainingOption,
+    AggregatorOption,
     CountingOption,
     Force,
     Limit,
@@ -22,7 +24,6 @@ from granola.cli.decoding_options import (
     Weigh,
 )
 from granola.cli.linking import LinkerName
-from granola.decoding.decision import Abstaining
 from granola.decoding.methods import SAMPLES, TEMPERATURE, Answering
 from granola.decoding.self_consistency import Counting
 
@@ -43,9 +44,10 @@ def answer(
     top_p: float = typer.Option(1.0, "--top-p", help="Share of likely tokens that is drawn from."),
     max_tokens: int = typer.Option(64, "--max-tokens", min=1, help="The longest response."),
     seed: int = typer.Option(0, help="Seed of the first response; the next one's is one more."),
-    prompts: Path | None = typer.Option(
+    prompts: str | None = typer.Option(
         None,
-        help="A folder with prompts of your own: answer, idk, idk_if_uncertain, agg, drag, each .txt; not all of them.",
+        help=PROMPTS_HELP,
+        metavar="SET|FOLDER",
     ),
     answers: Path | None = typer.Option(
         None,
@@ -56,7 +58,8 @@ def answer(
     support: Support = 1.0,
     weigh: Weigh = None,
     counting: CountingOption = Counting.TEXT,
-    abstaining: AbstainingOption = Abstaining.MAJORITY,
+    abstaining: AbstainingOption = None,
+    aggregator: AggregatorOption = None,
     language: ResponseLanguage = "en",
     linker: Linker = LinkerName.QUESTION,
     limit: Limit = None,
@@ -89,7 +92,7 @@ def answer(
     from granola.decoding.aggregating import Aggregator, answer_row
     from granola.decoding.asking import Answered, Answerer, Asking
     from granola.decoding.prompting import read_prompts
-    from granola.decoding.rules import needs_snapshot, rule_of
+    from granola.decoding.rules import needs_snapshot, rule_of, usual_abstaining
     from granola.decoding.samples import read_asked
     from granola.errors import PredictionError, UsageError
     from granola.run_record import SUFFIX as RECORD_SUFFIX
@@ -99,6 +102,11 @@ def answer(
     check_language(language)
     check_standard_input(questions)
     parse_model_spec(model)
+    if aggregator is not None:
+        if method is not Answering.DRAG:
+            raise UsageError(f"--aggregator is drag's; --method {method} asks no second model")
+        parse_model_spec(aggregator)
+    abstaining = abstaining or usual_abstaining(method)
     if relation is not None:
         relation = relation_row(relation.upper() if relation[:1] == "p" else relation).id
     asking = Asking(
@@ -129,8 +137,13 @@ def answer(
         if store is not None:
             warn_of_language(language, store)
         asked = stack.enter_context(opened(model, None if to_stdout else out, answers, inputs))
-        aggregator = None if rule is None else Aggregator(store, language=language, linker=linker)
-        answerer = Answerer(asked, asking, texts, aggregator=aggregator, rule=rule, language=language)
+        drag_model = None
+        if aggregator not in (None, model):
+            drag_model = stack.enter_context(opened(aggregator, None if to_stdout else out, answers, inputs))
+        linked = None if rule is None else Aggregator(store, language=language, linker=linker)
+        answerer = Answerer(
+            asked, asking, texts, aggregator=linked, rule=rule, language=language, drag_model=drag_model
+        )
 
         def predictions() -> Iterator[dict[str, Any]]:
             rows = read_asked(questions, relation=relation, limit=limit, on_reject=rejected.append)
@@ -158,7 +171,7 @@ def answer(
             "questions": list(questions), "model": model, "method": method, "relation": relation, "samples": samples,
             "temperature": temperature, "top_p": top_p, "max_tokens": max_tokens, "seed": seed, "prompts": prompts,
             "snapshot": snapshot, "support": support, "weigh": weigh, "counting": counting, "abstaining": abstaining,
-            "language": language, "linker": linker, "limit": limit,
+            "aggregator": aggregator, "language": language, "linker": linker, "limit": limit,
         }  # fmt: skip
         more |= {"outcomes": dict(outcomes), "rejected": len(rejected)}
         write_run_record(out, command="answer", arguments=arguments, inputs=inputs, more=more)

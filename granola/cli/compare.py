@@ -7,7 +7,17 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from granola.cli.scoring_options import BINS, BY, POPULARITY, PREDICTIONS, TIERED, ScoringSettings, with_scoring
+from granola.cli.scoring_options import (
+    BINS,
+    BY,
+    PAGE_VIEWS,
+    PAGE_VIEWS_OF,
+    POPULARITY,
+    PREDICTIONS,
+    TIERED,
+    ScoringSettings,
+    with_scoring,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,13 +40,15 @@ def compare(
     as_json: bool = typer.Option(False, "--json", help="Print everything as one JSON object."),
     by: list[str] | None = BY,
     popularity: list[str] | None = POPULARITY,
+    page_views: str | None = PAGE_VIEWS,
+    page_views_of: str = PAGE_VIEWS_OF,
     bins: int | None = BINS,
     *,
     settings: ScoringSettings,
 ) -> None:
     """Compare systems: scores side by side, paired tests with Holm's correction, and what n could show."""
     from granola.cli.output import exit_status, note, print_json
-    from granola.cli.systems import groupings, groups_of, score_systems
+    from granola.cli.systems import groupings, groups_of, score_systems, with_popularity
     from granola.comparing import COMPARED, check_metrics, permutations_needed
     from granola.comparing import compare as tested
     from granola.grouping import grouped
@@ -44,11 +56,15 @@ def compare(
 
     tested_metrics = tuple(dict.fromkeys(metric or COMPARED))
     check_metrics(tested_metrics)
-    asked = groupings(by, popularity, bins)
+    groupings(by, [*(popularity or ()), *([page_views] if page_views else ())], bins)
     found = score_systems(tiered, predictions, settings)
+    rows = found.rows
+    if page_views is not None:
+        rows, popularity = with_popularity(rows, popularity, page_views, page_views_of)
+    asked = groupings(by, popularity, bins)
     groups = {
         one.title: [grouped(report, of, times=settings.resamples, seed=settings.seed) for report in found.reports]
-        for one, of in groups_of(found.rows, asked).items()
+        for one, of in groups_of(rows, asked).items()
     }
     differences = tested(found.reports, metrics=tested_metrics, times=settings.resamples, seed=settings.seed)
     if (needed := permutations_needed(len(found.reports))) > settings.resamples:

@@ -67,7 +67,7 @@ def dataset(
     phrase_mode: PhraseMode = MODE,
     consistency: str | None = CONSISTENCY,
     samples: int = SAMPLES,
-    prompts: Path | None = PROMPTS,
+    prompts: str | None = PROMPTS,
     unproven: Unproven = UNPROVEN,
     temperature: float = TEMPERATURE,
     top_p: float = TOP_P,

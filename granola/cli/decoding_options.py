@@ -27,12 +27,27 @@ CountingOption = Annotated[
     ),
 ]
 AbstainingOption = Annotated[
-    Abstaining,
+    Abstaining | None,
     typer.Option(
-        help="What responses count that decline: nothing but where they are the most, nothing, or as entailing nothing."
+        help="What responses count that decline. majority: nothing, but where they are more than half the answer is "
+        "IDK; ignore: nothing; against: as entailing nothing; pass: drag's model sees them. Default: drag pass, others "
+        "majority."
+    ),
+]
+AggregatorOption = Annotated[
+    str | None,
+    typer.Option(
+        "--aggregator",
+        help="drag: the model that makes one answer of the responses, if not the one that is sampled.",
+        metavar="MODEL",
     ),
 ]
 ResponseLanguage = Annotated[str, typer.Option(help="Language of the responses and of the predictions.")]
 Linker = Annotated[LinkerName, typer.Option(help=LINKER_HELP)]
 Limit = Annotated[int | None, typer.Option(min=1, help="Stop after so many questions.")]
+PROMPTS_HELP = (
+    "What models are asked with: paper (built as the paper describes its prompts; the default), guided (with "
+    "instructions and examples of ours), or a folder of your own: answer, idk, idk_if_uncertain, agg, drag, each .txt; "
+    "not all of them."
+)
 Force = Annotated[bool, typer.Option("--force", help="Replace an existing output.")]

@@ -22,7 +22,11 @@ if TYPE_CHECKING:
 GUESS = "guess"  # the system that knows a question's relation and its subject's name alone
 STATE, RESULTS, REPORT = "experiment.json", "results.csv", "report"
 PREDICTIONS, ANSWERS = "predictions", "answers.sqlite"
-METRICS = ("granola_accuracy", "standard_accuracy", "informativeness", "informativeness_all", "coverage")
+BEFORE = ("0.1.0",)  # versions that scored by other definitions
+METRICS = (
+    "selective_accuracy", "selective_standard_accuracy", "granola_accuracy", "standard_accuracy", "informativeness",
+    "informativeness_matched", "coverage",
+)  # fmt: skip
 
 
 def experiment(
@@ -173,6 +177,11 @@ def _begin(out: Path, plan: Plan, prompts: Mapping[str, Prompt], *, force: bool)
             raise UsageError(f"{out} is not empty and holds no experiment; give --out a folder of its own")
         if earlier.get("fingerprint") == told["fingerprint"]:
             return
+        if not force and earlier.get("version") in BEFORE:
+            raise UsageError(
+                f"{out} holds results of version {earlier['version']}, whose informativeness was the mean over matched "
+                "answers alone; it is over all of them now, as in the paper; give another --out, or --force"
+            )
         if not force:
             changed = ", ".join(key for key in told if told[key] != earlier.get(key) and key != "fingerprint")
             raise UsageError(f"{out} holds an experiment with other {changed}; give another --out, or --force")
@@ -199,15 +208,25 @@ def _run(out: Path, plan: Plan, prompts: Mapping[str, Prompt]) -> int:
             cells = [cell for cell in plan.cells if cell.model == name and not _is_done(out, cell)]
             if not cells:
                 continue
-            kept = {} if word.startswith("replay:") else {"cache": out / ANSWERS, "log": out / f"{name}.calls.jsonl"}
-            with closing(open_model(word, **kept)) as model:
+            kept = _kept(out, word, name)
+            with ExitStack() as models:
+                model = models.enter_context(closing(open_model(word, **kept)))
+                other = plan.aggregator if plan.aggregator != word else None
+                drag_model = None
+                if other:
+                    drag_model = models.enter_context(closing(open_model(other, **_kept(out, other, "aggregator"))))
                 for number, cell in enumerate(cells, start=1):
                     note(f"{name}: {cell.name} ({number} of {len(cells)})")
                     if cell.rule is not None and aggregator is None:
                         aggregator = Aggregator(store, language=plan.language, linker=plan.linker)
-                    failed += _predict(out, plan, cell, model, prompts, aggregator)
+                    failed += _predict(out, plan, cell, model, prompts, aggregator, drag_model)
                 tell_totals(model)
     return failed
+
+
+def _kept(out: Path, word: str, name: str) -> dict[str, Path]:
+    """Where what a model says is kept, and the log of its calls."""
+    return {} if word.startswith("replay:") else {"cache": out / ANSWERS, "log": out / f"{name}.calls.jsonl"}
 
 
 def _guess(out: Path, plan: Plan) -> None:
@@ -238,7 +257,13 @@ def _rejects(path: Path) -> Path:
 
 
 def _predict(
-    out: Path, plan: Plan, cell: Cell, model: ChatModel, prompts: Mapping[str, Prompt], aggregator: Aggregator | None
+    out: Path,
+    plan: Plan,
+    cell: Cell,
+    model: ChatModel,
+    prompts: Mapping[str, Prompt],
+    aggregator: Aggregator | None,
+    drag_model: ChatModel | None,
 ) -> int:
     from abstraction.formats.writing import write_records
     from abstraction.rows import RejectedRow
@@ -256,6 +281,7 @@ def _predict(
         aggregator=aggregator if cell.rule is not None else None,
         rule=cell.rule,
         language=plan.language,
+        drag_model=drag_model,
     )
     rejected: list[RejectedRow] = []
 
@@ -336,14 +362,14 @@ def _write_report(folder: Path, plan: Plan, found: Systems) -> None:
 
 
 def _print(found: Systems) -> None:
-    """A line a system on stdout; - where there is nothing to count, as in informativeness without a right answer."""
+    """A line a system on stdout; - where there is nothing to count, as in selective accuracy without an answer."""
     import math
 
     width = max(len(report.system) for report in found.reports)
-    print(f"{'system':<{width}}  GRANOLA accuracy       informativeness        coverage")
+    print(f"{'system':<{width}}  selective accuracy     informativeness        coverage")
     for report in found.reports:
         cells = []
-        for metric in ("granola_accuracy", "informativeness", "coverage"):
+        for metric in ("selective_accuracy", "informativeness", "coverage"):
             estimate = report.overall.estimates[metric]
             interval = f"[{estimate.interval.low:.3f}, {estimate.interval.high:.3f}]"
             cells.append("-".ljust(20) if math.isnan(estimate.value) else f"{estimate.value:.3f} {interval}")

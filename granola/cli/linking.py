@@ -14,5 +14,5 @@ class LinkerName(StrEnum):
 
 LINKER_HELP = (
     "How an answer's name finds its entity: by what the question asks and about whom, or, as in the paper, the "
-    "smallest QID among those that carry the name."
+    "smallest QID among those that carry the name, also for the entity asked about."
 )

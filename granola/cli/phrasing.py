@@ -56,7 +56,10 @@ MODE = typer.Option(
 )
 PROMPTS = typer.Option(
     None,
-    help="A folder with prompts of your own, ladder.txt, wording.txt, again.txt, consistency.txt; not all of them.",
+    help="What models are asked with: paper (built as the paper describes its prompts; the default), guided (with "
+    "instructions and examples of ours), or a folder of your own: ladder, wording, again, consistency, each .txt; not "
+    "all of them.",
+    metavar="SET|FOLDER",
 )
 UNPROVEN = typer.Option(
     Unproven.KEEP, help="What becomes of a model's tier that the graph neither states nor contradicts (with --phrase)."
@@ -85,7 +88,7 @@ class PhraseOptions:
 
     model: str | None
     mode: PhraseMode
-    prompts: Path | None
+    prompts: str | None
     unproven: Unproven
     temperature: float = 0.0
     top_p: float = 1.0

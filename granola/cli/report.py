@@ -7,7 +7,17 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from granola.cli.scoring_options import BINS, BY, POPULARITY, PREDICTIONS, TIERED, ScoringSettings, with_scoring
+from granola.cli.scoring_options import (
+    BINS,
+    BY,
+    PAGE_VIEWS,
+    PAGE_VIEWS_OF,
+    POPULARITY,
+    PREDICTIONS,
+    TIERED,
+    ScoringSettings,
+    with_scoring,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,13 +38,15 @@ def report(
     ),
     by: list[str] | None = BY,
     popularity: list[str] | None = POPULARITY,
+    page_views: str | None = PAGE_VIEWS,
+    page_views_of: str = PAGE_VIEWS_OF,
     bins: int | None = BINS,
     *,
     settings: ScoringSettings,
 ) -> None:
     """Draw the paper's figures for one's own systems: one HTML page, and every figure and table as files."""
     from granola.cli.output import count, exit_status, note
-    from granola.cli.systems import groupings, groups_of, score_systems
+    from granola.cli.systems import groupings, groups_of, score_systems, with_popularity
     from granola.comparing import compare
     from granola.grouping import grouped
     from granola.report.figures import check_drawing
@@ -43,17 +55,19 @@ def report(
     from granola.run_record import write_run_record
 
     check_drawing()
-    asked = groupings(by, popularity, bins)
+    groupings(by, [*(popularity or ()), *([page_views] if page_views else ())], bins)
     earlier = _check_folder(out, force=force)
     found = score_systems(tiered, predictions, settings, out=out / PAGE)
     _check_colour(colour, found.files)
+    rows, fields = with_popularity(found.rows, popularity, page_views, page_views_of)
+    asked = groupings(by, fields, bins)
     times, seed = settings.resamples, settings.seed
     scores = {
         one: [grouped(system, of, times=times, seed=seed) for system in found.reports]
-        for one, of in groups_of(found.rows, asked).items()
+        for one, of in groups_of(rows, asked).items()
     }
     study = Study(
-        rows=found.rows,
+        rows=rows,
         files=found.files,
         reports=found.reports,
         matcher=settings.matcher,
@@ -74,10 +88,12 @@ def report(
             **settings.to_json(),
             "by": by,
             "popularity": popularity,
+            "page_views": page_views,
+            "page_views_of": page_views_of,
             "bins": bins,
             "colour": colour,
         },
-        inputs=[tiered, *predictions],
+        inputs=[tiered, *predictions, *([page_views] if page_views else ())],
         more={"signatures": {r.system: str(r.signature) for r in found.reports}, "files": written},
     )
     note(f"{out / PAGE}: {count(len(written), 'file')}")

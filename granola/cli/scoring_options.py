@@ -30,7 +30,15 @@ POPULARITY = typer.Option(
     metavar="FIELD",
     help="Scores by bins of equal size of this field of the rows, a number. May be repeated.",
 )
-BINS = typer.Option(None, "--bins", help="How many bins --popularity makes, 1 or more. Default: 5.")
+PAGE_VIEWS = typer.Option(
+    None,
+    "--page-views",
+    metavar="FILE",
+    help="Scores by bins of the page views of the entity asked about: Wikimedia's page-view file, or two columns, a "
+    "title or QID and a number.",
+)
+PAGE_VIEWS_OF = typer.Option("en.wikipedia", "--page-views-of", help="The wiki whose lines of --page-views count.")
+BINS = typer.Option(None, "--bins", help="How many bins --popularity and --page-views make, 1 or more. Default: 5.")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -116,6 +116,7 @@ def names_of_systems(paths: Sequence[str]) -> list[str]:
     return [stem if stems.count(stem) == 1 else f"{stem} ({number})" for number, stem in enumerate(stems, start=1)]
 
 
+DEFAULT_BINS = 5
 _ENDING = re.compile(r"(?:\.(?:jsonl|ndjson|json|csv|tsv|parquet))?(?:\.gz)?\Z", re.IGNORECASE)
 
 
@@ -140,10 +141,30 @@ def groupings(by: Sequence[str] | None, popularity: Sequence[str] | None, bins: 
     if bins is not None and bins < 1:
         raise UsageError(f"--bins is {bins}; allowed: 1 or more, as in --bins 5")
     if bins is not None and not popularity:
-        raise UsageError("--bins goes with --popularity FIELD")
+        raise UsageError("--bins goes with --popularity FIELD or --page-views FILE")
     found = [Grouping(field=name) for name in by or ()]
     found += [Grouping(field=name, bins=bins or BINS) for name in popularity or ()]
     return list(dict.fromkeys(found))
+
+
+def with_popularity(
+    rows: Sequence[TieredRow], popularity: Sequence[str] | None, page_views: str | None, project: str
+) -> tuple[Sequence[TieredRow], list[str]]:
+    """(the rows, the fields to group them by as popularity): page views where a file is given, then what is asked for.
+
+    Where neither is, the sitelinks that rows carry of the entity asked about. Raises as `with_page_views`.
+    """
+    from granola.cli.output import note
+    from granola.page_views import FIELD, SITELINKS, with_page_views
+
+    fields = list(popularity or ())
+    if page_views is not None:
+        rows, found = with_page_views(rows, page_views, project=project)
+        note(f"{page_views}: page views of {found:,} of {len(rows):,} entities asked about")
+        fields.insert(0, FIELD)
+    elif not fields and sum(isinstance(row.extra.get(SITELINKS), int) for row in rows) >= 2 * DEFAULT_BINS:
+        fields.append(SITELINKS)
+    return rows, fields
 
 
 def groups_of(rows: Sequence[TieredRow], asked: Sequence[Grouping]) -> dict[Grouping, Mapping[str, str]]:

@@ -7,12 +7,11 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from enum import StrEnum
-from pathlib import Path
 from typing import Any
 
 import typer
 
-from granola.cli.decoding_options import AbstainingOption, Force, Limit, Linker, Support
+from granola.cli.decoding_options import PROMPTS_HELP, AbstainingOption, Force, Limit, Linker, Support
 from granola.cli.linking import LinkerName
 from granola.decoding.decision import Abstaining
 
@@ -47,11 +46,11 @@ def targets(
         TargetKind.SUPERVISED, help="supervised: prompt and completion; preferences: prompt, chosen and rejected."
     ),
     support: Support = 0.8,
-    abstaining: AbstainingOption = Abstaining.MAJORITY,
+    abstaining: AbstainingOption = None,
     prompt: TargetPrompt = typer.Option(
         TargetPrompt.QUESTION, help="The prompt of the rows: the question alone, or as `granola answer` asks it."
     ),
-    prompts: Path | None = typer.Option(None, help="A folder with prompts of your own, as for `granola answer`."),
+    prompts: str | None = typer.Option(None, help=PROMPTS_HELP, metavar="SET|FOLDER"),
     unknown: str = typer.Option(UNKNOWN, help="What the model shall say where too few samples agree on anything."),
     most: int = typer.Option(
         2, min=1, help="The most pairs of a question with answers that claim too much, or too little."
@@ -95,6 +94,7 @@ def targets(
     check_language(language)
     if not unknown.strip():
         raise UsageError("--unknown is empty; give what the model shall say")
+    abstaining = abstaining or Abstaining.MAJORITY
     rule = DragGraph(support=support, abstaining=abstaining)
     texts = read_prompts(prompts)
     to_stdout = out == STANDARD

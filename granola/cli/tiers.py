@@ -100,7 +100,7 @@ def tiers(
     ),
     phrase: str | None = PHRASE,
     phrase_mode: PhraseMode = MODE,
-    prompts: Path | None = PROMPTS,
+    prompts: str | None = PROMPTS,
     unproven: Unproven = UNPROVEN,
     temperature: float = TEMPERATURE,
     top_p: float = TOP_P,

@@ -12,13 +12,13 @@ from abstraction.models.prompts import Prompt, hash_of
 from abstraction.models.request import Request, Sampling
 from abstraction.models.result import Failure, Reply
 from granola.decoding.aggregating import Aggregator, Method
-from granola.decoding.cleaning import Said, said
+from granola.decoding.cleaning import IDK, Said, said
 from granola.decoding.decision import Abstaining, Decision, abstained, of_responses
 from granola.decoding.methods import METHODS, SAMPLES, TEMPERATURE, Answering
 from granola.decoding.prompting import DRAG
 from granola.decoding.samples import SampleRow
 from granola.errors import UsageError
-from granola.matching.words import key as folded
+from granola.matching.squad import normalise
 
 CHUNK = 256  # questions whose responses are drawn before any of them are aggregated
 
@@ -37,7 +37,7 @@ class Asking:
     top_p: float = 1.0
     max_tokens: int = 64
     seed: int = 0
-    abstaining: Abstaining = Abstaining.MAJORITY
+    abstaining: Abstaining = Abstaining.PASS
 
     def __post_init__(self) -> None:
         try:
@@ -90,8 +90,12 @@ class Answerer:
         aggregator: Aggregator | None = None,
         rule: Method | None = None,
         language: str = "en",
+        drag_model: ChatModel | None = None,
     ) -> None:
-        """`rule` with its `aggregator` makes one answer of several, for the methods that do so without the model."""
+        """`rule` with its `aggregator` makes one answer of several, for the methods that do so without the model.
+
+        `drag_model` makes DRAG's answer of the responses; None for the model that was sampled.
+        """
         if (rule is None) != (asking.method not in (Answering.SELF_CONSISTENCY, Answering.DRAG_GRAPH)):
             raise ValueError(f"{asking.method} {'needs a' if rule is None else 'takes no'} rule")
         self._model = model
@@ -100,6 +104,7 @@ class Answerer:
         self._aggregator = aggregator
         self._rule = rule
         self._language = language
+        self._drag_model = drag_model or model
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -107,8 +112,10 @@ class Answerer:
         kind = METHODS[self._asking.method]
         how = self._asking.sampling()
         drawn = {"n": how.n, "top_p": how.top_p, "seed": how.seed} if how.temperature > 0 else {}
+        aggregating = {"aggregator": dict(self._drag_model.identity)} if self._drag_model is not self._model else {}
         return {
             "model": dict(self._model.identity),
+            **aggregating,
             "prompts": hash_of(self._prompts, *kind.prompts),
             "sampling": {"temperature": how.temperature, "max_tokens": how.max_tokens, **drawn},
         }
@@ -122,9 +129,11 @@ class Answerer:
             for row in drawn:
                 yield row if isinstance(row, Unanswered) else next(decided)
 
-    def aggregate(self, rows: Sequence[SampleRow]) -> Iterator[Answered | Unanswered]:
+    def aggregate(self, rows: Iterable[SampleRow]) -> Iterator[Answered | Unanswered]:
         """DRAG on responses that are there: what the model makes of each row's samples, in order."""
-        return self._aggregated(rows)
+        source = iter(rows)
+        while chunk := list(islice(source, CHUNK)):
+            yield from self._aggregated(chunk)
 
     def _drawn(self, rows: Sequence[SampleRow]) -> Iterator[SampleRow | Unanswered]:
         prompt = self._prompts[METHODS[self._asking.method].asks.name]
@@ -161,19 +170,21 @@ class Answerer:
             responses = self._said(row)
             answering = [one for one in responses if one.abstains is None]
             declining = len(responses) - len(answering)
+            passed = self._asking.abstaining is Abstaining.PASS
             against = declining > 0 and self._asking.abstaining is Abstaining.AGAINST
             if against or self._asking.abstaining.declines(responses=len(responses), abstaining=declining):
                 settled[row.id] = abstained(f"{of_responses(declining, len(responses))} abstain")
-            elif len({folded(one.text) for one in answering}) == 1:
+            elif len({normalise(one.text) for one in answering}) == 1 and not (declining and passed):
                 settled[row.id] = replace(
                     plain(answering[0]), explanation=f"{of_responses(len(answering), len(responses))} say the same"
                 )
             else:
                 slots: dict[str, str | Sequence[str]] = {"question": row.question}
-                slots["responses"] = [one.whole for one in answering]
+                shown = responses if passed else answering
+                slots["responses"] = [IDK if one.abstains is not None else one.whole for one in shown]
                 sampling = Sampling(max_tokens=self._asking.max_tokens)
                 requests.append(Request(id=row.id, messages=prompt.fill(slots), sampling=sampling))
-        replies = self._model.generate(requests)
+        replies = self._drag_model.generate(requests)
         for row in rows:
             if row.id in settled:
                 yield Answered(row=row, decision=settled[row.id])

@@ -14,12 +14,14 @@ class Abstaining(StrEnum):
     """What the responses count that decline to answer.
 
     MAJORITY: nothing, but where more than half of the responses decline, so does the method. IGNORE: nothing, unless
-    all decline. AGAINST: each is a response that entails nothing.
+    all decline. AGAINST: each is a response that entails nothing. PASS: they are shown to the model that aggregates,
+    as IDK; for DRAG alone.
     """
 
     MAJORITY = "majority"
     IGNORE = "ignore"
     AGAINST = "against"
+    PASS = "pass"
 
     def declines(self, *, responses: int, abstaining: int) -> bool:
         """Whether so many abstaining responses alone decide that there is no answer."""

@@ -8,6 +8,7 @@
     samples = [5, 10]                   # of those that draw several
     supports = [0.6, 1.0]               # of drag-graph
     weighs = [0.0, 2.0]                 # of drag-graph: how much support counts against bits
+    aggregator = "small"                # of drag: a model of the table below, or another; else the one that is sampled
 
     [models]
     small = "openai:http://127.0.0.1:8000/v1#small"
@@ -34,7 +35,8 @@ from granola.decoding.aggregating import Method
 from granola.decoding.asking import Asking
 from granola.decoding.decision import Abstaining
 from granola.decoding.methods import METHODS, SAMPLES, TEMPERATURE, Answering
-from granola.decoding.rules import needs_snapshot, rule_of
+from granola.decoding.prompting import SETS
+from granola.decoding.rules import needs_snapshot, rule_of, usual_abstaining
 from granola.decoding.self_consistency import Counting
 from granola.errors import UsageError
 
@@ -44,7 +46,7 @@ KEYS: Mapping[str, tuple[type, Any]] = {
     "tiered": (str, None), "questions": (str, []), "snapshot": (str, ""), "prompts": (str, ""),
     "methods": (str, None), "temperatures": (float, [TEMPERATURE]), "samples": (int, [SAMPLES]),
     "supports": (float, [1.0]), "weighs": (float, [0.0]), "counting": (str, ["text"]),
-    "abstaining": (str, "majority"), "seed": (int, 0), "top_p": (float, 1.0), "max_tokens": (int, 64),
+    "abstaining": (str, ""), "aggregator": (str, ""), "seed": (int, 0), "top_p": (float, 1.0), "max_tokens": (int, 64),
     "language": (str, "en"), "linker": (str, "question"), "limit": (int, 0), "models": (dict, None),
     "scoring": (dict, {}),
 }  # fmt: skip
@@ -72,7 +74,8 @@ class Plan:
     tiered: Path
     questions: tuple[Path, ...]
     snapshot: str | None
-    prompts: Path | None
+    prompts: str | None
+    aggregator: str | None
     models: Mapping[str, str]
     language: str
     linker: str
@@ -96,7 +99,7 @@ def read_plan(path: Path) -> Plan:
     models = told["models"]
     if not models or not all(isinstance(word, str) and _NAME.fullmatch(name) for name, word in models.items()):
         raise UsageError(f'{path}, [models]: give each model a name of letters, digits, - and _, as in small = "..."')
-    for key, allowed in (("linker", get_args(LinkerMethod)), ("abstaining", tuple(Abstaining))):
+    for key, allowed in (("linker", get_args(LinkerMethod)), ("abstaining", ("", *Abstaining))):
         if told[key] not in allowed:
             raise UsageError(f"{path}: {key} is {told[key]!r}; allowed: {', '.join(allowed)}")
     if "limit" in given and told["limit"] < 1:
@@ -108,7 +111,8 @@ def read_plan(path: Path) -> Plan:
         tiered=tiered,
         questions=tuple(folder / one for one in told["questions"]) or (tiered,),
         snapshot=(snapshot if "://" in snapshot else str(folder / snapshot)) if snapshot else None,
-        prompts=folder / told["prompts"] if told["prompts"] else None,
+        prompts=_prompts(told["prompts"], folder),
+        aggregator=_placed(told["models"].get(told["aggregator"], told["aggregator"]), folder) or None,
         models={name: _placed(word, folder) for name, word in models.items()},
         language=told["language"],
         linker=told["linker"],
@@ -123,6 +127,11 @@ def read_plan(path: Path) -> Plan:
     if plan.snapshot is None and (cell := next((c for c in plan.cells if needs_snapshot(c.rule)), None)):
         raise UsageError(f"{path}: {cell.asking.method} links responses; give snapshot")
     return plan
+
+
+def _prompts(given: str, folder: Path) -> str | None:
+    """A set of prompts by its name, or a folder beside the plan's; None for the default."""
+    return (given if given in SETS else str(folder / given)) if given else None
 
 
 def _placed(word: str, folder: Path) -> str:
@@ -184,7 +193,7 @@ def _cells(told: Mapping[str, Any], where: str) -> Iterator[Cell]:
 
 
 def _of_one(model: str, method: Answering, temperature: float, samples: int, told: Mapping[str, Any]) -> Iterator[Cell]:
-    abstaining = Abstaining(told["abstaining"])
+    abstaining = Abstaining(told["abstaining"]) if told["abstaining"] else usual_abstaining(method)
     asking = Asking(
         method=method,
         samples=samples,

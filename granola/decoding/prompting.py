@@ -16,7 +16,13 @@ DRAG = PromptKind(name="drag", required=frozenset({"responses"}), optional=_QUES
 KINDS = (ANSWER, IDK, IDK_IF_UNCERTAIN, AGG, DRAG)
 
 
-def read_prompts(replacing: Path | str | None = None) -> dict[str, Prompt]:
-    """All prompts by name, those of the folder `replacing` before the bundled ones. Raises PromptError."""
+SETS = ("paper", "guided")  # built as Yona et al. 2024 describe theirs; our own with instructions and examples
+
+
+def read_prompts(chosen: Path | str | None = None) -> dict[str, Prompt]:
+    """All prompts by name: of the set `chosen` (see `SETS`), or those of a folder before the default set's.
+
+    Raises PromptError.
+    """
     with as_file(files("granola") / "decoding" / "prompts") as bundled:
-        return load_prompts(KINDS, bundled, replacing)
+        return load_prompts(KINDS, bundled, chosen, sets=SETS)

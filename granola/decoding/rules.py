@@ -15,11 +15,17 @@ def rule_of(
     support: float = 1.0,
     weigh: float | None = None,
     counting: Counting = Counting.TEXT,
-    abstaining: Abstaining = Abstaining.MAJORITY,
+    abstaining: Abstaining | None = None,
 ) -> Method | None:
-    """The rule of a method, None for one that has none. Raises UsageError for settings of another method."""
+    """The rule of a method, None for one that has none; `abstaining` None for the method's own default.
+
+    Raises UsageError for settings of another method.
+    """
+    abstaining = abstaining or usual_abstaining(method)
     if method != "drag-graph" and (support != 1.0 or weigh is not None):
         raise UsageError("--support and --weigh are drag-graph's; give --method drag-graph with them")
+    if abstaining is Abstaining.PASS and method in ("drag-graph", "self-consistency"):
+        raise UsageError("--abstaining pass is drag's; for others give majority, ignore or against")
     if method != "self-consistency" and counting is not Counting.TEXT:
         raise UsageError(f"--counting {counting} is self-consistency's; give --method self-consistency with it")
     if method == "drag-graph":
@@ -27,6 +33,11 @@ def rule_of(
     if method == "self-consistency":
         return SelfConsistency(counting=counting, abstaining=abstaining)
     return None
+
+
+def usual_abstaining(method: str) -> Abstaining:
+    """What responses count that decline where nothing is said: DRAG's model sees them, as in Yona et al. 2024."""
+    return Abstaining.PASS if method == "drag" else Abstaining.MAJORITY
 
 
 def needs_snapshot(rule: Method | None) -> bool:

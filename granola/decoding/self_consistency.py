@@ -1,20 +1,23 @@
 """Self-consistency: the answer that most responses give (Wang et al. 2023), after normalisation.
 
-`text` counts answers that are the same words; `alias` the same entity, date or amount; `ladder` also counts for an
-answer the responses that entail it, so that Hamburg speaks for Germany where somebody said Germany.
+`text` counts answers that are the same words but for case, punctuation and articles (Yona et al. 2024); `alias` those
+that are the same entity, date or amount; `ladder` also counts for an answer the responses that entail
+it, so that Hamburg speaks for
+Germany where somebody said Germany.
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
 from granola.decoding.cleaning import Said
 from granola.decoding.decision import Abstaining, Decision, abstained, confidence, of_responses
-from granola.decoding.tally import Claim, Tally
-from granola.matching.words import key as folded
+from granola.decoding.tally import Claim, Tally, fineness
+from granola.matching.squad import normalise
 
 SHOWN = 4
 
@@ -27,6 +30,17 @@ class Counting(StrEnum):
     LADDER = "ladder"
 
 
+def tie_break(answers: Iterable[str]) -> dict[str, bytes]:
+    """A rank for each answer that decides between equals: the least is taken.
+
+    It is a hash of the answer and of all answers of the question. So no spelling is preferred, as the alphabet would,
+    and the choice is the same on every run and in whatever order the responses come.
+    """
+    every = sorted(set(answers))
+    whole = "\n".join(every)
+    return {one: hashlib.sha256(f"{whole}\n\n{one}".encode("utf-8", "replace")).digest() for one in every}
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SelfConsistency:
     """The settings."""
@@ -35,27 +49,32 @@ class SelfConsistency:
     abstaining: Abstaining = Abstaining.MAJORITY
 
     def of_texts(self, responses: Sequence[Said]) -> Decision:
-        """The answer by counting texts. Equal numbers: the first in the alphabet."""
-        votes: dict[tuple[str, ...], list[Said]] = {}
+        """The answer by counting texts. Equal numbers: see `tie_break`."""
+        votes: dict[str, list[Said]] = {}
         for one in responses:
             if one.abstains is None:
-                votes.setdefault(folded(one.text) or (one.text,), []).append(one)
+                votes.setdefault(normalise(one.text) or one.text, []).append(one)
         answers = []
         for own in votes.values():
             texts = Counter(one.whole for one in own)
             answers.append((min(texts, key=lambda text: (-texts[text], len(text), text)), len(own)))
         answering = sum(number for _, number in answers)
+        chance = tie_break(text for text, _ in answers)
         return self._decided(
-            sorted(answers, key=lambda answer: (-answer[1], answer[0])), len(responses), len(responses) - answering
+            sorted(answers, key=lambda answer: (-answer[1], chance[answer[0]])),
+            len(responses),
+            len(responses) - answering,
         )
 
     def of_tally(self, tally: Tally) -> Decision:
-        """The answer by counting what the responses mean. Equal numbers: the finest, then the first in the alphabet."""
+        """The answer by counting what the responses mean. Equal numbers: the finest, then see `tie_break`."""
 
         def votes(claim: Claim) -> int:
             return claim.support if self.counting is Counting.LADDER else len(claim.said_by)
 
-        given = sorted((claim for claim in tally.claims if claim.said_by), key=lambda claim: -votes(claim))
+        said = [claim for claim in tally.claims if claim.said_by]
+        chance = tie_break(claim.text for claim in said)
+        given = sorted(said, key=lambda claim: (-votes(claim), *fineness(claim)[:3], chance[claim.text]))
         decided = self._decided([(claim.text, votes(claim)) for claim in given], tally.responses, tally.abstaining)
         if decided.abstains:
             return decided

@@ -16,7 +16,7 @@ from granola.matching import Verdict
 from granola.metrics import LAMBDA, Outcome, metrics
 from granola.scoring import language_of, names_of
 
-SCORES = ("granola_accuracy", "standard_accuracy", "informativeness_all", "coverage")
+SCORES = ("granola_accuracy", "standard_accuracy", "informativeness", "coverage")
 PROMPT = "Question: {question}\nAnswer:"
 
 

@@ -36,9 +36,9 @@ def matcher(
 ) -> Matcher:
     """The matcher of that name.
 
-    `tau` is the threshold of `f1` (default 0.5) and of no other, `language` that in which `rules` reads answers and
-    `em` and `f1` abstentions (default "en"), `model` the one that `judge` asks, which has no default. Raises
-    MatcherError for an unknown name, naming the nearest, and for a setting that the matcher has not, or lacks.
+    `tau` is the threshold of `f1`, to be exceeded (default 0.3) and of no other, `language` that in which `rules` reads
+    answers and `em` and `f1` abstentions (default "en"), `model` the one that `judge` asks, which has no default.
+    Raises MatcherError for an unknown name, naming the nearest, and for a setting that the matcher has not, or lacks.
     """
     if name not in MATCHERS:
         near = difflib.get_close_matches(name.lower(), MATCHERS, n=1, cutoff=0.5)

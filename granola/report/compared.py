@@ -14,7 +14,7 @@ from granola.scoring import ScoreReport
 if TYPE_CHECKING:
     from rich.table import Table
 
-GROUP_METRICS = ("granola_accuracy", "standard_accuracy")
+GROUP_METRICS = ("selective_accuracy", "selective_standard_accuracy")
 
 
 def signed(value: float) -> str:

@@ -134,7 +134,7 @@ def taus(study: Study, figure: Figure) -> bool:
         axes.plot(taus, [point.standard for point in points], ":", markerfacecolor="white", **own)
     axes.plot([], [], "-", color="#777777", label="GRANOLA")
     axes.plot([], [], ":", color="#777777", label="standard")
-    axes.set_xlabel("threshold of token-F1 (at or above it matches)")
+    axes.set_xlabel("threshold of token-F1 (what exceeds it matches)")
     axes.set_ylabel("accuracy")
     share(axes, y=True)
     legend(figure)

@@ -13,6 +13,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from granola.errors import UsageError
+from granola.page_views import TITLES
 from granola.report.curve_figures import f1, lambdas, risk, taus, weights
 from granola.report.looks import SHOWN_SYSTEMS, STYLE, WIDTH
 from granola.report.score_figures import distribution, gap, popularity, relations, tradeoff
@@ -82,7 +83,7 @@ def _plans(study: Study) -> list[_Plan]:
     by_popularity = [
         _Plan(
             name="popularity" if index == 0 else f"popularity-{slug(field)}",
-            title="Accuracy against popularity" if index == 0 else f"Accuracy against {field}",
+            title=f"Accuracy against {TITLES.get(field, 'popularity' if index == 0 else field)}",
             caption="Full lines GRANOLA, dotted lines standard accuracy, with 95 % intervals (as Figures 6 and 11).",
             draw=partial(popularity, field=field),
         )
@@ -94,14 +95,16 @@ def _plans(study: Study) -> list[_Plan]:
 _GAP = _Plan(
     name="gap",
     title="Standard and GRANOLA accuracy",
-    caption="The line between them is the knowledge evaluation gap; grey bars are 95 % intervals (as Figure 5).",
+    caption="A point a system, over the questions that it answers. How far it lies above the black line is the "
+    "knowledge evaluation gap; dotted lines are gaps of 5 and 20 points, grey bars 95 % intervals (as Figure 5).",
     draw=gap,
 )
 _REST = (
     _Plan(
         name="tradeoff",
         title="Accuracy against informativeness",
-        caption="Of the answers that match, how informative they are; bars are 95 % intervals (as Figure 7).",
+        caption="Accuracy over the questions that are answered, informativeness over all, where wrong answers and IDK "
+        "count 0; bars are 95 % intervals (as Figure 7).",
         draw=tradeoff,
     ),
     _Plan(
@@ -119,14 +122,14 @@ _REST = (
     _Plan(
         name="lambdas",
         title="Informativeness against lambda",
-        caption="Of the answers that match, by what lambda is; at 0 every level weighs the same.",
+        caption="Over all answers, by what lambda is; at 0 every level weighs the same.",
         draw=lambdas,
     ),
     _Plan(
         name="relations",
         title="Per relation",
-        caption="Hollow marks standard, full marks GRANOLA accuracy; grey bars are 95 % intervals; the most frequent "
-        "relations (as Figure 10).",
+        caption="A point a relation, the most frequent ones (P19 +2: that one and two others); lines as in the first "
+        "figure (as Figure 10).",
         draw=relations,
         panels=True,
     ),
@@ -148,7 +151,7 @@ _REST = (
     _Plan(
         name="thresholds",
         title="Thresholds of token-F1",
-        caption="How both accuracies fall with the threshold.",
+        caption="How both accuracies fall with the threshold, which is to be exceeded.",
         draw=taus,
     ),
 )

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from granola.page_views import TITLES
 from granola.report.looks import (
     COLOURS,
     LEVELS,
@@ -21,37 +22,44 @@ from granola.report.looks import (
     shown_names,
 )
 from granola.report.study import Study
-from granola.report.tables import distribution_columns, relation_title
+from granola.report.tables import distribution_columns
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+BOTH = ("selective_standard_accuracy", "selective_accuracy")  # over the same items: those that do not abstain
 
 
 def gap(study: Study, figure: Figure) -> bool:
-    """Standard and GRANOLA accuracy of every system, the gap between them, and both intervals."""
-    figure.set_size_inches(WIDTH, 1.3 + 0.36 * len(study.names))
+    """A point a system: standard accuracy along, GRANOLA accuracy up, with both intervals and lines of equal gaps."""
+    figure.set_size_inches(WIDTH, WIDTH)
     axes = figure.add_subplot()
-    for place, report in enumerate(study.reports):
-        one, other = (report.overall.estimates[k] for k in ("standard_accuracy", "granola_accuracy"))
-        axes.plot([one.value, other.value], [place, place], color="#777777", linewidth=2, zorder=1)
-        for estimate, face, mark in ((one, "white", "o"), (other, "black", "D")):
-            axes.plot(
-                [estimate.interval.low, estimate.interval.high], [place, place], color="#bbbbbb", linewidth=6, zorder=0,
-                solid_capstyle="butt",
-            )  # fmt: skip
-            axes.plot(estimate.value, place, mark, markerfacecolor=face, markeredgecolor="black", zorder=2)
-        if not math.isnan(other.value):
-            axes.annotate(
-                f"+{other.value - one.value:.2f}", ((one.value + other.value) / 2, place),
-                xytext=(0, 5), textcoords="offset points", ha="center", fontsize=8,
-            )  # fmt: skip
-    axes.set_yticks(range(len(study.names)), shown_names(study))
-    axes.set_ylim(len(study.names) - 0.4, -0.6)
-    axes.set_xlabel("accuracy")
-    axes.plot([], [], "o", markerfacecolor="white", markeredgecolor="black", label="standard")
-    axes.plot([], [], "D", color="black", label="GRANOLA")
+    for index, report in enumerate(study.reports):
+        one, other = (report.overall.estimates[k] for k in BOTH)
+        if math.isnan(one.value):
+            continue
+        axes.hlines(other.value, one.interval.low, one.interval.high, color="#bbbbbb", linewidth=2, zorder=1)
+        axes.vlines(one.value, other.interval.low, other.interval.high, color="#bbbbbb", linewidth=2, zorder=1)
+        axes.plot(one.value, other.value, linestyle="none", label=shown_names(study)[index], zorder=3, **look(index))
+    _gap_lines(axes)
     legend(figure)
     return True
+
+
+def _gap_lines(axes: Axes) -> None:
+    """x = y, and where GRANOLA accuracy is 5 and 20 points above; both axes are shares."""
+    for points, colour, dash in ((0, "#000000", "-"), (5, "#777777", ":"), (20, "#c03030", ":")):
+        axes.plot([0, 1 - points / 100], [points / 100, 1], linewidth=0.9, zorder=0, color=colour, linestyle=dash)
+        if points:
+            axes.annotate(
+                f"+{points}", (0.02, 0.02 + points / 100), xytext=(0, 3), textcoords="offset points", fontsize=7,
+                ha="left", color=colour,
+            )  # fmt: skip
+    share(axes, x=True, y=True)
+    axes.set_aspect("equal")
+    axes.set_xlabel("standard accuracy")
+    axes.set_ylabel("GRANOLA accuracy")
 
 
 def popularity(study: Study, figure: Figure, field: str) -> bool:
@@ -64,7 +72,7 @@ def popularity(study: Study, figure: Figure, field: str) -> bool:
         there = [(place, scores[label].estimates) for place, label in enumerate(labels) if label in scores]
         # Beside each other, so that the intervals of several systems can be told apart.
         places = [place + (index - (len(systems) - 1) / 2) * 0.4 / len(systems) for place, _ in there]
-        for key, dash, face in (("granola_accuracy", "-", None), ("standard_accuracy", ":", "white")):
+        for key, dash, face in (("selective_accuracy", "-", None), ("selective_standard_accuracy", ":", "white")):
             found = [estimates[key] for _, estimates in there]
             axes.vlines(
                 places, [e.interval.low for e in found], [e.interval.high for e in found], linewidth=0.8,
@@ -82,7 +90,7 @@ def popularity(study: Study, figure: Figure, field: str) -> bool:
         range(len(labels)), [_edges(label, "–" if narrow else "–\n") for label in labels],
         rotation=90 if narrow else 0, fontsize=8 if len(labels) > 4 else None,
     )  # fmt: skip
-    axes.set_xlabel(f"{short(field)}, bins of equal size")
+    axes.set_xlabel(f"{TITLES.get(field) or short(field)}, bins of equal size")
     axes.set_ylabel("accuracy")
     share(axes, y=True)
     legend(figure)
@@ -105,12 +113,12 @@ def _brief(figure: str) -> str:
 
 
 def tradeoff(study: Study, figure: Figure) -> bool:
-    """GRANOLA accuracy against informativeness of the answers that match, with intervals."""
+    """Selective GRANOLA accuracy against informativeness over all answers, with intervals."""
     if all(math.isnan(report.overall.estimates["informativeness"].value) for report in study.reports):
         return False
     axes = figure.add_subplot()
     for index, report in enumerate(study.reports):
-        accuracy, told = (report.overall.estimates[k] for k in ("granola_accuracy", "informativeness"))
+        accuracy, told = (report.overall.estimates[k] for k in ("selective_accuracy", "informativeness"))
         if math.isnan(told.value):
             continue
         spread = [
@@ -122,8 +130,8 @@ def tradeoff(study: Study, figure: Figure) -> bool:
             elinewidth=0.8, **look(index),
         )  # fmt: skip
         axes.plot([], [], linestyle="none", label=shown_names(study)[index], **look(index))  # its mark without bars
-    axes.set_xlabel("informativeness of the right answers")
-    axes.set_ylabel("GRANOLA accuracy")
+    axes.set_xlabel("informativeness")
+    axes.set_ylabel("selective GRANOLA accuracy")
     axes.margins(0.15)
     legend(figure)
     return True
@@ -168,33 +176,33 @@ def distribution(study: Study, figure: Figure) -> bool:
 
 
 def relations(study: Study, figure: Figure) -> bool:
-    """Both accuracies of the most frequent relations."""
+    """A point a relation in a panel for each system: standard accuracy along, GRANOLA accuracy up."""
     names = [name for name, group in study.reports[0].relations.items() if group.n]
     names = sorted(names, key=lambda name: -study.reports[0].relations[name].n)[:SHOWN_RELATIONS]
     if not names:
         return False
     reports = study.reports[:SHOWN_SYSTEMS]
-    figure.set_size_inches(WIDTH, 1.3 + len(names) * (0.16 + 0.13 * len(reports)))
-    axes = figure.add_subplot()
+    across = min(2, len(reports))
+    down = -(-len(reports) // across)
+    figure.set_size_inches(WIDTH, WIDTH if across == 1 else 0.4 + 2.5 * down)
     for index, report in enumerate(reports):
-        own = look(index)
-        offset = (index - (len(reports) - 1) / 2) * 0.7 / len(reports)
-        for place, name in enumerate(names):
-            if name not in report.relations:
-                continue
-            both = [report.relations[name].estimates[k] for k in ("standard_accuracy", "granola_accuracy")]
-            axes.hlines(
-                [place + offset] * 2, [e.interval.low for e in both], [e.interval.high for e in both],
-                color="#cccccc", linewidth=3, zorder=0,
+        axes = figure.add_subplot(down, across, index + 1)
+        places: dict[tuple[float, float], list[str]] = {}
+        for name in names:
+            if name in report.relations:
+                one, other = (report.relations[name].estimates[k].value for k in BOTH)
+                if not math.isnan(one):
+                    places.setdefault((round(one, 2), round(other, 2)), []).append(short(name))
+        for place, there in places.items():
+            axes.plot(*place, linestyle="none", zorder=3, **look(index))
+            label = there[0] if len(there) == 1 else f"{there[0]} +{len(there) - 1}"
+            axes.annotate(label, place, xytext=(3, -2), textcoords="offset points", fontsize=6, rotation=-35,
+                va="top", rotation_mode="anchor",
             )  # fmt: skip
-            one, other = (estimate.value for estimate in both)
-            axes.plot([one, other], [place + offset] * 2, color=own["color"], linewidth=0.9)
-            axes.plot(one, place + offset, own["marker"], markerfacecolor="white", markeredgecolor=own["color"])
-            axes.plot(other, place + offset, own["marker"], color=own["color"])
-        axes.plot([], [], linestyle="none", label=shown_names(study)[index], **own)
-    axes.set_yticks(range(len(names)), [short(relation_title(name)) for name in names])
-    axes.set_ylim(len(names) - 0.4, -0.6)
-    share(axes, x=True)
-    axes.set_xlabel("accuracy: hollow standard, full GRANOLA")
-    legend(figure)
+        _gap_lines(axes)
+        axes.set_title(shown_names(study)[index], fontsize=9)
+        if index + across < len(reports):
+            axes.set_xlabel("")
+        if index % across:
+            axes.set_ylabel("")
     return True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -9,8 +10,9 @@ from functools import cached_property
 from abstraction.rows import TieredRow
 from granola.aggregating import Estimate, GroupScore
 from granola.comparing import Difference
-from granola.meta_evaluation import CELLS, meta_table
+from granola.meta_evaluation import CELLS, cell_counts, meta_table
 from granola.metrics import informativeness_weight
+from granola.page_views import TITLES
 from granola.predictions import PredictionFile
 from granola.report.examples import coarse_answers, other_matcher, other_metrics
 from granola.report.table import Table, Value
@@ -28,7 +30,7 @@ from granola.sweeps import (
     tau_sweep,
 )
 
-_GROUPED = ("standard_accuracy", "granola_accuracy", "informativeness")
+_GROUPED = ("selective_standard_accuracy", "selective_accuracy", "informativeness")
 _TITLES = ("standard accuracy", "GRANOLA accuracy", "informativeness")
 _ByGroup = Sequence[Mapping[str, GroupScore]]
 
@@ -108,7 +110,7 @@ class Study:
             self._taus(),
             self._meta(),
             other_metrics(self.rows, self.reports, self.files),
-            coarse_answers(self.rows, self.reports, self.seed),
+            coarse_answers(self.rows, self.reports, self.files, self.coloured),
             other_matcher(self.rows, self.reports, self.matcher, self.seed),
         ]
         there = [table for table in made if table.rows]
@@ -183,7 +185,7 @@ class Study:
         ]
         return Table(
             name=f"{'bins' if bins else 'by'}-{slug(name)}",
-            title=f"By bins of {name}" if bins else f"By {name}",
+            title=f"By bins of {TITLES.get(name, name)}" if bins else f"By {name}",
             caption=f"Scores by {f'bins of equal size of {name}' if bins else f'the values of {name}'}.",
             head=("system", "bin" if bins else name, "n", *_TITLES),
             rows=tuple(rows),
@@ -218,10 +220,10 @@ class Study:
         return Table(
             name="lambdas",
             title="Informativeness against lambda",
-            caption="Over the answers that match (informativeness), and over all, where others count 0.",
-            head=("system", "lambda", "informativeness", "informativeness, all"),
+            caption="The paper's, over all answers, where wrong ones and IDK count 0; ours over those that match.",
+            head=("system", "lambda", "informativeness", "informativeness, matched"),
             rows=tuple(
-                (name, point.lambda_, point.informativeness, point.informativeness_all)
+                (name, point.lambda_, point.informativeness, point.informativeness_matched)
                 for name, points in zip(self.names, self.lambdas, strict=True)
                 for point in points
             ),
@@ -258,7 +260,7 @@ class Study:
         return Table(
             name="thresholds",
             title="Thresholds of token-F1",
-            caption="What matching by token-F1 (at or above the threshold) says at each threshold.",
+            caption="What matching by token-F1 (above the threshold) says at each threshold.",
             head=("system", "tau", "standard accuracy", "GRANOLA accuracy", "informativeness"),
             rows=tuple(
                 (name, point.tau, point.standard, point.granola, point.informativeness)
@@ -268,17 +270,26 @@ class Study:
         )
 
     def _meta(self) -> Table:
+        told = [
+            meta_table(report, given.predictions, f1)
+            for report, given, f1 in zip(self.reports, self.files, self.f1, strict=True)
+        ]
+        names = list(dict.fromkeys(name for scores in told for name in scores))
         rows: list[tuple[Value, ...]] = []
-        for report, given, f1 in zip(self.reports, self.files, self.f1, strict=True):
-            for name, cells in meta_table(report, given.predictions, f1).items():
-                figures = (figure for cell in CELLS for figure in (cells[cell].mean, cells[cell].n))
-                rows.append((report.system, name, *figures))
+        for report, scores in zip(self.reports, told, strict=True):
+            counts = cell_counts(report)
+            whole = sum(counts.values())
+            for cell in CELLS:
+                standard, _, right = cell.partition(", ")
+                means = (scores[name][cell].mean if name in scores else math.nan for name in names)
+                part = 100 * counts[cell] / whole if whole else math.nan
+                rows.append((report.system, standard, right or standard, part, counts[cell], *means))
         return Table(
             name="other-metrics",
-            title="Other metrics",
-            caption="The mean of each score where an answer is right by standard and GRANOLA accuracy, by the latter "
-            "alone, by neither, and where it abstains.",
-            head=("system", "score", *(name for cell in CELLS for name in (cell, "n"))),
+            title="Other metrics, by what is right",
+            caption="The share of the questions that are right by the standard, by GRANOLA accuracy, or not, and the "
+            "mean of each score there (as Table 3). No answer can be right by the standard alone.",
+            head=("system", "standard", "GRANOLA", "% of questions", "n", *names),
             rows=tuple(rows),
         )
 

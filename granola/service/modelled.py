@@ -69,10 +69,10 @@ def too_many(most: int) -> Problem:
     )  # fmt: skip
 
 
-def drag(row: SampleRow, relay: Relay, *, abstaining: str, language: str) -> dict[str, Any]:
+def drag(row: SampleRow, relay: Relay, *, abstaining: str | None, language: str) -> dict[str, Any]:
     """The row with the model's answer of its responses. Raises NeedsReplies, and Problem where it gives none."""
     prompts = _decoding_prompts()
-    asking = Asking(method=Answering.DRAG, abstaining=Abstaining(abstaining))
+    asking = Asking(method=Answering.DRAG, abstaining=Abstaining(abstaining or "pass"))
     answerer = Answerer(relay, asking, prompts, language=language)
     (found,) = answerer.aggregate([row])
     if isinstance(found, Answered):

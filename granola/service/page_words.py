@@ -15,7 +15,7 @@ REASONS = {
 SCORES = {
     "granola_accuracy": "share of predictions that are right at any level",
     "standard_accuracy": "share that are right at level 1",
-    "informativeness": "how fine the right ones are: the mean of their weights",
+    "informativeness": "how much all say: the mean of the weights, 0 where nothing matched",
     "informativeness_bits": "the same by bits: those of the level reached, as a part of the answer’s",
     "coverage": "share that do not decline to answer",
 }

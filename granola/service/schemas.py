@@ -90,7 +90,9 @@ class AggregateRequest(_Open):
     support: float = Field(1.0, gt=0, le=1, description="drag-graph: the share of responses that entail the answer.")
     weigh: float | None = Field(None, ge=0, le=1_000, description="drag-graph: how much more support counts.")
     counting: Literal["text", "alias", "ladder"] = "text"
-    abstaining: Literal["majority", "ignore", "against"] = "majority"
+    abstaining: Literal["majority", "ignore", "against", "pass"] | None = Field(
+        None, description="Responses that decline; pass, drag's default, shows them to its model; else majority."
+    )
     language: Language = "en"
     linker: Linker = "question"
 
@@ -251,7 +253,7 @@ class MatchSettings(_Closed):
     """What decides a match, and how levels weigh."""
 
     matcher: MatcherName = Field("rules", description="judge: the service's model decides, where it has one.")
-    tau: float | None = Field(None, ge=0, le=1, description="Threshold of f1.")
+    tau: float | None = Field(None, ge=0, lt=1, description="Threshold of f1; what exceeds it matches.")
     lambda_: float = Field(0.5, ge=0, le=1_000, alias="lambda")
 
 
@@ -317,8 +319,8 @@ class ScoreRequest(MatchSettings):
     snapshot: str | None = Field(
         None, max_length=100, description="Id of the snapshot that the rows were made from, for the signature."
     )
-    prompts: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{8,64}$")] | None = Field(
-        None, description="Hash of the prompts that a model phrased the rows with, for the signature."
+    prompts: Annotated[str, StringConstraints(pattern=r"^([a-z+]{1,40}-)?[0-9a-f]{8,64}$")] | None = Field(
+        None, description="Set and hash of the prompts that a model phrased the rows with, for the signature."
     )
 
 

@@ -96,7 +96,9 @@ def read_samples(data: Mapping[str, Any]) -> SampleRow:
 
 def aggregate(holding: Holding, row: SampleRow, asked: Any) -> dict[str, Any]:
     """The answer that several responses have in common, by the settings of an `AggregateRequest`."""
-    abstaining = Abstaining(asked.abstaining)
+    abstaining = Abstaining(asked.abstaining or "majority")
+    if abstaining is Abstaining.PASS:
+        raise Problem(422, "request", "abstaining is pass, which is drag's; allowed here: majority, ignore, against")
     method: DragGraph | SelfConsistency
     if asked.method == "drag-graph":
         method = DragGraph(support=asked.support, weigh=asked.weigh, abstaining=abstaining)
@@ -321,7 +323,7 @@ def scores(request: Any, chosen: Matcher, *, most: int, judged: int) -> dict[str
         rejected_rows=len(rejected),
         tiers_hash=hash_of(b"".join(lines)),
         snapshot=(request.snapshot or "unknown")[:SHORT],
-        prompts=(request.prompts or "")[:SHORT],
+        prompts=request.prompts or "",
     )
     return report.to_json() | {
         "items": [item.to_json() for item in report.items],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
@@ -71,8 +72,10 @@ def recorded(path: Path) -> Path:
     lines = [line("answer", {"question": question}, answers) for question, answers in DRAWN.items()]
     for name, answers in ANSWERED.items():
         lines += [line(name, {"question": q}, [one]) for q, one in zip(DRAWN, answers, strict=True)]
-    responses = [said(one).whole for one in DRAWN[ADA]]
-    lines.append(line("drag", {"question": ADA, "responses": responses}, ["Germany."]))
+    for question, answer in ((ADA, "Germany."), (BOB, "Hamburg"), (CYD, "IDK")):
+        read = [said(one) for one in DRAWN[question]]
+        responses = ["IDK" if one.abstains else one.whole for one in read]  # shown to the model, as in the paper
+        lines.append(line("drag", {"question": question, "responses": responses}, [answer]))
     assert set(prompts) == {kind.name for kind in KINDS}
     path.write_text("".join(json.dumps(one) + "\n" for one in lines))
     return path
@@ -116,7 +119,7 @@ def test_methods(
     often = method in ("self-consistency", "drag", "drag-graph")
     assert [len(row["samples"]) for row in found] == [5 if often else 1] * 3  # type: ignore[arg-type]
     record = json.loads((tmp_path / "p.jsonl.run.json").read_text())
-    assert len(record["prompts"]) == 8
+    assert re.fullmatch(r"paper-[0-9a-f]{8}", record["prompts"])
     assert record["model"]["kind"] == "replay"
     assert ("n" in record["sampling"]) == (often or method == "sample")
 

@@ -15,7 +15,7 @@ from abstraction.relations import relation
 from abstraction.rows import read_questions, read_tiered
 from abstraction.rows import write_tiered as write_rows
 from granola.audit.agreement import cohen_kappa, fleiss_kappa, wilson
-from granola.audit.sheets import COLUMNS, draw, read_sheet
+from granola.audit.sheets import COLUMNS, QUESTIONS, draw, read_sheet
 from granola.cli.main import app
 from granola.errors import SheetError, UsageError
 from kg import snapshot
@@ -143,14 +143,14 @@ def test_a_draw_gives_each_kind_of_answer_its_share(tiered: Path) -> None:
         assert all(abs(drawn[kind] - n * size / whole.total()) < 1 for kind, size in whole.items())
 
 
-def filled(path: Path, name: str, marks: list[str]) -> Path:
-    """A sheet whose three columns hold the same marks, a letter an item."""
+def filled(path: Path, name: str, marks: list[str], before: str = "b") -> Path:
+    """A sheet whose columns hold the same marks, a letter an item."""
     out = path / f"{name}.csv"
     with out.open("w", encoding="utf-8", newline="") as stream:
         writer = csv.writer(stream)
         writer.writerow(COLUMNS)
         for number, mark in enumerate(marks, 1):
-            writer.writerow([number, "q", "a", "b", f"tier {number}", "e", mark, mark, mark])
+            writer.writerow([number, "q", "", "a", before, f"tier {number}", "e", *[mark] * len(QUESTIONS)])
     return out
 
 
@@ -162,11 +162,32 @@ def test_rates_of_one_and_of_two_annotators(tmp_path: Path) -> None:
     assert (rate["axis"], rate["errors"], rate["n"], rate["open"]) == ("correct", 2, 9, 1)
     assert rate["kappa"] is None
     _, both = run("--annotated", a, b, "--json")
-    rate = json.loads(both)["rates"][2]
+    rate = json.loads(both)["rates"][-1]
     # Items 3 and 6 are errors, 4 divides them. Eight items have two marks: 7 agree, by chance 6/8·7/8 + 2/8·1/8.
     assert (rate["axis"], rate["errors"], rate["n"], rate["open"], rate["shared"]) == ("granularity", 2, 9, 1, 8)
     assert rate["kappa"] == pytest.approx((7 / 8 - 44 / 64) / (1 - 44 / 64))
     assert "kappa" in run("--annotated", a, b)[1]
+
+
+def test_first_answers_are_drawn_if_asked_for_and_told_apart(tiered: Path, tmp_path: Path) -> None:
+    rows = list(read_tiered(tiered))
+    items = draw(rows, 10**6, seed=3, with_first=True)
+    first = [item for item in items if item.level == 1]
+    assert len(first) == len(rows)
+    assert len(items) == len(rows) + sum(len(level.tiers) for row in rows for level in row.levels[1:])
+    deep = next(item for item in items if item.level == 3)
+    finer = [" | ".join(tier.text for tier in level.tiers) for level in deep.row.levels[:2]]
+    assert deep.before == " > ".join(finer), "all finer levels, not only the one before"
+    asked = next(item for item in items if "Barack Obama" in item.row.question)
+    assert asked.template == asked.row.question.replace("Barack Obama", "[X]")
+    # Of one first answer, which is right, and of one coarser tier, which is wrong on every axis.
+    one = filled(tmp_path, "one", ["1"], before="")
+    text = one.read_text(encoding="utf-8")
+    one.write_text(text + f"2,q,,a,b,t,e{',0' * len(QUESTIONS)}\n", encoding="utf-8")
+    told = json.loads(run("--annotated", one, "--json")[1])
+    assert [(rate["errors"], rate["n"]) for rate in told["rates"]] == [(1, 1)] * len(QUESTIONS)
+    assert [(rate["errors"], rate["n"]) for rate in told["rates_with_first_answers"]] == [(1, 2)] * len(QUESTIONS)
+    assert "< 1 %" in run("--annotated", one)[1], "the paper's figures stand beside"
 
 
 def test_sheets_that_cannot_be_read(tmp_path: Path) -> None:
@@ -183,8 +204,9 @@ def test_sheets_that_cannot_be_read(tmp_path: Path) -> None:
 
 def test_semicolons_of_a_spreadsheet(tmp_path: Path) -> None:
     path = tmp_path / "semi.csv"
-    path.write_text("\ufeff" + ";".join(COLUMNS) + "\n1;q, really;a;b;t;e;1;0;\n", encoding="utf-8")
-    assert read_sheet(path).items == {"1": {"correct": True, "informative": False, "granularity": None}}
+    path.write_text("\ufeff" + ";".join(COLUMNS) + "\n1;q, really;;a;b;t;e;1;0;;\n", encoding="utf-8")
+    marks = {"correct": True, "informative": False, "informative_template": None, "granularity": None}
+    assert read_sheet(path).items == {"1": marks}
 
 
 def test_wilson_by_a_known_example() -> None:

@@ -100,7 +100,7 @@ def test_an_experiment_and_going_on_with_it(run: Run, folder: Path) -> None:
         assert all(row["n"] == "4" and 0 <= float(row["granola_accuracy"]) <= 1 for row in rows)
         assert {row["method"] for row in rows} == {"greedy", "self-consistency", "drag", "drag-graph", "guess"}
         asked = [json.loads(line) for line in log.read_text().splitlines()]
-        samples = sum(n for text, _, n, _ in asked if "<responses>" not in text)
+        samples = sum(n for text, _, n, _ in asked if "Responses:\n- " not in text.rpartition("Question: ")[2])
         assert samples == 4 * (1 + 3)  # greedy, and three samples shared by all methods
 
         # Another one is cut off in its midst, and goes on to the same files without asking again.

@@ -139,5 +139,5 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: py
         assert f"2 questions: {number} rows; 1 not known" in capsys.readouterr().out
         made = [json.loads(line) for line in out.read_text().splitlines()]
         assert len(made) == number
-        assert made[0]["prompt"][0]["role"] == "system"
+        assert made[0]["prompt"][0]["role"] == "user"
         assert made[-1].get("completion", made[-1].get("chosen")) == [{"role": "assistant", "content": "I don't know."}]

@@ -1,0 +1,66 @@
+"""Page views: Wikimedia's files and plain columns, joined to the entities asked about."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+from pathlib import Path
+
+import pytest
+
+from abstraction.rows import TieredRow
+from abstraction.tiers import Level, Tier
+from granola.errors import UsageError
+from granola.page_views import FIELD, read_page_views, with_page_views
+
+WANTED = ("Barack Obama", "Q42", "iPod")
+
+
+@pytest.mark.parametrize(
+    ("text", "views"),
+    [
+        # hourly: project, title, views, bytes; mobile views add up, other wikis do not
+        ("en Barack_Obama 412 0\nen.m Barack_Obama 88 0\nde Barack_Obama 7 0\nen Other 5 0\n", {"Barack Obama": 500}),
+        # complete: wiki, title, page id, device, views, hours; without a page id as well
+        ("en.wikipedia Barack_Obama 534366 desktop 9123 A1B2\nen.wikipedia Barack_Obama mobile-web 77 C1\n"
+         "fr.wikipedia Barack_Obama 1 desktop 5 A1\n", {"Barack Obama": 9200}),
+        ("en IPod 3 0\n", {"IPod": 3}),
+        ("page\tviews\nQ42\t1000\nBarack Obama\t20\n", {"Q42": 1000, "Barack Obama": 20}),
+        ('qid,views\nQ42,5\r\n"Barack Obama",6\r\n', {"Q42": 5, "Barack Obama": 6}),
+    ],
+)  # fmt: skip
+def test_forms(text: str, views: dict[str, int], tmp_path: Path) -> None:
+    for name, packed in (
+        ("v", text.encode()),
+        ("v.gz", gzip.compress(text.encode())),
+        ("v.bz2", bz2.compress(text.encode())),
+    ):
+        (tmp_path / name).write_bytes(packed)
+        assert read_page_views(tmp_path / name, WANTED).views == views
+
+
+def test_hostile_files(tmp_path: Path) -> None:
+    path = tmp_path / "v"
+    path.write_bytes(b"x" * 3_000_000 + b"\nen Barack_Obama 9999999999999999999999 0\nen Barack_Obama 1 0\n\xff\xfe\n")
+    told = read_page_views(path, WANTED)
+    assert told.views == {"Barack Obama": 1}
+    assert (told.lines, told.unread) == (4, 3)
+    path.write_text("nothing here\n")
+    with pytest.raises(UsageError, match="no line tells views"):
+        read_page_views(path, WANTED)
+
+
+def row(number: int, **subject: str) -> TieredRow:
+    levels = (Level(tiers=(Tier(text="x"),)),)
+    return TieredRow(id=str(number), question="q", answers=("x",), levels=levels, question_entity=subject or None)
+
+
+def test_rows_get_the_views_of_the_entity_asked_about(tmp_path: Path) -> None:
+    path = tmp_path / "v.tsv"
+    path.write_text("Q42\t1000\nBarack Obama\t20\n")
+    rows = [row(1, qid="Q42", text="Barack Obama"), row(2, text="barack Obama"), row(3, text="Nobody"), row(4)]
+    told, found = with_page_views(rows, path)
+    assert [one.extra.get(FIELD) for one in told] == [1000, 20, None, None], "the id goes before the name"
+    assert found == 2
+    with pytest.raises(UsageError, match="no row's question_entity has views"):
+        with_page_views(rows[2:], path)
