@@ -10,8 +10,9 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from granola.metrics import Outcome
 from granola.predictions import Prediction
-from granola.scoring import ItemScore, ScoreReport
+from granola.scoring import ScoreReport
 from granola.sweeps import ItemF1
 
 CELLS = ("standard and GRANOLA", "GRANOLA alone", "neither", "IDK")
@@ -25,20 +26,22 @@ class MetaCell:
     n: int
 
 
-def cell_of(item: ItemScore) -> str | None:
-    """The cell of an item, one of CELLS; None where it is unscored."""
-    if item.verdict is None:
-        return None
-    if item.verdict.abstained:
+def cell_of(outcome: Outcome) -> str:
+    """The cell of a scored item, one of CELLS."""
+    if outcome.abstained:
         return CELLS[3]
-    return CELLS[2] if item.verdict.level is None else CELLS[0] if item.verdict.level == 1 else CELLS[1]
+    return CELLS[2] if outcome.level is None else CELLS[0] if outcome.level == 1 else CELLS[1]
 
 
 def meta_table(
     report: ScoreReport, predictions: Mapping[str, Prediction], f1: Sequence[ItemF1] = ()
 ) -> dict[str, dict[str, MetaCell]]:
     """By the name of a score, its mean in every cell: the scores that predictions carry, then token-F1."""
-    cells = {item.id: cell for item in report.items if (cell := cell_of(item)) is not None}
+    cells = {
+        id_: cell_of(outcome)
+        for id_, outcome in zip(report.items.ids, report.items.outcomes(), strict=True)
+        if outcome is not None
+    }
     values: dict[str, dict[str, float]] = {}
     for id_ in cells:
         for name, value in predictions[id_].scores.items():

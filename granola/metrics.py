@@ -51,8 +51,8 @@ class Metric:
     """`adds(outcome)` is what an item adds to the numerator, or None where it is not counted at all.
 
     The score is the mean over the counted items, in `range`; NaN with n = 0 where none is counted.
-    `better` tells the direction; "neither" for a description of behaviour. `by_bits` where an item adds
-    something of its own; the others add the same for the same `Outcome.plain`.
+    `better` tells the direction; "neither" for a description of behaviour. `adds_own` names the field of an outcome
+    that an item adds, None where it adds none; such metrics add the same for the same `Outcome.plain`.
     """
 
     name: str
@@ -61,7 +61,7 @@ class Metric:
     better: Literal["higher", "lower", "neither"]
     source: str
     adds: Callable[[Outcome], float | None]
-    by_bits: bool = False
+    adds_own: Literal["bits", "share"] | None = None
 
     def of(self, counts: Mapping[Outcome, int]) -> tuple[float, int]:
         """(score, number of counted items) of items given as outcome counts."""
@@ -144,7 +144,7 @@ def metrics(lambda_: float = LAMBDA) -> tuple[Metric, ...]:
             better="higher",
             source=f"{content}: mean of bits(level i*) / bits(level 1) over the matched items whose ladders have bits",
             adds=lambda outcome: outcome.share,
-            by_bits=True,
+            adds_own="share",
         ),
         Metric(
             name="bits",
@@ -153,7 +153,7 @@ def metrics(lambda_: float = LAMBDA) -> tuple[Metric, ...]:
             better="higher",
             source=f"{content}: mean of bits(level i*) over the matched items whose ladders have bits",
             adds=lambda outcome: outcome.bits,
-            by_bits=True,
+            adds_own="bits",
         ),
         Metric(
             name="selective_accuracy",
