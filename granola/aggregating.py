@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
+from array import array
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import mul
 from random import Random
-from typing import Any
+from typing import Any, Literal
 
 from granola.graded import Cell
+from granola.items import NO_BITS
 from granola.metrics import Metric, Outcome
 from granola.statistics import Interval, percentile_interval, resamples
 
@@ -61,55 +63,85 @@ def aggregate(
 
     Items are given as (relation, outcome), each None where there is none.
     """
-    named = [(relation or NO_RELATION, outcome) for relation, outcome in items]
-    cells: dict[_Cell, Counter[Outcome]] = {}
-    for relation, outcome in named:
-        if outcome is not None:
-            cells.setdefault((relation, outcome.plain), Counter())[outcome] += 1
-    keys = sorted(cells, key=lambda cell: (_relation_order(cell[0]), cell[1].order))
-    names = sorted({relation for relation, _ in named}, key=_relation_order)
+    cells: dict[tuple[str, int | None, bool, bool], _Cell] = {}
+    unscored = Counter[str]()
+    for given, outcome in items:
+        relation = given or NO_RELATION
+        if outcome is None:
+            unscored[relation] += 1
+            continue
+        place = (relation, outcome.level, outcome.abstained, outcome.gold)
+        if (cell := cells.get(place)) is None:
+            cell = cells[place] = _Cell(relation, outcome.plain)
+        cell.add(outcome)
+    ordered = sorted(cells.values(), key=lambda cell: (_relation_order(cell.relation), cell.outcome.order))
+    names = sorted({cell.relation for cell in ordered} | unscored.keys(), key=_relation_order)
     if names == [NO_RELATION]:
         names = []
-    overall = _Group(chosen, keys, slice(0, len(keys)))
-    groups = {name: _Group(chosen, keys, _place(keys, name)) for name in names}
-    columns = [_Column(metric, keys, cells) for metric in chosen]
+    overall = _Group(chosen, ordered, slice(0, len(ordered)))
+    groups = {name: _Group(chosen, ordered, _place(ordered, name)) for name in names}
+    columns = [_Column(metric, ordered) for metric in chosen]
     macro: dict[str, list[float]] = {metric.name: [] for metric in chosen}
     values = Random(f"{seed}:values")  # a stream of its own, so that bits move no other metric's digits
-    for sample in resamples([cells[cell].total() for cell in keys], times=times, random=Random(seed)):
+    for sample in resamples([cell.n for cell in ordered], times=times, random=Random(seed)):
         for column in columns:
             sums, counted = column.draw(sample, values)
             overall.add(column.name, sums, counted)
             if groups:
                 drawn = [group.add(column.name, sums, counted) for group in groups.values()]
                 macro[column.name].append(_mean(drawn))
-    unscored = Counter(relation for relation, outcome in named if outcome is None)
-    whole = overall.score(cells, unscored.total())
-    scores = {name: group.score(cells, unscored[name]) for name, group in groups.items()}
+    whole = overall.score(unscored.total())
+    scores = {name: group.score(unscored[name]) for name, group in groups.items()}
     return whole, scores, _macro(scores, macro, chosen) if groups else {}
 
 
-_Cell = tuple[str, Outcome]
+class _Cell:
+    """The items of a relation with one outcome: how many, and the bits and shares of those that have them."""
+
+    def __init__(self, relation: str, outcome: Outcome) -> None:
+        self.relation = relation
+        self.outcome = outcome
+        self.n = 0
+        self.bits = array("d")
+        self.share = array("d")  # as many as bits
+
+    def add(self, outcome: Outcome) -> None:
+        """Count an item."""
+        self.n += 1
+        if outcome.bits is not None:
+            self.bits.append(outcome.bits)
+            self.share.append(NO_BITS if outcome.share is None else outcome.share)
+
+    def counts_for(self, metric: Metric) -> bool:
+        """Whether items here have something of their own to add to the metric."""
+        return self.outcome.level is not None or not metric.of_matched
+
+    def own(self, name: Literal["bits", "share"]) -> list[float]:
+        """What items have of their own, in no order."""
+        values = self.bits if name == "bits" else self.share
+        return [value for value in values if value != NO_BITS]
 
 
-def _place(keys: Sequence[_Cell], name: str) -> slice:
+def _place(cells: Sequence[_Cell], name: str) -> slice:
     """Where the cells of a relation stand; they stand together."""
-    own = [index for index, cell in enumerate(keys) if cell[0] == name]
+    own = [index for index, cell in enumerate(cells) if cell.relation == name]
     return slice(own[0], own[-1] + 1) if own else slice(0, 0)
 
 
 class _Column:
     """What each cell of a table adds to a metric, drawn for a table of resampled counts."""
 
-    def __init__(self, metric: Metric, keys: Sequence[_Cell], cells: Mapping[_Cell, Counter[Outcome]]) -> None:
+    def __init__(self, metric: Metric, cells: Sequence[_Cell]) -> None:
         self.name = metric.name
         self._valued: list[Cell | None] = []
         self._adds: list[float] = []
         self._counts: list[bool] = []
-        if metric.by_bits:
-            found = [[metric.adds(outcome) for outcome in cells[key].elements()] for key in keys]
-            self._valued = [Cell(adds) if any(add is not None for add in adds) else None for adds in found]
+        if metric.adds_own is not None:
+            for cell in cells:
+                own = cell.own(metric.adds_own) if cell.counts_for(metric) else []
+                self._valued.append(Cell(own, cell.n) if own else None)
         else:
-            adds = [metric.adds(key[1]) for key in keys]
+            adds = [metric.adds(cell.outcome) for cell in cells]
             self._adds = [add or 0.0 for add in adds]
             self._counts = [add is not None for add in adds]
 
@@ -129,9 +161,9 @@ _NOTHING = (0.0, 0)
 class _Group:
     """The cells in one place of a table of counts: their scores, and the scores of every resampled table."""
 
-    def __init__(self, chosen: Sequence[Metric], keys: Sequence[_Cell], place: slice) -> None:
+    def __init__(self, chosen: Sequence[Metric], cells: Sequence[_Cell], place: slice) -> None:
         self.chosen = chosen
-        self.own = keys[place]
+        self.own = cells[place]
         self.drawn: dict[str, list[float]] = {metric.name: [] for metric in chosen}
         self._place = place
 
@@ -142,16 +174,17 @@ class _Group:
         self.drawn[metric].append(score)
         return score
 
-    def score(self, cells: Mapping[_Cell, Counter[Outcome]], unscored: int) -> GroupScore:
+    def score(self, unscored: int) -> GroupScore:
         """The scores of the real table with the intervals of the resampled ones."""
-        counts = Counter({cell[1]: 0 for cell in self.own})
-        valued: Counter[Outcome] = Counter()
+        counts = Counter[Outcome]()
         for cell in self.own:
-            counts[cell[1]] += cells[cell].total()
-            valued.update(cells[cell])
+            counts[cell.outcome] += cell.n
         estimates = {}
         for metric in self.chosen:
-            value, n = metric.of(valued if metric.by_bits else counts)
+            if metric.adds_own is None:
+                value, n = metric.of(counts)
+            else:
+                value, n = _mean_of_own([cell for cell in self.own if cell.counts_for(metric)], metric.adds_own)
             interval = percentile_interval(self.drawn[metric.name])
             estimates[metric.name] = Estimate(value=value, interval=interval, n=n)
         return GroupScore(
@@ -160,6 +193,22 @@ class _Group:
             estimates=estimates,
             distribution=_distribution(counts, unscored),
         )
+
+
+def _mean_of_own(cells: Sequence[_Cell], name: Literal["bits", "share"]) -> tuple[float, int]:
+    """(mean, n) of what items have of their own, equal items added at once as `Metric.of` does."""
+    total, n = [], 0
+    for level in {cell.outcome.level for cell in cells}:
+        equal = Counter[tuple[float, float]]()
+        for cell in cells:
+            if cell.outcome.level == level:
+                equal.update(zip(cell.bits, cell.share, strict=True))
+        for (bits, share), count in equal.items():
+            value = bits if name == "bits" else share
+            if value != NO_BITS:
+                total.append(value * count)
+                n += count
+    return (math.fsum(total) / n if n else math.nan), n
 
 
 def _distribution(counts: Mapping[Outcome, int], unscored: int) -> dict[str, int]:

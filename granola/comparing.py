@@ -10,14 +10,15 @@ from __future__ import annotations
 import difflib
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from random import Random
 from typing import Any
 
 from granola.errors import MatcherError
-from granola.metrics import Metric
+from granola.items import ItemScores
+from granola.metrics import Metric, Outcome
 from granola.metrics import metrics as every_metric
 from granola.scoring import ScoreReport
 from granola.statistics import RESAMPLES, Interval, binomial, holm, percentile_interval, resamples
@@ -105,11 +106,10 @@ def compare(
 
 
 def _test(metric: Metric, one: ScoreReport, other: ScoreReport, *, times: int, seed: int) -> Difference:
-    theirs = {item.id: item.outcome for item in other.items}
     counts = Counter(
-        (metric.adds(ours), metric.adds(second))
-        for item in one.items
-        if (ours := item.outcome) is not None and (second := theirs.get(item.id)) is not None
+        (metric.adds(first), metric.adds(second))
+        for first, second in _paired(one.items, other.items)
+        if first is not None and second is not None
     )
     ordered = _ordered(counts)
     mirrored = _ordered(Counter({(b, a): n for (a, b), n in counts.items()}))
@@ -133,6 +133,14 @@ def _test(metric: Metric, one: ScoreReport, other: ScoreReport, *, times: int, s
         n=sum(numbers),
         detectable=_detectable(drawn),
     )
+
+
+def _paired(one: ItemScores, other: ItemScores) -> Iterator[tuple[Outcome | None, Outcome | None]]:
+    """What both systems have of every question of the first, in its order."""
+    if one.ids == other.ids:
+        return zip(one.outcomes(), other.outcomes(), strict=True)
+    theirs = dict(zip(other.ids, other.outcomes(), strict=True))
+    return ((outcome, theirs.get(id_)) for id_, outcome in zip(one.ids, one.outcomes(), strict=True))
 
 
 _Adds = tuple[float | None, float | None]

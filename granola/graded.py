@@ -8,6 +8,7 @@ mean and variance of that many draws, inside what is possible.
 from __future__ import annotations
 
 import math
+from array import array
 from collections.abc import Iterable
 from random import Random
 
@@ -17,12 +18,11 @@ DIRECT = 32
 
 
 class Cell:
-    """The values of the items of one cell; None for an item that has none."""
+    """The values of those of the `n` items of one cell that have one."""
 
-    def __init__(self, values: Iterable[float | None]) -> None:
-        given = list(values)
-        self._known = sorted(value for value in given if value is not None)  # whatever order the items came in
-        self._share = len(self._known) / len(given) if given else 0.0
+    def __init__(self, values: Iterable[float], n: int) -> None:
+        self._known = array("d", sorted(values))  # whatever order the items came in
+        self._share = len(self._known) / n if n else 0.0
         if self._known:
             self._low, self._high = min(self._known), max(self._known)
             self._mean = math.fsum(self._known) / len(self._known)

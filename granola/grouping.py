@@ -105,9 +105,8 @@ def _number(value: Any) -> float | None:
 
 def grouped(report: ScoreReport, groups: Mapping[str, str], *, times: int, seed: int) -> dict[str, GroupScore]:
     """The scores of each group, ordered by name, with numbers in names by their size: P19 before P112."""
-    _, found, _ = aggregate(
-        ((groups.get(item.id, NONE), item.outcome) for item in report.items), report.metrics, times=times, seed=seed
-    )
+    of_items = (groups.get(id_, NONE) for id_ in report.items.ids)
+    _, found, _ = aggregate(zip(of_items, report.items.outcomes(), strict=True), report.metrics, times=times, seed=seed)
     if not found:  # all in one group that is called "none"
         found = {NONE: report.overall}
     return {name: found[name] for name in sorted(found, key=_order)}

@@ -7,11 +7,13 @@ each cell of standard and GRANOLA correctness).
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from granola.metrics import Outcome
 from granola.predictions import Prediction
-from granola.scoring import ItemScore, ScoreReport
+from granola.scoring import ScoreReport
 from granola.sweeps import ItemF1
 
 # (right by the standard, right by GRANOLA), in the order of the paper's Table 3; abstentions stand apart. The third is
@@ -27,26 +29,28 @@ class MetaCell:
     n: int
 
 
-def cell_of(item: ItemScore) -> str | None:
-    """The cell of an item, one of CELLS; None where it is unscored."""
-    if item.verdict is None:
-        return None
-    if item.verdict.abstained:
+def cell_of(outcome: Outcome) -> str:
+    """The cell of a scored item, one of CELLS."""
+    if outcome.abstained:
         return CELLS[4]
-    return CELLS[3] if item.verdict.level is None else CELLS[0] if item.verdict.level == 1 else CELLS[1]
+    return CELLS[3] if outcome.level is None else CELLS[0] if outcome.level == 1 else CELLS[1]
 
 
 def cell_counts(report: ScoreReport) -> dict[str, int]:
     """How many scored items stand in each cell."""
-    found = [cell_of(item) for item in report.items]
-    return {cell: found.count(cell) for cell in CELLS}
+    found = Counter(cell_of(outcome) for outcome in report.items.outcomes() if outcome is not None)
+    return {cell: found[cell] for cell in CELLS}
 
 
 def meta_table(
     report: ScoreReport, predictions: Mapping[str, Prediction], f1: Sequence[ItemF1] = ()
 ) -> dict[str, dict[str, MetaCell]]:
     """By the name of a score, its mean in every cell: the scores that predictions carry, then token-F1."""
-    cells = {item.id: cell for item in report.items if (cell := cell_of(item)) is not None}
+    cells = {
+        id_: cell_of(outcome)
+        for id_, outcome in zip(report.items.ids, report.items.outcomes(), strict=True)
+        if outcome is not None
+    }
     values: dict[str, dict[str, float]] = {}
     for id_ in cells:
         for name, value in predictions[id_].scores.items():

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 from granola.errors import MatcherError
 
@@ -22,18 +22,20 @@ class Outcome:
     """What a metric needs of a scored item: its matched level from 1, or None, and whether it abstained.
 
     `bits` is the information content of the matched level, `share` that of the answer's own bits, in [0, 1]; both 0
-    where nothing matched, and None where the ladder has no bits.
+    where nothing matched, and None where the ladder has no bits. `gold` is False where level 1 matched by another name
+    of the answer than the gold answer's own.
     """
 
     level: int | None
     abstained: bool = False
+    gold: bool = True
     bits: float | None = None
     share: float | None = None
 
     @property
     def plain(self) -> Outcome:
         """The outcome without bits, of which there are few."""
-        return Outcome(level=self.level, abstained=self.abstained)
+        return Outcome(level=self.level, abstained=self.abstained, gold=self.gold)
 
     @property
     def name(self) -> str:
@@ -41,9 +43,9 @@ class Outcome:
         return str(self.level) if self.level is not None else "idk" if self.abstained else "wrong"
 
     @property
-    def order(self) -> tuple[bool, int, bool]:
+    def order(self) -> tuple[bool, int, bool, bool]:
         """Sort key: by level, then wrong, then idk."""
-        return (self.level is None, self.level or 0, self.abstained)
+        return (self.level is None, self.level or 0, self.abstained, not self.gold)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -51,8 +53,9 @@ class Metric:
     """`adds(outcome)` is what an item adds to the numerator, or None where it is not counted at all.
 
     The score is the mean over the counted items, in `range`; NaN with n = 0 where none is counted.
-    `better` tells the direction; "neither" for a description of behaviour. `by_bits` where an item adds
-    something of its own; the others add the same for the same `Outcome.plain`.
+    `better` tells the direction; "neither" for a description of behaviour. `adds_own` names the field of an outcome
+    that an item adds, None where it adds none; such metrics add the same for the same `Outcome.plain`. `of_matched`:
+    only matched items have something of their own to add.
     """
 
     name: str
@@ -61,7 +64,8 @@ class Metric:
     better: Literal["higher", "lower", "neither"]
     source: str
     adds: Callable[[Outcome], float | None]
-    by_bits: bool = False
+    adds_own: Literal["bits", "share"] | None = None
+    of_matched: bool = False
 
     def of(self, counts: Mapping[Outcome, int]) -> tuple[float, int]:
         """(score, number of counted items) of items given as outcome counts."""
@@ -75,8 +79,18 @@ def informativeness_weight(level: int, lambda_: float = LAMBDA) -> float:
     return math.exp(-lambda_ * (level - 1))
 
 
-def metrics(lambda_: float = LAMBDA) -> tuple[Metric, ...]:
-    """Every metric in display order. `lambda_` >= 0 weighs informativeness; MatcherError where it is not."""
+Standard = Literal["aliases", "gold"]
+STANDARDS: tuple[Standard, ...] = get_args(Standard)
+
+
+def metrics(lambda_: float = LAMBDA, standard: Standard = "aliases") -> tuple[Metric, ...]:
+    """Every metric in display order. `lambda_` >= 0 weighs informativeness; MatcherError where it is not.
+
+    `standard` says what standard accuracy takes: any name of level 1, or the gold answer's own names alone, as the
+    paper does. The other one is a metric of its own.
+    """
+    if standard not in STANDARDS:
+        raise MatcherError(f"standard is {standard!r}; allowed: {', '.join(STANDARDS)}")
     if not (math.isfinite(lambda_) and lambda_ >= 0):
         raise MatcherError(f"lambda is {lambda_:g}; allowed: 0 (all levels weigh the same) or more")
     share = (0.0, 1.0)
@@ -87,8 +101,12 @@ def metrics(lambda_: float = LAMBDA) -> tuple[Metric, ...]:
     def matched(outcome: Outcome) -> float:
         return float(outcome.level is not None)
 
-    def finest(outcome: Outcome) -> float:
-        return float(outcome.level == 1)
+    def right_at_first(takes: Standard) -> Callable[[Outcome], float]:
+        return lambda outcome: float(outcome.level == 1 and (outcome.gold or takes == "aliases"))
+
+    finest = right_at_first(standard)
+    other: Standard = "gold" if standard == "aliases" else "aliases"
+    takes = {"aliases": "by any name of the answer", "gold": "by the gold answer's own names"}
 
     def weight(outcome: Outcome) -> float:
         return 0.0 if outcome.level is None else informativeness_weight(outcome.level, lambda_)
@@ -113,8 +131,16 @@ def metrics(lambda_: float = LAMBDA) -> tuple[Metric, ...]:
             title="standard accuracy",
             range=share,
             better="higher",
-            source="share of scored items that match level 1; an abstention counts 0",
+            source=f"share of scored items that match level 1 {takes[standard]}; an abstention counts 0",
             adds=finest,
+        ),
+        Metric(
+            name=f"standard_accuracy_{other}",
+            title=f"standard accuracy, {other}",
+            range=share,
+            better="higher",
+            source=f"the same {takes[other]}",
+            adds=right_at_first(other),
         ),
         Metric(
             name="knowledge_evaluation_gap",
@@ -150,7 +176,7 @@ def metrics(lambda_: float = LAMBDA) -> tuple[Metric, ...]:
             source=f"ours; {content}: mean of bits(level i*) / bits(level 1) over the scored items whose ladders have "
             "bits, 0 where nothing matched",
             adds=lambda outcome: outcome.share,
-            by_bits=True,
+            adds_own="share",
         ),
         Metric(
             name="informativeness_bits_matched",
@@ -159,7 +185,8 @@ def metrics(lambda_: float = LAMBDA) -> tuple[Metric, ...]:
             better="higher",
             source="ours: the same over the matched items",
             adds=where_matched(lambda outcome: outcome.share),
-            by_bits=True,
+            adds_own="share",
+            of_matched=True,
         ),
         Metric(
             name="bits",
@@ -169,7 +196,7 @@ def metrics(lambda_: float = LAMBDA) -> tuple[Metric, ...]:
             source=f"ours; {content}: mean of bits(level i*) over the scored items whose ladders have bits, 0 where "
             "nothing matched",
             adds=lambda outcome: outcome.bits,
-            by_bits=True,
+            adds_own="bits",
         ),
         Metric(
             name="bits_matched",
@@ -178,7 +205,8 @@ def metrics(lambda_: float = LAMBDA) -> tuple[Metric, ...]:
             better="higher",
             source="ours: the same over the matched items",
             adds=where_matched(lambda outcome: outcome.bits),
-            by_bits=True,
+            adds_own="bits",
+            of_matched=True,
         ),
         Metric(
             name="selective_accuracy",

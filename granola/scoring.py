@@ -8,17 +8,21 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 from abstraction.rows import TieredRow
 from abstraction.tiers import Level
 from granola.aggregating import Estimate, GroupScore, aggregate
 from granola.errors import MatcherError, PredictionError
-from granola.matching import Matcher, Verdict
+from granola.items import ItemScore, ItemScores
+from granola.matching import Matcher, Verdict, in_language
+from granola.matching.judge import JudgeMatcher
 from granola.matching.many import Case, match_many
-from granola.metrics import LAMBDA, Metric, Outcome, informativeness_weight, metrics
+from granola.metrics import LAMBDA, Metric, Outcome, Standard, informativeness_weight, metrics
+from granola.packed_rows import PackedRows
 from granola.predictions import Prediction, PredictionFile
 from granola.signature import Signature
 from granola.statistics import RESAMPLES
@@ -27,74 +31,27 @@ SHOWN_IDS = 3
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class ItemScore:
-    """One question with one prediction and its verdict; `verdict` is None where there is no prediction.
-
-    `weight` is None where nothing matched; `bits` and `bits_share` are 0 there, and None where the ladder has no bits.
-    """
-
-    id: str
-    relation: str | None
-    prediction: str | None
-    verdict: Verdict | None
-    weight: float | None
-    bits: float | None = None
-    bits_share: float | None = None
-
-    @property
-    def status(self) -> Literal["matched", "wrong", "abstained", "unscored"]:
-        """What became of the item."""
-        if self.verdict is None:
-            return "unscored"
-        if self.verdict.abstained:
-            return "abstained"
-        return "wrong" if self.verdict.level is None else "matched"
-
-    @property
-    def outcome(self) -> Outcome | None:
-        """What the metrics see of the item; None where it is unscored."""
-        if self.verdict is None:
-            return None
-        return Outcome(
-            level=self.verdict.level, abstained=self.verdict.abstained, bits=self.bits, share=self.bits_share
-        )
-
-    def to_json(self) -> dict[str, Any]:
-        """The row of a per-item file; `level`, `rule`, `weight` and bits are null where there is none."""
-        verdict = self.verdict
-        compared = verdict.compared if verdict else None
-        return {
-            "id": self.id,
-            "relation": self.relation,
-            "prediction": self.prediction,
-            "status": self.status,
-            "level": verdict.level if verdict else None,
-            "rule": verdict.rule if verdict else None,
-            "compared": {"prediction": compared.prediction, "tier": compared.tier} if compared else None,
-            "score": verdict.score if verdict else None,
-            "abstained": verdict.abstained if verdict else None,
-            "weight": self.weight,
-            "bits": self.bits,
-            "bits_share": self.bits_share,
-        }
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class ScoreReport:
     """What is said of one prediction file.
 
-    `items` are in the order of the tiered file. `overall` averages over questions (micro); `macro` over the
-    relations' scores, each relation counting the same, and is empty where no row names a relation.
+    `items` are in the order of the tiered file; there are none where they were not to be kept. `overall` averages over
+    questions (micro); `macro` over the relations' scores, each relation counting the same, and is empty where no row
+    names a relation.
     """
 
     system: str
     metrics: tuple[Metric, ...]
-    items: tuple[ItemScore, ...]
+    items: ItemScores
     overall: GroupScore
     relations: Mapping[str, GroupScore]
     macro: Mapping[str, Estimate]
     signature: Signature
     counts: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def questions(self) -> int:
+        """How many there are, scored or not."""
+        return self.overall.n + self.overall.unscored
 
     def to_json(self) -> dict[str, Any]:
         """The machine form, without the items."""
@@ -135,11 +92,11 @@ def score_item(row: TieredRow, prediction: Prediction | None, matcher: Matcher, 
 
     The matcher reads the prediction in the row's "language", its own where the row names none.
     """
-    return next(iter(score_items([row], {} if prediction is None else {row.id: prediction}, matcher, lambda_)))
+    return next(score_items([row], {} if prediction is None else {row.id: prediction}, matcher, lambda_))
 
 
 def score_items(
-    rows: Sequence[TieredRow],
+    rows: Iterable[TieredRow],
     predictions: Mapping[str, Prediction],
     matcher: Matcher,
     lambda_: float,
@@ -147,28 +104,73 @@ def score_items(
     workers: int = 1,
 ) -> Iterator[ItemScore]:
     """The items of all rows in their order, as `score_item`; `workers` processes match."""
-    cases = (
-        Case(prediction=said.text, levels=names_of(row), question=row.question, language=language_of(row))
-        for row in rows
-        if (said := predictions.get(row.id)) is not None
+    return (item for item, _ in _scored(rows, predictions, matcher, lambda_, workers))
+
+
+@dataclass(frozen=True, slots=True)
+class _Waiting:
+    """What is needed of a row once its verdict is there; `said` is None where there will be none."""
+
+    id: str
+    relation: str | None
+    said: Prediction | None
+    levels: Sequence[Level] = ()
+    answers: Sequence[str] = ()
+    question: str = ""
+    language: str | None = None
+
+
+def _scored(
+    rows: Iterable[TieredRow], predictions: Mapping[str, Prediction], matcher: Matcher, lambda_: float, workers: int
+) -> Iterator[tuple[ItemScore, bool]]:
+    """(item, whether its answer has bits) of all rows in their order."""
+    waiting: deque[_Waiting] = deque()
+
+    def cases() -> Iterator[Case]:
+        for row in rows:
+            said = predictions.get(row.id)
+            if said is None:
+                waiting.append(_Waiting(row.id, row.relation, None))
+                continue
+            language = language_of(row)
+            waiting.append(_Waiting(row.id, row.relation, said, row.levels, row.answers, row.question, language))
+            yield Case(prediction=said.text, levels=names_of(row), question=row.question, language=language)
+
+    def unscored() -> Iterator[tuple[ItemScore, bool]]:
+        while waiting and waiting[0].said is None:
+            one = waiting.popleft()
+            yield ItemScore(id=one.id, relation=one.relation, prediction=None, verdict=None, weight=None), False
+
+    for verdict in match_many(matcher, cases(), workers=workers):
+        yield from unscored()
+        one = waiting.popleft()
+        yield _item(one, verdict, lambda_, matcher), told(one.levels, 1)[0] is not None
+    yield from unscored()
+
+
+def _item(one: _Waiting, verdict: Verdict, lambda_: float, matcher: Matcher) -> ItemScore:
+    bits, share = told(one.levels, verdict.level)
+    return ItemScore(
+        id=one.id,
+        relation=one.relation,
+        prediction=one.said.text if one.said else None,
+        verdict=verdict,
+        weight=None if verdict.level is None else informativeness_weight(verdict.level, lambda_),
+        bits=bits,
+        bits_share=share,
+        gold=_by_gold(one, verdict, matcher) if verdict.level == 1 else None,
     )
-    verdicts = match_many(matcher, cases, workers=workers)
-    for row in rows:
-        prediction = predictions.get(row.id)
-        if prediction is None:
-            yield ItemScore(id=row.id, relation=row.relation, prediction=None, verdict=None, weight=None)
-            continue
-        verdict = next(verdicts)
-        bits, share = told(row.levels, verdict.level)
-        yield ItemScore(
-            id=row.id,
-            relation=row.relation,
-            prediction=prediction.text,
-            verdict=verdict,
-            weight=None if verdict.level is None else informativeness_weight(verdict.level, lambda_),
-            bits=bits,
-            bits_share=share,
-        )
+
+
+def _by_gold(one: _Waiting, verdict: Verdict, matcher: Matcher) -> bool:
+    """Whether the answer matches the gold answer's own names; a judge is not asked again."""
+    if set(one.levels[0].names() if one.levels else ()) <= set(one.answers):
+        return True
+    if (verdict.compared and verdict.compared.tier in one.answers) or isinstance(matcher, JudgeMatcher):
+        return True
+    assert one.said is not None
+    reading = in_language(matcher, one.language) if one.language else matcher
+    return reading.match(one.said.text, [list(one.answers)], one.question).level == 1
 
 
 def told(levels: Sequence[Level], number: int | None) -> tuple[float | None, float | None]:
@@ -195,6 +197,7 @@ def score(
     matcher: Matcher,
     *,
     lambda_: float = LAMBDA,
+    standard: Standard = "aliases",
     times: int = RESAMPLES,
     seed: int = 0,
     system: str | None = None,
@@ -205,24 +208,37 @@ def score(
     snapshot: str = "unknown",
     prompts: str = "",
     workers: int = 1,
+    on_item: Callable[[ItemScore], None] | None = None,
+    keep_items: bool = True,
 ) -> ScoreReport:
     """Score one prediction file against tiered rows.
 
-    `times` bootstrap resamples (1 or more) from `seed`; `workers` processes match, to the same digits. A row without a
+    `times` bootstrap resamples (1 or more) from `seed`; `workers` processes match, to the same digits. `on_item` takes
+    every item as soon as it is scored; the report has none where `keep_items` is False. A row without a
     prediction is an error unless `allow_missing`, which leaves it unscored; a prediction without a row is one unless
     `ignore_unknown`. Ids that damaged lines took along (those of `predictions.rejected`, or of `rejected_rows` of the
     tiered file) are explained by them and no error. Raises PredictionError and, for a bad setting, MatcherError.
     """
     check_resamples(times)
-    chosen = metrics(lambda_)
-    kept = rows if isinstance(rows, tuple | list) else list(rows)
+    chosen = metrics(lambda_, standard)
+    kept = rows if isinstance(rows, Sequence) else list(rows)
     missing, unknown = _unmatched(
         kept, predictions, allow_missing=allow_missing, ignore_unknown=ignore_unknown, rejected=rejected_rows
     )
-    items = tuple(score_items(kept, predictions.predictions, matcher, lambda_, workers=workers))
-    overall, relations, macro = aggregate(
-        ((item.relation, item.outcome) for item in items), chosen, times=times, seed=seed
-    )
+    items = ItemScores()
+    with_bits = 0
+
+    def outcomes() -> Iterator[tuple[str | None, Outcome | None]]:
+        nonlocal with_bits
+        for item, has_bits in _scored(kept, predictions.predictions, matcher, lambda_, workers):
+            with_bits += has_bits
+            if on_item is not None:
+                on_item(item)
+            if keep_items:
+                items.append(item)
+            yield item.relation, item.outcome
+
+    overall, relations, macro = aggregate(outcomes(), chosen, times=times, seed=seed)
     return ScoreReport(
         system=system or predictions.name,
         metrics=chosen,
@@ -233,6 +249,7 @@ def score(
         signature=Signature(
             matcher=matcher.signature(),
             lambda_=lambda_,
+            standard=standard,
             tiers=tiers_hash,
             snapshot=snapshot,
             prompts=prompts,
@@ -241,11 +258,7 @@ def score(
             seed=seed,
             missing=missing,
             unknown=unknown,
-            bits=sum(
-                told(row.levels, 1)[0] is not None
-                for row, item in zip(kept, items, strict=True)
-                if item.outcome is not None
-            ),
+            bits=with_bits,
         ),
         counts={
             "rows": len(kept),
@@ -273,9 +286,10 @@ def _unmatched(
     rejected: int,
 ) -> tuple[int, int]:
     """(rows without a prediction, predictions without a row), where that is allowed or explained."""
-    ids = {row.id for row in rows}
-    missing = [row.id for row in rows if row.id not in predictions.predictions]
-    unknown = [id_ for id_ in predictions.predictions if id_ not in ids]
+    ids = rows.ids if isinstance(rows, PackedRows) else [row.id for row in rows]
+    known = set(ids)
+    missing = [id_ for id_ in ids if id_ not in predictions.predictions]
+    unknown = [id_ for id_ in predictions.predictions if id_ not in known]
     lost = [id_ for id_ in missing if id_ not in predictions.rejected_ids]
     nameless = len(predictions.rejected) - len(predictions.rejected_ids)
     faults = []

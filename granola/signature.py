@@ -23,7 +23,8 @@ class Signature:
     `tiers` is the start of the tiered file's SHA-256, `snapshot` that of the id of the snapshot that the
     ladders were made from, `n` the scored questions. `missing` and `unknown` appear only where ids did not fit,
     `bits`, the scored questions whose answer has bits, only where there are any; `prompts`, the set and the hash of
-    those that a model phrased the tiers with, only where one did.
+    those that a model phrased the tiers with, only where one did. `standard` appears where it takes the gold answer's
+    own names alone.
     """
 
     matcher: str
@@ -37,12 +38,14 @@ class Signature:
     unknown: int = 0
     bits: int = 0
     prompts: str = ""
+    standard: str = "aliases"
     version: str = __version__
 
     def __str__(self) -> str:
         parts = [
             f"matcher:{self.matcher}",
             f"lambda:{self.lambda_:g}",
+            *([f"standard:{self.standard}"] if self.standard != "aliases" else []),
             f"tiers:{self.tiers}",
             f"snapshot:{self.snapshot}",
             *([f"prompts:{self.prompts}"] if self.prompts else []),

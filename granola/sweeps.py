@@ -152,25 +152,28 @@ class RiskCoverage:
 
 def risk_coverage(report: ScoreReport, predictions: Mapping[str, Prediction]) -> RiskCoverage | None:
     """The curve of a system; None where no prediction has a confidence."""
-    scored = [item for item in report.items if item.verdict is not None]
-    sure: dict[float, list[bool]] = {}
+    scored = report.overall.n
+    sure: dict[float, list[int]] = {}
     unsure = 0
-    for item in scored:
-        if item.verdict is None or item.verdict.abstained:
+    for id_, outcome in zip(report.items.ids, report.items.outcomes(), strict=True):
+        if outcome is None or outcome.abstained:
             continue
-        said = predictions.get(item.id)
+        said = predictions.get(id_)
         if said is None or said.confidence is None:
             unsure += 1
         else:
-            sure.setdefault(said.confidence, []).append(item.verdict.level is None)
+            told = sure.setdefault(said.confidence, [0, 0])
+            told[0] += 1
+            told[1] += outcome.level is None
     if not sure:
         return None
     points: list[tuple[float, float]] = []
     answered = wrong = 0
     area = 0.0
     for confidence in sorted(sure, reverse=True):
-        answered += len(sure[confidence])
-        wrong += sum(sure[confidence])
-        points.append((answered / len(scored), wrong / answered))
-        area += len(sure[confidence]) * wrong / answered
-    return RiskCoverage(points=tuple(points), area=area / answered, n=len(scored), unsure=unsure)
+        here, wrong_here = sure[confidence]
+        answered += here
+        wrong += wrong_here
+        points.append((answered / scored, wrong / answered))
+        area += here * wrong / answered
+    return RiskCoverage(points=tuple(points), area=area / answered, n=scored, unsure=unsure)

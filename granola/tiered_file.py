@@ -3,32 +3,31 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from abstraction.formats.records import RejectedRow
 from abstraction.rows import TieredRow, read_tiered
-from abstraction.tiers import Level
 from granola.errors import PredictionError
+from granola.packed_rows import PackedRows
 from granola.scoring import language_of
 from granola.signature import prompts_of, short_hash, snapshot_of
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TieredFile:
-    """The rows of a tiered file in order, its rejected rows, and its part of a score's signature."""
+    """The rows of a tiered file in order, its rejected rows, and its part of a score's signature.
 
-    rows: tuple[TieredRow, ...]
+    `languages` are those that rows name, with how many name each.
+    """
+
+    rows: Sequence[TieredRow]
     rejected: tuple[RejectedRow, ...]
+    languages: Mapping[str, int]
     hash: str
     snapshot: str
     prompts: str
-
-    def languages(self) -> Mapping[str, int]:
-        """How many rows name each language."""
-        return Counter(code for row in self.rows if (code := language_of(row)) is not None)
 
 
 def read_tiered_file(path: Path | str, *, name: str | None = None) -> TieredFile:
@@ -37,28 +36,20 @@ def read_tiered_file(path: Path | str, *, name: str | None = None) -> TieredFile
     Raises RowError for an unusable file, PredictionError for one without a good row.
     """
     rejected: list[RejectedRow] = []
-    rows = tuple(_shared(read_tiered(path, on_reject=rejected.append, evidence=False)))
+    rows = PackedRows()
+    spoken = Counter[str]()
+    for row in read_tiered(path, on_reject=rejected.append, evidence=False):
+        rows.append(row)
+        if (code := language_of(row)) is not None:
+            spoken[code] += 1
     if not rows:
         reason = f"; {rejected[0].source}: {rejected[0].reason}" if rejected else ""
         raise PredictionError(f"{name or path} has no tiered row{reason}; make one with granola tiers")
     return TieredFile(
         rows=rows,
         rejected=tuple(rejected),
+        languages=spoken,
         hash=short_hash(path),
         snapshot=snapshot_of(name or path),
         prompts=prompts_of(name or path),
     )
-
-
-def _shared(rows: Iterable[TieredRow]) -> Iterator[TieredRow]:
-    """The rows, equal levels being one object: there are few countries and many questions."""
-    known: dict[Any, Level] = {}
-    for row in rows:
-        yield replace(row, levels=tuple(known.setdefault(_content(level), level) for level in row.levels))
-
-
-def _content(level: Level) -> Any:
-    """What a level is, but for fields that mean nothing here; itself, by identity, where it has such fields."""
-    if level.extra or any(tier.extra for tier in level.tiers):
-        return id(level)
-    return tuple((tier.text, tier.qid, tier.aliases, tier.bits) for tier in level.tiers)

@@ -66,11 +66,11 @@ def write_records(records: Iterable[Mapping[str, Any]], path: Path | str, *, for
         return _write_lines(records, sys.stdout.buffer)
     with atomic_path(path) as temporary:
         if kind == "jsonl":
-            with _opened(temporary, packed=_is_packed(path)) as stream:
+            with opened(temporary, packed=_is_packed(path)) as stream:
                 return _write_lines(records, stream)
         flattened = [_flattened(record) for record in records]
         if kind == "csv":
-            with _opened(temporary, packed=_is_packed(path)) as stream:
+            with opened(temporary, packed=_is_packed(path)) as stream:
                 _write_csv(flattened, stream)
         else:
             _write_parquet(flattened, temporary)
@@ -86,7 +86,7 @@ def _unpacked(path: Path | str) -> Path:
 
 
 @contextmanager
-def _opened(path: Path, *, packed: bool) -> Iterator[BinaryIO]:
+def opened(path: Path, *, packed: bool) -> Iterator[BinaryIO]:
     """A file to write, gzipped without a name or a time in it, so that the same rows give the same bytes."""
     with path.open("wb") as stream:
         if not packed:

@@ -82,7 +82,7 @@ def demo(
             tiers_hash=short_hash(tiers),
             snapshot=snapshot_of(tiers),
         )
-        write_items(report, items)
+        write_items(report.items, items)
         write_run_record(
             items,
             command="demo",

@@ -46,10 +46,11 @@ def score(
             raise UsageError("--out takes a file; the tables or --json go to standard output")
         check_outputs(out, inputs=[tiered, predictions], sides=(REJECTS_SUFFIX, RECORD_SUFFIX), force=force)
         check_format(out)
-    found = score_systems(tiered, [predictions], settings, out=out)
+    if out is None:
+        found = score_systems(tiered, [predictions], settings, keep_items=False)
+    else:
+        found = _scored_into(out, tiered, predictions, settings)
     (report,) = found.reports
-    if out is not None:
-        _write_items(found, out, inputs=[tiered, predictions], settings=settings)
     if report.overall.unscored:
         note(f"{report.overall.unscored} of {count(len(found.rows), 'question')} are unscored")
     if as_json:
@@ -75,31 +76,35 @@ def _print_tables(report: ScoreReport) -> None:
     print(f"signature: {report.signature}")
 
 
-def _write_items(found: Systems, out: Path, *, inputs: list[str], settings: ScoringSettings) -> None:
+def _scored_into(out: Path, tiered: str, predictions: str, settings: ScoringSettings) -> Systems:
+    """The scores, each item written to `out` as soon as it is scored."""
     from granola.cli.output import count, list_rejects, note, removed_on_error
-    from granola.report.items import write_items
+    from granola.cli.systems import score_systems
+    from granola.report.items import writing_items
     from granola.run_record import write_run_record
 
-    (report,) = found.reports
-    rejected = found.rejected
     with removed_on_error(out):
-        write_items(report, out)
+        with writing_items(out) as write:
+            found = score_systems(tiered, [predictions], settings, out=out, on_item=write, keep_items=False)
+        rejected = found.rejected
         listed = list_rejects(out, rejected)
+    (report,) = found.reports
     if rejected:
         note(f"{count(len(rejected), 'rejected row')} listed in {listed}")
     write_run_record(
         out,
         command="score",
         arguments={
-            "tiered": inputs[0],
-            "predictions": inputs[1],
+            "tiered": tiered,
+            "predictions": predictions,
             **settings.to_json(),
             "matcher": report.signature.matcher,
         },
-        inputs=inputs,
+        inputs=[tiered, predictions],
         more={
             "signature": str(report.signature),
             "counts": dict(report.counts),
             "rejected": [row.to_json() for row in rejected],
         },
     )
+    return found

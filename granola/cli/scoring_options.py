@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +42,13 @@ PAGE_VIEWS_OF = typer.Option("en.wikipedia", "--page-views-of", help="The wiki w
 BINS = typer.Option(None, "--bins", help="How many bins --popularity and --page-views make, 1 or more. Default: 5.")
 
 
+class StandardName(StrEnum):
+    """What `--standard` takes."""
+
+    ALIASES = "aliases"
+    GOLD = "gold"
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ScoringSettings:
     """How predictions are scored, as `granola.scoring.score` takes it; `workers` processes match, 1 or more."""
@@ -50,6 +58,7 @@ class ScoringSettings:
     judge: str | None = None
     answers: Path | None = None
     lambda_: float = 0.5
+    standard: str = "aliases"
     seed: int = 0
     resamples: int = 1000
     allow_missing: bool = False
@@ -70,6 +79,12 @@ def _options(
     lambda_: float = typer.Option(
         0.5, "--lambda", help="Informativeness of level k is exp(-lambda (k - 1)); 0 or more."
     ),
+    standard: StandardName = typer.Option(
+        StandardName.ALIASES,
+        "--standard",
+        help="What standard accuracy takes: any name of the answer (aliases), or the gold answer's own names alone, as "
+        "the paper does (gold). The other is a metric beside it.",
+    ),
     seed: int = typer.Option(0, "--seed", help="Seed of the bootstrap and the permutation tests."),
     resamples: int = typer.Option(1000, "--resamples", help="Bootstrap resamples and permutations, 1 or more."),
     allow_missing: bool = typer.Option(
@@ -86,6 +101,7 @@ def _options(
         judge=judge,
         answers=answers,
         lambda_=lambda_,
+        standard=standard.value,
         seed=seed,
         resamples=resamples,
         allow_missing=allow_missing,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +14,7 @@ from granola.cli.scoring_options import ScoringSettings
 
 if TYPE_CHECKING:
     from abstraction.rows import RejectedRow, TieredRow
+    from granola.items import ItemScore
     from granola.predictions import PredictionFile
     from granola.scoring import ScoreReport
     from granola.tiered_file import TieredFile
@@ -44,10 +45,13 @@ def score_systems(
     settings: ScoringSettings,
     *,
     out: Path | None = None,
+    on_item: Callable[[ItemScore], None] | None = None,
+    keep_items: bool = True,
 ) -> Systems:
     """Every system's scores; rejected rows are told on stderr.
 
-    `out` is what a judge's answers are kept beside. Raises UsageError and what `granola.scoring.score` raises.
+    `out` is what a judge's answers are kept beside; `on_item` and `keep_items` as `granola.scoring.score` has them.
+    Raises UsageError and what `granola.scoring.score` raises.
     """
     from granola import scoring
     from granola.cli.output import check_standard_input, readable, report_rejects
@@ -72,7 +76,7 @@ def score_systems(
         inputs=[tiered, *predictions],
     ) as chosen:
         if settings.matcher != "judge":
-            warn_of_answer_languages(read.languages())
+            warn_of_answer_languages(read.languages)
         for name, given in zip(names, files, strict=True):
             report_rejects(given.name, given.rejected)
             judge_ahead(chosen, read.rows, given)
@@ -82,6 +86,7 @@ def score_systems(
                     given,
                     chosen,
                     lambda_=settings.lambda_,
+                    standard="gold" if settings.standard == "gold" else "aliases",
                     times=settings.resamples,
                     seed=settings.seed,
                     system=name,
@@ -92,6 +97,8 @@ def score_systems(
                     snapshot=read.snapshot,
                     prompts=read.prompts,
                     workers=settings.workers,
+                    on_item=on_item,
+                    keep_items=keep_items,
                 )
             )
     return Systems(tiered=read, files=files, reports=reports)

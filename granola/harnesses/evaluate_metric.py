@@ -53,5 +53,5 @@ class Granola(evaluate.Metric):  # type: ignore[misc]  # evaluate may be missing
         )
         verdicts = match_many(chosen, cases)
         counts = Counter(Outcome(level=verdict.level, abstained=verdict.abstained) for verdict in verdicts)
-        scores = {metric.name: metric.of(counts)[0] for metric in metrics(lambda_) if not metric.by_bits}
+        scores = {metric.name: metric.of(counts)[0] for metric in metrics(lambda_) if metric.adds_own is None}
         return {**scores, "signature": chosen.signature()}

@@ -9,10 +9,11 @@ from itertools import islice
 from random import Random
 
 from abstraction.rows import TieredRow
+from granola.items import ItemScore
 from granola.matching import F1Matcher, Matcher, RulesMatcher, Verdict, in_language, squad
 from granola.predictions import PredictionFile
 from granola.report.table import Table, Value
-from granola.scoring import ItemScore, ScoreReport, language_of, names_of
+from granola.scoring import ScoreReport, language_of, names_of
 
 EXAMPLES = 8
 _Found = tuple[TieredRow, ItemScore, Verdict]

@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
-import gzip
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import orjson
 
-from granola.scoring import ScoreReport
+from abstraction.formats.writing import opened
+from granola.items import ItemScore
 from kg.files import atomic_path
 
 
-def write_items(report: ScoreReport, out: Path | str) -> None:
-    """Write the items of a report to `out`, whole or not at all, packed where it ends in .gz."""
-    with atomic_path(out) as temporary, temporary.open("wb") as stream:
-        lines = b"".join(orjson.dumps(item.to_json(), option=orjson.OPT_APPEND_NEWLINE) for item in report.items)
-        stream.write(gzip.compress(lines, mtime=0) if str(out).endswith(".gz") else lines)
+def write_items(items: Iterable[ItemScore], out: Path | str) -> None:
+    """Write items to `out`, whole or not at all, packed where it ends in .gz."""
+    with writing_items(out) as write:
+        for item in items:
+            write(item)
+
+
+@contextmanager
+def writing_items(out: Path | str) -> Iterator[Callable[[ItemScore], None]]:
+    """What writes one item after the other; `out` is there once the block has ended well."""
+    with atomic_path(out) as temporary, opened(temporary, packed=str(out).endswith(".gz")) as stream:
+
+        def write(item: ItemScore) -> None:
+            stream.write(orjson.dumps(item.to_json(), option=orjson.OPT_APPEND_NEWLINE))
+
+        yield write

@@ -15,6 +15,7 @@ from typing import Any
 
 from abstraction.rows import TieredRow
 from granola.aggregating import NO_RELATION, Estimate
+from granola.items import ItemScore
 from granola.report.ladder_html import ladder, outcome_chip
 from granola.report.tables import (
     DASH,
@@ -26,7 +27,7 @@ from granola.report.tables import (
     relation_title,
     share,
 )
-from granola.scoring import ItemScore, ScoreReport
+from granola.scoring import ScoreReport
 
 _SLOT = re.compile(r"\{\{(\w+)\}\}")
 
@@ -44,7 +45,7 @@ def render(
     snapshot's, for the footer.
     """
     for report in reports:
-        if [item.id for item in report.items] != [row.id for row in rows]:
+        if report.items.ids != [row.id for row in rows]:
             raise ValueError(f"report {report.system!r} is not on these rows; score the same tiered file")
     folder = files("granola.report")
     script = folder.joinpath("page.js").read_text(encoding="utf-8")
@@ -127,7 +128,7 @@ def _distribution(reports: Sequence[ScoreReport]) -> str:
         )
         legend = " ".join(
             f'<span><span class="chip {_shade(column)}">{"level " if column.isdigit() else ""}{column}</span> '
-            f"{share(count, len(report.items))}</span>"
+            f"{share(count, report.questions)}</span>"
             for column, count in counts
             if count
         )

@@ -147,7 +147,7 @@ def distribution(study: Study, figure: Figure) -> bool:
     axes = figure.add_subplot()
     left = [0.0] * len(study.names)
     for column in distribution_columns(study.reports):
-        shares = [r.overall.distribution.get(column, 0) / max(1, len(r.items)) for r in study.reports]
+        shares = [r.overall.distribution.get(column, 0) / max(1, r.questions) for r in study.reports]
         if not any(shares):
             continue
         level = int(column) if column.isdigit() else 0

@@ -86,7 +86,12 @@ class Study:
         if self.coloured is not None:
             told = self.files[index].predictions
             return {i: said.scores[self.coloured] for i, said in told.items() if self.coloured in said.scores}
-        return {item.id: item.weight or 0.0 for item in self.reports[index].items if item.verdict is not None}
+        items = self.reports[index].items
+        return {
+            id_: informativeness_weight(outcome.level, self.lambda_) if outcome.level else 0.0
+            for id_, outcome in zip(items.ids, items.outcomes(), strict=True)
+            if outcome is not None
+        }
 
     @cached_property
     def lambdas(self) -> list[list[LambdaPoint]]:

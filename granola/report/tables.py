@@ -112,7 +112,7 @@ def distribution_table(reports: Sequence[ScoreReport]) -> Table:
         table.add_column(f"level {column}" if column.isdigit() else column, justify="right")
     for report in reports:
         found = report.overall.distribution
-        table.add_row(report.system, *(share(found.get(c, 0), len(report.items)) for c in columns))
+        table.add_row(report.system, *(share(found.get(c, 0), report.questions) for c in columns))
     return table
 
 

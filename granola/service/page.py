@@ -24,10 +24,11 @@ from abstraction.relations import table as relation_table
 from abstraction.rows import TieredRow, granola_columns
 from abstraction.tiers import Abstention, Tier
 from granola import __version__
+from granola.items import ItemScore
 from granola.predictions import Prediction, PredictionFile
 from granola.report.ladder_html import SHOWN_ALIASES, address, outcome_chip
 from granola.report.tables import interval, number
-from granola.scoring import ItemScore, ScoreReport, score
+from granola.scoring import ScoreReport, score
 from granola.service import page_evidence, work
 from granola.service.entities import set_aside
 from granola.service.examples import Example

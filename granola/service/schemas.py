@@ -297,6 +297,7 @@ class Item(BaseModel):
     weight: float | None
     bits: float | None
     bits_share: float | None
+    gold: bool | None = Field(description="Whether level 1 matched by the gold answer's own names.")
 
 
 class MatchAnswer(BaseModel):

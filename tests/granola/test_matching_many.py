@@ -76,7 +76,7 @@ def test_equal_levels_are_one_object_and_levels_with_fields_of_their_own_stay(tm
     assert first.levels[1] is second.levels[1]
     assert first.levels[2] is not second.levels[2]
     assert second.levels[2].extra == {"x": 1}
-    assert read.languages() == {"de": 2}
+    assert read.languages == {"de": 2}
 
 
 def test_a_file_without_a_row_is_told(tmp_path: Path) -> None:

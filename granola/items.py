@@ -1,0 +1,165 @@
+"""What became of each question: an item, and the items of a report in little memory."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, overload
+
+from granola.matching.verdict import Comparison, Verdict
+from granola.metrics import Outcome
+from granola.packed import Packed
+
+_WRONG, _ABSTAINED, _UNSCORED, _ALIAS = 0, -1, -2, -3  # in place of a level; the last for level 1 by another name
+NO_BITS = -1.0  # in arrays of bits, which are never below zero
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ItemScore:
+    """One question with one prediction and its verdict; `verdict` is None where there is no prediction.
+
+    `weight` is None where nothing matched; `bits` and `bits_share` are 0 there, and None where the ladder has no bits.
+    `gold`: whether level 1 matched by the gold answer's own names; None where another level did, or none.
+    """
+
+    id: str
+    relation: str | None
+    prediction: str | None
+    verdict: Verdict | None
+    weight: float | None
+    bits: float | None = None
+    bits_share: float | None = None
+    gold: bool | None = None
+
+    @property
+    def status(self) -> Literal["matched", "wrong", "abstained", "unscored"]:
+        """What became of the item."""
+        if self.verdict is None:
+            return "unscored"
+        if self.verdict.abstained:
+            return "abstained"
+        return "wrong" if self.verdict.level is None else "matched"
+
+    @property
+    def outcome(self) -> Outcome | None:
+        """What the metrics see of the item; None where it is unscored."""
+        if self.verdict is None:
+            return None
+        return Outcome(
+            level=self.verdict.level,
+            abstained=self.verdict.abstained,
+            gold=self.gold is not False,
+            bits=self.bits,
+            share=self.bits_share,
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """The row of a per-item file; `level`, `rule`, `weight` and bits are null where there is none."""
+        verdict = self.verdict
+        compared = verdict.compared if verdict else None
+        return {
+            "id": self.id,
+            "relation": self.relation,
+            "prediction": self.prediction,
+            "status": self.status,
+            "level": verdict.level if verdict else None,
+            "rule": verdict.rule if verdict else None,
+            "compared": {"prediction": compared.prediction, "tier": compared.tier} if compared else None,
+            "score": verdict.score if verdict else None,
+            "abstained": verdict.abstained if verdict else None,
+            "weight": self.weight,
+            "bits": self.bits,
+            "bits_share": self.bits_share,
+            "gold": self.gold,
+        }
+
+
+class ItemScores(Sequence[ItemScore]):
+    """Items in the order of the rows, packed; each is made anew when it is read.
+
+    `ids` and `outcomes` tell what is most often asked without unpacking any.
+    """
+
+    def __init__(self) -> None:
+        self.ids: list[str] = []
+        self._levels = array("l")
+        self._bits = array("d")
+        self._shares = array("d")
+        self._packed: Packed[ItemScore] = Packed(_packed, _unpacked)
+
+    def append(self, item: ItemScore) -> None:
+        """Put an item behind the others."""
+        verdict = item.verdict
+        level = _UNSCORED if verdict is None else _ABSTAINED if verdict.abstained else verdict.level or _WRONG
+        level = _ALIAS if item.gold is False else level
+        self.ids.append(item.id)
+        self._levels.append(level)
+        self._bits.append(NO_BITS if item.bits is None else item.bits)
+        self._shares.append(NO_BITS if item.bits_share is None else item.bits_share)
+        self._packed.append(item)
+
+    def outcomes(self) -> Iterator[Outcome | None]:
+        """What the metrics see of every item, in order; None where it is unscored."""
+        plain = {level: _outcome(level) for level in set(self._levels)}
+        for level, bits, share in zip(self._levels, self._bits, self._shares, strict=True):
+            yield plain[level] if bits == NO_BITS else _outcome(level, bits, None if share == NO_BITS else share)
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @overload
+    def __getitem__(self, index: int) -> ItemScore: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[ItemScore]: ...
+    def __getitem__(self, index: int | slice) -> ItemScore | list[ItemScore]:
+        return self._packed[index]
+
+    def __iter__(self) -> Iterator[ItemScore]:
+        return iter(self._packed)
+
+    def __eq__(self, other: object) -> bool:
+        return self._packed == (other._packed if isinstance(other, ItemScores) else other)
+
+    __hash__ = None  # type: ignore[assignment]  # it grows
+
+
+def _outcome(level: int, bits: float | None = None, share: float | None = None) -> Outcome | None:
+    if level == _UNSCORED:
+        return None
+    if level == _ALIAS:
+        return Outcome(level=1, gold=False, bits=bits, share=share)
+    return Outcome(level=level if level > 0 else None, abstained=level == _ABSTAINED, bits=bits, share=share)
+
+
+def _packed(item: ItemScore) -> tuple[Any, ...]:
+    verdict = item.verdict
+    said = None
+    if verdict is not None:
+        compared = verdict.compared
+        said = (
+            verdict.level,
+            verdict.rule,
+            (compared.prediction, compared.tier) if compared else None,
+            verdict.abstained,
+            verdict.score,
+        )
+    return item.id, item.relation, item.prediction, said, item.weight, item.bits, item.bits_share, item.gold
+
+
+def _unpacked(data: tuple[Any, ...]) -> ItemScore:
+    id_, relation, prediction, said, weight, bits, share, gold = data
+    verdict = None
+    if said is not None:
+        level, rule, compared, abstained, score = said
+        verdict = Verdict(
+            level=level,
+            rule=rule,
+            compared=Comparison(prediction=compared[0], tier=compared[1]) if compared else None,
+            abstained=abstained,
+            score=score,
+        )
+    return ItemScore(
+        id=id_, relation=relation, prediction=prediction, verdict=verdict, weight=weight, bits=bits, bits_share=share,
+        gold=gold,
+    )  # fmt: skip
