@@ -62,7 +62,7 @@ def judges() -> dict[str, Callable[[Row], bool]]:
 
     return {
         "em": by("em"),
-        **{f"f1 >= {tau:g}": by("f1", tau=tau) for tau in THRESHOLDS},
+        **{f"f1 > {tau:g}": by("f1", tau=tau) for tau in THRESHOLDS},
         "containment": lambda row: contained(row["prediction"], row["answers"]),
         "rules": by("rules"),
     }
@@ -108,7 +108,7 @@ def main() -> None:
 def by_length(rows: Sequence[Row]) -> None:
     """Kappa of token-F1 and of rules, with its interval, where the answer judged has so many words."""
     print("all, by the words of the answer judged")
-    judged = {name: judge for name, judge in judges().items() if name in ("f1 >= 0.5", "rules")}
+    judged = {name: judge for name, judge in judges().items() if name in ("f1 > 0.3", "rules")}
     for title, least, most in (("one", 1, 1), ("two or three", 2, 3), ("four to ten", 4, 10), ("more", 11, 10**6)):
         part = [row for row in rows if least <= len(squad.tokens(row["prediction"])) <= most]
         told = []

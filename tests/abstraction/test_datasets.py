@@ -25,7 +25,8 @@ def test_a_dataset_has_every_row_somewhere_and_counts_that_add_up(tmp_path: Path
     assert dropped == {"d": ("several-answers", "several answers"), "c": ("missing-answers", "no-link")}
     counts = made.cleaner.counts
     assert (counts[Step.SEVERAL_ANSWERS].rows, counts[Step.MISSING_ANSWERS].rows) == (5, 4)
-    assert counts[Step.INCONSISTENT_DESCRIPTIONS].unjudged == 3
+    assert counts[Step.INCONSISTENT_DESCRIPTIONS].unjudged == 4  # taken before the row without an answer goes
+    assert [counts[step].rows for step in (Step.DUPLICATE_ANSWERS, Step.TRIVIAL_ANSWERS)] == [3, 3]
     assert made.statistics.rows == 3
     assert made.statistics.by_answers() == {4: 2, 3: 1}
     record = json.loads((tmp_path / "out" / "build.json").read_text())
@@ -96,6 +97,9 @@ def test_the_card_tells_what_was_and_what_was_not_done(tmp_path: Path) -> None:
     assert 'path: "data/test.jsonl"' in front
     assert "| rows | 3 | 12,452 |" in text
     assert "| rows with 4 or more answers | 66.7 % | about 15 % |" in text
+    assert "| answers a row, mean | 3.67 | 2.9 |" in text  # (4 + 4 + 3) / 3
+    # 1409 / 14830 = 0.0950, 2378 / 14830 = 0.1604
+    assert "1,409 of 14,830 (9.5 %) by the score, 2,378 of 14,830 (16.0 %) by all steps together" in text
     assert "not applied" in text
     assert "no model was asked" in text
 

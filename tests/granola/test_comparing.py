@@ -210,11 +210,11 @@ def test_groups_by_any_field() -> None:
 def test_a_sweep_of_thresholds_is_what_f1_says() -> None:
     said = predictions("123w-1")
     items = item_f1(rows(6), said)
-    for point in tau_sweep(items, (0.3, 0.5, 1.0)):
+    for point in tau_sweep(items, (0.0, 0.3, 0.5, 0.95)):
         report = score(rows(6), PredictionFile(name="x", predictions=said), matcher("f1", tau=point.tau), times=1)
         values = {name: e.value for name, e in report.overall.estimates.items()}
-        assert point.standard == pytest.approx(values["standard_accuracy"])
-        assert point.granola == pytest.approx(values["granola_accuracy"])
+        assert point.standard == pytest.approx(values["selective_standard_accuracy"])
+        assert point.granola == pytest.approx(values["selective_accuracy"])
         assert point.informativeness == pytest.approx(values["informativeness"])
 
 
@@ -224,16 +224,19 @@ def test_an_answer_of_token_f1_abstains_in_the_language_of_its_row() -> None:
     assert [item.abstained for row in (german, *rows(1)) for item in item_f1([row], told)] == [True, False]
 
 
-def test_a_sweep_of_lambda_falls_from_one() -> None:
+def test_a_sweep_of_lambda_falls_from_the_share_of_right_answers() -> None:
     points = lambda_sweep(scored("123w-"))
     values = [point.informativeness for point in points]
-    assert values[0] == 1.0
+    assert values[0] == 3 / 5
     assert values == sorted(values, reverse=True)
-    assert [point.informativeness_all for point in points] == pytest.approx([value * 3 / 5 for value in values])
-    (half,) = lambda_sweep(scored("12"), [0.5])
-    assert half.informativeness == pytest.approx((1 + math.exp(-0.5)) / 2)
+    matched = [point.informativeness_matched for point in points]
+    assert matched[0] == 1.0
+    assert matched == pytest.approx([value * 5 / 3 for value in values])
+    (half,) = lambda_sweep(scored("12w-"), [0.5])
+    assert half.informativeness == pytest.approx((1 + math.exp(-0.5)) / 4)
+    assert half.informativeness_matched == pytest.approx((1 + math.exp(-0.5)) / 2)
     assert lambda_sweep(scored("w-"), [0.5])[0].to_json() == {
-        "lambda": 0.5, "informativeness": None, "informativeness_all": 0.0,
+        "lambda": 0.5, "informativeness": 0.0, "informativeness_matched": None,
     }  # fmt: skip
 
 
@@ -255,10 +258,12 @@ def test_another_metrics_mean_in_every_cell() -> None:
     told = predictions("112w-", bleurt=[1.0, 0.5, 0.25, 0.125, 0.0])
     report = score(rows(5), PredictionFile(name="x", predictions=told), matcher("rules"), times=1)
     table = meta_table(report, told, item_f1(rows(5), told))
-    assert [table["bleurt"][cell].mean for cell in CELLS] == [0.75, 0.25, 0.125, 0.0]
-    assert [table["bleurt"][cell].n for cell in CELLS] == [2, 1, 1, 1]
-    assert table["token-F1, GRANOLA"]["GRANOLA alone"].mean == 1.0
-    assert table["token-F1, standard"]["GRANOLA alone"].mean == 0.0
+    means = {cell: table["bleurt"][cell].mean for cell in CELLS}
+    assert math.isnan(means.pop("yes, no"))  # what matches level 1 matches a level
+    assert means == {"yes, yes": 0.75, "no, yes": 0.25, "no, no": 0.125, "IDK": 0.0}
+    assert [table["bleurt"][cell].n for cell in CELLS] == [2, 1, 0, 1, 1]
+    assert table["token-F1, GRANOLA"]["no, yes"].mean == 1.0
+    assert table["token-F1, standard"]["no, yes"].mean == 0.0
 
 
 def test_predictions_carry_confidence_and_scores(tmp_path: Path) -> None:

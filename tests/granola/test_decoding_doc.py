@@ -35,7 +35,7 @@ def test_the_example_gives_what_the_page_shows(
     for question, prediction, explanation in rows:
         assert (found[question]["prediction"], found[question]["explanation"]) == (prediction, explanation)
     capsys.readouterr()
-    metrics = ("granola_accuracy", "standard_accuracy", "informativeness", "coverage")
+    metrics = ("selective_accuracy", "selective_standard_accuracy", "informativeness", "coverage")
     scores = re.findall(r"^\| `(\w+)\.jsonl` \| (.*) \|$", PAGE, re.MULTILINE)
     assert [name for name, _ in scores] == ["majority", "most", "all"]
     for name, shown in scores:

@@ -11,7 +11,7 @@ from granola.grouping import by_bins, grouped
 from granola.matching import matcher
 from granola.predictions import read_predictions
 from granola.report.curve_figures import weights
-from granola.report.score_figures import popularity, relations, tradeoff
+from granola.report.score_figures import gap, popularity, relations, tradeoff
 from granola.report.study import Study
 from granola.scoring import score
 from granola.tiered_file import read_tiered_file
@@ -50,20 +50,48 @@ def bars(axes, across: int) -> set[tuple[float, float]]:  # type: ignore[no-unty
     }  # fmt: skip
 
 
-def test_scores_by_popularity_and_relation_have_their_intervals(study: Study) -> None:
-    both = ("standard_accuracy", "granola_accuracy")
+BOTH = ("selective_standard_accuracy", "selective_accuracy")
+
+
+def points(axes) -> list[tuple[float, float]]:  # type: ignore[no-untyped-def]
+    """Where a mark stands that is no part of a line."""
+    return [
+        (float(line.get_xdata()[0]), float(line.get_ydata()[0]))
+        for line in axes.lines
+        if line.get_linestyle() == "None"
+    ]
+
+
+def test_scores_by_popularity_have_their_intervals(study: Study) -> None:
     figure = matplotlib_figure.Figure()
     assert popularity(study, figure, "popularity")
     groups = [group for by_bin in study.popularity["popularity"] for group in by_bin.values()]
     assert bars(figure.axes[0], 1) == {
-        (e.interval.low, e.interval.high) for group in groups for e in (group.estimates[k] for k in both)
+        (e.interval.low, e.interval.high) for group in groups for e in (group.estimates[k] for k in BOTH)
     }
+
+
+# Figure 5: 24 of 40 right and nothing coarser; 6 of 40 at level 1 and 34 coarser. Figure 10 likewise, by relation.
+def test_the_gap_is_the_height_above_the_diagonal(study: Study) -> None:
+    figure = matplotlib_figure.Figure()
+    assert gap(study, figure)
+    (axes,) = figure.axes
+    assert points(axes) == [(0.6, 0.6), (0.15, 1.0)]
+    estimates = [[report.overall.estimates[key] for key in BOTH] for report in study.reports]
+    assert bars(axes, 0) >= {(one.interval.low, one.interval.high) for one, _ in estimates}
+    assert bars(axes, 1) >= {(other.interval.low, other.interval.high) for _, other in estimates}
+    drawn = {tuple(map(tuple, line.get_xydata())) for line in axes.lines if line.get_linestyle() != "None"}
+    assert drawn == {((0, 0), (1, 1)), ((0, 0.05), (0.95, 1)), ((0, 0.2), (0.8, 1))}
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("standard accuracy", "GRANOLA accuracy")
+
+
+def test_relations_are_points_in_a_panel_for_each_system(study: Study) -> None:
     figure = matplotlib_figure.Figure()
     assert relations(study, figure)
-    groups = [group for report in study.reports for group in report.relations.values()]
-    assert bars(figure.axes[0], 0) == {
-        (e.interval.low, e.interval.high) for group in groups for e in (group.estimates[k] for k in both)
-    }
+    assert len(figure.axes) == len(study.reports) == 2
+    for axes, report in zip(figure.axes, study.reports, strict=True):
+        expected = [tuple(group.estimates[key].value for key in BOTH) for group in report.relations.values()]
+        assert sorted(points(axes)) == sorted({(round(x, 2), round(y, 2)) for x, y in expected})
 
 
 def test_levels_are_told_apart_without_colour(study: Study) -> None:

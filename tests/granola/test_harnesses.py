@@ -38,7 +38,7 @@ def test_graded_scores_are_not_cut_to_right_and_wrong(systems: Path) -> None:
     one = graded(matcher("rules").match("Yunnan", levels))
     assert one["granola_accuracy"] == 1.0
     assert one["standard_accuracy"] == 0.0
-    assert 0 < one["informativeness_all"] < 1
+    assert 0 < one["informativeness"] < 1
     assert set(graded(matcher("rules").match("IDK", levels)).values()) == {0.0}
 
 
@@ -90,7 +90,7 @@ def test_lm_evaluation_harness(systems: Path) -> None:
     results = found["results"]["granola"]
     for name, value in expected(tiered).items():
         assert results[f"{name},none"] == pytest.approx(value)
-    assert 0 < results["informativeness_all,none"] < results["granola_accuracy,none"]
+    assert 0 < results["informativeness,none"] < results["granola_accuracy,none"]
 
 
 def test_inspect_ai(systems: Path, tmp_path: Path) -> None:
@@ -143,4 +143,4 @@ def test_evaluate(systems: Path, tmp_path: Path) -> None:
     found = metric.compute(**asked, questions=[row.question for row in rows])
     assert {name: found[name] for name in SCORES} == pytest.approx(expected(tiered))
     assert found["signature"] == "rules"
-    assert metric.compute(**asked, matcher="f1", tau=1.0)["signature"] == "f1|tau:1"
+    assert metric.compute(**asked, matcher="f1", tau=0.9)["signature"] == "f1|tau:>0.9"

@@ -59,14 +59,18 @@ def test_em_on_the_papers_example(prediction: str, level: int | None) -> None:
     ("prediction", "tau", "level"),
     [
         ("August 1961", 0.9, 2),
-        ("August 1961", 0.8, 1),  # F1 with level 1 is exactly 0.8, and the comparison is >=
-        ("1961", 0.5, 1),  # exactly 0.5: the finest level that reaches the threshold, not the best
-        ("1961", 0.51, 2),  # 2 * 1 / (1 + 2)
+        ("August 1961", 0.8, 2),  # F1 with level 1 is exactly 0.8, and is to exceed the threshold
+        ("August 1961", 0.79, 1),
+        ("1961", 0.49, 1),  # 0.5 with level 1: the finest level that exceeds the threshold, not the best
+        ("1961", 0.5, 2),  # 2 * 1 / (1 + 2) with level 2
         ("1961", 0.7, 3),
+        ("1961", 0.99, 3),
         ("July 1962", 0.5, None),
+        ("July 1962", 0.0, None),  # nothing in common is not above 0
+        ("March 1961", 0.0, 1),
     ],
 )
-def test_f1_takes_the_finest_level_at_or_above_the_threshold(prediction: str, tau: float, level: int | None) -> None:
+def test_f1_takes_the_finest_level_above_the_threshold(prediction: str, tau: float, level: int | None) -> None:
     assert F1Matcher(tau=tau).match(prediction, OBAMA).level == level
 
 
@@ -89,10 +93,10 @@ def test_every_matcher_knows_an_abstention_and_an_exact_answer(name: str) -> Non
 
 
 def test_matchers_are_values_with_a_name_and_a_signature() -> None:
-    assert matcher("f1") == F1Matcher(tau=0.5)
+    assert matcher("f1") == F1Matcher(tau=0.3)
     assert matcher("f1", tau=0.7) != matcher("f1")
     assert matcher("rules") == RulesMatcher()
-    assert [matcher(name).signature() for name in ("em", "f1", "rules")] == ["em", "f1|tau:0.5", "rules"]
+    assert [matcher(name).signature() for name in ("em", "f1", "rules")] == ["em", "f1|tau:>0.3", "rules"]
 
 
 @pytest.mark.parametrize(
@@ -101,9 +105,9 @@ def test_matchers_are_values_with_a_name_and_a_signature() -> None:
         ("rule", None, "did you mean 'rules'"),
         ("F1", None, "did you mean 'f1'"),
         ("bertscore", None, "there are em, f1, judge, rules"),
-        ("f1", 0.0, "allowed: above 0 and at most 1"),
-        ("f1", 1.5, "allowed: above 0 and at most 1"),
-        ("f1", float("nan"), "allowed: above 0 and at most 1"),
+        ("f1", 1.0, "tau is 1; allowed: 0 and more, below 1"),
+        ("f1", -0.1, "allowed: 0 and more, below 1"),
+        ("f1", float("nan"), "allowed: 0 and more, below 1"),
         ("rules", 0.5, "has no threshold"),
         ("judge", None, "name one with --judge"),
     ],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from dataclasses import replace
 from itertools import pairwise
 from random import Random
 
@@ -23,19 +24,22 @@ def level(number: int) -> Outcome:
     return Outcome(level=number)
 
 
-# Ten items: three at level 1, two at level 2, one at level 3, two wrong, two abstained. Of the six that match, one of
-# level 1 and that of level 3 have bits; half of the answer's bits are left at level 3.
+# Ten items: three at level 1, two at level 2, one at level 3, two wrong, two abstained. Four ladders have bits: one of
+# level 1, that of level 3 (half of the answer's bits are left there), one of the wrong answers, one of the abstentions.
 FULL, HALF = Outcome(level=1, bits=12.0, share=1.0), Outcome(level=3, bits=4.0, share=0.5)
-TEN = {FULL: 1, level(1): 2, level(2): 2, HALF: 1, WRONG: 2, IDK: 2}
+MISSED, DECLINED = replace(WRONG, bits=0.0, share=0.0), replace(IDK, bits=0.0, share=0.0)
+TEN = {FULL: 1, level(1): 2, level(2): 2, HALF: 1, WRONG: 1, MISSED: 1, IDK: 1, DECLINED: 1}
 E1, E2 = math.exp(-0.5), math.exp(-1.0)
 BY_HAND = {
     "granola_accuracy": (6 / 10, 10),
     "standard_accuracy": (3 / 10, 10),
-    "knowledge_evaluation_gap": (3 / 10, 10),
-    "informativeness": ((3 + 2 * E1 + E2) / 6, 6),
-    "informativeness_all": ((3 + 2 * E1 + E2) / 10, 10),
-    "informativeness_bits": (1.5 / 2, 2),
-    "bits": (16 / 2, 2),
+    "knowledge_evaluation_gap": (3 / 8, 8),  # (6 - 3) of the 8 that did not abstain
+    "informativeness": ((3 + 2 * E1 + E2) / 10, 10),
+    "informativeness_matched": ((3 + 2 * E1 + E2) / 6, 6),
+    "informativeness_bits": ((1 + 0.5 + 0 + 0) / 4, 4),
+    "informativeness_bits_matched": ((1 + 0.5) / 2, 2),
+    "bits": ((12 + 4 + 0 + 0) / 4, 4),
+    "bits_matched": ((12 + 4) / 2, 2),
     "selective_accuracy": (6 / 8, 8),
     "selective_standard_accuracy": (3 / 8, 8),
     "coverage": (8 / 10, 10),
@@ -65,7 +69,10 @@ def test_what_cannot_be_asked_is_nan_beside_what_is_zero() -> None:
     assert found["granola_accuracy"] == (0.0, 4)
     assert math.isnan(found["selective_accuracy"][0])
     assert found["selective_accuracy"][1] == 0
-    assert math.isnan(found["informativeness"][0])
+    assert found["informativeness"] == (0.0, 4)
+    for name in ("informativeness_matched", "knowledge_evaluation_gap"):
+        assert math.isnan(found[name][0])
+        assert found[name][1] == 0
 
 
 def test_informativeness_falls_with_the_level_and_lambda_zero_is_flat() -> None:
@@ -100,12 +107,24 @@ def test_scores_stay_in_their_range(items: list[Outcome], lambda_: float) -> Non
 
 
 @given(ITEMS)
-def test_the_gap_is_the_difference_and_the_selective_scores_are_no_lower(items: list[Outcome]) -> None:
+def test_the_gap_is_the_difference_of_what_is_answered_and_the_selective_scores_are_no_lower(
+    items: list[Outcome],
+) -> None:
     found = {metric.name: metric.of(Counter(items))[0] for metric in metrics()}
-    gap = found["granola_accuracy"] - found["standard_accuracy"]
-    assert found["knowledge_evaluation_gap"] == pytest.approx(gap)
+    gap = found["selective_accuracy"] - found["selective_standard_accuracy"]
+    assert found["knowledge_evaluation_gap"] == pytest.approx(gap, nan_ok=True)
     assert found["coverage"] + found["abstention_rate"] == pytest.approx(1)
     assert math.isnan(found["selective_accuracy"]) or found["selective_accuracy"] >= found["granola_accuracy"]
+
+
+@given(ITEMS)
+def test_what_an_answer_tells_is_its_share_of_right_ones_times_what_they_tell(items: list[Outcome]) -> None:
+    found = {metric.name: metric.of(Counter(items))[0] for metric in metrics()}
+    if found["granola_accuracy"]:
+        told = found["granola_accuracy"] * found["informativeness_matched"]
+        assert found["informativeness"] == pytest.approx(told)
+    else:
+        assert found["informativeness"] == 0.0
 
 
 @given(ITEMS, st.integers(0, 29))
@@ -117,7 +136,7 @@ def test_a_coarser_match_never_raises_a_score_of_the_finest(items: list[Outcome]
     before = {metric.name: metric.of(Counter(items))[0] for metric in metrics()}
     after = {metric.name: metric.of(Counter(coarser))[0] for metric in metrics()}
     assert after["granola_accuracy"] == before["granola_accuracy"]
-    for name in ("standard_accuracy", "informativeness", "informativeness_all"):
+    for name in ("standard_accuracy", "informativeness", "informativeness_matched"):
         assert after[name] <= before[name]
 
 
@@ -129,6 +148,8 @@ def test_zero_bits_are_no_missing_bits() -> None:
     nothing_known = found["informativeness_bits"].of({level(2): 2, WRONG: 1})
     assert math.isnan(nothing_known[0])
     assert nothing_known[1] == 0
+    assert found["informativeness_bits"].of({MISSED: 2, IDK: 5}) == (0.0, 2)
+    assert found["informativeness_bits_matched"].of({told_nothing: 2, FULL: 2, MISSED: 4}) == (0.5, 4)
 
 
 @pytest.mark.parametrize("k", [3, 20, 200])

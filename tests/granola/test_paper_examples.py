@@ -23,10 +23,21 @@ from tests.worlds import store_of
 OBAMA = [["August 4, 1961"], ["August 1961"], ["1961"]]
 TABLE = {
     "Where was Fiona Lewis born?": [["Westcliff-on-Sea"], ["Essex"], ["England"]],
-    "What music label is Courage represented by?": [["Rock Records"], ["Taiwanese record label"]],
-    "Who is August von Hayek's child?": [["Friedrich Hayek"], ["economist"]],
-    "Who is the author of The Adding Machine?": [["Elmer Rice"], ["American playwright"], ["playwright"]],
+    "What music label is Courage represented by?": [["Rock Records"], ["a Taiwanese record label"]],
+    "Who is August von Hayek's child?": [["Friedrich Hayek"], ["an economist"]],
+    "Who is the author of The Adding Machine?": [["Elmer Rice"], ["an American playwright"], ["a playwright"]],
     "Where was Toby Shapshak educated?": [["Rhodes University"], ["Makhanda, South Africa"], ["South Africa"]],
+    "Where did Marcel Gaumont die?": [["Paris"], ["Île-de-France"], ["France"]],  # in the text
+}
+# The level of each answer by token-F1 above 0.3, the default: the first that exceeds it, not the best. "a playwright"
+# has 2 * 1 / (1 + 2) with level 2, "South Africa" 2 * 2 / (2 + 3); a hyphen is taken out: iledefrance is one word.
+BY_F1 = {
+    "Where was Fiona Lewis born?": [1, 2, 3],
+    "What music label is Courage represented by?": [1, 2],
+    "Who is August von Hayek's child?": [1, 2],
+    "Who is the author of The Adding Machine?": [1, 2, 2],
+    "Where was Toby Shapshak educated?": [1, 2, 2],
+    "Where did Marcel Gaumont die?": [1, 2, 3],
 }
 
 
@@ -49,9 +60,15 @@ def test_a_date_is_right_at_the_level_that_it_states(said: str, level: int | Non
 @pytest.mark.parametrize("name", ["rules", "f1", "em"])
 @pytest.mark.parametrize("question", TABLE)
 def test_every_answer_of_the_table_states_its_own_level(name: str, question: str) -> None:
-    tau = {"tau": 1.0} if name == "f1" else {}
+    tau = {"tau": 0.99} if name == "f1" else {}
     for number, names in enumerate(TABLE[question], start=1):
         assert matcher(name, **tau).match(names[0], TABLE[question], question).level == number
+
+
+@pytest.mark.parametrize("question", TABLE)
+def test_the_first_level_that_token_f1_exceeds_counts(question: str) -> None:
+    levels = TABLE[question]
+    assert [matcher("f1").match(names[0], levels, question).level for names in levels] == BY_F1[question]
 
 
 @pytest.mark.parametrize(
@@ -86,7 +103,7 @@ def tiered(question: str, levels: list[list[str]]) -> TieredRow:
 
 # By hand, with Definition 1: one prediction of each row of Table 1, at levels 1, 2, 1, 3 and none.
 def test_scores_of_the_table_by_hand() -> None:
-    rows = [tiered(question, levels) for question, levels in TABLE.items()]
+    rows = [tiered(question, levels) for question, levels in list(TABLE.items())[:5]]
     said = ["Westcliff-on-Sea", "a Taiwanese record label", "Friedrich Hayek", "a playwright", "I don't know"]
     predictions = {row.id: Prediction(id=row.id, text=text) for row, text in zip(rows, said, strict=True)}
     report = score(rows, PredictionFile(name="x", predictions=predictions), matcher("rules"), times=10)
@@ -94,8 +111,9 @@ def test_scores_of_the_table_by_hand() -> None:
     assert report.overall.distribution == {"1": 2, "2": 1, "3": 1, "wrong": 0, "idk": 1, "unscored": 0}
     assert found["granola_accuracy"] == pytest.approx(4 / 5)
     assert found["standard_accuracy"] == pytest.approx(2 / 5)
-    assert found["knowledge_evaluation_gap"] == pytest.approx(2 / 5)
-    assert found["informativeness"] == pytest.approx((2 + math.exp(-0.5) + math.exp(-1)) / 4)
+    assert found["knowledge_evaluation_gap"] == pytest.approx((4 - 2) / 4)  # over the four that are answered
+    assert found["informativeness"] == pytest.approx((2 + math.exp(-0.5) + math.exp(-1)) / 5)
+    assert found["informativeness_matched"] == pytest.approx((2 + math.exp(-0.5) + math.exp(-1)) / 4)
     assert found["selective_accuracy"] == 1.0
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import orjson
 import pytest
 
+from granola import __version__
 from granola.cli.main import main
 
 FILES = Path(__file__).parent / "files"
@@ -56,8 +57,9 @@ def test_json_is_all_of_stdout_and_agrees_with_the_items(run, tmp_path: Path) ->
     matched = [item for item in items if item["level"]]
     assert data["metrics"]["granola_accuracy"]["value"] == pytest.approx(len(matched) / 6)
     weights = [item["weight"] for item in matched]
-    assert data["metrics"]["informativeness"]["value"] == pytest.approx(sum(weights) / len(weights))
-    assert data["signature"].endswith("|n:6|boot:1000|seed:5|version:0.1.0")
+    assert data["metrics"]["informativeness"]["value"] == pytest.approx(sum(weights) / 6)
+    assert data["metrics"]["informativeness_matched"]["value"] == pytest.approx(sum(weights) / len(weights))
+    assert data["signature"].endswith(f"|n:6|boot:1000|seed:5|version:{__version__}")
     record = json.loads(Path(f"{out}.run.json").read_text())
     assert record["signature"] == data["signature"]
     assert record["arguments"]["seed"] == 5
@@ -74,8 +76,10 @@ def test_the_snapshot_stands_in_the_signature(run, tmp_path: Path) -> None:  # t
 def test_matcher_tau_and_lambda(run) -> None:  # type: ignore[no-untyped-def]
     ran = run("score", TIERS, CAUTIOUS, "--matcher", "f1", "--tau", 0.7, "--lambda", 0, "--resamples", 20, "--json")
     data = json.loads(ran.out)
-    assert data["signature"].startswith("matcher:f1|tau:0.7|lambda:0|")
-    assert data["metrics"]["informativeness"]["value"] == 1.0  # lambda 0: every level weighs the same
+    assert data["signature"].startswith("matcher:f1|tau:>0.7|lambda:0|")
+    told = {name: metric["value"] for name, metric in data["metrics"].items()}
+    assert told["informativeness_matched"] == 1.0  # lambda 0: every level weighs the same
+    assert told["informativeness"] == told["granola_accuracy"]
 
 
 def write(path: Path, *rows: object) -> Path:
@@ -92,13 +96,13 @@ def predictions(**changed: object) -> list[object]:
     ("arguments", "told"),
     [
         (["--matcher", "rule"], "did you mean 'rules'"),
-        (["--matcher", "f1", "--tau", "2"], "at most 1"),
+        (["--matcher", "f1", "--tau", "2"], "below 1"),
         (["--tau", "0.5"], "use --matcher f1"),
         (["--lambda", "-1"], "lambda is -1"),
         (["--resamples", "0"], "resamples is 0"),
         (["--resamples", "-5"], "resamples is -5"),
         (["--lambda", "nan"], "lambda is nan"),
-        (["--matcher", "f1", "--tau", "0"], "tau is 0; allowed: above 0"),
+        (["--matcher", "f1", "--tau", "1"], "tau is 1; allowed: 0 and more, below 1"),
         (["--matcher", "f1", "--tau", "nan"], "tau is nan; allowed"),
         (["--workers", "0"], "--workers is 0; allowed: 1 or more"),
         (["--matcher", "judge", "--judge", "replay:x", "--workers", "2"], "--workers goes with --matcher rules"),

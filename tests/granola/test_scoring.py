@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from abstraction.rows import TieredRow, read_tiered
 from abstraction.tiers import Level, Tier
+from granola import __version__
 from granola.errors import MatcherError, PredictionError
 from granola.matching import matcher
 from granola.predictions import Prediction, PredictionFile, read_predictions
@@ -127,26 +128,35 @@ def weighed(id_: str, *levels: tuple[float | None, ...], relation: str | None = 
         (((None,), (8.0,)), 2, (None, None)),
         (((8.0,), (9.0,)), 2, (None, None)),  # bits that rise are no bits
         (((0.0,), (0.0,)), 2, (0.0, None)),  # no share of nothing
+        (((16.0,), (8.0,)), None, (0.0, 0.0)),  # nothing matched
+        (((16.0,), (None,)), None, (0.0, 0.0)),
+        (((None,), (8.0,)), None, (None, None)),
+        (((0.0,), (0.0,)), None, (0.0, None)),
     ],
 )
 def test_bits_told_at_a_level(
-    levels: tuple[tuple[float | None, ...], ...], number: int, expected: tuple[float | None, float | None]
+    levels: tuple[tuple[float | None, ...], ...], number: int | None, expected: tuple[float | None, float | None]
 ) -> None:
     assert told(weighed("a", *levels).levels, number) == expected
 
 
 def test_informativeness_by_bits_beside_the_papers_and_unscored_without_bits() -> None:
-    rows = [weighed("a", (16.0,), (4.0,)), weighed("b", (10.0,), (5.0,)), weighed("c", (None,), (None,))]
-    predictions = said(a="name2a", b="name1a", c="name2a")
+    ladders = [((16.0,), (4.0,)), ((10.0,), (5.0,)), ((None,), (None,)), ((8.0,), (2.0,)), ((6.0,), (3.0,))]
+    rows = [weighed(id_, *ladder) for id_, ladder in zip("abcde", ladders, strict=True)]
+    predictions = said(a="name2a", b="name1a", c="name2a", d="another", e="I don't know")
     report = score(rows, predictions, matcher("em"), times=200)
-    found = report.overall.estimates
-    assert (found["informativeness_bits"].value, found["informativeness_bits"].n) == (0.625, 2)
-    assert (found["bits"].value, found["bits"].n) == (7.0, 2)
-    assert found["informativeness"].n == 3
+    found = {name: (estimate.value, estimate.n) for name, estimate in report.overall.estimates.items()}
+    # Shares 4/16 and 10/10 of two ladders, none of the two where nothing matched; c's ladder has no bits.
+    assert found["informativeness_bits"] == ((0.25 + 1) / 4, 4)
+    assert found["informativeness_bits_matched"] == ((0.25 + 1) / 2, 2)
+    assert found["bits"] == ((4 + 10) / 4, 4)
+    assert found["bits_matched"] == ((4 + 10) / 2, 2)
+    # Levels 2, 1, 2, none, none.
+    assert found["informativeness"] == (pytest.approx((1 + 2 * math.exp(-0.5)) / 5), 5)
     assert [(item.to_json()["bits"], item.to_json()["bits_share"]) for item in report.items] == [
-        (4.0, 0.25), (10.0, 1.0), (None, None),
+        (4.0, 0.25), (10.0, 1.0), (None, None), (0.0, 0.0), (0.0, 0.0),
     ]  # fmt: skip
-    assert "|n:3|bits:2|boot:200|" in str(report.signature)
+    assert "|n:5|bits:4|boot:200|" in str(report.signature)
     assert report.to_json()["definitions"]["bits"]["range"] == [0.0, None]
 
 
@@ -160,7 +170,8 @@ def test_bits_move_no_other_metrics_digits() -> None:
     }
     assert without["informativeness_bits"].n == 0
     found = with_bits["informativeness_bits"]
-    assert found.n == 60
+    assert found.n == 90  # a third of them wrong, which count 0
+    assert with_bits["informativeness_bits_matched"].n == 60
     assert found.interval.low < found.value < found.interval.high
 
 
@@ -176,7 +187,7 @@ def test_the_signature_names_every_setting() -> None:
         snapshot="feed0123",
     )
     assert str(report.signature) == (
-        "matcher:f1|tau:0.7|lambda:0.25|tiers:ab12cd34|snapshot:feed0123|n:2|boot:50|seed:3|version:0.1.0"
+        f"matcher:f1|tau:>0.7|lambda:0.25|tiers:ab12cd34|snapshot:feed0123|n:2|boot:50|seed:3|version:{__version__}"
     )
 
 
@@ -214,7 +225,9 @@ def test_bad_settings_are_told(times: int, lambda_: float) -> None:
 def test_the_json_form_has_no_nan_and_says_what_the_scores_are() -> None:
     data = score(ROWS, said(a="x", b="x", c="x", d="x"), matcher("rules"), times=20).to_json()
     text = json.dumps(data, allow_nan=False)
-    assert json.loads(text)["metrics"]["informativeness"] == {"value": None, "low": None, "high": None, "n": 0}
+    told = json.loads(text)["metrics"]
+    assert told["informativeness_matched"] == {"value": None, "low": None, "high": None, "n": 0}
+    assert told["informativeness"] == {"value": 0.0, "low": 0.0, "high": 0.0, "n": 4}
     assert data["definitions"].keys() == data["metrics"].keys()
     assert data["definitions"]["granola_accuracy"]["better"] == "higher"
 
@@ -261,4 +274,8 @@ def test_the_files_of_the_tests_hold_what_their_story_says() -> None:
     fine, coarse = specific.overall.estimates, cautious.overall.estimates
     assert fine["standard_accuracy"].value > coarse["standard_accuracy"].value
     assert fine["granola_accuracy"].value < coarse["granola_accuracy"].value
-    assert fine["informativeness"].value > coarse["informativeness"].value
+    # Of six: two at level 1; four at level 2 and one at level 3.
+    told = 4 * math.exp(-0.5) + math.exp(-1)
+    assert (fine["informativeness"].value, coarse["informativeness"].value) == pytest.approx((2 / 6, told / 6))
+    found = (fine["informativeness_matched"].value, coarse["informativeness_matched"].value)
+    assert found == pytest.approx((1.0, told / 5))
