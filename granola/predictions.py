@@ -96,7 +96,7 @@ def prediction_text(record: Record) -> str:
     text = record.data.get("prediction")
     if isinstance(text, str):
         return text
-    if isinstance(text, int | float) and not isinstance(text, bool) and math.isfinite(text):
+    if isinstance(text, int | float) and _finite(text) is not None:
         return str(text)
     if text is None and "prediction" in record.columns:
         return ""

@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from abstraction.formats.pieces import loads
 from kg.model import ENTITY_ID
 
 GRANOLA_ANSWERS = tuple(f"granola_answer_{k}" for k in range(1, 15))
@@ -193,6 +194,6 @@ def join_cell(texts: tuple[str, ...] | list[str]) -> str:
 def parsed(text: str) -> Any:
     """The JSON value of a text, or the text itself where it is none."""
     try:
-        return json.loads(text)
+        return loads(text)
     except ValueError:
         return text

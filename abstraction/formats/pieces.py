@@ -6,37 +6,104 @@ A parser holds up all threads while it reads a value, so whoever has others to s
 from __future__ import annotations
 
 import json
+import math
 import re
 from typing import Any
 
+import orjson
+
+DEPTH = 254  # lists and objects inside each other: what orjson writes; Python's own recursion ends at 1,000
+DIGITS = 300  # of a whole number; more are no finite float
 _FIRST = 1 << 14  # characters; most values end before
 _TOKEN = 16  # characters; what is so near the end of a piece may be cut by it
 _SPACE = re.compile(r"[ \t\r\n]*")
-_decoder = json.JSONDecoder()
 
 
 class TooLongError(ValueError):
     """A value is longer than allowed."""
 
 
-def read_value(text: str, at: int, most: int | None) -> tuple[Any, int]:
+class _NumberError(ValueError):
+    pass
+
+
+def _whole(digits: str) -> int:
+    if len(digits) > DIGITS:
+        raise _NumberError(f"a number of {len(digits):,} digits, allowed are {DIGITS}")
+    return int(digits)
+
+
+def _fraction(digits: str) -> float:
+    number = float(digits)
+    if math.isinf(number):
+        raise _NumberError("a number that is infinite as a double")
+    return number
+
+
+_decoder = json.JSONDecoder(parse_int=_whole, parse_float=_fraction)
+
+
+def loads(text: str) -> Any:
+    """The JSON value that a text is. Raises ValueError where it is none, too deep, or has numbers out of range."""
+    try:
+        value = _decoder.decode(text)
+    except RecursionError:
+        raise ValueError(TOO_DEEP) from None
+    if is_too_deep(value, text.count("[") + text.count("{")):
+        raise ValueError(TOO_DEEP)
+    return value
+
+
+TOO_DEEP = f"lists and objects are nested more than {DEPTH} deep"
+
+
+def is_too_deep(value: object, brackets: int) -> bool:
+    """Whether a JSON value nests deeper than `DEPTH`; `brackets` are those that open one in its text, or more."""
+    if brackets <= DEPTH:
+        return False
+    try:
+        orjson.dumps(value)
+        return False
+    except TypeError:  # too deep, or a whole number of more than 64 bits
+        pass
+    level, depth = [value], 0
+    while level and depth <= DEPTH:
+        depth += 1
+        inside = (inner for one in level for inner in (one.values() if isinstance(one, dict) else one))  # type: ignore[attr-defined]
+        level = [inner for inner in inside if isinstance(inner, dict | list)]
+    return depth > DEPTH
+
+
+def read_value(text: str, at: int, most: int) -> tuple[Any, int]:
     """(value, end) of the JSON value that begins at `at`, as `json.JSONDecoder.raw_decode`.
 
     Raises JSONDecodeError, RecursionError, and TooLongError for one of more than `most` characters.
     """
-    if most is None:
-        return _decoder.raw_decode(text, at)
-    for size in (min(_FIRST, most), most):
+    try:
+        return read_item(text, at, most)
+    except json.JSONDecodeError as error:
+        raise json.JSONDecodeError(error.msg, text, at + error.pos) from None
+
+
+def read_item(text: str, at: int, most: int) -> tuple[Any, int]:
+    """As `read_value`, but an error's place is counted from `at`, which costs nothing in a long text."""
+    size = min(_FIRST, most)
+    while True:
         is_rest = at + size >= len(text)
+        piece = text[at : at + size]
         try:
-            value, end = _decoder.raw_decode(text[at : at + size])
+            value, end = _decoder.raw_decode(piece)
+        except _NumberError as error:
+            raise json.JSONDecodeError(str(error), piece, 0) from None
         except json.JSONDecodeError as error:
             if is_rest or (error.pos < size - _TOKEN and not error.msg.startswith("Unterminated")):
-                raise json.JSONDecodeError(error.msg, text, at + error.pos) from None
+                raise
         else:
             if is_rest or end < size - _TOKEN:
                 return value, at + end
-    raise TooLongError(f"longer than {most:,} characters")
+        if size == most:
+            raise TooLongError(f"longer than {most:,} characters")
+        size = min(8 * size, most)
 
 
 def read_object(text: str, most: int) -> dict[str, Any]:

@@ -2,6 +2,9 @@
 
 A damaged record becomes a `RejectedRow` with its line and the reason, and reading goes on behind it. What
 makes the whole file unusable (empty, of no known kind, a newer schema) is a `RowError`.
+
+However much a packed file unpacks to, little of it is held at a time: a record is read up to `RECORD` bytes, and an
+array, which is read at once, up to `ARRAY`.
 """
 
 from __future__ import annotations
@@ -13,17 +16,22 @@ import json
 import re
 import sys
 import zlib
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import orjson
 
 from abstraction.errors import RowError
-from abstraction.formats.pieces import TooLongError, read_value
+from abstraction.formats.pieces import TOO_DEEP, TooLongError, is_too_deep, read_item
 
 SCHEMA_VERSION = 1
+RECORD = 1 << 24  # bytes or characters, unpacked
+ARRAY = 1 << 28  # bytes, unpacked
+FIELDS = 10_000  # of a record
 EXCERPT = 160
 PARQUET_MAGIC = b"PAR1"
 PARQUET_HELP = "Parquet needs pyarrow: pip install -e '.[parquet]' in the clone"
@@ -94,7 +102,11 @@ def parse_records(data: bytes, name: str, *, most: int) -> Iterator[Record | Rej
     if not first:
         raise RowError(f"{name} is empty; expected a JSON array, or one JSON object a line")
     stream = io.BytesIO(data)
-    read = _read_array(stream, name, most) if first == b"[" else _read_lines(stream, name, lone=False, most=most)
+    read = (
+        _read_array(stream, name, len(data), most)
+        if first == b"["
+        else _read_lines(stream, name, lone=False, most=most)
+    )
     for record in read:
         if isinstance(record, Record) and "schema_version" in record.data:
             _check_schema(record)
@@ -111,7 +123,9 @@ def _read(path: Path | str, name: str) -> Iterator[Record | RejectedRow]:
             return
         first = head.removeprefix(b"\xef\xbb\xbf").lstrip()
         suffixes = {s.lower() for s in Path(path).suffixes[-2:]}
-        if not first and not stream.read().removeprefix(b"\xef\xbb\xbf").strip():
+        if not first:
+            if any(chunk.strip() for chunk in iter(lambda: stream.read(1 << 16).removeprefix(b"\xef\xbb\xbf"), b"")):
+                raise RowError(f"{name} begins with blank lines; leave them out")
             raise RowError(f"{name} is empty; expected rows as JSON, JSONL, CSV or Parquet")
         if b"\x00" in head:
             raise RowError(
@@ -119,7 +133,7 @@ def _read(path: Path | str, name: str) -> Iterator[Record | RejectedRow]:
                 + (" (this looks like UTF-16)" if head[:2] in (b"\xff\xfe", b"\xfe\xff") else "")
             )
         if first[:1] == b"[":
-            yield from _read_array(stream, name)
+            yield from _read_array(stream, name, ARRAY)
         elif first[:1] == b"{" or suffixes & {".jsonl", ".ndjson"}:
             yield from _read_lines(stream, name, lone=".json" in suffixes)
         elif suffixes & {".csv", ".tsv"} or b"question" in first.split(b"\n", 1)[0].lower():
@@ -155,13 +169,18 @@ def _check_schema(record: Record) -> None:
 
 
 def _read_lines(stream: BinaryIO, name: str, *, lone: bool, most: int | None = None) -> Iterator[Record | RejectedRow]:
-    for number, raw in enumerate(stream, 1):
+    most = RECORD if most is None else most
+    number = 0
+    while raw := stream.readline(most + 1):
+        number += 1
         line = raw.removeprefix(b"\xef\xbb\xbf").strip() if number == 1 else raw.strip()
-        if not line:
-            continue
         source = f"{name}:{number}"
-        if most is not None and len(line) > most:
-            yield RejectedRow(source=source, reason=f"longer than {most:,} bytes", excerpt=excerpt(line))
+        if len(raw) > most and not raw.endswith(b"\n"):
+            while (rest := stream.readline(_SKIPPED)) and not rest.endswith(b"\n"):
+                pass
+            yield RejectedRow(source=source, reason=too_long(most), excerpt=excerpt(line))
+            continue
+        if not line:
             continue
         try:
             data = orjson.loads(line)
@@ -170,23 +189,44 @@ def _read_lines(stream: BinaryIO, name: str, *, lone: bool, most: int | None = N
                 raise RowError(f"{name} is one JSON object; expected an array, or one object a line") from error
             yield RejectedRow(source=source, reason=f"not JSON: {error}", excerpt=excerpt(line))
             continue
-        yield _record(source, data)
+        yield _record(source, data, line.count(b"[") + line.count(b"{"))
 
 
-def _record(source: str, data: object) -> Record | RejectedRow:
+_SKIPPED = 1 << 16  # bytes at a time of a line that is too long
+
+
+def too_long(most: int, unit: str = "bytes") -> str:
+    """Why a record of more than `most` bytes or characters is rejected, and what to do."""
+    return f"longer than {most:,} {unit}, the most that one record may have; split it or leave it out"
+
+
+def _record(source: str, data: object, brackets: int) -> Record | RejectedRow:
     if isinstance(data, dict):
+        if is_too_deep(data, brackets):
+            return RejectedRow(source=source, reason=TOO_DEEP, excerpt="")
+        if len(data) > FIELDS:
+            shown = excerpt(", ".join(islice(data, 50)))
+            return RejectedRow(source=source, reason=f"{len(data):,} fields; allowed are {FIELDS:,}", excerpt=shown)
         return Record(source=source, data=data)
     return RejectedRow(
         source=source, reason=f"JSON {_KINDS.get(type(data), 'value')}, not an object", excerpt=excerpt(repr(data))
     )
 
 
-def _read_array(stream: BinaryIO, name: str, most: int | None = None) -> Iterator[Record | RejectedRow]:
+def _read_array(stream: BinaryIO, name: str, whole: int, most: int | None = None) -> Iterator[Record | RejectedRow]:
     """Items one by one, so that each knows its line; behind damage, on from the next line with an object.
 
-    With `most` none may be longer, and each knows its place instead.
+    Raises RowError for more than `whole` bytes. With `most`, for an item of more characters, too, which are then called
+    by their places; without it an item of more than `RECORD` is rejected.
     """
-    text = stream.read().decode("utf-8-sig", "surrogateescape")
+    data_read = stream.read(whole + 1)
+    if len(data_read) > whole:
+        raise RowError(
+            f"{name} is a JSON array of more than {whole:,} bytes; write one object a line instead; "
+            "of those any number is read"
+        )
+    text = data_read.decode("utf-8-sig", "surrogateescape")
+    del data_read
     at, line, counted, place = text.index("[") + 1, 1, 0, 0
     while True:
         while at < len(text) and text[at] in _JSON_SPACE:
@@ -207,11 +247,16 @@ def _read_array(stream: BinaryIO, name: str, most: int | None = None) -> Iterato
         place += 1
         source = f"{name}:{line}" if most is None else f"{name}[{place}]"
         try:
-            data, end = read_value(text, at, most)
-        except TooLongError as error:
-            raise RowError(f"{source} is {error}") from error
-        except (json.JSONDecodeError, RecursionError) as error:
-            reason = "the array ends without its ]" if at >= len(text) else f"not JSON: {error}"
+            data, end = read_item(text, at, RECORD if most is None else most)
+        except (TooLongError, json.JSONDecodeError, RecursionError) as error:
+            if isinstance(error, TooLongError) and most is not None:
+                raise RowError(f"{source} is {error}") from error
+            reason = (
+                "the array ends without its ]" if at >= len(text)
+                else too_long(RECORD, "characters") if isinstance(error, TooLongError)
+                else TOO_DEEP if isinstance(error, RecursionError)
+                else f"not JSON: {error}"
+            )  # fmt: skip
             yield RejectedRow(source=source, reason=reason, excerpt=excerpt(text[at : at + 2 * EXCERPT]))
             again = _ITEM_START.search(text, at + 1)
             if again is None:
@@ -224,7 +269,7 @@ def _read_array(stream: BinaryIO, name: str, most: int | None = None) -> Iterato
         elif "\\ud" in item.lower() and not _encodable(data):
             yield RejectedRow(source=source, reason="half of a surrogate pair", excerpt=excerpt(item))
         else:
-            yield _record(source, data)
+            yield _record(source, data, item.count("[") + item.count("{"))
         at = end
 
 
@@ -237,23 +282,32 @@ def _encodable(data: object) -> bool:
 
 
 def _read_csv(stream: BinaryIO, name: str) -> Iterator[Record | RejectedRow]:
-    csv.field_size_limit(1 << 27)  # a ladder with its evidence is one cell
-    text = io.TextIOWrapper(stream, encoding="utf-8-sig", errors="surrogateescape", newline="")
-    header_line = text.readline()
+    csv.field_size_limit(RECORD)  # a ladder with its evidence is one cell
+    lines = _CsvLines(io.TextIOWrapper(stream, encoding="utf-8-sig", errors="surrogateescape", newline=""))
+    try:
+        header_line = next(lines)
+    except csv.Error as error:
+        raise RowError(f"{name}:1: the header is {error}") from error
     delimiter = max(",\t;", key=header_line.count)
     header = tuple(cell.strip() for cell in next(csv.reader([header_line], delimiter=delimiter)))
+    if len(header) > FIELDS:
+        raise RowError(f"{name}:1: the header has {len(header):,} columns; allowed are {FIELDS:,}")
     if len(set(header)) < len(header):
-        twice = next(cell for cell in header if header.count(cell) > 1)
+        twice = Counter(header).most_common(1)[0][0]
         raise RowError(f"{name}:1: column {twice!r} stands twice in the header")
-    reader = csv.reader(text, delimiter=delimiter, strict=True)
+    reader = csv.reader(lines, delimiter=delimiter, strict=True)
     while True:
-        source = f"{name}:{reader.line_num + 2}"
+        source = f"{name}:{lines.number + 1}"
+        lines.left = RECORD
         try:
             cells = next(reader)
         except StopIteration:
             return
         except csv.Error as error:
-            yield RejectedRow(source=source, reason=f"not CSV: {error}", excerpt="")
+            too_big = lines.left < 0 or "field larger than" in str(error)
+            yield RejectedRow(
+                source=source, reason=too_long(RECORD, "characters") if too_big else f"not CSV: {error}", excerpt=""
+            )
             continue
         shown = delimiter.join(cells)
         if not any(cell.strip() for cell in cells):
@@ -268,6 +322,30 @@ def _read_csv(stream: BinaryIO, name: str) -> Iterator[Record | RejectedRow]:
             yield Record(source=source, data=data, flat=True, columns=header)
 
 
+class _CsvLines:
+    """The lines of a text; `number` were read. Raises csv.Error where more than `left` characters would be held."""
+
+    def __init__(self, text: io.TextIOWrapper) -> None:
+        self._text = text
+        self.number = 0
+        self.left = RECORD
+
+    def __iter__(self) -> _CsvLines:
+        return self
+
+    def __next__(self) -> str:
+        line = self._text.readline(self.left + 1)
+        if not line:
+            raise StopIteration
+        self.number += 1
+        self.left -= len(line)
+        if self.left < 0:
+            while line and not line.endswith(("\n", "\r")):
+                line = self._text.readline(_SKIPPED)
+            raise csv.Error(too_long(RECORD, "characters"))
+        return line
+
+
 def _read_parquet(path: Path | str, name: str) -> Iterator[Record | RejectedRow]:
     try:
         import pyarrow  # type: ignore[import-untyped]  # ships no stubs
@@ -278,6 +356,8 @@ def _read_parquet(path: Path | str, name: str) -> Iterator[Record | RejectedRow]
         raise RowError("Parquet cannot be read from standard input; give the file's name")
     try:
         table = pyarrow.parquet.ParquetFile(path)
+        if len(names := table.schema_arrow.names) > FIELDS:
+            raise RowError(f"{name} has {len(names):,} columns; allowed are {FIELDS:,}")
         number = 0
         for batch in table.iter_batches(batch_size=4096):
             for data in batch.to_pylist():

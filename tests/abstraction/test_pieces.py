@@ -79,4 +79,4 @@ def test_records_of_an_array_are_called_by_their_places_and_lines_by_their_numbe
     records = list(parse_records(lines.encode(), "request", most=500))
     assert [one.source for one in records] == ["request:1", "request:3", "request:4"]
     assert isinstance(records[2], RejectedRow)
-    assert records[2].reason == "longer than 500 bytes"
+    assert records[2].reason.startswith("longer than 500 bytes, the most that one record may have")
