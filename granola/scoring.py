@@ -12,12 +12,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from abstraction.faults import Fault, OnReject
 from abstraction.rows import TieredRow
 from abstraction.tiers import Level
 from granola.aggregating import Estimate, GroupScore, aggregate
 from granola.errors import MatcherError, PredictionError
 from granola.matching import Matcher, Verdict
-from granola.matching.many import Case, match_many
+from granola.matching.many import Case, match_each, match_many
 from granola.metrics import LAMBDA, Metric, Outcome, informativeness_weight, metrics
 from granola.predictions import Prediction, PredictionFile
 from granola.signature import Signature
@@ -145,20 +146,30 @@ def score_items(
     lambda_: float,
     *,
     workers: int = 1,
+    on_reject: OnReject | None = None,
 ) -> Iterator[ItemScore]:
-    """The items of all rows in their order, as `score_item`; `workers` processes match."""
+    """The items of all rows in their order, as `score_item`; `workers` processes match.
+
+    A prediction with which the program is at fault goes to `on_reject`, and its item is unscored; without `on_reject`
+    the error is raised.
+    """
     cases = (
         Case(prediction=said.text, levels=names_of(row), question=row.question, language=language_of(row))
         for row in rows
         if (said := predictions.get(row.id)) is not None
     )
-    verdicts = match_many(matcher, cases, workers=workers)
+    verdicts: Iterator[Verdict | Fault] = (match_each if on_reject else match_many)(matcher, cases, workers=workers)
     for row in rows:
         prediction = predictions.get(row.id)
         if prediction is None:
             yield ItemScore(id=row.id, relation=row.relation, prediction=None, verdict=None, weight=None)
             continue
         verdict = next(verdicts)
+        if isinstance(verdict, Fault):
+            if on_reject is not None:
+                on_reject(verdict.rejected(source=prediction.source, id=row.id, text=prediction.text))
+            yield ItemScore(id=row.id, relation=row.relation, prediction=prediction.text, verdict=None, weight=None)
+            continue
         bits, share = (None, None) if verdict.level is None else told(row.levels, verdict.level)
         yield ItemScore(
             id=row.id,
@@ -202,13 +213,15 @@ def score(
     snapshot: str = "unknown",
     prompts: str = "",
     workers: int = 1,
+    on_reject: OnReject | None = None,
 ) -> ScoreReport:
     """Score one prediction file against tiered rows.
 
     `times` bootstrap resamples (1 or more) from `seed`; `workers` processes match, to the same digits. A row without a
     prediction is an error unless `allow_missing`, which leaves it unscored; a prediction without a row is one unless
     `ignore_unknown`. Ids that damaged lines took along (those of `predictions.rejected`, or of `rejected_rows` of the
-    tiered file) are explained by them and no error. Raises PredictionError and, for a bad setting, MatcherError.
+    tiered file) are explained by them and no error. `on_reject` as in `score_items`: the report counts such items as
+    unscored, and under "faults". Raises PredictionError and, for a bad setting, MatcherError.
     """
     check_resamples(times)
     chosen = metrics(lambda_)
@@ -216,7 +229,9 @@ def score(
     missing, unknown = _unmatched(
         kept, predictions, allow_missing=allow_missing, ignore_unknown=ignore_unknown, rejected=rejected_rows
     )
-    items = tuple(score_items(kept, predictions.predictions, matcher, lambda_, workers=workers))
+    given = predictions.predictions
+    items = tuple(score_items(kept, given, matcher, lambda_, workers=workers, on_reject=on_reject))
+    faults = sum(item.verdict is None and item.prediction is not None for item in items)
     overall, relations, macro = aggregate(
         ((item.relation, item.outcome) for item in items), chosen, times=times, seed=seed
     )
@@ -251,6 +266,7 @@ def score(
             "predictions_rejected": len(predictions.rejected),
             "missing": missing,
             "unknown": unknown,
+            **({"faults": faults} if faults else {}),
         },
     )
 

@@ -10,6 +10,7 @@ from typing import Literal
 import orjson
 
 from abstraction.datasets.describing import described
+from abstraction.faults import OnReject, fault_of
 from abstraction.models.base import ChatModel
 from abstraction.models.prompts import Prompt, hash_of
 from abstraction.models.request import Request, Sampling
@@ -96,10 +97,11 @@ class ModelPhraser:
         """The same rows in the same order, phrased."""
         return list(self.stream(rows))
 
-    def stream(self, rows: Iterable[TieredRow]) -> Iterator[TieredRow]:
+    def stream(self, rows: Iterable[TieredRow], *, on_reject: OnReject | None = None) -> Iterator[TieredRow]:
         """Rows with the graph's ladder as phrased rows, in order; what describes their entities is looked up.
 
-        Each has its whole note, see `abstraction.phrasing.decisions`. Raises ModelError where asking on is no use.
+        Each has its whole note, see `abstraction.phrasing.decisions`. A row with which the program is at fault goes to
+        `on_reject`; without it the error is raised. Raises ModelError where asking on is no use.
         """
         if self.mode == "free":
             asking = Asking(
@@ -112,7 +114,15 @@ class ModelPhraser:
                 read=lambda row, text: read_wording(text, len(_tiers(row))),
             )  # fmt: skip
         for row, outcome in asking.run(rows):
-            yield self._phrased(row, outcome)
+            try:
+                phrased = self._phrased(row, outcome)
+            except Exception as error:
+                if on_reject is None:
+                    raise
+                fault = fault_of(error, "phrasing")
+                on_reject(fault.rejected(source=row.source, id=row.id, text=row.question))
+            else:
+                yield phrased
 
     def _request(self, row: TieredRow) -> Request:
         slots: dict[str, str | Sequence[str]] = {**self._slots(row)}
@@ -129,6 +139,8 @@ class ModelPhraser:
 
     def _phrased(self, row: TieredRow, outcome: Outcome[list[str]]) -> TieredRow:
         calls, texts = outcome.calls, outcome.value
+        if outcome.fault is not None:
+            raise outcome.fault
         if texts is None:
             fallback = outcome.failed or NOTHING_TO_WORD
             return with_note(row, mode=self.mode, calls=calls, fallback=fallback, why=outcome.why)

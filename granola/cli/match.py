@@ -22,6 +22,7 @@ from granola.cli.judging import (
 )
 
 if TYPE_CHECKING:
+    from abstraction.faults import Fault
     from abstraction.formats.records import Record, RejectedRow
     from granola.matching import Matcher
     from granola.matching.judge import JudgeMatcher
@@ -36,6 +37,7 @@ class Tally:
     """What is told at the end: rejected rows, rows that lost a field of their own, and rows by language."""
 
     rejected: list[RejectedRow] = field(default_factory=list)
+    taken: Record | None = None  # what is being written
     replaced: int = 0
     languages: Counter[str] = field(default_factory=Counter)
 
@@ -44,6 +46,16 @@ class Tally:
         from abstraction.formats.records import RejectedRow, excerpt
 
         self.rejected.append(RejectedRow(source=source, reason=reason, excerpt=excerpt(shown)))
+
+    def fault(self, record: Record, fault: Fault) -> None:
+        """Note a row with which the program is at fault."""
+        text = str(record.data.get("prediction", ""))
+        self.rejected.append(fault.rejected(source=record.source, id=str(record.data.get("id", "")), text=text))
+
+    def unwritten(self, fault: Fault) -> None:
+        """Note that the row taken last could not be written."""
+        assert self.taken is not None  # what is written was taken
+        self.fault(self.taken, fault)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -105,7 +117,7 @@ def match(
         ) as chosen,
         removed_on_error(target),
     ):
-        written = write_records(_matched(file, chosen, tally, workers), out)
+        written = write_records(_matched(file, chosen, tally, workers), out, on_fault=tally.unwritten)
         signature = chosen.signature()
     rejected = tally.rejected
     rejects = list_rejects(out, rejected)
@@ -128,10 +140,11 @@ def match(
 def _matched(file: str, matcher: Matcher, tally: Tally, workers: int) -> Iterator[Mapping[str, Any]]:
     from collections import deque
 
+    from abstraction.faults import Fault, fault_of
     from abstraction.formats.records import RejectedRow, read_records
     from granola.errors import PredictionError
     from granola.matching.judge import JudgeMatcher
-    from granola.matching.many import Case, match_many
+    from granola.matching.many import Case, match_each
 
     waiting: deque[Record] = deque()
 
@@ -144,6 +157,8 @@ def _matched(file: str, matcher: Matcher, tally: Tally, workers: int) -> Iterato
                 yield record, read_row(record)
             except PredictionError as error:
                 tally.reject(record.source, str(error), repr(dict(record.data)))
+            except Exception as error:
+                tally.fault(record, fault_of(error, "reading"))
 
     def cases() -> Iterator[Case]:
         for record, row in rows():
@@ -155,8 +170,12 @@ def _matched(file: str, matcher: Matcher, tally: Tally, workers: int) -> Iterato
     if isinstance(matcher, JudgeMatcher):
         yield from _judged(rows(), matcher, tally)
         return
-    for verdict in match_many(matcher, cases(), workers=workers):
-        yield _told(waiting.popleft().data, verdict, tally)
+    for verdict in match_each(matcher, cases(), workers=workers):
+        record = waiting.popleft()
+        if isinstance(verdict, Fault):
+            tally.fault(record, verdict)
+        else:
+            yield _told(record, verdict, tally)
 
 
 def _judged(
@@ -179,10 +198,12 @@ def _judged(
             reason = f"the judge gave no verdict: {outcome.failed} {outcome.why}".strip()
             tally.reject(record.source, reason, item.prediction)
         else:
-            yield _told(record.data, outcome.value, tally)
+            yield _told(record, outcome.value, tally)
 
 
-def _told(data: Mapping[str, Any], verdict: Verdict, tally: Tally) -> dict[str, Any]:
+def _told(record: Record, verdict: Verdict, tally: Tally) -> dict[str, Any]:
+    data = record.data
+    tally.taken = record
     tally.replaced += not data.keys().isdisjoint(ADDED)
     return {**data, "level": verdict.level, "rule": verdict.rule, "abstained": verdict.abstained}
 

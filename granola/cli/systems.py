@@ -21,11 +21,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Systems:
-    """What was read and how each system scored; `reports` and `files` in the order given."""
+    """What was read and how each system scored; `reports` and `files` in the order given.
+
+    `faults` are the predictions that could not be matched by a fault of the program.
+    """
 
     tiered: TieredFile
     files: Sequence[PredictionFile]
     reports: Sequence[ScoreReport]
+    faults: Sequence[RejectedRow] = ()
 
     @property
     def rows(self) -> Sequence[TieredRow]:
@@ -35,7 +39,7 @@ class Systems:
     @property
     def rejected(self) -> list[RejectedRow]:
         """Every rejected row, those of the tiered file first."""
-        return [*self.tiered.rejected, *(row for given in self.files for row in given.rejected)]
+        return [*self.tiered.rejected, *(row for given in self.files for row in given.rejected), *self.faults]
 
 
 def score_systems(
@@ -63,6 +67,7 @@ def score_systems(
     files = [read_predictions(path) for path in predictions]
     names = names_of_systems(predictions)
     reports = []
+    faults: list[RejectedRow] = []
     with opened_matcher(
         settings.matcher,
         tau=settings.tau,
@@ -76,6 +81,7 @@ def score_systems(
         for name, given in zip(names, files, strict=True):
             report_rejects(given.name, given.rejected)
             judge_ahead(chosen, read.rows, given)
+            before = len(faults)
             reports.append(
                 scoring.score(
                     read.rows,
@@ -92,9 +98,11 @@ def score_systems(
                     snapshot=read.snapshot,
                     prompts=read.prompts,
                     workers=settings.workers,
+                    on_reject=faults.append,
                 )
             )
-    return Systems(tiered=read, files=files, reports=reports)
+            report_rejects(given.name, faults[before:])
+    return Systems(tiered=read, files=files, reports=reports, faults=faults)
 
 
 def check_settings(settings: ScoringSettings) -> None:

@@ -1,0 +1,65 @@
+"""An unforeseen error in one row: a fault of the program, which rejects that row and lets the run go on."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from dataclasses import dataclass
+from traceback import walk_tb
+from typing import ParamSpec, TypeVar
+
+from abstraction.formats.records import RejectedRow, excerpt
+from kg.errors import ForeseenError
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+FAULT = "fault of the program"
+OnReject = Callable[[RejectedRow], None]
+_PACKAGES = ("kg", "abstraction", "granola")
+_ENDING = (ForeseenError, MemoryError, OSError, sqlite3.Error)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Fault:
+    """An unforeseen error: `stage` is what was being done with the row, `place` the line of the program, if known."""
+
+    stage: str
+    place: str
+    error: str
+
+    @property
+    def reason(self) -> str:
+        """What a list of rejected rows says of it."""
+        return f"{FAULT} in {self.stage}{f', {self.place}' if self.place else ''}: {self.error}; please report it"
+
+    def rejected(self, *, source: str, id: str, text: str) -> RejectedRow:
+        """The row that it rejects: where it stands, its id and the beginning of its text."""
+        return RejectedRow(source=source or id, reason=self.reason, excerpt=excerpt(text), id=excerpt(id))
+
+
+def is_unforeseen(error: BaseException) -> bool:
+    """Whether an error can be one row's: not what is raised on purpose, nor memory, a disk, a network or a store."""
+    if isinstance(error, sqlite3.DataError):  # a text or number that SQLite cannot take
+        return True
+    return isinstance(error, Exception) and not isinstance(error, _ENDING)
+
+
+def fault_of(error: BaseException, stage: str) -> Fault:
+    """The fault that an unforeseen error is. Raises the error itself where it is none."""
+    if not is_unforeseen(error):
+        raise error
+    place = ""
+    for frame, line in walk_tb(error.__traceback__):
+        module = str(frame.f_globals.get("__name__", ""))
+        if module.split(".")[0] in _PACKAGES and module != __name__:
+            place = f"{module.replace('.', '/')}.py line {line}"
+    return Fault(stage=stage, place=place, error=excerpt(f"{type(error).__name__}: {error}"))
+
+
+def attempt(stage: str, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T | Fault:
+    """What `work` returns, or the fault of an unforeseen error in it; other errors are raised."""
+    try:
+        return work(*args, **kwargs)
+    except Exception as error:
+        return fault_of(error, stage)
