@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from abstraction.errors import RowError
-from abstraction.faults import Fault, OnReject, attempt, fault_of
+from abstraction.faults import Fault, OnReject, Taken, attempt, fault_of
 from abstraction.formats import fields
 from abstraction.formats.records import SCHEMA_VERSION, Record, RejectedRow, excerpt, read_records
 from abstraction.formats.writing import FORMATS, write_records
@@ -235,24 +235,18 @@ def _write(
 ) -> int:
     if on_reject is None:
         return write_records(map(form, rows), path, format=format)
-    reject = on_reject
-    taken: TieredRow | None = None
+    taken = Taken(on_reject)
 
     def records() -> Iterator[dict[str, Any]]:
-        nonlocal taken
         for row in rows:
-            taken = row
+            taken.take(row.source, row.id, row.question)
             record = attempt("writing", form, row)
             if isinstance(record, Fault):
-                on_fault(record)
+                taken.unwritten(record)
             else:
                 yield record
 
-    def on_fault(fault: Fault) -> None:
-        assert taken is not None  # a record was taken
-        reject(fault.rejected(source=taken.source, id=taken.id, text=taken.question))
-
-    return write_records(records(), path, format=format, on_fault=on_fault)
+    return write_records(records(), path, format=format, on_fault=taken.unwritten)
 
 
 def write_granola_eq(

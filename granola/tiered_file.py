@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from abstraction.faults import fault_of
 from abstraction.formats.records import RejectedRow
 from abstraction.rows import TieredRow, read_tiered
 from abstraction.tiers import Level
@@ -37,7 +38,7 @@ def read_tiered_file(path: Path | str, *, name: str | None = None) -> TieredFile
     Raises RowError for an unusable file, PredictionError for one without a good row.
     """
     rejected: list[RejectedRow] = []
-    rows = tuple(_shared(read_tiered(path, on_reject=rejected.append, evidence=False)))
+    rows = tuple(_shared(read_tiered(path, on_reject=rejected.append, evidence=False), rejected))
     if not rows:
         reason = f"; {rejected[0].source}: {rejected[0].reason}" if rejected else ""
         raise PredictionError(f"{name or path} has no tiered row{reason}; make one with granola tiers")
@@ -50,11 +51,17 @@ def read_tiered_file(path: Path | str, *, name: str | None = None) -> TieredFile
     )
 
 
-def _shared(rows: Iterable[TieredRow]) -> Iterator[TieredRow]:
+def _shared(rows: Iterable[TieredRow], rejected: list[RejectedRow]) -> Iterator[TieredRow]:
     """The rows, equal levels being one object: there are few countries and many questions."""
     known: dict[Any, Level] = {}
     for row in rows:
-        yield replace(row, levels=tuple(known.setdefault(_content(level), level) for level in row.levels))
+        try:
+            levels = tuple(known.setdefault(_content(level), level) for level in row.levels)
+        except Exception as error:
+            fault = fault_of(error, "reading")
+            rejected.append(fault.rejected(source=row.source, id=row.id, text=row.question))
+        else:
+            yield replace(row, levels=levels)
 
 
 def _content(level: Level) -> Any:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Generic, TypeVar
 
 from abstraction.errors import ReplyError
-from abstraction.faults import FAULT, fault_of
+from abstraction.faults import FAULT, Fault, fault_of
 from abstraction.models.base import ChatModel
 from abstraction.models.prompts import Prompt
 from abstraction.models.request import Message, Request
@@ -34,13 +34,13 @@ class Outcome(Generic[V]):
     calls: tuple[str, ...] = ()
     failed: str = ""
     why: str = ""
-    fault: Exception | None = None
+    fault: Fault | None = None
 
     @classmethod
     def of_fault(cls, error: Exception, calls: tuple[str, ...] = ()) -> Outcome[V]:
         """The outcome where the program is at fault. Raises any other error."""
         fault = fault_of(error, "asking a model")
-        return cls(value=None, calls=calls, failed=FAULT, why=fault.reason.removeprefix(f"{FAULT} "), fault=error)
+        return cls(value=None, calls=calls, failed=FAULT, why=fault.reason.removeprefix(f"{FAULT} "), fault=fault)
 
 
 @dataclass(slots=True)

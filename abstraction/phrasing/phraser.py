@@ -10,7 +10,7 @@ from typing import Literal
 import orjson
 
 from abstraction.datasets.describing import described
-from abstraction.faults import OnReject, fault_of
+from abstraction.faults import Fault, OnReject, attempt
 from abstraction.models.base import ChatModel
 from abstraction.models.prompts import Prompt, hash_of
 from abstraction.models.request import Request, Sampling
@@ -114,15 +114,13 @@ class ModelPhraser:
                 read=lambda row, text: read_wording(text, len(_tiers(row))),
             )  # fmt: skip
         for row, outcome in asking.run(rows):
-            try:
-                phrased = self._phrased(row, outcome)
-            except Exception as error:
-                if on_reject is None:
-                    raise
-                fault = fault_of(error, "phrasing")
-                on_reject(fault.rejected(source=row.source, id=row.id, text=row.question))
-            else:
+            phrased = attempt("phrasing", self._phrased, row, outcome) if outcome.fault is None else outcome.fault
+            if not isinstance(phrased, Fault):
                 yield phrased
+            elif on_reject is not None:
+                on_reject(phrased.rejected(source=row.source, id=row.id, text=row.question))
+            elif phrased.cause is not None:
+                raise phrased.cause
 
     def _request(self, row: TieredRow) -> Request:
         slots: dict[str, str | Sequence[str]] = {**self._slots(row)}
@@ -139,8 +137,6 @@ class ModelPhraser:
 
     def _phrased(self, row: TieredRow, outcome: Outcome[list[str]]) -> TieredRow:
         calls, texts = outcome.calls, outcome.value
-        if outcome.fault is not None:
-            raise outcome.fault
         if texts is None:
             fallback = outcome.failed or NOTHING_TO_WORD
             return with_note(row, mode=self.mode, calls=calls, fallback=fallback, why=outcome.why)

@@ -57,6 +57,7 @@ def aggregate(
 
     Fields that mean nothing here stay in the rows. Bad rows are listed in OUT.rejects.jsonl, and the exit status is 1.
     """
+    from abstraction.faults import Taken
     from abstraction.formats.writing import check_format, write_records
     from abstraction.rows import RejectedRow
     from granola.cli.output import (
@@ -90,6 +91,7 @@ def aggregate(
         check_outputs(out, inputs=inputs, sides=(REJECTS_SUFFIX, RECORD_SUFFIX), force=force)
     check_format(out)
     rejected: list[RejectedRow] = []
+    taken = Taken(rejected.append)
     outcomes: Counter[str] = Counter()
     gc.set_threshold(100_000, 20, 100)  # what is read of a snapshot stays: looking it through takes a tenth of the time
     manifest: dict[str, Any] = {}
@@ -101,11 +103,13 @@ def aggregate(
 
         def predictions() -> Iterator[dict[str, Any]]:
             rows = read_samples(samples, on_reject=rejected.append, limit=limit)
-            for row, decision in Aggregator(store, language=language, linker=linker).decide(rows, chosen):
+            aggregator = Aggregator(store, language=language, linker=linker)
+            for row, decision in aggregator.decide(rows, chosen, on_reject=rejected.append):
+                taken.take(row.source, row.id, row.question)
                 outcomes["IDK" if decision.abstains else "answered"] += 1
                 yield prediction_row(row, decision, method=method)
 
-        write_records(with_progress(predictions()), out)
+        write_records(with_progress(predictions()), out, on_fault=taken.unwritten)
         if store is not None:
             manifest = dict(store.manifest())
         rejects = list_rejects(out, rejected)

@@ -84,7 +84,7 @@ def _audit(path: str, snapshot: str, out: Path | None, *, entailment: bool, lang
     with closing(open_store(snapshot)) as store:
         rows = read_tiered(path, on_reject=rejected.append)
         run = audit_entailment if entailment else audit_axes
-        found = list(run(rows, store, tally, language=language))
+        found = list(run(rows, store, tally, language=language, on_reject=rejected.append))
         about = str(store.manifest()["snapshot_id"])
     if tally.total.rows == 0:
         report_rejects(path, rejected)

@@ -267,8 +267,7 @@ def _predict(
                 answered += 1
                 yield answer_row(found.row, found.decision, method=cell.asking.method)
             else:
-                reason = f"{found.reason}: {found.message}"
-                rejected.append(RejectedRow(source=found.row.source, reason=reason, excerpt=found.row.question))
+                rejected.append(found.rejected())
         if not answered:
             why = f": {rejected[0].source}: {rejected[0].reason}" if rejected else ""
             raise PredictionError(f"{cell.name}: no question has an answer{why}")

@@ -37,7 +37,7 @@ class Tally:
     """What is told at the end: rejected rows, rows that lost a field of their own, and rows by language."""
 
     rejected: list[RejectedRow] = field(default_factory=list)
-    taken: Record | None = None  # what is being written
+    taken: Record | None = None  # for writing
     replaced: int = 0
     languages: Counter[str] = field(default_factory=Counter)
 
@@ -47,15 +47,12 @@ class Tally:
 
         self.rejected.append(RejectedRow(source=source, reason=reason, excerpt=excerpt(shown)))
 
-    def fault(self, record: Record, fault: Fault) -> None:
-        """Note a row with which the program is at fault."""
-        text = str(record.data.get("prediction", ""))
-        self.rejected.append(fault.rejected(source=record.source, id=str(record.data.get("id", "")), text=text))
-
-    def unwritten(self, fault: Fault) -> None:
-        """Note that the row taken last could not be written."""
-        assert self.taken is not None  # what is written was taken
-        self.fault(self.taken, fault)
+    def fault(self, fault: Fault, record: Record | None = None) -> None:
+        """Note that the program is at fault with a row, that which was taken last unless one is given."""
+        record = record or self.taken
+        assert record is not None  # a fault is a row's
+        told = {name: str(record.data.get(name, "")) for name in ("id", "prediction")}
+        self.rejected.append(fault.rejected(source=record.source, id=told["id"], text=told["prediction"]))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -117,7 +114,7 @@ def match(
         ) as chosen,
         removed_on_error(target),
     ):
-        written = write_records(_matched(file, chosen, tally, workers), out, on_fault=tally.unwritten)
+        written = write_records(_matched(file, chosen, tally, workers), out, on_fault=tally.fault)
         signature = chosen.signature()
     rejected = tally.rejected
     rejects = list_rejects(out, rejected)
@@ -158,7 +155,7 @@ def _matched(file: str, matcher: Matcher, tally: Tally, workers: int) -> Iterato
             except PredictionError as error:
                 tally.reject(record.source, str(error), repr(dict(record.data)))
             except Exception as error:
-                tally.fault(record, fault_of(error, "reading"))
+                tally.fault(fault_of(error, "reading"), record)
 
     def cases() -> Iterator[Case]:
         for record, row in rows():
@@ -173,7 +170,7 @@ def _matched(file: str, matcher: Matcher, tally: Tally, workers: int) -> Iterato
     for verdict in match_each(matcher, cases(), workers=workers):
         record = waiting.popleft()
         if isinstance(verdict, Fault):
-            tally.fault(record, verdict)
+            tally.fault(verdict, record)
         else:
             yield _told(record, verdict, tally)
 
@@ -194,7 +191,9 @@ def _judged(
 
     for item, outcome in matcher.judged(items()):
         record = waiting.popleft()
-        if outcome.value is None:
+        if outcome.fault is not None:
+            tally.fault(outcome.fault, record)
+        elif outcome.value is None:
             reason = f"the judge gave no verdict: {outcome.failed} {outcome.why}".strip()
             tally.reject(record.source, reason, item.prediction)
         else:

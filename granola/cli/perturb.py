@@ -21,6 +21,7 @@ def perturb(
 
     Questions that cannot be asked so are left out and counted by reason.
     """
+    from abstraction.faults import Fault, attempt
     from abstraction.formats.writing import check_format
     from abstraction.rows import RejectedRow, TieredRow, read_tiered, write_tiered
     from granola.cli.output import (
@@ -50,7 +51,10 @@ def perturb(
     def rows() -> Iterator[TieredRow]:
         nonlocal made
         for row in read_tiered(tiered, on_reject=rejected.append):
-            found = perturbed(row, unit)
+            found = attempt("perturbing", perturbed, row, unit)
+            if isinstance(found, Fault):
+                rejected.append(found.rejected(source=row.source, id=row.id, text=row.question))
+                continue
             if isinstance(found, Kept):
                 reasons[found.reason] += 1
                 continue
@@ -61,7 +65,7 @@ def perturb(
             raise PredictionError(f"{tiered}: no question can ask for a {unit}: {why or 'no tiered row'}")
 
     with removed_on_error(None if to_stdout else out):
-        write_tiered(rows(), out)
+        write_tiered(rows(), out, on_reject=rejected.append)
         rejects = list_rejects(out, rejected)
     screen = sys.stderr if to_stdout else sys.stdout
     print(f"{count(made, 'question')} for a {unit}; left out: {count(reasons.total(), 'question')}", file=screen)

@@ -20,6 +20,7 @@ from kg.files import atomic_path
 from kg.store.base import Store
 
 if TYPE_CHECKING:
+    from abstraction.faults import OnReject
     from abstraction.models.base import ChatModel
     from abstraction.phrasing.consistency import ConsistencyScorer
     from abstraction.phrasing.decisions import Counts

@@ -40,9 +40,7 @@ def match_each(matcher: Matcher, cases: Iterable[Case], *, workers: int = 1) -> 
     return _spread(_tried, matcher, cases, workers)
 
 
-def _spread(
-    work: Callable[[Matcher, Case], T], matcher: Matcher, cases: Iterable[Case], workers: int
-) -> Iterator[T]:
+def _spread(work: Callable[[Matcher, Case], T], matcher: Matcher, cases: Iterable[Case], workers: int) -> Iterator[T]:
     if workers < 1:
         raise MatcherError(f"workers is {workers}; allowed: 1 or more")
     if workers == 1:
