@@ -216,14 +216,19 @@ def _faulty(record: Record, error: Exception) -> RejectedRow:
 
 
 def write_tiered(
-    rows: Iterable[TieredRow], path: Path | str, *, format: str | None = None, on_reject: OnReject | None = None
+    rows: Iterable[TieredRow],
+    path: Path | str,
+    *,
+    format: str | None = None,
+    csv_raw: bool = False,
+    on_reject: OnReject | None = None,
 ) -> int:
     """Write rows as "jsonl", "csv" or "parquet" (None: by suffix, else JSONL) and return how many.
 
-    The file appears whole or not at all. In CSV and Parquet `levels` is one JSON text. A row that cannot be written
-    goes to `on_reject`; without it, what is wrong is raised.
+    The file appears whole or not at all. In CSV and Parquet `levels` is one JSON text; `csv_raw` as in
+    `write_records`. A row that cannot be written goes to `on_reject`; without it, what is wrong is raised.
     """
-    return _write(rows, TieredRow.to_json, path, format, on_reject)
+    return _write(rows, TieredRow.to_json, path, format, csv_raw, on_reject)
 
 
 def _write(
@@ -231,10 +236,11 @@ def _write(
     form: Callable[[TieredRow], dict[str, Any]],
     path: Path | str,
     format: str | None,
+    csv_raw: bool,
     on_reject: OnReject | None,
 ) -> int:
     if on_reject is None:
-        return write_records(map(form, rows), path, format=format)
+        return write_records(map(form, rows), path, format=format, csv_raw=csv_raw)
     taken = Taken(on_reject)
 
     def records() -> Iterator[dict[str, Any]]:
@@ -246,18 +252,23 @@ def _write(
             else:
                 yield record
 
-    return write_records(records(), path, format=format, on_fault=taken.unwritten)
+    return write_records(records(), path, format=format, csv_raw=csv_raw, on_fault=taken.unwritten)
 
 
 def write_granola_eq(
-    rows: Iterable[TieredRow], path: Path | str, *, format: str | None = None, on_reject: OnReject | None = None
+    rows: Iterable[TieredRow],
+    path: Path | str,
+    *,
+    format: str | None = None,
+    csv_raw: bool = False,
+    on_reject: OnReject | None = None,
 ) -> int:
     """Write rows under GRANOLA-EQ's own columns: one answer a level, that of its first tier, at most 14.
 
-    Alternates and evidence have no place there; the row's other fields stand behind its columns. Format and
-    `on_reject` as in `write_tiered`.
+    Alternates and evidence have no place there; the row's other fields stand behind its columns. The other
+    arguments as in `write_tiered`.
     """
-    return _write(rows, _granola_row, path, format, on_reject)
+    return _write(rows, _granola_row, path, format, csv_raw, on_reject)
 
 
 def granola_columns(row: TieredRow) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from typing import Any, BinaryIO
 import orjson
 
 from abstraction.errors import RowError
+from abstraction.formats.cells import unmarked
 from abstraction.formats.fields import is_unicode
 from abstraction.formats.pieces import TooLongError, read_value
 
@@ -243,7 +244,7 @@ def _read_csv(stream: BinaryIO, name: str) -> Iterator[Record | RejectedRow]:
     text = io.TextIOWrapper(stream, encoding="utf-8-sig", errors="surrogateescape", newline="")
     header_line = text.readline()
     delimiter = max(",\t;", key=header_line.count)
-    header = tuple(cell.strip() for cell in next(csv.reader([header_line], delimiter=delimiter)))
+    header = tuple(unmarked(cell.strip()) for cell in next(csv.reader([header_line], delimiter=delimiter)))
     if len(set(header)) < len(header):
         twice = next(cell for cell in header if header.count(cell) > 1)
         raise RowError(f"{name}:1: column {twice!r} stands twice in the header")
@@ -268,7 +269,7 @@ def _read_csv(stream: BinaryIO, name: str) -> Iterator[Record | RejectedRow]:
         elif "\x00" in shown:
             yield RejectedRow(source=source, reason="a NUL character in it", excerpt=excerpt(repr(shown)))
         else:
-            data = {key: cell for key, cell in zip(header, cells, strict=False) if cell.strip()}
+            data = {key: unmarked(cell) for key, cell in zip(header, cells, strict=False) if cell.strip()}
             yield Record(source=source, data=data, flat=True, columns=header)
 
 

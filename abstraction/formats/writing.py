@@ -18,6 +18,7 @@ import orjson
 
 from abstraction.errors import RowError
 from abstraction.faults import Fault, fault_of
+from abstraction.formats.cells import marked
 from abstraction.formats.fields import join_cell
 from abstraction.formats.records import PARQUET_HELP, SCHEMA_VERSION
 from kg.files import atomic_path
@@ -61,12 +62,14 @@ def write_records(
     path: Path | str,
     *,
     format: str | None = None,
+    csv_raw: bool = False,
     on_fault: Callable[[Fault], object] | None = None,
 ) -> int:
     """Write records and return how many; "-" is standard output, JSONL only.
 
     `schema_version` stands in the first record of JSONL, in a column of CSV, in the metadata of Parquet. In
-    CSV and Parquet a value that is neither text nor number nor a list of texts is written as JSON text.
+    CSV and Parquet a value that is neither text nor number nor a list of texts is written as JSON text. In CSV a text
+    that a spreadsheet would take for a formula is marked, see `abstraction.formats.cells`, unless `csv_raw`.
     Nothing stands under `path` until all is written. A record that cannot be written, with half a surrogate pair say,
     goes to `on_fault` right after it was taken from `records`; without it, what is wrong is raised.
     """
@@ -80,7 +83,7 @@ def write_records(
         flattened = list(_each(_flattened, records, on_fault))
         if kind == "csv":
             with _opened(temporary, packed=_is_packed(path)) as stream:
-                _write_csv(flattened, stream)
+                _write_csv(flattened, stream, raw=csv_raw)
         else:
             _write_parquet(flattened, temporary)
         return len(flattened)
@@ -169,13 +172,14 @@ def _columns(records: Iterable[Mapping[str, Any]]) -> list[str]:
     return list(dict.fromkeys(itertools.chain.from_iterable(records)))
 
 
-def _write_csv(records: list[dict[str, Any]], binary: BinaryIO) -> None:
+def _write_csv(records: list[dict[str, Any]], binary: BinaryIO, *, raw: bool) -> None:
     columns = _columns(records)
     with io.TextIOWrapper(binary, encoding="utf-8", newline="") as stream:
         writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow(["schema_version", *columns])
+        writer.writerow(["schema_version", *(columns if raw else map(marked, columns))])
         for record in records:
-            writer.writerow([SCHEMA_VERSION, *_cells(record, columns)])
+            cells = _cells(record, columns)
+            writer.writerow([SCHEMA_VERSION, *(cells if raw else map(marked, cells))])
 
 
 def _cells(record: Mapping[str, Any], columns: list[str]) -> Iterator[Any]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from abstraction.formats.cells import marked, unmarked
 from abstraction.relations import relation
 from abstraction.rows import TieredRow
 from abstraction.tiers import Tier
@@ -84,12 +85,13 @@ def _shares(sizes: Mapping[str, int], n: int) -> dict[str, int]:
     return shares
 
 
-def write_sheet(items: Sequence[Item], path: Path | str, *, source: str, seed: int) -> Path:
+def write_sheet(items: Sequence[Item], path: Path | str, *, source: str, seed: int, csv_raw: bool = False) -> Path:
     """Write the sheet as CSV and, beside it, the key that says where each item is from; return the key's path.
 
     The sheet holds nothing of relation, class, level or maker. The last three columns are for the annotator: 1 or
     yes where the tier is a correct answer, says something that the question does not, is coarser than the tiers in
-    "after"; 0 or no where not; empty where undecided.
+    "after"; 0 or no where not; empty where undecided. Texts that a spreadsheet would take for formulas are marked, see
+    `abstraction.formats.cells`, unless `csv_raw`.
     """
     key = Path(f"{path}{KEY_SUFFIX}")
     with atomic_path(key) as place, place.open("w", encoding="utf-8", newline="\n") as stream:
@@ -107,7 +109,8 @@ def write_sheet(items: Sequence[Item], path: Path | str, *, source: str, seed: i
         for number, item in enumerate(items, 1):
             evidence = "; ".join(said(step) for step in item.tier.evidence)
             answer = " / ".join(item.row.answers)
-            writer.writerow([number, item.row.question, answer, item.after, item.tier.text, evidence, "", "", ""])
+            cells = [number, item.row.question, answer, item.after, item.tier.text, evidence, "", "", ""]
+            writer.writerow(cells if csv_raw else map(marked, cells))
     return key
 
 
@@ -137,7 +140,7 @@ def read_sheet(path: Path | str) -> Sheet:
             if number in items:
                 raise SheetError(f"{where}: item {number} stands there twice")
             items[number] = {name: _mark(record[name], name, where) for name in QUESTIONS}
-            texts[number] = record["tier"] or ""
+            texts[number] = unmarked(record["tier"] or "")
     if not items:
         raise SheetError(f"{path}: no items")
     return Sheet(path=str(path), items=items, texts=texts)

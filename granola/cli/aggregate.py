@@ -12,6 +12,7 @@ from typing import Any
 
 import typer
 
+from granola.cli.csv_option import CsvRaw
 from granola.cli.decoding_options import (
     AbstainingOption,
     CountingOption,
@@ -52,6 +53,7 @@ def aggregate(
     linker: Linker = LinkerName.QUESTION,
     limit: Limit = None,
     force: Force = False,
+    csv_raw: CsvRaw = False,
 ) -> None:
     """Make one answer of several responses to each question, with its support, confidence and an explanation.
 
@@ -109,7 +111,7 @@ def aggregate(
                 outcomes["IDK" if decision.abstains else "answered"] += 1
                 yield prediction_row(row, decision, method=method)
 
-        write_records(with_progress(predictions()), out, on_fault=taken.unwritten)
+        write_records(with_progress(predictions()), out, csv_raw=csv_raw, on_fault=taken.unwritten)
         if store is not None:
             manifest = dict(store.manifest())
         rejects = list_rejects(out, rejected)

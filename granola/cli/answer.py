@@ -11,6 +11,7 @@ from typing import Any
 
 import typer
 
+from granola.cli.csv_option import CsvRaw
 from granola.cli.decoding_options import (
     AbstainingOption,
     CountingOption,
@@ -61,6 +62,7 @@ def answer(
     linker: Linker = LinkerName.QUESTION,
     limit: Limit = None,
     force: Force = False,
+    csv_raw: CsvRaw = False,
 ) -> None:
     """Ask a model the questions and write its predictions, with the responses that they were made of.
 
@@ -147,7 +149,7 @@ def answer(
                 why = f": {rejected[0].source}: {rejected[0].reason}" if rejected else ""
                 raise PredictionError(f"no question in {', '.join(questions)} has an answer{why}")
 
-        write_records(with_progress(predictions()), out, on_fault=taken.unwritten)
+        write_records(with_progress(predictions()), out, csv_raw=csv_raw, on_fault=taken.unwritten)
         more |= answerer.settings
         if store is not None:
             more["snapshot"] = store.manifest()["snapshot_id"]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from granola.cli.csv_option import CsvRaw
 from granola.cli.judging import (
     ANSWERS,
     JUDGE,
@@ -76,6 +77,7 @@ def match(
         "-", "--out", metavar="FILE", help="Where to write rows with level, rule, abstained; - is standard output."
     ),
     force: bool = typer.Option(False, "--force", help="Replace an existing --out."),
+    csv_raw: CsvRaw = False,
     matcher: str = MATCHER,
     tau: float | None = TAU,
     language: str | None = typer.Option(
@@ -114,7 +116,7 @@ def match(
         ) as chosen,
         removed_on_error(target),
     ):
-        written = write_records(_matched(file, chosen, tally, workers), out, on_fault=tally.fault)
+        written = write_records(_matched(file, chosen, tally, workers), out, csv_raw=csv_raw, on_fault=tally.fault)
         signature = chosen.signature()
     rejected = tally.rejected
     rejects = list_rejects(out, rejected)

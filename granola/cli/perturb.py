@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 import typer
 
+from granola.cli.csv_option import CsvRaw
 from granola.decoding.perturbing import Unit
 
 
@@ -16,6 +17,7 @@ def perturb(
     out: str = typer.Option(help="Where to write the new tiered rows; - is standard output."),
     unit: Unit = typer.Option(Unit.YEAR, help="What the new questions ask for."),
     force: bool = typer.Option(False, "--force", help="Replace an existing output."),
+    csv_raw: CsvRaw = False,
 ) -> None:
     """Ask for less: "In what year was ..." from "When was ...", with the ladder cut to match.
 
@@ -65,7 +67,7 @@ def perturb(
             raise PredictionError(f"{tiered}: no question can ask for a {unit}: {why or 'no tiered row'}")
 
     with removed_on_error(None if to_stdout else out):
-        write_tiered(rows(), out, on_reject=rejected.append)
+        write_tiered(rows(), out, csv_raw=csv_raw, on_reject=rejected.append)
         rejects = list_rejects(out, rejected)
     screen = sys.stderr if to_stdout else sys.stdout
     print(f"{count(made, 'question')} for a {unit}; left out: {count(reasons.total(), 'question')}", file=screen)

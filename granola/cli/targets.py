@@ -12,6 +12,7 @@ from typing import Any
 
 import typer
 
+from granola.cli.csv_option import CsvRaw
 from granola.cli.decoding_options import AbstainingOption, Force, Limit, Linker, Support
 from granola.cli.linking import LinkerName
 from granola.decoding.decision import Abstaining
@@ -60,6 +61,7 @@ def targets(
     linker: Linker = LinkerName.QUESTION,
     limit: Limit = None,
     force: Force = False,
+    csv_raw: CsvRaw = False,
 ) -> None:
     """Make training data of a model's own samples: the finest answer that enough of them support, and pairs around it.
 
@@ -134,7 +136,7 @@ def targets(
                         counts["rows"] += 1
                         yield pair
 
-        write_records(with_progress(made()), out, on_fault=taken.unwritten)
+        write_records(with_progress(made()), out, csv_raw=csv_raw, on_fault=taken.unwritten)
         snapshot_id = store.manifest()["snapshot_id"]
         rejects = list_rejects(out, rejected)
     screen = sys.stderr if to_stdout else sys.stdout
