@@ -34,7 +34,7 @@ from abstraction.models.result import Failure
 from abstraction.phrasing.decisions import Counts, log_lines, shortened
 from abstraction.pipeline import LadderMaker
 from abstraction.rows import QARow, RejectedRow, TieredRow
-from kg.files import sha256_of
+from kg.files import resolved, sha256_of
 from kg.graph import Graph
 from kg.store.base import Store
 
@@ -143,7 +143,7 @@ def build_dataset(
     that is not to be done, where no question can be used, or where `phraser` or `scorer` does not answer for each row;
     RowError for unusable files.
     """
-    out = out.resolve()
+    out = resolved(out)
     check_place(out, questions.files, force=force)
     manifest = store.manifest()
     inputs = [{"name": path.name, "sha256": sha256_of(path)} for path in questions.files]
@@ -211,7 +211,7 @@ def build_dataset(
 
 def check_place(out: Path, inputs: Iterable[Path], *, force: bool) -> None:
     """Raise DatasetError where a dataset cannot stand at `out`, or would take another thing's place."""
-    if any(out.resolve() in (path.resolve(), *path.resolve().parents) for path in inputs):
+    if any(resolved(out) in (place := resolved(path), *place.parents) for path in inputs):
         raise DatasetError(f"{out} holds the questions and would be lost; name another folder")
     if not out.exists():
         return
