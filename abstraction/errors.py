@@ -1,7 +1,9 @@
 """The errors of `abstraction`."""
 
+from kg.errors import ForeseenError
 
-class AbstractionError(Exception):
+
+class AbstractionError(ForeseenError):
     """Root of every error that `abstraction` raises on purpose."""
 
 

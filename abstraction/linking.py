@@ -62,8 +62,8 @@ class Linker:
     """Links names in one graph. Deterministic.
 
     `method` "question" weighs what the module says; "smallest" is the paper's heuristic, the smallest id among all
-    that carry the name, whatever is asked, for the answer as for the entity asked about. `priors` are counts of the graph's store that are to be shared. Raises
-    UnknownLinkerError for another method.
+    that carry the name, whatever is asked, for the answer as for the entity asked about. `priors` are counts of the
+    graph's store that are to be shared. Raises UnknownLinkerError for another method.
     """
 
     def __init__(

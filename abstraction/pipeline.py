@@ -15,6 +15,7 @@ from itertools import islice
 from abstraction.builders import builder_for
 from abstraction.classes import Classifier
 from abstraction.descriptions.places import parse_place
+from abstraction.faults import Fault, OnReject, attempt
 from abstraction.filters import clean, is_trivial
 from abstraction.gazetteer import PLACES, Gazetteer
 from abstraction.hierarchy import entailed_classes
@@ -29,7 +30,7 @@ from abstraction.localising import Telling, localised
 from abstraction.priors import Priors
 from abstraction.properties import properties
 from abstraction.relations import ANY, Relation, relation, table
-from abstraction.rows import QARow, TieredRow
+from abstraction.rows import QARow, RejectedRow, TieredRow
 from abstraction.tiers import Abstention, Ladder, Level, Tier
 from abstraction.triviality import Triviality
 from abstraction.union import shared, union
@@ -56,13 +57,13 @@ class LadderMaker:
     classes: Classifier
     gazetteer: Gazetteer
     linker: Linker
+    _telling: Telling
 
     def __init__(
         self, store: Store, *, language: str = "en", linker: str = "question", vocabulary: Vocabulary | None = None
     ) -> None:
         self._method = linker
         self._language = language
-        self._telling = Telling(language)
         self._priors = Priors(store)
         self._read_anew(store)
         self.vocabulary = vocabulary or Vocabulary.from_store(store, reading_language(language))
@@ -75,14 +76,40 @@ class LadderMaker:
         self._triviality = Triviality(self.graph)
         self.start_afresh()
 
-    def make_all(self, rows: Iterable[QARow]) -> Iterator[TieredRow]:
-        """Tiered rows in the order of the questions, read from the store in batches."""
-        source = iter(rows)
-        while chunk := [_told(row) for row in islice(source, CHUNK)]:
-            self.make_room()
-            self._prefetch(chunk)
+    def make_all(self, rows: Iterable[QARow], *, on_reject: OnReject | None = None) -> Iterator[TieredRow]:
+        """Tiered rows in the order of the questions, read from the store in batches.
+
+        A row with which the program is at fault goes to `on_reject`, which see `abstraction.faults`, and nothing of it
+        touches the rows behind it; without `on_reject` the error is raised.
+        """
+        if on_reject is None:
+            for chunk in self._chunks(rows):
+                yield from map(self.make, chunk)
+            return
+        for made in self.make_each(rows):
+            if isinstance(made, RejectedRow):
+                on_reject(made)
+            else:
+                yield made
+
+    def make_each(self, rows: Iterable[QARow]) -> Iterator[TieredRow | RejectedRow]:
+        """The tiered row of each question in order, or how the program is at fault with it."""
+        for chunk in self._chunks(rows):
             for row in chunk:
-                yield self.make(row)
+                made = attempt("making a ladder", self.make, row)
+                if isinstance(made, Fault):
+                    self.start_afresh()  # what it was about to conclude
+                    yield made.rejected(source=row.source, id=row.id, text=row.question)
+                else:
+                    yield made
+
+    def _chunks(self, rows: Iterable[QARow]) -> Iterator[list[QARow]]:
+        """The rows by CHUNK, what they need read from the store."""
+        source = iter(rows)
+        while chunk := list(islice(source, CHUNK)):
+            self.make_room()
+            attempt("reading the store", self._prefetch, chunk)  # whose row it is shows when that is made
+            yield chunk
 
     def make_room(self) -> bool:
         """Drop what was read, and what was concluded of it, where that is more than KEPT entities; whether it was.
@@ -144,6 +171,7 @@ class LadderMaker:
         return None
 
     def _make(self, row: QARow) -> TieredRow:
+        self._telling = Telling(self._language)
         asked = relation(row.relation) if row.relation else read_wording(row.question).kind or ANY
         subjects = self.linker.subjects(row.subject_text, row.subject_qid, asked)
         ladders, links = [], []
@@ -171,6 +199,7 @@ class LadderMaker:
             question_entity=subject or None,
             abstained=whole.abstained,
             extra=extra,
+            source=row.source,
         )
 
     def _answer(
@@ -290,8 +319,8 @@ class LadderMaker:
                     return statement.value
         return None
 
-    def _prefetch(self, rows: list[QARow]) -> None:
-        graph = self.graph
+    def _prefetch(self, questions: list[QARow]) -> None:
+        rows, graph = [_told(row) for row in questions], self.graph
         texts = [t for row in rows for t in (*row.answers, *([row.subject_text] if row.subject_text else []))]
         graph.find_all(texts)
         ids = [m.id for t in texts for m in graph.find(t)]
@@ -359,10 +388,15 @@ def _note(link: Link) -> dict[str, object]:
 
 
 def make_ladders(
-    rows: Iterable[QARow], store: Store, *, language: str = "en", linker: str = "question"
+    rows: Iterable[QARow],
+    store: Store,
+    *,
+    language: str = "en",
+    linker: str = "question",
+    on_reject: OnReject | None = None,
 ) -> Iterator[TieredRow]:
-    """Tiered rows of the questions, in order.
+    """Tiered rows of the questions, in order; `on_reject` as in `LadderMaker.make_all`.
 
     Raises UnknownRelationError for a malformed relation, UnknownLinkerError for a linker that there is not.
     """
-    return LadderMaker(store, language=language, linker=linker).make_all(rows)
+    return LadderMaker(store, language=language, linker=linker).make_all(rows, on_reject=on_reject)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from abstraction.errors import RowError
+from abstraction.faults import Fault, OnReject, Taken, attempt, fault_of
 from abstraction.formats import fields
 from abstraction.formats.records import SCHEMA_VERSION, Record, RejectedRow, excerpt, read_records
 from abstraction.formats.writing import FORMATS, write_records
@@ -70,7 +71,8 @@ class TieredRow:
     """A question with its ladder: `levels[0]` is the answer itself, the rest ever coarser.
 
     A row that abstains has one level and the code in `abstained`. `question_entity` has "text" and "qid",
-    each where known. `extra` holds the fields of a file that mean nothing here.
+    each where known. `extra` holds the fields of a file that mean nothing here. `source` is the "file:line" that it, or
+    its question, was read from.
     """
 
     id: str
@@ -81,6 +83,7 @@ class TieredRow:
     question_entity: Mapping[str, Any] | None = None
     abstained: str | None = None
     extra: Mapping[str, Any] = field(default_factory=dict)
+    source: str = field(default="", compare=False, repr=False)
 
     def to_json(self) -> dict[str, Any]:
         """The row as it stands in a tiered file; `extra` never hides a field of the row."""
@@ -162,6 +165,9 @@ def _rows(
         except fields.FieldError as error:
             yield RejectedRow(source=record.source, reason=str(error), excerpt=excerpt(repr(dict(record.data))))
             continue
+        except Exception as error:
+            yield _faulty(record, error)
+            continue
         if not row.id:
             prefix = row.relation or "row"
             bases[prefix] = start.get(prefix, 0) + position
@@ -189,32 +195,80 @@ def read_tiered(
             continue
         try:
             data = {"id": f"row-{position}", **record.data}
-            row = _tiered(data, flat=record.flat, evidence=evidence)
+            row = _tiered(data, flat=record.flat, evidence=evidence, source=record.source)
             if row.id in seen:
                 raise fields.FieldError(f"id {row.id!r} stands already at {seen[row.id]}")
         except fields.FieldError as error:
             rejected = RejectedRow(source=record.source, reason=str(error), excerpt=excerpt(repr(dict(record.data))))
             _reject(rejected, on_reject)
             continue
+        except Exception as error:
+            _reject(_faulty(record, error), on_reject)
+            continue
         seen[row.id] = record.source
         yield row
 
 
-def write_tiered(rows: Iterable[TieredRow], path: Path | str, *, format: str | None = None) -> int:
+def _faulty(record: Record, error: Exception) -> RejectedRow:
+    """The record as one that an unforeseen error rejects. Raises the error where it is another."""
+    fault = fault_of(error, "reading")
+    return fault.rejected(source=record.source, id=str(record.data.get("id", "")), text=repr(dict(record.data)))
+
+
+def write_tiered(
+    rows: Iterable[TieredRow],
+    path: Path | str,
+    *,
+    format: str | None = None,
+    csv_raw: bool = False,
+    on_reject: OnReject | None = None,
+) -> int:
     """Write rows as "jsonl", "csv" or "parquet" (None: by suffix, else JSONL) and return how many.
 
-    The file appears whole or not at all. In CSV and Parquet `levels` is one JSON text.
+    The file appears whole or not at all. In CSV and Parquet `levels` is one JSON text; `csv_raw` as in
+    `write_records`. A row that cannot be written goes to `on_reject`; without it, what is wrong is raised.
     """
-    return write_records((row.to_json() for row in rows), path, format=format)
+    return _write(rows, TieredRow.to_json, path, format, csv_raw, on_reject)
 
 
-def write_granola_eq(rows: Iterable[TieredRow], path: Path | str, *, format: str | None = None) -> int:
+def _write(
+    rows: Iterable[TieredRow],
+    form: Callable[[TieredRow], dict[str, Any]],
+    path: Path | str,
+    format: str | None,
+    csv_raw: bool,
+    on_reject: OnReject | None,
+) -> int:
+    if on_reject is None:
+        return write_records(map(form, rows), path, format=format, csv_raw=csv_raw)
+    taken = Taken(on_reject)
+
+    def records() -> Iterator[dict[str, Any]]:
+        for row in rows:
+            taken.take(row.source, row.id, row.question)
+            record = attempt("writing", form, row)
+            if isinstance(record, Fault):
+                taken.unwritten(record)
+            else:
+                yield record
+
+    return write_records(records(), path, format=format, csv_raw=csv_raw, on_fault=taken.unwritten)
+
+
+def write_granola_eq(
+    rows: Iterable[TieredRow],
+    path: Path | str,
+    *,
+    format: str | None = None,
+    csv_raw: bool = False,
+    on_reject: OnReject | None = None,
+) -> int:
     """Write rows under GRANOLA-EQ's own columns: one answer a level, that of its first tier, at most 14.
 
-    Alternates and evidence have no place there; the row's other fields stand behind its columns. Format as in
-    `write_tiered`.
+    Alternates and evidence have no place there; the row's other fields stand behind its columns. The other
+    arguments as in `write_tiered`.
     """
-    return write_records((_granola_row(row) for row in rows), path, format=format)
+    return _write(rows, _granola_row, path, format, csv_raw, on_reject)
 
 
 def granola_columns(row: TieredRow) -> dict[str, Any]:
@@ -264,7 +318,7 @@ def _question(data: Mapping[str, Any], default: str | None, source: str, *, flat
     )
 
 
-def _tiered(data: Mapping[str, Any], *, flat: bool, evidence: bool = True) -> TieredRow:
+def _tiered(data: Mapping[str, Any], *, flat: bool, evidence: bool = True, source: str = "") -> TieredRow:
     answers = fields.answers_of(data, flat=flat)
     text, qid = fields.subject_of(data)
     given = data.get("question_entity")
@@ -302,6 +356,7 @@ def _tiered(data: Mapping[str, Any], *, flat: bool, evidence: bool = True) -> Ti
         question_entity=entity or None,
         abstained=abstained or None,
         extra=fields.rest_of(data),
+        source=source,
     )
 
 

@@ -144,14 +144,19 @@ class Tier:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Tier:
-        """The inverse of `to_json`, conditions excepted. Raises TypeError where bits are no number of at least zero."""
-        bits = data.get("bits")
+        """The inverse of `to_json`, conditions excepted.
+
+        Raises TypeError where bits are no number of at least zero, the qid no text or the aliases no list.
+        """
+        bits, qid, aliases = data.get("bits"), data.get("qid"), data.get("aliases", ())
+        if not isinstance(qid, str | None) or not isinstance(aliases, list | tuple):
+            raise TypeError(f"tier {data['text']!r} has no text as its qid, or no list of aliases")
         if bits is not None and (isinstance(bits, bool) or not isinstance(bits, int | float) or not 0 <= bits < inf):
             raise TypeError(f"bits {bits!r} of tier {data['text']!r} are no number of at least zero")
         return cls(
             text=data["text"],
-            qid=data.get("qid"),
-            aliases=tuple(data.get("aliases", ())),
+            qid=qid,
+            aliases=tuple(aliases),
             bits=bits,
             evidence=tuple(Evidence.from_json(item) for item in data.get("evidence", ())),
             extra=_unknown(data, _TIER_FIELDS),

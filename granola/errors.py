@@ -1,7 +1,9 @@
 """The errors of `granola`."""
 
+from kg.errors import ForeseenError
 
-class GranolaError(Exception):
+
+class GranolaError(ForeseenError):
     """Root of every error that `granola` raises on purpose."""
 
 

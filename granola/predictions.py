@@ -9,6 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from abstraction.errors import RowError
+from abstraction.faults import fault_of
 from abstraction.formats.records import Record, RejectedRow, excerpt, read_records
 from granola.errors import PredictionError
 
@@ -71,7 +72,10 @@ def predictions_of(records: Iterable[Record | RejectedRow], name: str) -> Predic
         if isinstance(record, RejectedRow):
             rejected.append(record)
             continue
-        found = _prediction(record)
+        try:
+            found = _prediction(record)
+        except Exception as error:
+            found = fault_of(error, "reading").reason
         if isinstance(found, Prediction):
             first = kept.setdefault(found.id, found)
             if first is found:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from abstraction.faults import Fault, OnReject
 from abstraction.rows import TieredRow
 from abstraction.tiers import Level
 from granola.aggregating import Estimate, GroupScore, aggregate
@@ -20,7 +21,7 @@ from granola.errors import MatcherError, PredictionError
 from granola.items import ItemScore, ItemScores
 from granola.matching import Matcher, Verdict, in_language
 from granola.matching.judge import JudgeMatcher
-from granola.matching.many import Case, match_many
+from granola.matching.many import Case, match_each, match_many
 from granola.metrics import LAMBDA, Metric, Outcome, Standard, informativeness_weight, metrics
 from granola.packed_rows import PackedRows
 from granola.predictions import Prediction, PredictionFile
@@ -102,9 +103,14 @@ def score_items(
     lambda_: float,
     *,
     workers: int = 1,
+    on_reject: OnReject | None = None,
 ) -> Iterator[ItemScore]:
-    """The items of all rows in their order, as `score_item`; `workers` processes match."""
-    return (item for item, _ in _scored(rows, predictions, matcher, lambda_, workers))
+    """The items of all rows in their order, as `score_item`; `workers` processes match.
+
+    A prediction with which the program is at fault goes to `on_reject`, and its item is unscored; without `on_reject`
+    the error is raised.
+    """
+    return (item for item, _ in _scored(rows, predictions, matcher, lambda_, workers, on_reject))
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,9 +127,14 @@ class _Waiting:
 
 
 def _scored(
-    rows: Iterable[TieredRow], predictions: Mapping[str, Prediction], matcher: Matcher, lambda_: float, workers: int
+    rows: Iterable[TieredRow],
+    predictions: Mapping[str, Prediction],
+    matcher: Matcher,
+    lambda_: float,
+    workers: int,
+    on_reject: OnReject | None,
 ) -> Iterator[tuple[ItemScore, bool]]:
-    """(item, whether its answer has bits) of all rows in their order."""
+    """(item, whether it is scored and its answer has bits) of all rows in their order."""
     waiting: deque[_Waiting] = deque()
 
     def cases() -> Iterator[Case]:
@@ -141,10 +152,18 @@ def _scored(
             one = waiting.popleft()
             yield ItemScore(id=one.id, relation=one.relation, prediction=None, verdict=None, weight=None), False
 
-    for verdict in match_many(matcher, cases(), workers=workers):
+    verdicts: Iterator[Verdict | Fault] = (match_each if on_reject else match_many)(matcher, cases(), workers=workers)
+    for verdict in verdicts:
         yield from unscored()
         one = waiting.popleft()
-        yield _item(one, verdict, lambda_, matcher), told(one.levels, 1)[0] is not None
+        assert one.said is not None
+        if isinstance(verdict, Fault):
+            if on_reject is not None:
+                on_reject(verdict.rejected(source=one.said.source, id=one.id, text=one.said.text))
+            said = one.said.text
+            yield ItemScore(id=one.id, relation=one.relation, prediction=said, verdict=None, weight=None), False
+        else:
+            yield _item(one, verdict, lambda_, matcher), told(one.levels, 1)[0] is not None
     yield from unscored()
 
 
@@ -210,6 +229,7 @@ def score(
     workers: int = 1,
     on_item: Callable[[ItemScore], None] | None = None,
     keep_items: bool = True,
+    on_reject: OnReject | None = None,
 ) -> ScoreReport:
     """Score one prediction file against tiered rows.
 
@@ -217,7 +237,8 @@ def score(
     every item as soon as it is scored; the report has none where `keep_items` is False. A row without a
     prediction is an error unless `allow_missing`, which leaves it unscored; a prediction without a row is one unless
     `ignore_unknown`. Ids that damaged lines took along (those of `predictions.rejected`, or of `rejected_rows` of the
-    tiered file) are explained by them and no error. Raises PredictionError and, for a bad setting, MatcherError.
+    tiered file) are explained by them and no error. `on_reject` as in `score_items`: the report counts such items as
+    unscored, and under "faults". Raises PredictionError and, for a bad setting, MatcherError.
     """
     check_resamples(times)
     chosen = metrics(lambda_, standard)
@@ -226,12 +247,13 @@ def score(
         kept, predictions, allow_missing=allow_missing, ignore_unknown=ignore_unknown, rejected=rejected_rows
     )
     items = ItemScores()
-    with_bits = 0
+    with_bits = faults = 0
 
     def outcomes() -> Iterator[tuple[str | None, Outcome | None]]:
-        nonlocal with_bits
-        for item, has_bits in _scored(kept, predictions.predictions, matcher, lambda_, workers):
+        nonlocal with_bits, faults
+        for item, has_bits in _scored(kept, predictions.predictions, matcher, lambda_, workers, on_reject):
             with_bits += has_bits
+            faults += item.verdict is None and item.prediction is not None
             if on_item is not None:
                 on_item(item)
             if keep_items:
@@ -267,6 +289,7 @@ def score(
             "predictions_rejected": len(predictions.rejected),
             "missing": missing,
             "unknown": unknown,
+            **({"faults": faults} if faults else {}),
         },
     )
 

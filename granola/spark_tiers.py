@@ -13,6 +13,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from abstraction.faults import OnReject
 from abstraction.pipeline import LadderMaker
 from abstraction.rows import QARow, TieredRow
 from kg.errors import EngineError
@@ -30,9 +31,11 @@ def ladders_on_spark(
     language: str = "en",
     linker: str = "question",
     master: str | None = None,
+    on_reject: OnReject | None = None,
 ) -> Iterator[TieredRow]:
     """Tiered rows of the questions, in order: what `abstraction.pipeline.make_ladders` gives, row for row.
 
+    A row with which the program is at fault goes to `on_reject`; without it, EngineError is raised.
     `snapshot` is a file or an address, `master` as in `kg.spark_session.session`. The questions are held in memory.
     Raises EngineError without Spark or where it gives up, UnknownRelationError for a malformed relation.
     """
@@ -55,7 +58,13 @@ def ladders_on_spark(
         for expected, row in enumerate(made.toLocalIterator(prefetchPartitions=True)):
             if row["place"] != expected:
                 raise EngineError(f"Spark handed back chunk {row['place']} where {expected} was due; report this")
-            yield from pickle.loads(bytes(row["payload"]))
+            for one in pickle.loads(bytes(row["payload"])):
+                if isinstance(one, TieredRow):
+                    yield one
+                elif on_reject is None:
+                    raise EngineError(f"{one.source}: {one.reason}")
+                else:
+                    on_reject(one)
 
 
 class _Making:
@@ -76,6 +85,6 @@ class _Making:
                     batch.column("place").to_pylist(), batch.column("payload").to_pylist(), strict=True
                 ):
                     maker = maker or LadderMaker(store, language=self._language, linker=self._linker)
-                    done = pickle.dumps(list(maker.make_all(pickle.loads(payload))), protocol=5)
+                    done = pickle.dumps(list(maker.make_each(pickle.loads(payload))), protocol=5)
                     arrays = [pyarrow.array([place], pyarrow.int64()), pyarrow.array([done], pyarrow.binary())]
                     yield pyarrow.RecordBatch.from_arrays(arrays, names=["place", "payload"])

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from abstraction.faults import fault_of
 from abstraction.formats.records import RejectedRow
 from abstraction.rows import TieredRow, read_tiered
 from granola.errors import PredictionError
@@ -39,9 +40,13 @@ def read_tiered_file(path: Path | str, *, name: str | None = None) -> TieredFile
     rows = PackedRows()
     spoken = Counter[str]()
     for row in read_tiered(path, on_reject=rejected.append, evidence=False):
-        rows.append(row)
-        if (code := language_of(row)) is not None:
-            spoken[code] += 1
+        try:
+            rows.append(row)
+            if (code := language_of(row)) is not None:
+                spoken[code] += 1
+        except Exception as error:
+            fault = fault_of(error, "reading")
+            rejected.append(fault.rejected(source=row.source, id=row.id, text=row.question))
     if not rows:
         reason = f"; {rejected[0].source}: {rejected[0].reason}" if rejected else ""
         raise PredictionError(f"{name or path} has no tiered row{reason}; make one with granola tiers")

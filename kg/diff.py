@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 
@@ -303,7 +304,8 @@ class _File:
 
     def rows(self, query: str) -> Iterator[Any]:
         try:
-            yield from self._connection.execute(query)
+            # Not the cursor itself: a generator that is left would close it, and so raise, behind the connection.
+            yield from chain(self._connection.execute(query))
         except sqlite3.DatabaseError as error:
             raise DamagedSnapshotError(f"cannot read snapshot {self._path}: {error}") from error
 

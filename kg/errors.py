@@ -1,7 +1,11 @@
 """The errors of `kg`: one root, leaves that also are the builtin a caller expects."""
 
 
-class KGError(Exception):
+class ForeseenError(Exception):
+    """What the packages raise on purpose. Any other error that one row raises is a fault of the program."""
+
+
+class KGError(ForeseenError):
     """Root of every error that `kg` raises on purpose."""
 
 

@@ -10,11 +10,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
-from typing import Any, BinaryIO, Literal, Protocol
+from typing import Any, BinaryIO, Literal, Protocol, TypeVar
 
 import orjson
 
@@ -22,20 +23,23 @@ from abstraction.datasets.card import Card
 from abstraction.datasets.cleaning import MOST, SCORE, STEPS, Cleaner, Dropped, Step
 from abstraction.datasets.columns import Columns, write_data
 from abstraction.datasets.describing import described
-from abstraction.datasets.parts import Parts, rules_fingerprint
+from abstraction.datasets.parts import Parts, line_of, row_of, rules_fingerprint
 from abstraction.datasets.questions import Published, Questions, has_one_answer
 from abstraction.datasets.statistics import Statistics
 from abstraction.errors import DatasetError, RowError
+from abstraction.faults import Fault, attempt
 from abstraction.formats.records import PARQUET_HELP, SCHEMA_VERSION
 from abstraction.link_settings import link_settings
 from abstraction.models.result import Failure
 from abstraction.phrasing.decisions import Counts, log_lines, shortened
 from abstraction.pipeline import LadderMaker
-from abstraction.rows import QARow, TieredRow
-from kg.files import sha256_of
+from abstraction.rows import QARow, RejectedRow, TieredRow
+from kg.files import resolved, sha256_of
+from kg.graph import Graph
 from kg.store.base import Store
 
 RECORD = "build.json"
+T = TypeVar("T")
 BATCH = 200  # questions whose work a kill may cost
 
 
@@ -139,7 +143,7 @@ def build_dataset(
     that is not to be done, where no question can be used, or where `phraser` or `scorer` does not answer for each row;
     RowError for unusable files.
     """
-    out = out.resolve()
+    out = resolved(out)
     check_place(out, questions.files, force=force)
     manifest = store.manifest()
     inputs = [{"name": path.name, "sha256": sha256_of(path)} for path in questions.files]
@@ -166,7 +170,8 @@ def build_dataset(
                 why = f": {rejected.count} rejected, the first at {rejected.first}" if rejected.count else ""
                 files = ", ".join(path.name for path in questions.files)
                 raise RowError(f"no question in {files} can be used{why or ': none has one answer'}")
-            built = _assemble(parts, batches, final, settings, cleaner, dropped, decided, phrased=phraser is not None)
+            sides = _Sides(rejected=rejected, dropped=dropped, decided=decided)
+            built = _assemble(parts, batches, final, settings, cleaner, sides, phrased=phraser is not None)
         made = {
             "Snapshot": manifest["snapshot_id"], "Linker": f"{settings.linker} ({link_settings().fingerprint})",
             "Phraser": phraser.fingerprint if phraser else "none", "Scorer": scorer.fingerprint if scorer else "none",
@@ -206,7 +211,7 @@ def build_dataset(
 
 def check_place(out: Path, inputs: Iterable[Path], *, force: bool) -> None:
     """Raise DatasetError where a dataset cannot stand at `out`, or would take another thing's place."""
-    if any(out.resolve() in (path.resolve(), *path.resolve().parents) for path in inputs):
+    if any(resolved(out) in (place := resolved(path), *place.parents) for path in inputs):
         raise DatasetError(f"{out} holds the questions and would be lost; name another folder")
     if not out.exists():
         return
@@ -250,6 +255,13 @@ class _Side:
         self._stack.close()
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Sides:
+    rejected: _Side
+    dropped: _Side
+    decided: _Side
+
+
 def _selected(rows: Iterator[QARow], cleaner: Cleaner, dropped: _Side) -> Iterator[QARow]:
     for row in rows:
         gone = cleaner.select(one_answer=has_one_answer(row))
@@ -275,19 +287,45 @@ def _make(
     while batch := list(islice(rows, settings.batch)):
         if not parts.has(number):
             maker = maker or LadderMaker(store, language=settings.language, linker=settings.linker)
-            made: Sequence[TieredRow] = [described(row, maker.graph) for row in maker.make_all(batch)]
+            faulty: list[RejectedRow] = []
+            ladders = maker.make_all(batch, on_reject=faulty.append)
+            made = _each("describing", partial(_described, graph=maker.graph), list(ladders), faulty)
             lacking = 0
             if phraser is not None:
-                made = _phrased(made, phraser)
+                made = _each("phrasing", partial(_phrased, phraser=phraser), made, faulty)
                 lacking = _unanswered(made)
             if scorer is not None:
-                made, failed = _scored(made, scorer)
+                scored = _each("scoring", partial(_scored, scorer=scorer), made, faulty)
+                made, failed = [row for row, _ in scored], sum(lacks for _, lacks in scored)
                 lacking, unscored = lacking + failed, unscored + failed
-            parts.write(number, made, whole=not lacking)
+            parts.write(number, [*made, *faulty], whole=not lacking)
         number, done = number + 1, done + len(batch)
         if progress is not None:
             progress(done)
     return number, unscored
+
+
+def _each(
+    stage: str, work: Callable[[Sequence[TieredRow]], Sequence[T]], rows: Sequence[TieredRow], faulty: list[RejectedRow]
+) -> Sequence[T]:
+    """What `work` makes of the rows together; where the program is at fault, of one after the other."""
+    if not rows:
+        return []
+    together = attempt(stage, work, rows)
+    if not isinstance(together, Fault):
+        return together
+    out: list[T] = []
+    for row in rows:
+        made = attempt(stage, work, [row])
+        if isinstance(made, Fault):
+            faulty.append(made.rejected(source=row.source, id=row.id, text=row.question))
+        else:
+            out += made
+    return out
+
+
+def _described(rows: Sequence[TieredRow], *, graph: Graph) -> Sequence[TieredRow]:
+    return [described(row, graph) for row in rows]
 
 
 def _unanswered(rows: Iterable[TieredRow]) -> int:
@@ -297,58 +335,74 @@ def _unanswered(rows: Iterable[TieredRow]) -> int:
     return counts.unanswered
 
 
-def _phrased(rows: Sequence[TieredRow], phraser: Phraser) -> Sequence[TieredRow]:
+def _phrased(rows: Sequence[TieredRow], *, phraser: Phraser) -> Sequence[TieredRow]:
     out = list(phraser(rows))
     if [row.id for row in out] != [row.id for row in rows]:
         raise DatasetError(f"phraser {phraser.fingerprint} gave other rows back than it got, from {rows[0].id!r} on")
     return out
 
 
-def _scored(rows: Sequence[TieredRow], scorer: Scorer) -> tuple[Sequence[TieredRow], int]:
-    """The rows with their scores, one that a row brought where it got none; and for how many asking failed."""
+def _scored(rows: Sequence[TieredRow], *, scorer: Scorer) -> Sequence[tuple[TieredRow, bool]]:
+    """The rows with their scores, one that a row brought where it got none; and of each whether asking failed."""
     scores = list(scorer(rows))
     if len(scores) != len(rows):
         raise DatasetError(f"scorer {scorer.fingerprint} gave {len(scores)} scores for {len(rows)} rows")
-    out: list[TieredRow] = []
+    out: list[tuple[TieredRow, bool]] = []
     for row, score in zip(rows, scores, strict=True):
         if score is None or isinstance(score, Failure):
-            out.append(row)
+            out.append((row, score is not None))
         elif 0 <= score <= 1:
-            out.append(replace(row, extra={**row.extra, SCORE: score}))
+            out.append((replace(row, extra={**row.extra, SCORE: score}), False))
         else:
             raise DatasetError(f"scorer {scorer.fingerprint} gave {score!r} for row {row.id!r}; expected 0 to 1")
-    return out, sum(isinstance(score, Failure) for score in scores)
+    return out
 
 
 def _assemble(
-    parts: Parts, batches: int, final: Path, settings: Settings, cleaner: Cleaner, dropped: _Side, decided: _Side,
-    *, phrased: bool,
-) -> _Assembled:  # fmt: skip
+    parts: Parts, batches: int, final: Path, settings: Settings, cleaner: Cleaner, sides: _Sides, *, phrased: bool
+) -> _Assembled:
     statistics, columns, phrasing = Statistics(), Columns(), Counts()
     kept = parts.folder / "kept.jsonl"
+
+    def reject(row: RejectedRow) -> None:
+        sides.rejected.add(row.to_json())
+
+    def keep(row: TieredRow) -> bytes:
+        """The row's line where it stays; else nothing."""
+        if phrased:  # else a field of that name is the questions' own
+            phrasing.see(row)
+            for one in log_lines(row):
+                sides.decided.add(one)
+            row = shortened(row)
+        clean = cleaner.clean(row)
+        if isinstance(clean, Dropped):
+            sides.dropped.add({**row.to_json(), "step": clean.step, "reason": clean.reason})
+            return b""
+        line = line_of(clean)
+        columns.see(clean)
+        return line
+
+    staying = 0
     with kept.open("wb") as stream:
-        for number in range(batches):
-            for row in parts.rows(number):
-                if phrased:  # else a field of that name is the questions' own
-                    phrasing.see(row)
-                    for line in log_lines(row):
-                        decided.add(line)
-                    row = shortened(row)
-                clean = cleaner.clean(row)
-                if isinstance(clean, Dropped):
-                    dropped.add({**row.to_json(), "step": clean.step, "reason": clean.reason})
-                    continue
-                statistics.add(clean)
-                columns.see(clean)
-                stream.write(orjson.dumps(clean.to_json(), option=orjson.OPT_APPEND_NEWLINE))
-    if not statistics.rows:
+        for row in (row for number in range(batches) for row in parts.rows(number)):
+            if isinstance(row, RejectedRow):
+                reject(row)
+                continue
+            line = attempt("cleaning", keep, row)
+            if isinstance(line, Fault):
+                reject(line.rejected(source=row.source, id=row.id, text=row.question))
+            elif line:
+                stream.write(line)
+                staying += 1
+    if not staying:
         left = ", ".join(f"{count.dropped} by {step}" for step, count in cleaner.counts.items() if count.dropped)
         raise DatasetError(f"no row is left after cleaning ({left}); leave a step out with --without, or see the links")
     data = final / "data"
     data.mkdir()
-    with kept.open("rb") as stream:
-        rows = (TieredRow.from_json(orjson.loads(line)) for line in stream)
-        write_data(rows, columns, data / f"{settings.split}.{settings.format}")
+    with kept.open("rb") as lines:
+        rows = (row for line in lines if isinstance(row := row_of(line), TieredRow))
+        path = data / f"{settings.split}.{settings.format}"
+        write_data(rows, columns, path, on_reject=reject, on_written=statistics.add)
     return _Assembled(statistics=statistics, columns=columns, phrasing=phrasing)
 
 

@@ -6,7 +6,8 @@ every data frame read them alike; `abstraction.rows.read_tiered` reads them back
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import Any, Literal
@@ -14,6 +15,7 @@ from typing import Any, Literal
 import orjson
 
 from abstraction.datasets.cleaning import SCORE
+from abstraction.faults import Fault, OnReject, attempt
 from abstraction.formats.fields import GRANOLA_COLUMNS, GRANOLA_COUNT, KNOWN
 from abstraction.formats.records import SCHEMA_VERSION
 from abstraction.formats.writing import json_text
@@ -80,21 +82,61 @@ class Columns:
         return {name: _value(given.get(name), kind) for name, kind in self.kinds.items()}
 
 
-def write_data(rows: Iterable[TieredRow], columns: Columns, path: Path) -> int:
-    """Write rows under the columns, as Parquet or JSONL by the path's ending, and return how many."""
-    records = (columns.record(row) for row in rows)
-    with atomic_path(path) as temporary:
-        if path.suffix == ".parquet":
-            return _write_parquet(records, columns, temporary)
-        count = 0
-        with temporary.open("wb") as stream:
-            for record in records:
-                stream.write(orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE))
-                count += 1
-        return count
+def write_data(
+    rows: Iterable[TieredRow],
+    columns: Columns,
+    path: Path,
+    *,
+    on_reject: OnReject | None = None,
+    on_written: Callable[[TieredRow], object] = lambda _: None,
+) -> int:
+    """Write rows under the columns, as Parquet or JSONL by the path's ending, and return how many.
+
+    A row that cannot be written goes to `on_reject`, any other to `on_written`; without `on_reject` the error is
+    raised.
+    """
+    count = 0
+    with atomic_path(path) as temporary, _opened(temporary, columns, is_parquet=path.suffix == ".parquet") as write:
+
+        def written(batch: Sequence[TieredRow]) -> None:
+            write([columns.record(row) for row in batch])
+
+        source = iter(rows)
+        while batch := list(islice(source, BATCH)):
+            good = batch
+            if on_reject is None:
+                written(batch)
+            elif isinstance(attempt("writing", written, batch), Fault):
+                good = _written_alone(batch, written, on_reject)
+            for row in good:
+                on_written(row)
+            count += len(good)
+    return count
 
 
-def _write_parquet(records: Iterator[dict[str, Any]], columns: Columns, path: Path) -> int:
+def _written_alone(
+    batch: Sequence[TieredRow], written: Callable[[Sequence[TieredRow]], object], on_reject: OnReject
+) -> list[TieredRow]:
+    """The rows that could be written, each by itself; the others go to `on_reject`."""
+    good: list[TieredRow] = []
+    for row in batch:
+        found = attempt("writing", written, [row])
+        if isinstance(found, Fault):
+            on_reject(found.rejected(source=row.source, id=row.id, text=row.question))
+        else:
+            good.append(row)
+    return good
+
+
+@contextmanager
+def _opened(path: Path, columns: Columns, *, is_parquet: bool) -> Iterator[Callable[[list[dict[str, Any]]], object]]:
+    """A function that writes records together: all of them or, where it raises, none."""
+    if not is_parquet:
+        with path.open("wb") as stream:
+            yield lambda records: stream.write(
+                b"".join(orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE) for record in records)
+            )
+        return
     import pyarrow  # type: ignore[import-untyped]  # ships no stubs
     import pyarrow.parquet  # type: ignore[import-untyped]  # ships no stubs
 
@@ -108,12 +150,8 @@ def _write_parquet(records: Iterator[dict[str, Any]], columns: Columns, path: Pa
     schema = pyarrow.schema(
         [(name, types[kind]) for name, kind in columns.kinds.items()], metadata={"schema_version": str(SCHEMA_VERSION)}
     )
-    count = 0
     with pyarrow.parquet.ParquetWriter(path, schema) as writer:
-        while batch := list(islice(records, BATCH)):
-            writer.write_table(pyarrow.Table.from_pylist(batch, schema=schema))
-            count += len(batch)
-    return count
+        yield lambda records: writer.write_table(pyarrow.Table.from_pylist(records, schema=schema))
 
 
 def _kind(value: object) -> Kind | None:

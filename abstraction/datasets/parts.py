@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import orjson
 
 from abstraction.errors import DatasetError
-from abstraction.rows import TieredRow
+from abstraction.faults import Fault, attempt
+from abstraction.rows import RejectedRow, TieredRow
 from kg.files import atomic_path
 from kg.work_folder import WorkFolder
 
@@ -51,17 +53,21 @@ class Parts:
         """Whether the batch is done, and nothing in it is to be asked again."""
         return self._part(number).exists()
 
-    def write(self, number: int, rows: Iterable[TieredRow], *, whole: bool = True) -> None:
+    def write(self, number: int, rows: Iterable[TieredRow | RejectedRow], *, whole: bool = True) -> None:
         """Keep a finished batch; `whole` says that no answer of a model is lacking in it."""
         with atomic_path(self._part(number, whole=whole)) as temporary, temporary.open("wb") as stream:
             for row in rows:
-                stream.write(orjson.dumps(row.to_json(), option=orjson.OPT_APPEND_NEWLINE))
+                line = attempt("writing", _line_of, row)
+                if isinstance(line, Fault):
+                    assert isinstance(row, TieredRow)  # what is rejected can be written
+                    line = _line_of(line.rejected(source=row.source, id=row.id, text=row.question))
+                stream.write(line)
 
-    def rows(self, number: int) -> Iterator[TieredRow]:
-        """The rows of a batch that was kept."""
+    def rows(self, number: int) -> Iterator[TieredRow | RejectedRow]:
+        """The rows of a batch that was kept, rejected ones in their places."""
         with self._part(number, whole=self.has(number)).open("rb") as stream:
             for line in stream:
-                yield TieredRow.from_json(orjson.loads(line))
+                yield row_of(line)
 
     def _part(self, number: int, *, whole: bool = True) -> Path:
         return self.folder / f"{number:08}{'' if whole else '.lacking'}.jsonl"
@@ -74,6 +80,25 @@ class Parts:
                 temporary.write_bytes(orjson.dumps(request))
             return
         self._folder.check(orjson.loads(noted.read_bytes()), request)
+
+
+def _line_of(row: TieredRow | RejectedRow) -> bytes:
+    if isinstance(row, RejectedRow):
+        return orjson.dumps({"rejected": row.to_json()}, option=orjson.OPT_APPEND_NEWLINE)
+    return line_of(row)
+
+
+def line_of(row: TieredRow) -> bytes:
+    """A row as a line, with the place that it is from."""
+    return orjson.dumps({"source": row.source, "row": row.to_json()}, option=orjson.OPT_APPEND_NEWLINE)
+
+
+def row_of(line: bytes) -> TieredRow | RejectedRow:
+    """The row that a line holds."""
+    data = orjson.loads(line)
+    if "rejected" in data:
+        return RejectedRow(**data["rejected"])
+    return replace(TieredRow.from_json(data["row"]), source=data["source"])
 
 
 def rules_fingerprint() -> str:

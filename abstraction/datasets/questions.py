@@ -16,7 +16,7 @@ OnReject = Callable[[RejectedRow], None]
 
 # GRANOLA-EQ's relations in its order. Its rows are numbered through EntityQuestions' test files in this order,
 # questions with several answers left out: so the ids of its published rows say. The paper counts 16 question templates
-# (P131 and P276 share one); with P800 the 17 properties have 14,830 such questions, its 12,452 rows and 2,378 cleaned out.
+# (P131 and P276 share one); with P800 the 17 properties have 14,830 such questions: 12,452 rows and 2,378 cleaned out.
 GRANOLA_EQ_RELATIONS = (
     "P19", "P20", "P26", "P40", "P50", "P69", "P112", "P131",
     "P159", "P127", "P170", "P175", "P176", "P264", "P276", "P740", "P800",

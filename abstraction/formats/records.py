@@ -26,6 +26,8 @@ from typing import Any, BinaryIO
 import orjson
 
 from abstraction.errors import RowError
+from abstraction.formats.cells import unmarked
+from abstraction.formats.fields import is_unicode
 from abstraction.formats.pieces import TOO_DEEP, TooLongError, is_too_deep, read_item
 
 SCHEMA_VERSION = 1
@@ -58,15 +60,17 @@ class Record:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RejectedRow:
-    """A record that was left out: "file:line", the reason, and the beginning of what stood there."""
+    """A record that was left out: "file:line", the reason, the beginning of what stood there, and its id if known."""
 
     source: str
     reason: str
     excerpt: str
+    id: str = ""
 
     def to_json(self) -> dict[str, str]:
         """A JSON object, for a file of rejects."""
-        return {"source": self.source, "reason": self.reason, "excerpt": self.excerpt}
+        out = {"source": self.source, "reason": self.reason, "excerpt": self.excerpt}
+        return {**out, "id": self.id} if self.id else out
 
 
 def excerpt(text: str | bytes) -> str:
@@ -127,7 +131,7 @@ def _read(path: Path | str, name: str) -> Iterator[Record | RejectedRow]:
             if any(chunk.strip() for chunk in iter(lambda: stream.read(1 << 16).removeprefix(b"\xef\xbb\xbf"), b"")):
                 raise RowError(f"{name} begins with blank lines; leave them out")
             raise RowError(f"{name} is empty; expected rows as JSON, JSONL, CSV or Parquet")
-        if b"\x00" in head:
+        if _is_binary(first, head):
             raise RowError(
                 f"{name} is no text file; expected JSON, JSONL, CSV or Parquet as UTF-8"
                 + (" (this looks like UTF-16)" if head[:2] in (b"\xff\xfe", b"\xfe\xff") else "")
@@ -143,6 +147,13 @@ def _read(path: Path | str, name: str) -> Iterator[Record | RejectedRow]:
                 f"{name} is of no known kind; expected a JSON array, one JSON object a line, CSV with a "
                 f"header, or Parquet, but it begins {excerpt(first)[:40]!r}"
             )
+
+
+def _is_binary(first: bytes, head: bytes) -> bool:
+    """Whether a file is no text, by its beginning: NUL bytes in a row of JSON, or behind a header, reject that row."""
+    if first[:1] in (b"[", b"{"):
+        return first[1:2] == b"\x00"  # UTF-16
+    return b"\x00" in head.split(b"\n", 1)[0]
 
 
 def _open(path: Path | str) -> BinaryIO:
@@ -266,19 +277,11 @@ def _read_array(stream: BinaryIO, name: str, whole: int, most: int | None = None
         item = text[at:end]
         if _UNDECODED.search(item):
             yield RejectedRow(source=source, reason=NOT_UTF8, excerpt=excerpt(item))
-        elif "\\ud" in item.lower() and not _encodable(data):
+        elif "\\ud" in item.lower() and not is_unicode(data):
             yield RejectedRow(source=source, reason="half of a surrogate pair", excerpt=excerpt(item))
         else:
             yield _record(source, data, item.count("[") + item.count("{"))
         at = end
-
-
-def _encodable(data: object) -> bool:
-    try:
-        json.dumps(data, ensure_ascii=False).encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _read_csv(stream: BinaryIO, name: str) -> Iterator[Record | RejectedRow]:
@@ -289,7 +292,7 @@ def _read_csv(stream: BinaryIO, name: str) -> Iterator[Record | RejectedRow]:
     except csv.Error as error:
         raise RowError(f"{name}:1: the header is {error}") from error
     delimiter = max(",\t;", key=header_line.count)
-    header = tuple(cell.strip() for cell in next(csv.reader([header_line], delimiter=delimiter)))
+    header = tuple(unmarked(cell.strip()) for cell in next(csv.reader([header_line], delimiter=delimiter)))
     if len(header) > FIELDS:
         raise RowError(f"{name}:1: the header has {len(header):,} columns; allowed are {FIELDS:,}")
     if len(set(header)) < len(header):
@@ -317,8 +320,10 @@ def _read_csv(stream: BinaryIO, name: str) -> Iterator[Record | RejectedRow]:
             yield RejectedRow(source=source, reason=reason, excerpt=excerpt(shown))
         elif _UNDECODED.search(shown):
             yield RejectedRow(source=source, reason=NOT_UTF8, excerpt=excerpt(shown))
+        elif "\x00" in shown:
+            yield RejectedRow(source=source, reason="a NUL character in it", excerpt=excerpt(repr(shown)))
         else:
-            data = {key: cell for key, cell in zip(header, cells, strict=False) if cell.strip()}
+            data = {key: unmarked(cell) for key, cell in zip(header, cells, strict=False) if cell.strip()}
             yield Record(source=source, data=data, flat=True, columns=header)
 
 
@@ -360,11 +365,27 @@ def _read_parquet(path: Path | str, name: str) -> Iterator[Record | RejectedRow]
             raise RowError(f"{name} has {len(names):,} columns; allowed are {FIELDS:,}")
         number = 0
         for batch in table.iter_batches(batch_size=4096):
-            for data in batch.to_pylist():
+            for data in _decoded(batch):
                 number += 1
+                if data is None:
+                    yield RejectedRow(source=f"{name}:{number}", reason=NOT_UTF8, excerpt="")
+                    continue
                 yield Record(
                     source=f"{name}:{number}",
                     data={key: value for key, value in data.items() if value is not None},
                 )
     except pyarrow.ArrowException as error:
         raise RowError(f"{name} is no readable Parquet file: {error}") from error
+
+
+def _decoded(batch: Any) -> Iterator[dict[str, Any] | None]:
+    """The rows of a batch of Parquet; None for one with a text that is no UTF-8, as other programs may write it."""
+    try:
+        yield from batch.to_pylist()
+    except UnicodeDecodeError:
+        for at in range(batch.num_rows):
+            try:
+                (row,) = batch.slice(at, 1).to_pylist()
+            except UnicodeDecodeError:
+                row = None
+            yield row

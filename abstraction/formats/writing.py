@@ -8,15 +8,17 @@ import io
 import itertools
 import json
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeVar
 
 import orjson
 
 from abstraction.errors import RowError
+from abstraction.faults import Fault, fault_of
+from abstraction.formats.cells import marked
 from abstraction.formats.fields import join_cell
 from abstraction.formats.records import PARQUET_HELP, SCHEMA_VERSION
 from kg.files import atomic_path
@@ -24,6 +26,7 @@ from kg.files import atomic_path
 FORMATS = ("jsonl", "csv", "parquet")
 _ENDINGS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl", ".csv": "csv", ".parquet": "parquet"}
 _PACKED = ".gz"
+T = TypeVar("T")
 
 
 def format_of(path: Path | str) -> str | None:
@@ -54,24 +57,33 @@ def check_format(path: Path | str, given: str | None = None) -> str:
     return kind
 
 
-def write_records(records: Iterable[Mapping[str, Any]], path: Path | str, *, format: str | None = None) -> int:
+def write_records(
+    records: Iterable[Mapping[str, Any]],
+    path: Path | str,
+    *,
+    format: str | None = None,
+    csv_raw: bool = False,
+    on_fault: Callable[[Fault], object] | None = None,
+) -> int:
     """Write records and return how many; "-" is standard output, JSONL only.
 
     `schema_version` stands in the first record of JSONL, in a column of CSV, in the metadata of Parquet. In
-    CSV and Parquet a value that is neither text nor number nor a list of texts is written as JSON text.
-    Nothing stands under `path` until all is written.
+    CSV and Parquet a value that is neither text nor number nor a list of texts is written as JSON text. In CSV a text
+    that a spreadsheet would take for a formula is marked, see `abstraction.formats.cells`, unless `csv_raw`.
+    Nothing stands under `path` until all is written. A record that cannot be written, with half a surrogate pair say,
+    goes to `on_fault` right after it was taken from `records`; without it, what is wrong is raised.
     """
     kind = check_format(path, format)
     if str(path) == "-":
-        return _write_lines(records, sys.stdout.buffer)
+        return _write_lines(records, sys.stdout.buffer, on_fault)
     with atomic_path(path) as temporary:
         if kind == "jsonl":
             with opened(temporary, packed=_is_packed(path)) as stream:
-                return _write_lines(records, stream)
-        flattened = [_flattened(record) for record in records]
+                return _write_lines(records, stream, on_fault)
+        flattened = list(_each(_flattened, records, on_fault))
         if kind == "csv":
             with opened(temporary, packed=_is_packed(path)) as stream:
-                _write_csv(flattened, stream)
+                _write_csv(flattened, stream, raw=csv_raw)
         else:
             _write_parquet(flattened, temporary)
         return len(flattened)
@@ -96,11 +108,34 @@ def opened(path: Path, *, packed: bool) -> Iterator[BinaryIO]:
             yield zipped  # type: ignore[misc]  # a writer of bytes, which is all that is asked of it
 
 
-def _write_lines(records: Iterable[Mapping[str, Any]], stream: BinaryIO) -> int:
+def _each(
+    form: Callable[[Mapping[str, Any]], T],
+    records: Iterable[Mapping[str, Any]],
+    on_fault: Callable[[Fault], object] | None,
+) -> Iterator[T]:
+    """The form of each record, but of those that have none."""
+    for record in records:
+        try:
+            formed = form(record)
+        except Exception as error:
+            if on_fault is None:
+                raise
+            on_fault(fault_of(error, "writing"))
+            continue
+        yield formed
+
+
+def _write_lines(
+    records: Iterable[Mapping[str, Any]], stream: BinaryIO, on_fault: Callable[[Fault], object] | None
+) -> int:
     count = 0
-    for count, record in enumerate(records, 1):
-        line = {"schema_version": SCHEMA_VERSION, **record} if count == 1 else dict(record)
-        stream.write(json_line(line))
+
+    def line_of(record: Mapping[str, Any]) -> bytes:
+        return json_line(record if count else {"schema_version": SCHEMA_VERSION, **record})
+
+    for line in _each(line_of, records, on_fault):
+        stream.write(line)
+        count += 1
     return count
 
 
@@ -113,7 +148,13 @@ def json_line(record: Mapping[str, Any]) -> bytes:
 
 
 def _flattened(record: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value if _is_plain(value) else json_text(value) for key, value in record.items()}
+    """The record with plain values. Raises UnicodeEncodeError where one of them cannot be written."""
+    flat = {key: value if _is_plain(value) else json_text(value) for key, value in record.items()}
+    for value in flat.values():
+        for text in value if isinstance(value, list) else (value,):
+            if isinstance(text, str):
+                text.encode()
+    return flat
 
 
 def _is_plain(value: object) -> bool:
@@ -131,13 +172,14 @@ def _columns(records: Iterable[Mapping[str, Any]]) -> list[str]:
     return list(dict.fromkeys(itertools.chain.from_iterable(records)))
 
 
-def _write_csv(records: list[dict[str, Any]], binary: BinaryIO) -> None:
+def _write_csv(records: list[dict[str, Any]], binary: BinaryIO, *, raw: bool) -> None:
     columns = _columns(records)
     with io.TextIOWrapper(binary, encoding="utf-8", newline="") as stream:
         writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow(["schema_version", *columns])
+        writer.writerow(["schema_version", *(columns if raw else map(marked, columns))])
         for record in records:
-            writer.writerow([SCHEMA_VERSION, *_cells(record, columns)])
+            cells = _cells(record, columns)
+            writer.writerow([SCHEMA_VERSION, *(cells if raw else map(marked, cells))])
 
 
 def _cells(record: Mapping[str, Any], columns: list[str]) -> Iterator[Any]:

@@ -154,11 +154,12 @@ class Facets:
         key = (prop, phrase, kind)
         if key not in self._known:
             words = phrase.split(" ")
-            self._known[key] = self._called(prop, phrase, kind, size)
-            if self._known[key] is None and prop != "P39":
+            found = self._called(prop, phrase, kind, size)
+            if found is None and prop != "P39":
                 ends = (" ".join(words[at:]) for at in range(1, len(words)))
                 named = (told for end in ends if (told := self._called(prop, end, kind, size)))
-                self._known[key] = self._described(prop, phrase, size) or next(named, None)
+                found = self._described(prop, phrase, size) or next(named, None)
+            self._known[key] = found
         return self._known[key]
 
     def _called(self, prop: str, name: str, kind: str, size: float) -> Told | None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Generic, TypeVar
 
 from abstraction.errors import ReplyError
+from abstraction.faults import FAULT, Fault, fault_of
 from abstraction.models.base import ChatModel
 from abstraction.models.prompts import Prompt
 from abstraction.models.request import Message, Request
@@ -25,13 +26,21 @@ _WAITING = 4096  # items that are held back at most, before asking pauses
 class Outcome(Generic[V]):
     """What came of asking: `value`, or None with the code `failed` and the reason `why`.
 
-    `calls` are the keys of the requests in order, as the log of calls and the cache have them.
+    `calls` are the keys of the requests in order, as the log of calls and the cache have them. `fault` is an
+    unforeseen error in asking about this item, or in reading its reply: the others go on.
     """
 
     value: V | None
     calls: tuple[str, ...] = ()
     failed: str = ""
     why: str = ""
+    fault: Fault | None = None
+
+    @classmethod
+    def of_fault(cls, error: Exception, calls: tuple[str, ...] = ()) -> Outcome[V]:
+        """The outcome where the program is at fault. Raises any other error."""
+        fault = fault_of(error, "asking a model")
+        return cls(value=None, calls=calls, failed=FAULT, why=fault.reason.removeprefix(f"{FAULT} "), fault=fault)
 
 
 @dataclass(slots=True)
@@ -80,8 +89,10 @@ class Asking(Generic[T, V]):
                     except StopIteration:
                         over = True
                         return
-                    slot = _Slot(item, self.ask(item))
+                    slot = self._slot(item)
                     waiting.append(slot)
+                if slot.outcome is not None:
+                    continue
                 if slot.request is None:
                     slot.outcome = Outcome(value=None)
                     continue
@@ -100,6 +111,12 @@ class Asking(Generic[T, V]):
             if over and not retries:
                 return
 
+    def _slot(self, item: T) -> _Slot[T, V]:
+        try:
+            return _Slot(item, self.ask(item))
+        except Exception as error:
+            return _Slot(item, None, outcome=Outcome.of_fault(error))
+
     def _ready(self) -> Iterator[tuple[T, Outcome[V]]]:
         while self._waiting and (outcome := self._waiting[0].outcome) is not None:
             yield self._waiting.popleft().item, outcome
@@ -117,6 +134,8 @@ class Asking(Generic[T, V]):
                 slot.outcome = Outcome(value=None, calls=slot.calls, failed=UNREADABLE, why=why)
             else:
                 slot.request = self._second(result, why)
+        except Exception as error:
+            slot.outcome = Outcome.of_fault(error, slot.calls)
 
     def _second(self, reply: Reply, why: str) -> Request:
         said = reply.text.strip()[:_KEPT] or "(nothing)"

@@ -10,6 +10,7 @@ from typing import Literal
 import orjson
 
 from abstraction.datasets.describing import described
+from abstraction.faults import Fault, OnReject, attempt
 from abstraction.models.base import ChatModel
 from abstraction.models.prompts import Prompt, hash_of
 from abstraction.models.request import Request, Sampling
@@ -96,10 +97,11 @@ class ModelPhraser:
         """The same rows in the same order, phrased."""
         return list(self.stream(rows))
 
-    def stream(self, rows: Iterable[TieredRow]) -> Iterator[TieredRow]:
+    def stream(self, rows: Iterable[TieredRow], *, on_reject: OnReject | None = None) -> Iterator[TieredRow]:
         """Rows with the graph's ladder as phrased rows, in order; what describes their entities is looked up.
 
-        Each has its whole note, see `abstraction.phrasing.decisions`. Raises ModelError where asking on is no use.
+        Each has its whole note, see `abstraction.phrasing.decisions`. A row with which the program is at fault goes to
+        `on_reject`; without it the error is raised. Raises ModelError where asking on is no use.
         """
         if self.mode == "free":
             asking = Asking(
@@ -112,7 +114,13 @@ class ModelPhraser:
                 read=lambda row, text: read_wording(text, len(_tiers(row))),
             )  # fmt: skip
         for row, outcome in asking.run(rows):
-            yield self._phrased(row, outcome)
+            phrased = attempt("phrasing", self._phrased, row, outcome) if outcome.fault is None else outcome.fault
+            if not isinstance(phrased, Fault):
+                yield phrased
+            elif on_reject is not None:
+                on_reject(phrased.rejected(source=row.source, id=row.id, text=row.question))
+            elif phrased.cause is not None:
+                raise phrased.cause
 
     def _request(self, row: TieredRow) -> Request:
         slots: dict[str, str | Sequence[str]] = {**self._slots(row)}

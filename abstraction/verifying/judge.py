@@ -28,6 +28,14 @@ class Judge:
 
     def __init__(self, store: Store, *, language: str = "en") -> None:
         self.maker = LadderMaker(store, language=language)
+        self._begin()
+
+    def start_afresh(self) -> None:
+        """Drop what was concluded so far, as after an error in the middle of a row; what was read is kept."""
+        self.maker.start_afresh()
+        self._begin()
+
+    def _begin(self) -> None:
         self.graph = self.maker.graph
         self.cases = CaseReader(self.maker)
         self.near = self.cases.near

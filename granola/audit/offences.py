@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import islice
 from typing import Any
 
+from abstraction.faults import Fault, OnReject, attempt
 from abstraction.relations import relation as relation_row
 from abstraction.rows import TieredRow
 from abstraction.verifying.entailment import EntailmentChecker
@@ -86,51 +88,113 @@ class Tally:
             counts.by.update(told)
 
 
-def audit_axes(rows: Iterable[TieredRow], store: Store, tally: Tally, *, language: str = "en") -> Iterator[Offence]:
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Audited:
+    """What an audit says of one row: the outcome of each tier, and the offences."""
+
+    relation: str
+    answer_class: str
+    outcomes: list[str]
+    offences: list[Offence]
+    namesake: dict[str, Any] | None = None
+
+
+def audit_axes(
+    rows: Iterable[TieredRow],
+    store: Store,
+    tally: Tally,
+    *,
+    language: str = "en",
+    on_reject: OnReject | None = None,
+) -> Iterator[Offence]:
     """The tiers that break one of the paper's three axes, in the order of the rows; `tally` is filled meanwhile.
 
-    A tier that the graph cannot judge from its words, but that follows from evidence of its own, is entailed.
+    A tier that the graph cannot judge from its words, but that follows from evidence of its own, is entailed. A row
+    with which the program is at fault goes to `on_reject` and is not counted; without it the error is raised.
     """
     judge, checker = Judge(store, language=language), EntailmentChecker(store, language=language)
-    for row in rows:
-        verdict = judge.judge(row)
-        answer_class = class_of(row, verdict.classes)
-        relation = row.relation or NO_RELATION
-        proven = _proven(row, verdict, checker)
-        told = [_lifted(one, proven) for one in verdict.tiers]
-        tally.count(relation, answer_class, (str(one) for one in told))
-        if verdict.namesake is not None:
-            tally.namesakes.append(_namesake(row, verdict))
-        for one, outcome in zip(verdict.tiers, told, strict=True):
-            if outcome in AXES:
-                yield Offence(
-                    row=row.id, relation=relation, answer_class=answer_class, level=one.level, position=one.position,
-                    text=one.text, axis=AXES[outcome], verdict=str(outcome), why=one.why,
-                )  # fmt: skip
+    yield from _audited(rows, partial(_by_axes, judge=judge, checker=checker), judge, tally, on_reject)
+
+
+def _by_axes(row: TieredRow, *, judge: Judge, checker: EntailmentChecker) -> _Audited:
+    verdict = judge.judge(row)
+    answer_class = class_of(row, verdict.classes)
+    relation = row.relation or NO_RELATION
+    proven = _proven(row, verdict, checker)
+    told = [_lifted(one, proven) for one in verdict.tiers]
+    offences = [
+        Offence(
+            row=row.id, relation=relation, answer_class=answer_class, level=one.level, position=one.position,
+            text=one.text, axis=AXES[outcome], verdict=str(outcome), why=one.why,
+        )
+        for one, outcome in zip(verdict.tiers, told, strict=True)
+        if outcome in AXES
+    ]  # fmt: skip
+    namesake = None if verdict.namesake is None else _namesake(row, verdict)
+    return _Audited(
+        relation=relation, answer_class=answer_class, outcomes=list(map(str, told)), offences=offences,
+        namesake=namesake,
+    )  # fmt: skip
 
 
 def audit_entailment(
-    rows: Iterable[TieredRow], store: Store, tally: Tally, *, language: str = "en"
+    rows: Iterable[TieredRow],
+    store: Store,
+    tally: Tally,
+    *,
+    language: str = "en",
+    on_reject: OnReject | None = None,
 ) -> Iterator[Offence]:
-    """The tiers that do not follow from their evidence, one offence a flaw; outcomes in `tally` are the statuses."""
-    checker = EntailmentChecker(store, language=language)
-    judge = Judge(store, language=language)
-    source = iter(rows)
-    while chunk := list(islice(source, _CHUNK)):
-        checker.prefetch(chunk)
-        for row in chunk:
-            checks = checker.check(row)
-            own = next((tier.qid for tier in row.levels[0].tiers if tier.qid), None)
-            answer_class = class_of(row, judge.maker.classes(own) if own else ())
-            relation = row.relation or NO_RELATION
-            tally.count(relation, answer_class, (check.status for check in checks))
-            for check in checks:
-                for finding in check.findings:
-                    yield Offence(
-                        row=row.id, relation=relation, answer_class=answer_class, level=check.level,
-                        position=check.position, text=check.text, axis="evidence", verdict=str(finding.flaw),
-                        why=finding.detail,
-                    )  # fmt: skip
+    """The tiers that do not follow from their evidence, one offence a flaw; outcomes in `tally` are the statuses.
+
+    `on_reject` as in `audit_axes`.
+    """
+    judge, checker = Judge(store, language=language), EntailmentChecker(store, language=language)
+
+    def fetched() -> Iterator[TieredRow]:
+        source = iter(rows)
+        while chunk := list(islice(source, _CHUNK)):
+            attempt("reading the store", checker.prefetch, chunk)  # whose row it is shows when that is audited
+            yield from chunk
+
+    yield from _audited(fetched(), partial(_by_evidence, judge=judge, checker=checker), judge, tally, on_reject)
+
+
+def _by_evidence(row: TieredRow, *, judge: Judge, checker: EntailmentChecker) -> _Audited:
+    checks = checker.check(row)
+    own = next((tier.qid for tier in row.levels[0].tiers if tier.qid), None)
+    answer_class = class_of(row, judge.maker.classes(own) if own else ())
+    relation = row.relation or NO_RELATION
+    offences = [
+        Offence(
+            row=row.id, relation=relation, answer_class=answer_class, level=check.level, position=check.position,
+            text=check.text, axis="evidence", verdict=str(finding.flaw), why=finding.detail,
+        )
+        for check in checks
+        for finding in check.findings
+    ]  # fmt: skip
+    outcomes = [str(check.status) for check in checks]
+    return _Audited(relation=relation, answer_class=answer_class, outcomes=outcomes, offences=offences)
+
+
+def _audited(
+    rows: Iterable[TieredRow],
+    audit: Callable[[TieredRow], _Audited],
+    judge: Judge,
+    tally: Tally,
+    on_reject: OnReject | None,
+) -> Iterator[Offence]:
+    for row in rows:
+        found = audit(row) if on_reject is None else attempt("an audit", audit, row)
+        if isinstance(found, Fault):
+            assert on_reject is not None  # else it was raised
+            on_reject(found.rejected(source=row.source, id=row.id, text=row.question))
+            judge.start_afresh()
+            continue
+        tally.count(found.relation, found.answer_class, found.outcomes)
+        if found.namesake is not None:
+            tally.namesakes.append(found.namesake)
+        yield from found.offences
 
 
 def class_of(row: TieredRow, classes: Iterable[str]) -> str:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from abstraction.formats.cells import marked, unmarked
 from abstraction.relations import relation
 from abstraction.rows import TieredRow
 from abstraction.tiers import Tier
@@ -100,13 +101,14 @@ def _shares(sizes: Mapping[str, int], n: int) -> dict[str, int]:
     return shares
 
 
-def write_sheet(items: Sequence[Item], path: Path | str, *, source: str, seed: int) -> Path:
+def write_sheet(items: Sequence[Item], path: Path | str, *, source: str, seed: int, csv_raw: bool = False) -> Path:
     """Write the sheet as CSV and, beside it, the key that says where each item is from; return the key's path.
 
     The sheet holds nothing of relation, class or maker. The last columns are for the annotator: 1 or yes where the tier
     is a correct answer; says something that the question does not; says something that could not be said from the
     template, the question without its entity's name (the paper's reading of trivial); is coarser than everything in
-    "before", or, where that is empty, is the answer itself. 0 or no where not; empty where undecided.
+    "before", or, where that is empty, is the answer itself. 0 or no where not; empty where undecided. Texts that a
+    spreadsheet would take for formulas are marked, see `abstraction.formats.cells`, unless `csv_raw`.
     """
     key = Path(f"{path}{KEY_SUFFIX}")
     with atomic_path(key) as place, place.open("w", encoding="utf-8", newline="\n") as stream:
@@ -125,7 +127,8 @@ def write_sheet(items: Sequence[Item], path: Path | str, *, source: str, seed: i
             evidence = "; ".join(said(step) for step in item.tier.evidence)
             answer = " / ".join(item.row.answers)
             said_so = [item.row.question, item.template, answer, item.before, item.tier.text, evidence]
-            writer.writerow([number, *said_so, *("" for _ in QUESTIONS)])
+            cells = [number, *said_so, *("" for _ in QUESTIONS)]
+            writer.writerow(cells if csv_raw else map(marked, cells))
     return key
 
 
@@ -160,7 +163,7 @@ def read_sheet(path: Path | str) -> Sheet:
             if number in items:
                 raise SheetError(f"{where}: item {number} stands there twice")
             items[number] = {name: _mark(record.get(name), name, where) for name in QUESTIONS}
-            texts[number] = record["tier"] or ""
+            texts[number] = unmarked(record["tier"] or "")
             if "before" in record and not (record["before"] or "").strip():
                 first.add(number)
     if not items:

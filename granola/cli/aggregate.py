@@ -13,6 +13,7 @@ from typing import Any
 
 import typer
 
+from granola.cli.csv_option import CsvRaw
 from granola.cli.decoding_options import (
     PROMPTS_HELP,
     AbstainingOption,
@@ -61,11 +62,13 @@ def aggregate(
     linker: Linker = LinkerName.QUESTION,
     limit: Limit = None,
     force: Force = False,
+    csv_raw: CsvRaw = False,
 ) -> None:
     """Make one answer of several responses to each question, with its support, confidence and an explanation.
 
     Fields that mean nothing here stay in the rows. Bad rows are listed in OUT.rejects.jsonl, and the exit status is 1.
     """
+    from abstraction.faults import Taken
     from abstraction.formats.writing import check_format, write_records
     from abstraction.rows import RejectedRow
     from granola.cli.output import (
@@ -105,6 +108,7 @@ def aggregate(
         check_outputs(out, inputs=inputs, sides=(REJECTS_SUFFIX, RECORD_SUFFIX), force=force)
     check_format(out)
     rejected: list[RejectedRow] = []
+    taken = Taken(rejected.append)
     outcomes: Counter[str] = Counter()
     gc.set_threshold(100_000, 20, 100)  # what is read of a snapshot stays: looking it through takes a tenth of the time
     manifest: dict[str, Any] = {}
@@ -117,7 +121,8 @@ def aggregate(
 
         def decided(rows: Iterable[SampleRow]) -> Iterator[tuple[SampleRow, Decision]]:
             if chosen is not None:
-                yield from Aggregator(store, language=language, linker=linker).decide(rows, chosen)
+                linked = Aggregator(store, language=language, linker=linker)
+                yield from linked.decide(rows, chosen, on_reject=rejected.append)
                 return
             assert aggregator is not None
             model = stack.enter_context(opened(aggregator, None if to_stdout else out, answers, inputs))
@@ -134,10 +139,11 @@ def aggregate(
         def predictions() -> Iterator[dict[str, Any]]:
             rows = read_samples(samples, on_reject=rejected.append, limit=limit)
             for row, decision in decided(rows):
+                taken.take(row.source, row.id, row.question)
                 outcomes["IDK" if decision.abstains else "answered"] += 1
                 yield prediction_row(row, decision, method=method)
 
-        write_records(with_progress(predictions()), out)
+        write_records(with_progress(predictions()), out, csv_raw=csv_raw, on_fault=taken.unwritten)
         if store is not None:
             manifest = dict(store.manifest())
         rejects = list_rejects(out, rejected)

@@ -11,6 +11,7 @@ from typing import Any
 
 import typer
 
+from granola.cli.csv_option import CsvRaw
 from granola.cli.decoding_options import (
     PROMPTS_HELP,
     AbstainingOption,
@@ -64,12 +65,14 @@ def answer(
     linker: Linker = LinkerName.QUESTION,
     limit: Limit = None,
     force: Force = False,
+    csv_raw: CsvRaw = False,
 ) -> None:
     """Ask a model the questions and write its predictions, with the responses that they were made of.
 
     Killed, it goes on with the same command: no response is asked for twice. Methods that draw share their responses
     where --answers names one file. Questions without a response are listed in OUT.rejects.jsonl; the exit status is 1.
     """
+    from abstraction.faults import Taken
     from abstraction.formats.writing import check_format, write_records
     from abstraction.models.spec import parse_model_spec
     from abstraction.relations import relation as relation_row
@@ -129,6 +132,7 @@ def answer(
         check_outputs(out, inputs=inputs, sides=sides, force=force)
     check_format(out)
     rejected: list[RejectedRow] = []
+    taken = Taken(rejected.append)
     outcomes: Counter[str] = Counter()
     more: dict[str, Any] = {}
     with ExitStack() as stack:
@@ -149,16 +153,16 @@ def answer(
             rows = read_asked(questions, relation=relation, limit=limit, on_reject=rejected.append)
             for found in answerer.answer(rows):
                 if isinstance(found, Answered):
+                    taken.take(found.row.source, found.row.id, found.row.question)
                     outcomes["IDK" if found.decision.abstains else "answered"] += 1
                     yield answer_row(found.row, found.decision, method=method)
                 else:
-                    reason = f"{found.reason}: {found.message}"
-                    rejected.append(RejectedRow(source=found.row.source, reason=reason, excerpt=found.row.question))
+                    rejected.append(found.rejected())
             if not outcomes:
                 why = f": {rejected[0].source}: {rejected[0].reason}" if rejected else ""
                 raise PredictionError(f"no question in {', '.join(questions)} has an answer{why}")
 
-        write_records(with_progress(predictions()), out)
+        write_records(with_progress(predictions()), out, csv_raw=csv_raw, on_fault=taken.unwritten)
         more |= answerer.settings
         if store is not None:
             more["snapshot"] = store.manifest()["snapshot_id"]

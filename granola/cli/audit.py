@@ -15,6 +15,7 @@ from granola.audit.annotation import rate_lines, rates
 from granola.audit.offences import Offence, Tally, audit_axes, audit_entailment
 from granola.audit.sheets import KEY_SUFFIX, draw, read_sheet, write_sheet
 from granola.audit.tables import axes_lines, entailment_lines
+from granola.cli.csv_option import CsvRaw
 from granola.cli.output import (
     check_language,
     check_outputs,
@@ -59,6 +60,7 @@ def audit(
     language: str = typer.Option("en", help="Language of names and tiers, with its fallbacks."),
     as_json: bool = typer.Option(False, "--json", help="Print the figures as JSON."),
     force: bool = typer.Option(False, "--force", help="Replace existing outputs."),
+    csv_raw: CsvRaw = False,
 ) -> None:
     """Audit a tiered file, whoever made it: correctness, informativeness, granularity, as far as the graph can tell.
 
@@ -76,7 +78,7 @@ def audit(
     if sheet is not None:
         if entailment:
             raise UsageError("--sheet draws tiers for people; --entailment goes without it")
-        _sheet(files[0], sheet, out, seed=seed, equally=equally, with_first=with_first, force=force)
+        _sheet(files[0], sheet, out, seed=seed, equally=equally, with_first=with_first, force=force, csv_raw=csv_raw)
         return
     if snapshot is None:
         raise UsageError("give the --snapshot to judge by; `granola snapshot build` makes one")
@@ -92,7 +94,7 @@ def _audit(path: str, snapshot: str, out: Path | None, *, entailment: bool, lang
     with closing(open_store(snapshot)) as store:
         rows = read_tiered(path, on_reject=rejected.append)
         run = audit_entailment if entailment else audit_axes
-        found = list(run(rows, store, tally, language=language))
+        found = list(run(rows, store, tally, language=language, on_reject=rejected.append))
         about = str(store.manifest()["snapshot_id"])
     if tally.total.rows == 0:
         report_rejects(path, rejected)
@@ -147,7 +149,9 @@ def _write(found: list[Offence], tally: Tally, out: Path, snapshot: str) -> None
             stream.write(json.dumps(record, ensure_ascii=False) + "\n")
 
 
-def _sheet(path: str, n: int, out: Path | None, *, seed: int, equally: bool, with_first: bool, force: bool) -> None:
+def _sheet(
+    path: str, n: int, out: Path | None, *, seed: int, equally: bool, with_first: bool, force: bool, csv_raw: bool
+) -> None:
     if path == "-" and out is None:
         raise UsageError("name the sheet with --out where the tiered file is standard input")
     place = out or Path(f"{path}.sheet.csv")
@@ -158,7 +162,7 @@ def _sheet(path: str, n: int, out: Path | None, *, seed: int, equally: bool, wit
         raise UsageError(f"{path}: no tier beyond the answers, so there is nothing to annotate")
     if len(items) < n:
         note(f"there are only {count(len(items), 'tier')}; all of them are in the sheet")
-    key = write_sheet(items, place, source=path, seed=seed)
+    key = write_sheet(items, place, source=path, seed=seed, csv_raw=csv_raw)
     print(f"{place}: {count(len(items), 'tier')} to annotate; {key} says where each is from")
     report_rejects(path, rejected)
     if rejected:

@@ -35,6 +35,7 @@ from granola.cli.phrasing import (
 )
 from granola.cli.progress import counting
 from granola.run_record import write_run_record
+from kg.files import resolved
 from kg.store import is_address, open_store
 
 
@@ -90,7 +91,7 @@ def dataset(
         warn_of_relation(relation)
     steps = frozenset(STEPS) - frozenset(without)
     settings = Settings(
-        name=name if name is not None else out.resolve().name,
+        name=name if name is not None else resolved(out).name,
         language=language,
         linker=linker,
         split=split,

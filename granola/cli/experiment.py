@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from granola.cli.csv_option import CsvRaw
+
 if TYPE_CHECKING:
     from abstraction.models.base import ChatModel
     from abstraction.models.prompts import Prompt
@@ -35,6 +37,7 @@ def experiment(
     force: bool = typer.Option(
         False, "--force", help="Begin anew where OUT holds another experiment; responses that were kept are used."
     ),
+    csv_raw: CsvRaw = False,
     no_report: bool = typer.Option(False, "--no-report", help="Leave the report's page and figures out."),
     dry_run: bool = typer.Option(
         False, "--dry-run", help="Name the systems, how many responses each asks for, and stop."
@@ -77,9 +80,9 @@ def experiment(
             [str(out / PREDICTIONS / f"{name}.jsonl") for name in (*(cell.name for cell in plan.cells), GUESS)],
             settings,
         )
-        _write_results(out / RESULTS, plan.cells, found)
+        _write_results(out / RESULTS, plan.cells, found, csv_raw=csv_raw)
         if not no_report and find_spec("matplotlib") is not None:
-            _write_report(out / REPORT, plan, found)
+            _write_report(out / REPORT, plan, found, csv_raw=csv_raw)
         elif not no_report:
             note(
                 "no figures without matplotlib (pip install -e '.[report]' in the clone); "
@@ -293,8 +296,7 @@ def _predict(
                 answered += 1
                 yield answer_row(found.row, found.decision, method=cell.asking.method)
             else:
-                reason = f"{found.reason}: {found.message}"
-                rejected.append(RejectedRow(source=found.row.source, reason=reason, excerpt=found.row.question))
+                rejected.append(found.rejected())
         if not answered:
             why = f": {rejected[0].source}: {rejected[0].reason}" if rejected else ""
             raise PredictionError(f"{cell.name}: no question has an answer{why}")
@@ -308,11 +310,12 @@ def _predict(
     return len(rejected)
 
 
-def _write_results(path: Path, cells: Sequence[Cell], found: Systems) -> None:
+def _write_results(path: Path, cells: Sequence[Cell], found: Systems, *, csv_raw: bool) -> None:
     """A row a system: its settings, each metric with its interval, n, and the signature."""
     import csv
     import math
 
+    from abstraction.formats.cells import marked
     from granola.decoding.methods import METHODS
     from kg.files import atomic_path
 
@@ -333,10 +336,11 @@ def _write_results(path: Path, cells: Sequence[Cell], found: Systems) -> None:
                 estimate = report.overall.estimates[metric]
                 numbers = (estimate.value, estimate.interval.low, estimate.interval.high)
                 told += ["" if math.isnan(one) else round(one, 6) for one in numbers]
-            rows.writerow([*told, str(report.signature)])
+            told.append(str(report.signature))
+            rows.writerow(told if csv_raw else map(marked, told))
 
 
-def _write_report(folder: Path, plan: Plan, found: Systems) -> None:
+def _write_report(folder: Path, plan: Plan, found: Systems, *, csv_raw: bool) -> None:
     from granola.comparing import compare
     from granola.report.study import Study
     from granola.report.study_html import PAGE, write_study
@@ -351,7 +355,7 @@ def _write_report(folder: Path, plan: Plan, found: Systems) -> None:
         differences=compare(found.reports, times=plan.resamples, seed=plan.seed),
         seed=plan.seed,
     )
-    written = write_study(study, folder)
+    written = write_study(study, folder, csv_raw=csv_raw)
     write_run_record(
         folder / PAGE,
         command="report",

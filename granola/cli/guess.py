@@ -9,6 +9,7 @@ from typing import Any
 
 import typer
 
+from granola.cli.csv_option import CsvRaw
 from granola.decoding.guessing import FOLDS
 
 
@@ -20,6 +21,7 @@ def guess(
     ),
     folds: int = typer.Option(FOLDS, min=2, help="Parts of the file; each is guessed from the others."),
     force: bool = typer.Option(False, "--force", help="Replace an existing output."),
+    csv_raw: CsvRaw = False,
 ) -> None:
     """Guess each answer from the other questions of its relation and the words of the subject's name.
 
@@ -59,7 +61,7 @@ def guess(
             yield {"id": row.id, "question": row.question, "method": "guess", **decision.to_json()}
 
     with removed_on_error(None if to_stdout else out):
-        write_records(predictions(), out)
+        write_records(predictions(), out, csv_raw=csv_raw)
         rejects = list_rejects(out, rejected)
     screen = sys.stderr if to_stdout else sys.stdout
     total = count(outcomes.total(), "question")

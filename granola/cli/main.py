@@ -6,13 +6,13 @@ failed, 2 wrong usage or unusable input.
 
 from __future__ import annotations
 
-import errno
 import io
 import os
 import sqlite3
 import sys
 from functools import cache
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import typer
@@ -23,9 +23,9 @@ from granola import __version__
 from granola.cli.dashes import HintingCommand
 from granola.errors import GranolaError, UsageError
 from kg.errors import KGError, WebAddressError
+from kg.files import LOOP, is_full, is_loop, why_unwritten
 
 UNUSABLE, INTERRUPTED, CLOSED_PIPE = 2, 130, 141  # the last two as a shell tells SIGINT and SIGPIPE
-_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 COMMANDS = (
     "tiers",
@@ -144,10 +144,10 @@ def _status() -> int:
     except FileNotFoundError as error:
         return _told(f"no such file: {error.filename}")
     except OSError as error:
-        why = error.strerror or str(error)
+        why = why_unwritten(Path(), error)
         if error.filename is not None:
             return _told(f"{os.fsdecode(error.filename)}: {why}")
-        return _told(f"cannot write to standard output: {why}" if error.errno in _FULL else why)
+        return _told(f"cannot write to standard output: {why}" if is_full(error) else why)
     except UnicodeError as error:
         return _told(f"text that cannot be read or written as UTF-8: {error}")
     except sqlite3.Error as error:
@@ -176,6 +176,9 @@ def _check_arguments(arguments: list[str]) -> None:
         if not argument.isprintable() and any("\ud800" <= letter <= "\udfff" for letter in argument):
             shown = argument.encode("utf-8", "backslashreplace").decode()
             raise UsageError(f"argument {shown} is not UTF-8; give it, or name the file, in UTF-8")
+        path = argument.partition("=")[2] if argument.startswith("--") else argument
+        if is_loop(path):
+            raise UsageError(LOOP.format(path))
 
 
 def _told(message: str) -> int:

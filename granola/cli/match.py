@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from granola.cli.csv_option import CsvRaw
 from granola.cli.judging import (
     ANSWERS,
     JUDGE,
@@ -22,6 +23,7 @@ from granola.cli.judging import (
 )
 
 if TYPE_CHECKING:
+    from abstraction.faults import Fault
     from abstraction.formats.records import Record, RejectedRow
     from granola.matching import Matcher
     from granola.matching.judge import JudgeMatcher
@@ -36,6 +38,7 @@ class Tally:
     """What is told at the end: rejected rows, rows that lost a field of their own, and rows by language."""
 
     rejected: list[RejectedRow] = field(default_factory=list)
+    taken: Record | None = None  # for writing
     replaced: int = 0
     languages: Counter[str] = field(default_factory=Counter)
 
@@ -44,6 +47,13 @@ class Tally:
         from abstraction.formats.records import RejectedRow, excerpt
 
         self.rejected.append(RejectedRow(source=source, reason=reason, excerpt=excerpt(shown)))
+
+    def fault(self, fault: Fault, record: Record | None = None) -> None:
+        """Note that the program is at fault with a row, that which was taken last unless one is given."""
+        record = record or self.taken
+        assert record is not None  # a fault is a row's
+        told = {name: str(record.data.get(name, "")) for name in ("id", "prediction")}
+        self.rejected.append(fault.rejected(source=record.source, id=told["id"], text=told["prediction"]))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -67,6 +77,7 @@ def match(
         "-", "--out", metavar="FILE", help="Where to write rows with level, rule, abstained; - is standard output."
     ),
     force: bool = typer.Option(False, "--force", help="Replace an existing --out."),
+    csv_raw: CsvRaw = False,
     matcher: str = MATCHER,
     tau: float | None = TAU,
     language: str | None = typer.Option(
@@ -105,7 +116,7 @@ def match(
         ) as chosen,
         removed_on_error(target),
     ):
-        written = write_records(_matched(file, chosen, tally, workers), out)
+        written = write_records(_matched(file, chosen, tally, workers), out, csv_raw=csv_raw, on_fault=tally.fault)
         signature = chosen.signature()
     rejected = tally.rejected
     rejects = list_rejects(out, rejected)
@@ -128,10 +139,11 @@ def match(
 def _matched(file: str, matcher: Matcher, tally: Tally, workers: int) -> Iterator[Mapping[str, Any]]:
     from collections import deque
 
+    from abstraction.faults import Fault, fault_of
     from abstraction.formats.records import RejectedRow, read_records
     from granola.errors import PredictionError
     from granola.matching.judge import JudgeMatcher
-    from granola.matching.many import Case, match_many
+    from granola.matching.many import Case, match_each
 
     waiting: deque[Record] = deque()
 
@@ -144,6 +156,8 @@ def _matched(file: str, matcher: Matcher, tally: Tally, workers: int) -> Iterato
                 yield record, read_row(record)
             except PredictionError as error:
                 tally.reject(record.source, str(error), repr(dict(record.data)))
+            except Exception as error:
+                tally.fault(fault_of(error, "reading"), record)
 
     def cases() -> Iterator[Case]:
         for record, row in rows():
@@ -155,8 +169,12 @@ def _matched(file: str, matcher: Matcher, tally: Tally, workers: int) -> Iterato
     if isinstance(matcher, JudgeMatcher):
         yield from _judged(rows(), matcher, tally)
         return
-    for verdict in match_many(matcher, cases(), workers=workers):
-        yield _told(waiting.popleft().data, verdict, tally)
+    for verdict in match_each(matcher, cases(), workers=workers):
+        record = waiting.popleft()
+        if isinstance(verdict, Fault):
+            tally.fault(verdict, record)
+        else:
+            yield _told(record, verdict, tally)
 
 
 def _judged(
@@ -175,14 +193,18 @@ def _judged(
 
     for item, outcome in matcher.judged(items()):
         record = waiting.popleft()
-        if outcome.value is None:
+        if outcome.fault is not None:
+            tally.fault(outcome.fault, record)
+        elif outcome.value is None:
             reason = f"the judge gave no verdict: {outcome.failed} {outcome.why}".strip()
             tally.reject(record.source, reason, item.prediction)
         else:
-            yield _told(record.data, outcome.value, tally)
+            yield _told(record, outcome.value, tally)
 
 
-def _told(data: Mapping[str, Any], verdict: Verdict, tally: Tally) -> dict[str, Any]:
+def _told(record: Record, verdict: Verdict, tally: Tally) -> dict[str, Any]:
+    data = record.data
+    tally.taken = record
     tally.replaced += not data.keys().isdisjoint(ADDED)
     return {**data, "level": verdict.level, "rule": verdict.rule, "abstained": verdict.abstained}
 

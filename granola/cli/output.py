@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 import tempfile
@@ -18,6 +19,7 @@ from abstraction.relations import table as relation_table
 from abstraction.rows import QARow, RejectedRow
 from granola.errors import UsageError
 from kg.files import writable
+from kg.parts import part_beside
 from kg.terms import fallback_chain
 
 if TYPE_CHECKING:
@@ -81,11 +83,14 @@ def readable(path: str) -> Iterator[str]:
     if path != STANDARD:
         yield path
         return
-    with tempfile.TemporaryDirectory(prefix="granola-") as folder:
-        copy = Path(folder) / "stdin"
+    copy, handle = part_beside(Path(tempfile.gettempdir()) / "granola-stdin")
+    try:
         with copy.open("wb") as stream:
             shutil.copyfileobj(sys.stdin.buffer, stream)
         yield str(copy)
+    finally:
+        copy.unlink(missing_ok=True)
+        os.close(handle)
 
 
 @contextmanager

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 import typer
 
+from granola.cli.csv_option import CsvRaw
 from granola.decoding.perturbing import Unit
 
 
@@ -16,11 +17,13 @@ def perturb(
     out: str = typer.Option(help="Where to write the new tiered rows; - is standard output."),
     unit: Unit = typer.Option(Unit.YEAR, help="What the new questions ask for."),
     force: bool = typer.Option(False, "--force", help="Replace an existing output."),
+    csv_raw: CsvRaw = False,
 ) -> None:
     """Ask for less: "In what year was ..." from "When was ...", with the ladder cut to match.
 
     Questions that cannot be asked so are left out and counted by reason.
     """
+    from abstraction.faults import Fault, attempt
     from abstraction.formats.writing import check_format
     from abstraction.rows import RejectedRow, TieredRow, read_tiered, write_tiered
     from granola.cli.output import (
@@ -50,7 +53,10 @@ def perturb(
     def rows() -> Iterator[TieredRow]:
         nonlocal made
         for row in read_tiered(tiered, on_reject=rejected.append):
-            found = perturbed(row, unit)
+            found = attempt("perturbing", perturbed, row, unit)
+            if isinstance(found, Fault):
+                rejected.append(found.rejected(source=row.source, id=row.id, text=row.question))
+                continue
             if isinstance(found, Kept):
                 reasons[found.reason] += 1
                 continue
@@ -61,7 +67,7 @@ def perturb(
             raise PredictionError(f"{tiered}: no question can ask for a {unit}: {why or 'no tiered row'}")
 
     with removed_on_error(None if to_stdout else out):
-        write_tiered(rows(), out)
+        write_tiered(rows(), out, csv_raw=csv_raw, on_reject=rejected.append)
         rejects = list_rejects(out, rejected)
     screen = sys.stderr if to_stdout else sys.stdout
     print(f"{count(made, 'question')} for a {unit}; left out: {count(reasons.total(), 'question')}", file=screen)

@@ -20,6 +20,7 @@ from kg.files import atomic_path
 from kg.store.base import Store
 
 if TYPE_CHECKING:
+    from abstraction.faults import OnReject
     from abstraction.models.base import ChatModel
     from abstraction.phrasing.consistency import ConsistencyScorer
     from abstraction.phrasing.decisions import Counts
@@ -242,8 +243,8 @@ class PhrasingRun:
         self.counts: Counts = Counts()
         self._log = None if out is None else Path(f"{out}{LOG_SUFFIX}")
 
-    def rows(self, ladders: Iterable[TieredRow]) -> Iterator[TieredRow]:
-        """The rows phrased; the log is in place when they are used up."""
+    def rows(self, ladders: Iterable[TieredRow], *, on_reject: OnReject | None = None) -> Iterator[TieredRow]:
+        """The rows phrased; the log is in place when they are used up. `on_reject` as in `ModelPhraser.stream`."""
         from abstraction.phrasing.decisions import log_lines, shortened
 
         with ExitStack() as stack:
@@ -251,7 +252,7 @@ class PhrasingRun:
             if self._log is not None:
                 stream = stack.enter_context(stack.enter_context(atomic_path(self._log)).open("wb"))
                 self._write(stream, {"schema_version": 1, "kind": "phrasing", **self.phraser.settings})
-            for row in self.phraser.stream(ladders):
+            for row in self.phraser.stream(ladders, on_reject=on_reject):
                 self.counts.see(row)
                 for line in log_lines(row) if stream is not None else ():
                     self._write(stream, line)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from granola.cli.csv_option import CsvRaw
 from granola.cli.scoring_options import (
     BINS,
     BY,
@@ -33,6 +34,7 @@ def report(
         ..., "--out", metavar="FOLDER", help="A folder for report.html, figures (SVG, PNG) and tables (CSV, LaTeX)."
     ),
     force: bool = typer.Option(False, "--force", help="Replace an earlier report in --out."),
+    csv_raw: CsvRaw = False,
     colour: str | None = typer.Option(
         None, "--colour", metavar="SCORE", help="Colour the points of token-F1 by this score of the predictions."
     ),
@@ -78,7 +80,7 @@ def report(
         coloured=colour,
         seed=seed,
     )
-    written = write_study(study, out, earlier=earlier)
+    written = write_study(study, out, earlier=earlier, csv_raw=csv_raw)
     write_run_record(
         out / PAGE,
         command="report",

@@ -22,11 +22,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Systems:
-    """What was read and how each system scored; `reports` and `files` in the order given."""
+    """What was read and how each system scored; `reports` and `files` in the order given.
+
+    `faults` are the predictions that could not be matched by a fault of the program.
+    """
 
     tiered: TieredFile
     files: Sequence[PredictionFile]
     reports: Sequence[ScoreReport]
+    faults: Sequence[RejectedRow] = ()
 
     @property
     def rows(self) -> Sequence[TieredRow]:
@@ -36,7 +40,7 @@ class Systems:
     @property
     def rejected(self) -> list[RejectedRow]:
         """Every rejected row, those of the tiered file first."""
-        return [*self.tiered.rejected, *(row for given in self.files for row in given.rejected)]
+        return [*self.tiered.rejected, *(row for given in self.files for row in given.rejected), *self.faults]
 
 
 def score_systems(
@@ -67,6 +71,7 @@ def score_systems(
     files = [read_predictions(path) for path in predictions]
     names = names_of_systems(predictions)
     reports = []
+    faults: list[RejectedRow] = []
     with opened_matcher(
         settings.matcher,
         tau=settings.tau,
@@ -80,6 +85,7 @@ def score_systems(
         for name, given in zip(names, files, strict=True):
             report_rejects(given.name, given.rejected)
             judge_ahead(chosen, read.rows, given)
+            before = len(faults)
             reports.append(
                 scoring.score(
                     read.rows,
@@ -99,9 +105,11 @@ def score_systems(
                     workers=settings.workers,
                     on_item=on_item,
                     keep_items=keep_items,
+                    on_reject=faults.append,
                 )
             )
-    return Systems(tiered=read, files=files, reports=reports)
+            report_rejects(given.name, faults[before:])
+    return Systems(tiered=read, files=files, reports=reports, faults=faults)
 
 
 def check_settings(settings: ScoringSettings) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 import typer
 
+from granola.cli.csv_option import CsvRaw
 from granola.cli.decoding_options import PROMPTS_HELP, AbstainingOption, Force, Limit, Linker, Support
 from granola.cli.linking import LinkerName
 from granola.decoding.decision import Abstaining
@@ -59,11 +60,13 @@ def targets(
     linker: Linker = LinkerName.QUESTION,
     limit: Limit = None,
     force: Force = False,
+    csv_raw: CsvRaw = False,
 ) -> None:
     """Make training data of a model's own samples: the finest answer that enough of them support, and pairs around it.
 
     Bad rows are listed in OUT.rejects.jsonl, and the exit status is 1.
     """
+    from abstraction.faults import Fault, Taken, attempt
     from abstraction.formats.writing import check_format, write_records
     from abstraction.models.request import Message
     from abstraction.rows import RejectedRow
@@ -102,6 +105,7 @@ def targets(
         check_outputs(out, inputs=[samples, snapshot], sides=(REJECTS_SUFFIX, RECORD_SUFFIX), force=force)
     check_format(out)
     rejected: list[RejectedRow] = []
+    taken = Taken(rejected.append)
     counts: Counter[str] = Counter()
     with ExitStack() as stack:
         stack.enter_context(removed_on_error(None if to_stdout else out))
@@ -110,8 +114,13 @@ def targets(
 
         def made() -> Iterator[dict[str, Any]]:
             rows = read_samples(samples, on_reject=rejected.append, limit=limit)
-            for row, counted in Aggregator(store, language=language, linker=linker).tallies(rows):
-                found = targets_of(counted, rule, unknown=unknown, most=most)
+            tallies = Aggregator(store, language=language, linker=linker).tallies(rows, on_reject=rejected.append)
+            for row, counted in tallies:
+                taken.take(row.source, row.id, row.question)
+                found = attempt("making targets", targets_of, counted, rule, unknown=unknown, most=most)
+                if isinstance(found, Fault):
+                    taken.unwritten(found)
+                    continue
                 asked = (
                     (Message(role="user", content=row.question),)
                     if prompt is TargetPrompt.QUESTION
@@ -127,7 +136,7 @@ def targets(
                         counts["rows"] += 1
                         yield pair
 
-        write_records(with_progress(made()), out)
+        write_records(with_progress(made()), out, csv_raw=csv_raw, on_fault=taken.unwritten)
         snapshot_id = store.manifest()["snapshot_id"]
         rejects = list_rejects(out, rejected)
     screen = sys.stderr if to_stdout else sys.stdout

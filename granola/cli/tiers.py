@@ -19,6 +19,7 @@ from abstraction.link_settings import link_settings
 from abstraction.pipeline import make_ladders
 from abstraction.relations import relation as relation_row
 from abstraction.rows import RejectedRow, TieredRow, read_questions, write_granola_eq, write_tiered
+from granola.cli.csv_option import CsvRaw
 from granola.cli.linking import LINKER_HELP, LinkerName
 from granola.cli.output import (
     REJECTS_SUFFIX,
@@ -108,6 +109,7 @@ def tiers(
     phrase_seed: int = PHRASE_SEED,
     answers: Path | None = ANSWERS,
     force: bool = typer.Option(False, "--force", help="Replace an existing output."),
+    csv_raw: CsvRaw = False,
 ) -> None:
     """Make a ladder for every question and print the coverage per relation.
 
@@ -161,17 +163,19 @@ def tiers(
         if engine is Engine.SPARK:
             from granola.spark_tiers import ladders_on_spark
 
-            ladders = ladders_on_spark(questions, snapshot, language=language, linker=linker, master=master)
+            ladders = ladders_on_spark(
+                questions, snapshot, language=language, linker=linker, master=master, on_reject=reject
+            )
         elif is_service(snapshot):
             ladders = store.make_ladders(questions, language=language, linker=linker, on_reject=reject)
         else:
-            ladders = make_ladders(questions, store, language=language, linker=linker)
+            ladders = make_ladders(questions, store, language=language, linker=linker, on_reject=reject)
         if phrase is not None:
             model = stack.enter_context(opened(phrase, None if to_stdout else out, answers, [*qa, snapshot]))
             phrasing = PhrasingRun(options.phraser(model, store, language), None if to_stdout else out)
-            ladders = phrasing.rows(ladders)
+            ladders = phrasing.rows(ladders, on_reject=reject)
         made = coverage.watch(ladders)
-        write(_some(with_progress(made), qa, rejected), out, format=kind)
+        write(_some(with_progress(made), qa, rejected), out, format=kind, csv_raw=csv_raw, on_reject=reject)
         manifest = store.manifest()
     screen = sys.stderr if to_stdout else sys.stdout
     print(*coverage.lines(), sep="\n", file=screen)

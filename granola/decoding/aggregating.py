@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from itertools import islice
-from typing import Any
+from typing import Any, TypeVar
 
 from abstraction.descriptions.spelling import shortenings
+from abstraction.faults import Fault, OnReject, attempt
 from abstraction.filters import without_article
 from abstraction.hierarchy import entailed_classes
 from abstraction.levels import entailed_conditions
@@ -16,16 +17,18 @@ from abstraction.tiers import Condition, Tier
 from granola.decoding.cleaning import said
 from granola.decoding.decision import Decision
 from granola.decoding.drag_graph import DragGraph
-from granola.decoding.responses import ResponseReader
+from granola.decoding.responses import Reading, ResponseReader
 from granola.decoding.samples import SampleRow
 from granola.decoding.self_consistency import Counting, SelfConsistency
 from granola.decoding.tally import Tally, tally
 from kg.store.base import Store
 from kg.terms import normalise
 
+T = TypeVar("T")
 Method = DragGraph | SelfConsistency
 CHUNK = 200  # rows that are read together
 _BEHIND = re.compile(r"\s(?:about|as|at|between|by|for|from|in|near|of|on|that|to|which|who|with)\s", re.IGNORECASE)
+_STAGE = "aggregation"
 KEPT = 50_000  # sets of conditions whose consequences are kept
 
 
@@ -43,27 +46,64 @@ class Aggregator:
         self._reader = None if self._maker is None else ResponseReader(self._maker)
         self._known: dict[tuple[frozenset[Condition], str], frozenset[Condition]] = {}
 
-    def decide(self, rows: Iterable[SampleRow], method: Method) -> Iterator[tuple[SampleRow, Decision]]:
-        """Each row with its decision, in order."""
+    def decide(
+        self, rows: Iterable[SampleRow], method: Method, *, on_reject: OnReject | None = None
+    ) -> Iterator[tuple[SampleRow, Decision]]:
+        """Each row with its decision, in order.
+
+        A row with which the program is at fault goes to `on_reject`; without it the error is raised.
+        """
+        return _good(self.decide_each(rows, method), on_reject)
+
+    def decide_each(self, rows: Iterable[SampleRow], method: Method) -> Iterator[tuple[SampleRow, Decision | Fault]]:
+        """Each row with its decision, or the fault in making it, in order."""
         if isinstance(method, SelfConsistency) and method.counting is Counting.TEXT:
             for row in rows:
-                texts = [said(one, subject=row.subject_text, language=self._language) for one in row.samples]
-                yield row, method.of_texts(texts)
+                yield row, attempt(_STAGE, self._of_texts, row, method)
             return
-        for row, counted in self.tallies(rows):
-            yield row, method.decide(counted) if isinstance(method, DragGraph) else method.of_tally(counted)
+        decision = method.decide if isinstance(method, DragGraph) else method.of_tally
+        for row, counted in self._tallies(rows):
+            yield row, counted if isinstance(counted, Fault) else attempt(_STAGE, decision, counted)
 
-    def tallies(self, rows: Iterable[SampleRow]) -> Iterator[tuple[SampleRow, Tally]]:
-        """Each row with what its responses entail, in order."""
+    def tallies(
+        self, rows: Iterable[SampleRow], *, on_reject: OnReject | None = None
+    ) -> Iterator[tuple[SampleRow, Tally]]:
+        """Each row with what its responses entail, in order; `on_reject` as in `decide`."""
+        return _good(self._tallies(rows), on_reject)
+
+    def _of_texts(self, row: SampleRow, method: SelfConsistency) -> Decision:
+        return method.of_texts([said(one, subject=row.subject_text, language=self._language) for one in row.samples])
+
+    def _tallies(self, rows: Iterable[SampleRow]) -> Iterator[tuple[SampleRow, Tally | Fault]]:
         if self._reader is None or self._maker is None:
             raise ValueError("responses are linked, which needs a store")
         source = iter(rows)
         while chunk := list(islice(source, CHUNK)):
             if self._maker.make_room():
-                self._reader = ResponseReader(self._maker)
-                self._known.clear()
-            for row, readings in zip(chunk, self._reader.read(chunk), strict=True):
-                yield row, tally(readings, containers=self._containers, implies=self._implied)
+                self._begin_anew()
+            found = attempt(_STAGE, self._reader.read, chunk)
+            if isinstance(found, Fault):  # as a rule another row's
+                self._begin_anew()
+            for at, row in enumerate(chunk):
+                readings = attempt(_STAGE, self._read_alone, row) if isinstance(found, Fault) else found[at]
+                counted = readings if isinstance(readings, Fault) else attempt(_STAGE, self._tally, readings)
+                if isinstance(counted, Fault):
+                    self._begin_anew()
+                yield row, counted
+
+    def _begin_anew(self) -> None:
+        """Drop what was concluded, and what a row that failed was about to conclude."""
+        assert self._maker is not None
+        self._maker.start_afresh()
+        self._reader = ResponseReader(self._maker)
+        self._known.clear()
+
+    def _read_alone(self, row: SampleRow) -> tuple[Reading, ...]:
+        assert self._reader is not None
+        return self._reader.read([row])[0]
+
+    def _tally(self, readings: tuple[Reading, ...]) -> Tally:
+        return tally(readings, containers=self._containers, implies=self._implied)
 
     def _implied(self, tier: Tier) -> frozenset[Condition]:
         assert self._maker is not None
@@ -100,6 +140,17 @@ class Aggregator:
     def _containers(self, qid: str) -> frozenset[str]:
         assert self._maker is not None
         return frozenset(i for i, _ in self._maker.gazetteer.containers(qid) if i is not None)
+
+
+def _good(found: Iterable[tuple[SampleRow, T | Fault]], on_reject: OnReject | None) -> Iterator[tuple[SampleRow, T]]:
+    """What was made. What was not goes to `on_reject`; without it the error is raised."""
+    for row, made in found:
+        if not isinstance(made, Fault):
+            yield row, made
+        elif on_reject is not None:
+            on_reject(made.rejected(source=row.source, id=row.id, text=row.question))
+        elif made.cause is not None:
+            raise made.cause
 
 
 def answer_row(row: SampleRow, decision: Decision, *, method: str) -> dict[str, Any]:

@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
+from abstraction.faults import FAULT, Fault, attempt
+from abstraction.formats.records import RejectedRow, excerpt
 from abstraction.models.base import ChatModel
 from abstraction.models.prompts import Prompt, hash_of
 from abstraction.models.request import Request, Sampling
@@ -20,6 +22,7 @@ from granola.decoding.samples import SampleRow
 from granola.errors import UsageError
 from granola.matching.squad import normalise
 
+_STAGE = "answering"
 CHUNK = 256  # questions whose responses are drawn before any of them are aggregated
 
 
@@ -63,11 +66,28 @@ class Asking:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Unanswered:
-    """A question that the model could not be asked, and why: `reason` in a word, `message` in full."""
+    """A question that the model could not be asked, and why: `reason` in a word, `message` in full.
+
+    `fault` is an unforeseen error in asking it, or in reading what the model said.
+    """
 
     row: SampleRow
     reason: str
     message: str
+    fault: Fault | None = None
+
+    @classmethod
+    def of_fault(cls, row: SampleRow, fault: Fault) -> Unanswered:
+        """The question with which the program is at fault."""
+        return cls(row=row, reason=FAULT, message=fault.reason.removeprefix(f"{FAULT} "), fault=fault)
+
+    def rejected(self) -> RejectedRow:
+        """The question as a row that is rejected."""
+        if self.fault is not None:
+            return self.fault.rejected(source=self.row.source, id=self.row.id, text=self.row.question)
+        return RejectedRow(
+            source=self.row.source, reason=f"{self.reason}: {self.message}", excerpt=excerpt(self.row.question)
+        )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -138,64 +158,81 @@ class Answerer:
     def _drawn(self, rows: Sequence[SampleRow]) -> Iterator[SampleRow | Unanswered]:
         prompt = self._prompts[METHODS[self._asking.method].asks.name]
         sampling = self._asking.sampling()
-        requests = [
-            Request(id=row.id, messages=prompt.fill({"question": row.question}), sampling=sampling) for row in rows
-        ]
-        for row, result in zip(rows, self._model.generate(requests), strict=True):
+
+        def request(row: SampleRow) -> Request:
+            return Request(id=row.id, messages=prompt.fill({"question": row.question}), sampling=sampling)
+
+        requests = [attempt("asking a model", request, row) for row in rows]
+        results = self._model.generate([one for one in requests if isinstance(one, Request)])
+        for row, asked in zip(rows, requests, strict=True):
+            if isinstance(asked, Fault):
+                yield Unanswered.of_fault(row, asked)
+                continue
+            result = next(results)
             if isinstance(result, Failure):
                 yield Unanswered(row=row, reason=str(result.reason), message=result.message)
             else:
                 yield replace(row, samples=tuple(one.text for one in result.completions))
+        next(results, None)  # used up, so that nothing is under way
 
     def _decided(self, rows: Sequence[SampleRow]) -> Iterator[Answered | Unanswered]:
         if self._rule is not None and self._aggregator is not None:
-            for row, decision in self._aggregator.decide(rows, self._rule):
-                yield Answered(row=row, decision=decision)
+            for row, decision in self._aggregator.decide_each(rows, self._rule):
+                yield _outcome(row, decision)
         elif self._asking.method is Answering.DRAG:
             yield from self._aggregated(rows)
         else:
             for row in rows:
-                (one,) = self._said(row)
-                yield Answered(row=row, decision=plain(one))
+                yield _outcome(row, attempt(_STAGE, self._only, row))
+
+    def _only(self, row: SampleRow) -> Decision:
+        (one,) = self._said(row)
+        return plain(one)
 
     def _said(self, row: SampleRow) -> list[Said]:
         return [said(one, subject=row.subject_text, language=self._language) for one in row.samples]
 
     def _aggregated(self, rows: Sequence[SampleRow]) -> Iterator[Answered | Unanswered]:
         """DRAG: the model makes one answer of the responses, where they are not all the same."""
-        prompt = self._prompts[DRAG.name]
-        settled: dict[str, Decision] = {}
-        requests = []
-        for row in rows:
-            responses = self._said(row)
-            answering = [one for one in responses if one.abstains is None]
-            declining = len(responses) - len(answering)
-            passed = self._asking.abstaining is Abstaining.PASS
-            against = declining > 0 and self._asking.abstaining is Abstaining.AGAINST
-            if against or self._asking.abstaining.declines(responses=len(responses), abstaining=declining):
-                settled[row.id] = abstained(f"{of_responses(declining, len(responses))} abstain")
-            elif len({normalise(one.text) for one in answering}) == 1 and not (declining and passed):
-                settled[row.id] = replace(
-                    plain(answering[0]), explanation=f"{of_responses(len(answering), len(responses))} say the same"
-                )
-            else:
-                slots: dict[str, str | Sequence[str]] = {"question": row.question}
-                shown = responses if passed else answering
-                slots["responses"] = [IDK if one.abstains is not None else one.whole for one in shown]
-                sampling = Sampling(max_tokens=self._asking.max_tokens)
-                requests.append(Request(id=row.id, messages=prompt.fill(slots), sampling=sampling))
-        replies = self._drag_model.generate(requests)
-        for row in rows:
-            if row.id in settled:
-                yield Answered(row=row, decision=settled[row.id])
+        settled = [attempt(_STAGE, self._settled, row) for row in rows]
+        replies = self._drag_model.generate([one for one in settled if isinstance(one, Request)])
+        for row, one in zip(rows, settled, strict=True):
+            if not isinstance(one, Request):
+                yield _outcome(row, one)
                 continue
             result = next(replies)
             if isinstance(result, Reply):
-                one = said(result.text, subject=row.subject_text, language=self._language)
-                told = f"the model's answer to {len(row.samples)} responses"
-                yield Answered(row=row, decision=replace(plain(one), explanation=told))
+                yield _outcome(row, attempt(_STAGE, self._replied, row, result.text))
             else:
                 yield Unanswered(row=row, reason=str(result.reason), message=result.message)
+
+    def _settled(self, row: SampleRow) -> Decision | Request:
+        """What is decided without the model, else what it is asked."""
+        responses = self._said(row)
+        answering = [one for one in responses if one.abstains is None]
+        declining = len(responses) - len(answering)
+        passed = self._asking.abstaining is Abstaining.PASS
+        against = declining > 0 and self._asking.abstaining is Abstaining.AGAINST
+        if against or self._asking.abstaining.declines(responses=len(responses), abstaining=declining):
+            return abstained(f"{of_responses(declining, len(responses))} abstain")
+        if len({normalise(one.text) for one in answering}) == 1 and not (declining and passed):
+            told = f"{of_responses(len(answering), len(responses))} say the same"
+            return replace(plain(answering[0]), explanation=told)
+        slots: dict[str, str | Sequence[str]] = {"question": row.question}
+        shown = responses if passed else answering
+        slots["responses"] = [IDK if one.abstains is not None else one.whole for one in shown]
+        sampling = Sampling(max_tokens=self._asking.max_tokens)
+        return Request(id=row.id, messages=self._prompts[DRAG.name].fill(slots), sampling=sampling)
+
+    def _replied(self, row: SampleRow, text: str) -> Decision:
+        one = said(text, subject=row.subject_text, language=self._language)
+        return replace(plain(one), explanation=f"the model's answer to {len(row.samples)} responses")
+
+
+def _outcome(row: SampleRow, decision: Decision | Fault) -> Answered | Unanswered:
+    if isinstance(decision, Fault):
+        return Unanswered.of_fault(row, decision)
+    return Answered(row=row, decision=decision)
 
 
 def plain(one: Said) -> Decision:

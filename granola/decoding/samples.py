@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from abstraction.errors import RowError
+from abstraction.faults import fault_of
 from abstraction.formats import fields
 from abstraction.formats.records import Record, RejectedRow, excerpt, read_records
 from abstraction.wording import read_wording, subject_of
@@ -63,6 +64,9 @@ def read_samples(
         except fields.FieldError as error:
             reject(RejectedRow(source=record.source, reason=str(error), excerpt=excerpt(repr(dict(record.data)))))
             continue
+        except Exception as error:
+            reject(_faulty(record, error))
+            continue
         seen[row.id] = record.source
         yield row
     if not seen:
@@ -105,6 +109,9 @@ def read_asked(
                 reason = RejectedRow(source=record.source, reason=str(error), excerpt=excerpt(repr(dict(record.data))))
                 on_reject(reason)
                 continue
+            except Exception as error:
+                on_reject(_faulty(record, error))
+                continue
             seen[row.id] = record.source
             yield row
 
@@ -144,6 +151,12 @@ def _row(record: Record, samples: tuple[str, ...], default: str | None) -> Sampl
         data=data,
         source=record.source,
     )
+
+
+def _faulty(record: Record, error: Exception) -> RejectedRow:
+    """The record as one that an unforeseen error rejects. Raises the error where it is another."""
+    fault = fault_of(error, "reading")
+    return fault.rejected(source=record.source, id=str(record.data.get("id", "")), text=repr(dict(record.data)))
 
 
 def _kind(value: object) -> str:

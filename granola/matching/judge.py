@@ -99,7 +99,7 @@ class JudgeMatcher:
         """Judge items ahead, so that `match` finds their verdicts; how many have none, by the reason."""
         failed: dict[str, int] = {}
         for _, outcome in self.judged(dict.fromkeys(items)):
-            if outcome.value is None:
+            if outcome.value is None and outcome.fault is None:  # `match` raises a fault
                 failed[outcome.failed] = failed.get(outcome.failed, 0) + 1
         return failed
 
@@ -109,6 +109,8 @@ class JudgeMatcher:
         if (known := self._known.get(item)) is not None:
             return known
         outcome = next(self.judged([item]))[1]
+        if outcome.fault is not None and outcome.fault.cause is not None:
+            raise outcome.fault.cause
         if outcome.value is None:
             why = f"{outcome.failed} {outcome.why}".strip()
             raise MatcherError(f"the judge gave no verdict on {prediction[:80]!r}: {why}")

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from typing import TypeVar
 
+from abstraction.faults import Fault, attempt
 from granola.errors import MatcherError
 from granola.matching import Matcher, in_language
 from granola.matching.verdict import Levels, Verdict
 
 CHUNK = 500  # predictions that a process takes at once
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -27,25 +30,34 @@ class Case:
 def match_many(matcher: Matcher, cases: Iterable[Case], *, workers: int = 1) -> Iterator[Verdict]:
     """The verdict on each case, in their order, by `workers` processes, 1 or more.
 
-    Raises MatcherError for fewer, and where a process ended before its work was done.
+    Raises MatcherError for fewer, where a process ended before its work was done, and what matching a case raises.
     """
+    return _spread(_match, matcher, cases, workers)
+
+
+def match_each(matcher: Matcher, cases: Iterable[Case], *, workers: int = 1) -> Iterator[Verdict | Fault]:
+    """As `match_many`, but for a case with which the program is at fault the fault stands in the verdict's place."""
+    return _spread(_tried, matcher, cases, workers)
+
+
+def _spread(work: Callable[[Matcher, Case], T], matcher: Matcher, cases: Iterable[Case], workers: int) -> Iterator[T]:
     if workers < 1:
         raise MatcherError(f"workers is {workers}; allowed: 1 or more")
     if workers == 1:
         for case in cases:
-            yield _match(matcher, case)
+            yield work(matcher, case)
         return
     import multiprocessing
     from concurrent.futures import Future, ProcessPoolExecutor
     from concurrent.futures.process import BrokenProcessPool
 
     left = iter(cases)
-    running: deque[Future[list[Verdict]]] = deque()
+    running: deque[Future[list[T]]] = deque()
     with ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn")) as pool:
         try:
             while True:
                 while len(running) < 3 * workers and (chunk := list(islice(left, CHUNK))):
-                    running.append(pool.submit(_match_all, matcher, chunk))
+                    running.append(pool.submit(_all, work, matcher, chunk))
                 if not running:
                     return
                 yield from running.popleft().result()
@@ -60,5 +72,9 @@ def _match(matcher: Matcher, case: Case) -> Verdict:
     return chosen.match(case.prediction, case.levels, case.question)
 
 
-def _match_all(matcher: Matcher, cases: Sequence[Case]) -> list[Verdict]:
-    return [_match(matcher, case) for case in cases]
+def _tried(matcher: Matcher, case: Case) -> Verdict | Fault:
+    return attempt("matching", _match, matcher, case)
+
+
+def _all(work: Callable[[Matcher, Case], T], matcher: Matcher, cases: Sequence[Case]) -> list[T]:
+    return [work(matcher, case) for case in cases]

@@ -84,7 +84,7 @@ def _table(table: Table) -> str:
     )
 
 
-def write_study(study: Study, folder: Path, *, earlier: Collection[str] = ()) -> list[str]:
+def write_study(study: Study, folder: Path, *, earlier: Collection[str] = (), csv_raw: bool = False) -> list[str]:
     """Write report.html, figures/*.svg and *.png, tables/*.csv and *.tex; the page last. Returns the files' names.
 
     Of the files in `earlier`, those that an earlier report wrote, what is not written again is removed.
@@ -97,7 +97,7 @@ def write_study(study: Study, folder: Path, *, earlier: Collection[str] = ()) ->
         written[f"{FIGURES}/{drawing.name}.svg"] = drawing.svg
         written[f"{FIGURES}/{drawing.name}.png"] = drawing.png
     for table in study.tables():
-        written[f"{TABLES}/{table.name}.csv"] = table.to_csv()
+        written[f"{TABLES}/{table.name}.csv"] = table.to_csv(raw=csv_raw)
         written[f"{TABLES}/{table.name}.tex"] = table.to_latex()
     written[PAGE] = study_page(study, drawn)
     for name in (FIGURES, TABLES):

@@ -7,6 +7,8 @@ import io
 import math
 from dataclasses import dataclass
 
+from abstraction.formats.cells import marked
+
 Value = str | int | float
 
 
@@ -20,12 +22,13 @@ class Table:
     head: tuple[str, ...]
     rows: tuple[tuple[Value, ...], ...]
 
-    def to_csv(self) -> str:
-        """CSV with a header; numbers unrounded, NaN empty."""
+    def to_csv(self, *, raw: bool = False) -> str:
+        """CSV with a header; numbers unrounded, NaN empty; see `abstraction.formats.cells` for what is not `raw`."""
         stream = io.StringIO()
         writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow(self.head)
-        writer.writerows([["" if _is_nan(value) else value for value in row] for row in self.rows])
+        for row in (self.head, *self.rows):
+            cells = ["" if _is_nan(value) else value for value in row]
+            writer.writerow(cells if raw else map(marked, cells))
         return stream.getvalue()
 
     def to_latex(self) -> str:

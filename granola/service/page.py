@@ -20,6 +20,7 @@ from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 from pydantic import ValidationError
 
+from abstraction.formats.cells import marked
 from abstraction.relations import table as relation_table
 from abstraction.rows import TieredRow, granola_columns
 from abstraction.tiers import Abstention, Tier
@@ -350,7 +351,7 @@ def copies(row: TieredRow) -> list[dict[str, str]]:
     columns = granola_columns(row)
     stream = io.StringIO()
     csv.writer(stream, lineterminator="\n").writerows(
-        [list(columns), ["" if v is None else v for v in columns.values()]]
+        [list(columns), ["" if v is None else marked(v) for v in columns.values()]]
     )
     return [
         {"name": "JSON", "text": escaped(json.dumps(data, ensure_ascii=False, indent=2))},

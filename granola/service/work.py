@@ -186,7 +186,7 @@ class Batch:
         self._language = language
         self._linker = linker
         self._together = together
-        self._made: Iterator[TieredRow] | None = None
+        self._made: Iterator[TieredRow | RejectedRow] | None = None
         self._at = 0
 
     @property
@@ -202,7 +202,7 @@ class Batch:
         """The next rows, for as long as a turn takes."""
         if self._made is None:
             questions = (row for row in self._rows if isinstance(row, QARow))
-            self._made = holding.maker(self._language, self._linker).make_all(questions)
+            self._made = holding.maker(self._language, self._linker).make_each(questions)
         until = time.monotonic() + SLICE_SECONDS
         is_first = self._at == 0
         rows: list[TieredRow | RejectedRow] = []

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import gzip
 import io
+import os
 import shutil
 import sys
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
 from kg.errors import ExportError
-from kg.files import atomic_path, why_unwritten
+from kg.files import LOOP, atomic_path, is_loop, why_unwritten
+from kg.parts import part_beside
 
 STDOUT = "-"
 MANIFEST = "manifest.json"  # in every folder that is written here
@@ -68,7 +69,7 @@ def folder_out(out: Path | str, *, source: Path | str, force: bool = False) -> I
     _check_folder(final, Path(source), force=force)
     with writing(out):
         final.parent.mkdir(parents=True, exist_ok=True)
-        temporary = Path(tempfile.mkdtemp(prefix=f".{final.name}.", suffix=".part", dir=final.parent))
+        temporary, handle = part_beside(final, folder=True)
         try:
             temporary.chmod(0o755)
             yield temporary
@@ -77,9 +78,12 @@ def folder_out(out: Path | str, *, source: Path | str, force: bool = False) -> I
             temporary.rename(final)
         finally:
             shutil.rmtree(temporary, ignore_errors=True)
+            os.close(handle)
 
 
 def _check_folder(out: Path, source: Path, *, force: bool) -> None:
+    if is_loop(out):
+        raise ExportError(LOOP.format(out))
     if not out.exists():
         return
     if not force:

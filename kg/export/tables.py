@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator, Mapping
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -102,6 +102,7 @@ class SnapshotTables:
 
     def _rows(self, query: str) -> Iterator[tuple[Any, ...]]:
         try:
-            yield from self._connection.execute(query)
+            # Not the cursor itself: a generator that is left would close it, and so raise, behind the connection.
+            yield from chain(self._connection.execute(query))
         except sqlite3.DatabaseError as error:
             raise DamagedSnapshotError(f"cannot read snapshot {self.path}: {error}") from error

@@ -1,0 +1,90 @@
+"""An unforeseen error in one row: a fault of the program, which rejects that row and lets the run go on."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from traceback import walk_tb
+from typing import ParamSpec, TypeVar
+
+from abstraction.formats.records import RejectedRow, excerpt
+from kg.errors import ForeseenError
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+FAULT = "fault of the program"
+OnReject = Callable[[RejectedRow], None]
+_PACKAGES = ("kg", "abstraction", "granola")
+_ENDING = (ForeseenError, MemoryError, OSError, sqlite3.Error)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Fault:
+    """An unforeseen error: `stage` is what was being done with the row, `place` the line of the program, if known.
+
+    `cause` is the error itself, None in another process than that where it was raised.
+    """
+
+    stage: str
+    place: str
+    error: str
+    cause: Exception | None = field(default=None, compare=False, repr=False)
+
+    def __reduce__(self) -> tuple[Callable[[], Fault], tuple[()]]:
+        return partial(Fault, stage=self.stage, place=self.place, error=self.error), ()
+
+    @property
+    def reason(self) -> str:
+        """What a list of rejected rows says of it."""
+        return f"{FAULT} in {self.stage}{f', {self.place}' if self.place else ''}: {self.error}; please report it"
+
+    def rejected(self, *, source: str, id: str, text: str) -> RejectedRow:
+        """The row that it rejects: where it stands, its id and the beginning of its text."""
+        return RejectedRow(source=source or id, reason=self.reason, excerpt=excerpt(text), id=excerpt(id))
+
+
+def is_unforeseen(error: BaseException) -> bool:
+    """Whether an error can be one row's: not what is raised on purpose, nor memory, a disk, a network or a store."""
+    if isinstance(error, sqlite3.DataError):  # a text or number that SQLite cannot take
+        return True
+    return isinstance(error, Exception) and not isinstance(error, _ENDING)
+
+
+def fault_of(error: Exception, stage: str) -> Fault:
+    """The fault that an unforeseen error is. Raises the error itself where it is none."""
+    if not is_unforeseen(error):
+        raise error
+    place = ""
+    for frame, line in walk_tb(error.__traceback__):
+        module = str(frame.f_globals.get("__name__", ""))
+        if module.split(".")[0] in _PACKAGES and module != __name__:
+            place = f"{module.replace('.', '/')}.py line {line}"
+    return Fault(stage=stage, place=place, error=excerpt(f"{type(error).__name__}: {error}"), cause=error)
+
+
+def attempt(stage: str, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T | Fault:
+    """What `work` returns, or the fault of an unforeseen error in it; other errors are raised."""
+    try:
+        return work(*args, **kwargs)
+    except Exception as error:
+        return fault_of(error, stage)
+
+
+class Taken:
+    """The row that was last handed to a writer, which knows no places: what cannot be written goes to `on_reject`."""
+
+    def __init__(self, on_reject: OnReject) -> None:
+        self._on_reject = on_reject
+        self._row = ("", "", "")
+
+    def take(self, source: str, id: str, text: str) -> None:
+        """Note the row that is about to be written."""
+        self._row = source, id, text
+
+    def unwritten(self, fault: Fault) -> None:
+        """Reject that row."""
+        source, id, text = self._row
+        self._on_reject(fault.rejected(source=source, id=id, text=text))

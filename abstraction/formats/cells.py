@@ -1,0 +1,28 @@
+"""Cells of CSV that a spreadsheet would take for a formula: marked as text when written, unmarked when read.
+
+A text that begins with = + - @, a tab or a carriage return gets a `'` before it, as spreadsheets mark a text; numbers
+stay. A text with such a mark of its own gets one more, so that what is written is read back as it was.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TypeVar
+
+T = TypeVar("T")
+
+MARK = "'"
+_FORMULA = re.compile(r"'*[=+\-@\t\r]")
+_NUMBER = re.compile(r"[+-]?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?\Z")
+
+
+def marked(value: T) -> T | str:
+    """The value as a cell that is no formula; only texts change."""
+    if isinstance(value, str) and _FORMULA.match(value) and not _NUMBER.match(value):
+        return MARK + value
+    return value
+
+
+def unmarked(cell: str) -> str:
+    """The text that a cell stands for."""
+    return cell[1:] if cell[:1] == MARK and _FORMULA.match(cell) else cell
