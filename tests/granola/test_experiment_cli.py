@@ -130,6 +130,31 @@ def test_an_experiment_and_going_on_with_it(run: Run, folder: Path) -> None:
         assert len(made(cut)) == 1 + 1 + 1 + 1 + 2 + 1
 
 
+def test_the_model_that_aggregates_may_be_another(run: Run, folder: Path) -> None:
+    logs = [folder / "sampled.txt", folder / "aggregating.txt"]
+    with serving(log=str(logs[0])) as (sampled, _), serving(log=str(logs[1])) as (aggregating, _):
+        text = PLAN.replace("methods = [", f'aggregator = "openai:{aggregating}#other"\nmethods = [', 1)
+        plan = planned(folder, sampled, text)
+        status, _, told = run("experiment", plan, "--no-report", "--out", folder / "out")
+    assert status == 0, told
+    asked, aggregated = ([json.loads(line)[0] for line in log.read_text().splitlines()] for log in logs)
+    assert asked
+    assert all(text.startswith("Question: ") and text.endswith("\nAnswer:") for text in asked)
+    assert aggregated
+    assert all(text.endswith("\nCorrect aggregated answer:") for text in aggregated)
+
+
+def test_results_of_other_definitions_are_not_gone_on_with(run: Run, folder: Path) -> None:
+    out, plan = folder / "out", planned(folder, "http://127.0.0.1:9/v1")
+    out.mkdir()
+    old = {"kind": "experiment", "version": "0.1.0", "fingerprint": "0"}
+    (out / "experiment.json").write_text(json.dumps(old))
+    status, _, told = run("experiment", plan, "--no-report", "--out", out)
+    assert status == 2
+    assert "results of version 0.1.0, whose informativeness was the mean over matched answers alone" in told
+    assert json.loads((out / "experiment.json").read_text()) == old
+
+
 def test_killed_at_any_point_it_goes_on_to_the_same_files(run: Run, folder: Path) -> None:
     log = folder / "asked.txt"
     with serving(log=str(log), delay=0.01) as (address, _):

@@ -217,7 +217,10 @@ def test_a_majority_counts_words_and_breaks_ties_by_no_alphabet() -> None:
     def said(*responses: str) -> str:
         return decided("P50", "Who wrote [X]?", responses, SelfConsistency()).text or "IDK"
 
-    assert said("the Hague", "Rome", "hague.", "Rome, Italy").casefold().endswith("hague")
+    # Three that are the same words, against two: by articles, by punctuation, by case.
+    assert said("Dune", "Lord of the Rings", "Dune", "Lord of Rings", "Lord of a Rings").startswith("Lord of")
+    assert said("Dune", "J.R.R. Tolkien", "Dune", "JRR Tolkien", "J.R.R Tolkien").endswith("Tolkien")
+    assert said("Dune", "HAMLET", "Dune", "Hamlet", "hamlet").casefold() == "hamlet"
     assert said("Zürich", "Zurich", "Rome", "Rome") == "Rome"  # an accent is not taken off
     pairs = [(f"{first}{n}", f"Z{n}") for n in range(40) for first in ("A", "B")]
     kept = [said(*pair) for pair in pairs]
