@@ -5,7 +5,8 @@ from __future__ import annotations
 import csv
 import json
 import random
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -127,7 +128,7 @@ def read_sheet(path: Path | str) -> Sheet:
     """A filled sheet. Raises SheetError, with file and line, for a missing column, a repeated item or another mark."""
     items: dict[str, dict[str, bool | None]] = {}
     texts: dict[str, str] = {}
-    with Path(path).open(encoding="utf-8-sig", newline="") as stream:
+    with _told(path), Path(path).open(encoding="utf-8-sig", newline="") as stream:
         reader = csv.DictReader(stream, delimiter=_delimiter(stream))
         missing = [name for name in ("item", "tier", *QUESTIONS) if name not in (reader.fieldnames or ())]
         if missing:
@@ -144,6 +145,14 @@ def read_sheet(path: Path | str) -> Sheet:
     if not items:
         raise SheetError(f"{path}: no items")
     return Sheet(path=str(path), items=items, texts=texts)
+
+
+@contextmanager
+def _told(path: Path | str) -> Iterator[None]:
+    try:
+        yield
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise SheetError(f"{path} is no CSV in UTF-8: {error}") from error
 
 
 def _delimiter(stream: Any) -> str:
