@@ -211,7 +211,8 @@ def build_dataset(
 
 def check_place(out: Path, inputs: Iterable[Path], *, force: bool) -> None:
     """Raise DatasetError where a dataset cannot stand at `out`, or would take another thing's place."""
-    if any(resolved(out) in (place := resolved(path), *place.parents) for path in inputs):
+    own = resolved(out)
+    if any(own in (place := resolved(path), *place.parents) for path in inputs):
         raise DatasetError(f"{out} holds the questions and would be lost; name another folder")
     if not out.exists():
         return

@@ -169,7 +169,8 @@ def json_text(value: object) -> str:
 
 
 def _columns(records: Iterable[Mapping[str, Any]]) -> list[str]:
-    return list(dict.fromkeys(itertools.chain.from_iterable(records)))
+    """All columns but that of the schema, which the writer adds, where rows were read from a file of ours."""
+    return [name for name in dict.fromkeys(itertools.chain.from_iterable(records)) if name != "schema_version"]
 
 
 def _write_csv(records: list[dict[str, Any]], binary: BinaryIO, *, raw: bool) -> None:

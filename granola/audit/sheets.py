@@ -5,7 +5,8 @@ from __future__ import annotations
 import csv
 import json
 import random
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -150,7 +151,7 @@ def read_sheet(path: Path | str) -> Sheet:
     items: dict[str, dict[str, bool | None]] = {}
     texts: dict[str, str] = {}
     first: set[str] = set()
-    with Path(path).open(encoding="utf-8-sig", newline="") as stream:
+    with _told(path), Path(path).open(encoding="utf-8-sig", newline="") as stream:
         reader = csv.DictReader(stream, delimiter=_delimiter(stream))
         missing = [name for name in ("item", "tier", *NEEDED) if name not in (reader.fieldnames or ())]
         if missing:
@@ -169,6 +170,14 @@ def read_sheet(path: Path | str) -> Sheet:
     if not items:
         raise SheetError(f"{path}: no items")
     return Sheet(path=str(path), items=items, texts=texts, first=frozenset(first))
+
+
+@contextmanager
+def _told(path: Path | str) -> Iterator[None]:
+    try:
+        yield
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise SheetError(f"{path} is no CSV in UTF-8: {error}") from error
 
 
 def _delimiter(stream: Any) -> str:

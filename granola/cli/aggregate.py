@@ -68,7 +68,7 @@ def aggregate(
 
     Fields that mean nothing here stay in the rows. Bad rows are listed in OUT.rejects.jsonl, and the exit status is 1.
     """
-    from abstraction.faults import Taken
+    from abstraction.faults import Fault, Taken, attempt
     from abstraction.formats.writing import check_format, write_records
     from abstraction.rows import RejectedRow
     from granola.cli.output import (
@@ -140,8 +140,12 @@ def aggregate(
             rows = read_samples(samples, on_reject=rejected.append, limit=limit)
             for row, decision in decided(rows):
                 taken.take(row.source, row.id, row.question)
+                made = attempt("writing", prediction_row, row, decision, method=method)
+                if isinstance(made, Fault):
+                    taken.unwritten(made)
+                    continue
                 outcomes["IDK" if decision.abstains else "answered"] += 1
-                yield prediction_row(row, decision, method=method)
+                yield made
 
         write_records(with_progress(predictions()), out, csv_raw=csv_raw, on_fault=taken.unwritten)
         if store is not None:

@@ -72,7 +72,7 @@ def answer(
     Killed, it goes on with the same command: no response is asked for twice. Methods that draw share their responses
     where --answers names one file. Questions without a response are listed in OUT.rejects.jsonl; the exit status is 1.
     """
-    from abstraction.faults import Taken
+    from abstraction.faults import Fault, Taken, attempt
     from abstraction.formats.writing import check_format, write_records
     from abstraction.models.spec import parse_model_spec
     from abstraction.relations import relation as relation_row
@@ -154,8 +154,12 @@ def answer(
             for found in answerer.answer(rows):
                 if isinstance(found, Answered):
                     taken.take(found.row.source, found.row.id, found.row.question)
+                    made = attempt("writing", answer_row, found.row, found.decision, method=method)
+                    if isinstance(made, Fault):
+                        taken.unwritten(made)
+                        continue
                     outcomes["IDK" if found.decision.abstains else "answered"] += 1
-                    yield answer_row(found.row, found.decision, method=method)
+                    yield made
                 else:
                     rejected.append(found.rejected())
             if not outcomes:

@@ -1,0 +1,260 @@
+"""Rows whose texts have no letters or digits, half a surrogate pair or a NUL: none is a fault of the program."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from abstraction.faults import FAULT
+from abstraction.filters import gives_away
+from abstraction.formats.records import RejectedRow, read_records
+from abstraction.pipeline import make_ladders
+from abstraction.rows import TieredRow, read_questions, read_tiered, write_tiered
+from granola.audit.offences import Tally, audit_axes, audit_entailment
+from granola.decoding import Aggregator, DragGraph, SelfConsistency, read_samples
+from granola.decoding.self_consistency import Counting
+from granola.matching import matcher
+from granola.matching.many import Case, match_each
+from granola.matching.verdict import Verdict
+from granola.predictions import Prediction
+from granola.scoring import score_items
+from tests.conftest import Run
+from tests.granola.rows_fed import WORLD, read, rejects, write
+from tests.worlds import snapshot_at, store_of
+
+STORE = store_of(*WORLD[-7:])
+SIGNS = [*" ,.()[]{}?!-–—'\"/|*_&%#<>\\°@=+:;`´", "''", "'s", "\t", "\n", "\u2028", "\u200b", "\u0301", "²", "½"]
+WORDS = ["the", "of", "in", "Berlin", "Germany", "1961"]
+signs = st.lists(st.sampled_from(SIGNS), min_size=1, max_size=5).map("".join)
+texts = st.one_of(signs, signs, st.lists(st.sampled_from([*SIGNS, *WORDS]), min_size=1, max_size=5).map("".join))
+asked = st.builds(
+    str.format,
+    st.sampled_from(
+        ["Where is {}?", "Where was {} born?", "Who wrote {}?", "When was {} born?", "{}", "What is {} of?"]
+    ),
+    texts,
+)
+subjects = st.one_of(
+    st.none(),
+    texts,
+    st.builds(lambda text: {"text": text}, texts),
+    st.builds(lambda t: {"text": t, "qid": "Q64"}, texts),
+)
+relations = st.sampled_from([None, "P19", "P50", "P36", "P569", "P2048", "P106", "P9999"])
+languages = st.sampled_from(["en", "de"])
+FEW = settings(max_examples=40, deadline=None)
+
+
+@st.composite
+def questions(draw: st.DrawFn) -> dict[str, Any]:
+    """A question with its answers."""
+    told: dict[str, Any] = {"question": draw(asked), "answer": draw(st.one_of(texts, st.lists(texts, min_size=1)))}
+    told |= {"relation": draw(relations), "question_entity": draw(subjects)}
+    told |= {"answer_entity_description": draw(st.one_of(st.none(), texts))}
+    if isinstance(told["answer"], str) and draw(st.booleans()):
+        told["answer_qid"] = draw(st.sampled_from(["Q64", "Q42", "Q937"]))
+    return told
+
+
+@st.composite
+def tiered(draw: st.DrawFn) -> dict[str, Any]:
+    """A tiered row that somebody else has made."""
+    tier = st.fixed_dictionaries(
+        {"text": texts},
+        optional={"qid": st.sampled_from(["Q64", "Q183"]), "aliases": st.lists(texts, max_size=2)},
+    )
+    levels = st.lists(st.builds(lambda tiers: {"tiers": tiers}, st.lists(tier, min_size=1, max_size=2)), max_size=3)
+    answer = draw(texts)
+    return {
+        "question": draw(asked), "answer": answer, "relation": draw(relations), "question_entity": draw(subjects),
+        "levels": [{"tiers": [{"text": answer}]}, *draw(levels)],
+    }  # fmt: skip
+
+
+def numbered(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [{"id": str(n), **row} for n, row in enumerate(rows)]
+
+
+def no_faults(told: Sequence[RejectedRow]) -> None:
+    assert [row for row in told if FAULT in row.reason] == []
+
+
+@FEW
+@given(st.lists(questions(), min_size=1, max_size=5), languages)
+def test_ladders(rows: list[dict[str, Any]], language: str) -> None:
+    told: list[RejectedRow] = []
+    with TemporaryDirectory() as folder:
+        path = write(Path(folder) / "qa.jsonl", numbered(rows))
+        asked = list(read_questions([path], on_reject=told.append))
+        made = list(make_ladders(asked, STORE, language=language, on_reject=told.append))
+        assert [row.id for row in made] == [row.id for row in asked]
+        out = Path(folder) / "out.csv"
+        write_tiered(made, out, on_reject=told.append)
+        back = list(read_tiered(out, on_reject=told.append))
+    no_faults(told)
+    assert [row.to_json()["levels"] for row in back] == [row.to_json()["levels"] for row in made]
+
+
+@FEW
+@given(st.lists(tiered(), min_size=1, max_size=5), st.data())
+def test_scores_and_audits(rows: list[dict[str, Any]], data: st.DataObject) -> None:
+    told: list[RejectedRow] = []
+    with TemporaryDirectory() as folder:
+        path = write(Path(folder) / "tiers.jsonl", numbered(rows))
+        kept: list[TieredRow] = list(read_tiered(path, on_reject=told.append))
+    said = {row.id: Prediction(id=row.id, text=data.draw(texts)) for row in kept}
+    for name in ("rules", "f1", "em"):
+        items = list(score_items(kept, said, matcher(name), 0.5, on_reject=told.append))
+        assert len(items) == len(kept)
+    for audit in (audit_axes, audit_entailment):
+        list(audit(kept, STORE, Tally(), on_reject=told.append))
+    no_faults(told)
+
+
+@FEW
+@given(texts, st.lists(st.lists(texts, min_size=1, max_size=3), min_size=1, max_size=3), asked, languages)
+def test_matching(prediction: str, levels: list[list[str]], question: str, language: str) -> None:
+    case = Case(prediction=prediction, levels=levels, question=question, language=language)
+    for name in ("rules", "f1", "em"):
+        (found,) = match_each(matcher(name), [case])
+        assert isinstance(found, Verdict), found
+
+
+@FEW
+@given(st.lists(texts, min_size=1, max_size=4), asked, subjects, relations)
+def test_aggregation(samples: list[str], question: str, subject: Any, relation: str | None) -> None:
+    row = {"id": "1", "question": question, "samples": samples, "relation": relation, "question_entity": subject}
+    told: list[RejectedRow] = []
+    with TemporaryDirectory() as folder:
+        rows = list(read_samples(write(Path(folder) / "s.jsonl", [row]), on_reject=told.append))
+    for method in (DragGraph(), SelfConsistency(), SelfConsistency(counting=Counting.LADDER)):
+        assert len(list(Aggregator(STORE).decide(rows, method, on_reject=told.append))) == len(rows)
+    no_faults(told)
+
+
+@settings(max_examples=8, deadline=None)
+@given(st.lists(questions(), min_size=1, max_size=5))
+def test_datasets(rows: list[dict[str, Any]]) -> None:
+    from abstraction.datasets.building import Settings, build_dataset
+    from abstraction.datasets.questions import QuestionFiles
+
+    with TemporaryDirectory() as folder:
+        rows = [{"question": "Where was Ada born?", "answer": "Berlin"}, *rows]
+        path = write(Path(folder) / "qa.jsonl", numbered(rows))
+        asked = QuestionFiles(files=(path,), relation=None, limit=None)
+        out = Path(folder) / "out"
+        built = build_dataset(asked, STORE, out, settings=Settings(name="x", format="jsonl", steps=frozenset()))
+        assert built.statistics.rows == len(rows) - built.rejected
+        assert [one for one in read(out / "rejected.jsonl") if FAULT in one["reason"]] == []
+
+
+@given(signs)
+def test_a_subject_of_signs_gives_nothing_away(subject: str) -> None:
+    assert not gives_away(f"Where is {subject}?", subject, ["Germany"])
+
+
+SUBJECTS = [
+    {"question": "Where is ( )?", "relation": "P131"},
+    {"question": "Where is x?", "question_entity": {"text": " "}},
+    {"question": "Where is ,?", "relation": "P131"},
+]
+
+
+@pytest.mark.parametrize("asked", SUBJECTS)
+def test_subjects_without_a_name(run: Run, tmp_path: Path, asked: dict[str, Any]) -> None:
+    snapshot = snapshot_at(tmp_path / "w.sqlite", WORLD)
+    rows = write(tmp_path / "qa.jsonl", [{"id": "1", "answer": "Berlin", "relation": "P131", **asked}])
+    assert run("tiers", rows, "--snapshot", snapshot, "--out", tmp_path / "out.jsonl")[0] == 0
+
+
+# Half a surrogate pair, and NUL.
+
+GOOD = b'{"id": "1", "question": "Where was Ada born?", "answer": "Berlin", "prediction": "x", "samples": ["Berlin"]}'
+BROKEN = {
+    "escaped": GOOD.replace(b"Ada", b"\\ud800").replace(b'"1"', b'"2"'),
+    "raw": GOOD.replace(b"Ada", b"\xed\xa0\x80").replace(b'"1"', b'"2"'),
+    "NUL": GOOD.replace(b"Ada", b"\x00").replace(b'"1"', b'"2"'),
+}
+
+
+@pytest.mark.parametrize("array", [False, True])
+@pytest.mark.parametrize("kind", BROKEN)
+@pytest.mark.parametrize("first", [False, True])
+def test_json_that_no_file_can_hold(tmp_path: Path, kind: str, array: bool, first: bool) -> None:
+    lines = [GOOD, BROKEN[kind], GOOD.replace(b'"1"', b'"3"')]
+    if first:
+        lines = [lines[1], lines[0], lines[2]]
+    path = tmp_path / ("rows.json" if array else "rows.jsonl")
+    path.write_bytes(b"[" + b",\n".join(lines) + b"]" if array else b"\n".join(lines))
+    found = list(read_records(path))
+    (told,) = (one for one in found if isinstance(one, RejectedRow))
+    assert told.source == f"{path}:{1 if first else 2}"
+    assert len(found) == 3
+    json.dumps(told.to_json(), ensure_ascii=False).encode()
+
+
+@pytest.mark.parametrize(
+    ("cell", "reason"),
+    [(b"\xed\xa0\x80", "not UTF-8"), (b"a\x00b", "NUL"), (b'"{""text"": ""\\ud800""}"', "surrogate")],
+)
+def test_csv_that_no_file_can_hold(tmp_path: Path, cell: bytes, reason: str) -> None:
+    path = tmp_path / "rows.csv"
+    good = b"Where was Ada born?,Berlin,Ada\n"
+    path.write_bytes(b"question,answer,question_entity\n" + good + b"Where was Bob born?,Berlin," + cell + b"\n" + good)
+    told: list[RejectedRow] = []
+    assert len(list(read_questions([path], on_reject=told.append))) == 2
+    (only,) = told
+    assert only.source == f"{path}:3"
+    assert reason in only.reason
+
+
+def test_parquet_that_is_not_utf8(tmp_path: Path) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    path = tmp_path / "rows.parquet"
+    held = pyarrow.array([b"Where is A?", b"Where is \xed\xa0\x80?", b"Where is \x00?"])
+    asked = pyarrow.Array.from_buffers(pyarrow.string(), 3, held.buffers())  # which checks nothing
+    parquet.write_table(pyarrow.table({"question": asked, "answer": ["Berlin"] * 3}), path)
+    told: list[RejectedRow] = []
+    assert [one.question for one in read_questions([path], on_reject=told.append)] == ["Where is A?", "Where is \x00?"]
+    assert [(one.source, one.reason[:9]) for one in told] == [(f"{path}:2", "not UTF-8")]
+
+
+@pytest.mark.parametrize("ending", ["jsonl", "csv", "parquet"])
+def test_writing_what_no_file_can_hold(tmp_path: Path, ending: str) -> None:
+    if ending == "parquet":
+        pytest.importorskip("pyarrow")
+    (good,) = make_ladders(
+        read_questions([write(tmp_path / "q.jsonl", [{"id": "1", "question": "Who?", "answer": "Berlin"}])]), STORE
+    )
+    bad = TieredRow(id="2", question="\ud800?", answers=("a",), levels=good.levels, source="q:2")
+    told: list[RejectedRow] = []
+    out = tmp_path / f"out.{ending}"
+    assert write_tiered([good, bad, good], out, on_reject=told.append) == 2
+    assert [(one.source, one.id) for one in told] == [("q:2", "2")]
+    with pytest.raises((UnicodeEncodeError, TypeError)):
+        write_tiered([good, bad], tmp_path / f"other.{ending}")
+
+
+def test_a_sheet_that_is_not_utf8_is_told(run: Run, tmp_path: Path) -> None:
+    sheet = tmp_path / "sheet.csv"
+    sheet.write_bytes(b"item,tier,correct,informative,granularity\n1,\xed\xa0\x80,1,1,1\n")
+    code, _, stderr = run("audit", sheet, "--annotated")
+    assert code == 2
+    assert str(sheet) in stderr
+
+
+def test_samples_with_half_a_pair_in_csv(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "samples.csv"
+    path.write_text('id,question,samples\n1,Who?,Berlin|Bonn\n2,Who?,"[""\\ud800""]"\n')
+    out = tmp_path / "out.jsonl"
+    assert run("aggregate", path, "--method", "self-consistency", "--out", out)[0] == 1
+    assert [one["source"] for one in rejects(out)] == [f"{path}:3"]
