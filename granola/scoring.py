@@ -6,12 +6,16 @@ without a prediction are unscored: they stand in no score, and their number stan
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import orjson
 
 from abstraction.rows import TieredRow
 from abstraction.tiers import Level
@@ -23,8 +27,11 @@ from granola.matching.many import Case, match_many
 from granola.metrics import LAMBDA, Metric, Outcome, informativeness_weight, metrics
 from granola.packed_rows import PackedRows
 from granola.predictions import Prediction, PredictionFile
-from granola.signature import Signature
+from granola.signature import SHORT, Signature
 from granola.statistics import RESAMPLES
+
+if TYPE_CHECKING:
+    from granola.tiered_file import TieredFile
 
 SHOWN_IDS = 3
 
@@ -156,23 +163,24 @@ def _item(one: _Waiting, verdict: Verdict, lambda_: float) -> ItemScore:
     )
 
 
+def _bits(level: Level) -> float | None:
+    return max((tier.bits for tier in level.tiers if tier.bits is not None), default=None)
+
+
 def told(levels: Sequence[Level], number: int) -> tuple[float | None, float | None]:
     """(bits of level `number` from 1, their share of level 1's).
 
     A level's bits are the most that one of its tiers has. None where the level or level 1 has none, and where they
     rise, which no true ladder's do; the share is None also where the answer itself tells nothing.
     """
-    bits, own = (
-        max((tier.bits for tier in level.tiers if tier.bits is not None), default=None)
-        for level in (levels[number - 1], levels[0])
-    )
+    bits, own = _bits(levels[number - 1]), _bits(levels[0])
     if bits is None or own is None or bits > own:
         return None, None
     return bits, bits / own if own else None
 
 
 def score(
-    rows: Iterable[TieredRow],
+    rows: Iterable[TieredRow] | TieredFile | Path | str,
     predictions: PredictionFile,
     matcher: Matcher,
     *,
@@ -183,15 +191,16 @@ def score(
     allow_missing: bool = False,
     ignore_unknown: bool = False,
     rejected_rows: int = 0,
-    tiers_hash: str = "unknown",
-    snapshot: str = "unknown",
-    prompts: str = "",
+    snapshot: str | None = None,
+    prompts: str | None = None,
     workers: int = 1,
     on_item: Callable[[ItemScore], None] | None = None,
     keep_items: bool = True,
 ) -> ScoreReport:
-    """Score one prediction file against tiered rows.
+    """Score one prediction file against tiered rows, or a tiered file or the path of one.
 
+    A file knows the snapshot and the prompts that its ladders were made with, by its run record; rows alone do not, and
+    the signature says "unknown" unless `snapshot` and `prompts` tell. A file's rejected rows count as `rejected_rows`.
     `times` bootstrap resamples (1 or more) from `seed`; `workers` processes match, to the same digits. `on_item` takes
     every item as soon as it is scored; the report has none where `keep_items` is False. A row without a
     prediction is an error unless `allow_missing`, which leaves it unscored; a prediction without a row is one unless
@@ -200,16 +209,29 @@ def score(
     """
     check_resamples(times)
     chosen = metrics(lambda_)
-    kept = rows if isinstance(rows, Sequence) else list(rows)
+    from granola.tiered_file import TieredFile, read_tiered_file
+
+    given = read_tiered_file(rows) if isinstance(rows, str | Path) else rows
+    if isinstance(given, TieredFile):
+        snapshot, prompts = snapshot or given.snapshot, given.prompts if prompts is None else prompts
+        rejected_rows += len(given.rejected)
+        given = given.rows
+    kept = given if isinstance(given, Sequence) else list(given)
     missing, unknown = _unmatched(
         kept, predictions, allow_missing=allow_missing, ignore_unknown=ignore_unknown, rejected=rejected_rows
     )
     items = ItemScores()
     with_bits = 0
+    digest = hashlib.sha256()
+
+    def hashed(rows: Iterable[TieredRow]) -> Iterator[TieredRow]:
+        for row in rows:
+            digest.update(_canonical(row))
+            yield row
 
     def outcomes() -> Iterator[tuple[str | None, Outcome | None]]:
         nonlocal with_bits
-        for item, has_bits in _scored(kept, predictions.predictions, matcher, lambda_, workers):
+        for item, has_bits in _scored(hashed(kept), predictions.predictions, matcher, lambda_, workers):
             with_bits += has_bits
             if on_item is not None:
                 on_item(item)
@@ -228,9 +250,9 @@ def score(
         signature=Signature(
             matcher=matcher.signature(),
             lambda_=lambda_,
-            tiers=tiers_hash,
-            snapshot=snapshot,
-            prompts=prompts,
+            tiers=digest.hexdigest()[:SHORT],
+            snapshot=(snapshot or "unknown")[:SHORT],
+            prompts=(prompts or "")[:SHORT],
             n=overall.n,
             resamples=times,
             seed=seed,
@@ -247,6 +269,16 @@ def score(
             "unknown": unknown,
         },
     )
+
+
+def _canonical(row: TieredRow) -> bytes:
+    """What of a row can change a score, as a line of JSON: the same whatever file, format or caller it comes from."""
+    bits = [None if (most := _bits(level)) is None else float(most) for level in row.levels]
+    content = [row.id, row.relation, row.question, language_of(row), names_of(row), bits]
+    try:
+        return orjson.dumps(content, option=orjson.OPT_APPEND_NEWLINE)
+    except TypeError:  # half of a surrogate pair
+        return json.dumps(content).encode() + b"\n"
 
 
 def check_resamples(times: int) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from granola.code_hash import hash_of_modules
 from granola.errors import MatcherError
 from granola.matching import squad
 from granola.matching.abstention import abstention
@@ -28,8 +29,8 @@ class F1Matcher:
             raise MatcherError(f"tau is {self.tau:g}; allowed: above 0 and at most 1, as in --tau 0.5")
 
     def signature(self) -> str:
-        """`f1|tau:0.5`; the comparison is >=."""
-        return f"f1|tau:{self.tau:g}"
+        """`f1|tau:0.5|v:HASH`; the comparison is >=, the hash is of the code and the data that it uses."""
+        return f"f1|tau:{self.tau:g}|v:{hash_of_modules('granola.matching.f1')}"
 
     def match(self, prediction: str, levels: Levels, question: str | None = None) -> Verdict:
         """The finest level whose best F1 reaches tau; an abstention is looked for only where none does."""
