@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from granola import __version__
+from granola.code_hash import commit, hash_of_program
 from kg.files import atomic_path, sha256_of, writable
 
 SUFFIX = ".run.json"
@@ -66,7 +67,12 @@ def _write(
         "arguments": {key: _plain(value) for key, value in arguments.items()},
         "inputs": [{"path": str(path), "sha256": sha256_of(path) if Path(path).is_file() else None} for path in inputs],
         "output": {"path": str(out), "sha256": sha256_of(out)},
-        "versions": {"granola-ladders": __version__, "python": platform.python_version()},
+        "versions": {
+            "granola-ladders": __version__,
+            "python": platform.python_version(),
+            "commit": commit(),
+            "files": hash_of_program(),
+        },
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         **more,
     }

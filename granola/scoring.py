@@ -6,12 +6,16 @@ without a prediction are unscored: they stand in no score, and their number stan
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import orjson
 
 from abstraction.faults import Fault, OnReject
 from abstraction.rows import TieredRow
@@ -25,8 +29,11 @@ from granola.matching.many import Case, match_each, match_many
 from granola.metrics import LAMBDA, Metric, Outcome, Standard, informativeness_weight, metrics
 from granola.packed_rows import PackedRows
 from granola.predictions import Prediction, PredictionFile
-from granola.signature import Signature
+from granola.signature import SHORT, Signature
 from granola.statistics import RESAMPLES
+
+if TYPE_CHECKING:
+    from granola.tiered_file import TieredFile
 
 SHOWN_IDS = 3
 
@@ -192,6 +199,10 @@ def _by_gold(one: _Waiting, verdict: Verdict, matcher: Matcher) -> bool:
     return reading.match(one.said.text, [list(one.answers)], one.question).level == 1
 
 
+def _bits(level: Level) -> float | None:
+    return max((tier.bits for tier in level.tiers if tier.bits is not None), default=None)
+
+
 def told(levels: Sequence[Level], number: int | None) -> tuple[float | None, float | None]:
     """(bits of level `number` from 1, their share of level 1's); 0 for no level, where level 1 has bits.
 
@@ -201,17 +212,14 @@ def told(levels: Sequence[Level], number: int | None) -> tuple[float | None, flo
     if number is None:
         bits, share = told(levels, 1)
         return (None, None) if bits is None else (0.0, None if share is None else 0.0)
-    bits, own = (
-        max((tier.bits for tier in level.tiers if tier.bits is not None), default=None)
-        for level in (levels[number - 1], levels[0])
-    )
+    bits, own = _bits(levels[number - 1]), _bits(levels[0])
     if bits is None or own is None or bits > own:
         return None, None
     return bits, bits / own if own else None
 
 
 def score(
-    rows: Iterable[TieredRow],
+    rows: Iterable[TieredRow] | TieredFile | Path | str,
     predictions: PredictionFile,
     matcher: Matcher,
     *,
@@ -223,16 +231,17 @@ def score(
     allow_missing: bool = False,
     ignore_unknown: bool = False,
     rejected_rows: int = 0,
-    tiers_hash: str = "unknown",
-    snapshot: str = "unknown",
-    prompts: str = "",
+    snapshot: str | None = None,
+    prompts: str | None = None,
     workers: int = 1,
     on_item: Callable[[ItemScore], None] | None = None,
     keep_items: bool = True,
     on_reject: OnReject | None = None,
 ) -> ScoreReport:
-    """Score one prediction file against tiered rows.
+    """Score one prediction file against tiered rows, or a tiered file or the path of one.
 
+    A file knows the snapshot and the prompts that its ladders were made with, by its run record; rows alone do not, and
+    the signature says "unknown" unless `snapshot` and `prompts` tell. A file's rejected rows count as `rejected_rows`.
     `times` bootstrap resamples (1 or more) from `seed`; `workers` processes match, to the same digits. `on_item` takes
     every item as soon as it is scored; the report has none where `keep_items` is False. A row without a
     prediction is an error unless `allow_missing`, which leaves it unscored; a prediction without a row is one unless
@@ -242,16 +251,30 @@ def score(
     """
     check_resamples(times)
     chosen = metrics(lambda_, standard)
-    kept = rows if isinstance(rows, Sequence) else list(rows)
+    from granola.tiered_file import TieredFile, read_tiered_file
+
+    given = read_tiered_file(rows) if isinstance(rows, str | Path) else rows
+    if isinstance(given, TieredFile):
+        snapshot, prompts = snapshot or given.snapshot, given.prompts if prompts is None else prompts
+        rejected_rows += len(given.rejected)
+        given = given.rows
+    kept = given if isinstance(given, Sequence) else list(given)
     missing, unknown = _unmatched(
         kept, predictions, allow_missing=allow_missing, ignore_unknown=ignore_unknown, rejected=rejected_rows
     )
     items = ItemScores()
     with_bits = faults = 0
+    digest = hashlib.sha256()
+
+    def hashed(rows: Iterable[TieredRow]) -> Iterator[TieredRow]:
+        for row in rows:
+            digest.update(_canonical(row))
+            yield row
 
     def outcomes() -> Iterator[tuple[str | None, Outcome | None]]:
         nonlocal with_bits, faults
-        for item, has_bits in _scored(kept, predictions.predictions, matcher, lambda_, workers, on_reject):
+        read = hashed(kept)
+        for item, has_bits in _scored(read, predictions.predictions, matcher, lambda_, workers, on_reject):
             with_bits += has_bits
             faults += item.verdict is None and item.prediction is not None
             if on_item is not None:
@@ -272,9 +295,9 @@ def score(
             matcher=matcher.signature(),
             lambda_=lambda_,
             standard=standard,
-            tiers=tiers_hash,
-            snapshot=snapshot,
-            prompts=prompts,
+            tiers=digest.hexdigest()[:SHORT],
+            snapshot=(snapshot or "unknown")[:SHORT],
+            prompts=prompts or "",
             n=overall.n,
             resamples=times,
             seed=seed,
@@ -292,6 +315,16 @@ def score(
             **({"faults": faults} if faults else {}),
         },
     )
+
+
+def _canonical(row: TieredRow) -> bytes:
+    """What of a row can change a score, as a line of JSON: the same whatever file, format or caller it comes from."""
+    bits = [None if (most := _bits(level)) is None else float(most) for level in row.levels]
+    content = [row.id, row.relation, row.question, language_of(row), names_of(row), bits]
+    try:
+        return orjson.dumps(content, option=orjson.OPT_APPEND_NEWLINE)
+    except TypeError:  # half of a surrogate pair
+        return json.dumps(content).encode() + b"\n"
 
 
 def check_resamples(times: int) -> None:

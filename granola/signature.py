@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from dataclasses import dataclass
@@ -10,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from granola import __version__
-from kg.files import sha256_of
 
 SHORT = 8
 PROMPTS = re.compile(r"(?:[a-z+]{1,40}-)?[0-9a-f]{8,64}")  # "paper-1a2b3c4d": the set and the hash of prompts
@@ -20,7 +18,8 @@ PROMPTS = re.compile(r"(?:[a-z+]{1,40}-)?[0-9a-f]{8,64}")  # "paper-1a2b3c4d": t
 class Signature:
     """Every setting that can change a digit of a score. `str()` joins them with `|` in this order.
 
-    `tiers` is the start of the tiered file's SHA-256, `snapshot` that of the id of the snapshot that the
+    `matcher` has the hash of its code and data. `tiers` is the start of the SHA-256 of what of the tiered rows can
+    change a score (`granola.scoring` says in which form), `snapshot` that of the id of the snapshot that the
     ladders were made from, `n` the scored questions. `missing` and `unknown` appear only where ids did not fit,
     `bits`, the scored questions whose answer has bits, only where there are any; `prompts`, the set and the hash of
     those that a model phrased the tiers with, only where one did. `standard` appears where it takes the gold answer's
@@ -59,16 +58,6 @@ class Signature:
             parts.append(f"bits:{self.bits}")
         parts += [f"boot:{self.resamples}", f"seed:{self.seed}", f"version:{self.version}"]
         return "|".join(parts)
-
-
-def hash_of(data: bytes) -> str:
-    """The first characters of the SHA-256 of a file with these bytes."""
-    return hashlib.sha256(data).hexdigest()[:SHORT]
-
-
-def short_hash(path: Path | str) -> str:
-    """The first characters of a file's SHA-256."""
-    return sha256_of(path)[:SHORT]
 
 
 def snapshot_of(tiers: Path | str) -> str:

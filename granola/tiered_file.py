@@ -13,7 +13,7 @@ from abstraction.rows import TieredRow, read_tiered
 from granola.errors import PredictionError
 from granola.packed_rows import PackedRows
 from granola.scoring import language_of
-from granola.signature import prompts_of, short_hash, snapshot_of
+from granola.signature import prompts_of, snapshot_of
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -26,7 +26,6 @@ class TieredFile:
     rows: Sequence[TieredRow]
     rejected: tuple[RejectedRow, ...]
     languages: Mapping[str, int]
-    hash: str
     snapshot: str
     prompts: str
 
@@ -54,7 +53,6 @@ def read_tiered_file(path: Path | str, *, name: str | None = None) -> TieredFile
         rows=rows,
         rejected=tuple(rejected),
         languages=spoken,
-        hash=short_hash(path),
         snapshot=snapshot_of(name or path),
         prompts=prompts_of(name or path),
     )

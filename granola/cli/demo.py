@@ -36,7 +36,7 @@ def demo(
     from granola.report.page import render
     from granola.run_record import write_run_record
     from granola.scoring import score
-    from granola.signature import short_hash, snapshot_of
+    from granola.signature import snapshot_of
     from kg.files import atomic_path
     from kg.snapshot import build
     from kg.store.sqlite import SQLiteStore
@@ -79,7 +79,6 @@ def demo(
             read_predictions(predictions),
             matcher("rules"),
             system=system,
-            tiers_hash=short_hash(tiers),
             snapshot=snapshot_of(tiers),
         )
         write_items(report.items, items)

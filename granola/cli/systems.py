@@ -88,7 +88,7 @@ def score_systems(
             before = len(faults)
             reports.append(
                 scoring.score(
-                    read.rows,
+                    read,
                     given,
                     chosen,
                     lambda_=settings.lambda_,
@@ -98,10 +98,6 @@ def score_systems(
                     system=name,
                     allow_missing=settings.allow_missing,
                     ignore_unknown=settings.ignore_unknown,
-                    rejected_rows=len(read.rejected),
-                    tiers_hash=read.hash,
-                    snapshot=read.snapshot,
-                    prompts=read.prompts,
                     workers=settings.workers,
                     on_item=on_item,
                     keep_items=keep_items,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from granola.code_hash import hash_of_modules
 from granola.errors import MatcherError
 from granola.matching import squad
 from granola.matching.abstention import abstention
@@ -31,8 +32,8 @@ class F1Matcher:
             raise MatcherError(f"tau is {self.tau:g}; allowed: 0 and more, below 1, as in --tau 0.3")
 
     def signature(self) -> str:
-        """`f1|tau:>0.3`."""
-        return f"f1|tau:>{self.tau:g}"
+        """`f1|tau:>0.3|v:HASH`; the hash is of the code and the data that it uses."""
+        return f"f1|tau:>{self.tau:g}|v:{hash_of_modules('granola.matching.f1')}"
 
     def match(self, prediction: str, levels: Levels, question: str | None = None) -> Verdict:
         """The finest level whose best F1 exceeds tau; an abstention is looked for only where none does."""

@@ -19,6 +19,7 @@ from abstraction.models.base import ChatModel
 from abstraction.models.prompts import Prompt, PromptKind, load_prompts, prompts_hash
 from abstraction.models.request import Request, Sampling
 from abstraction.phrasing.asking import Asking, Outcome
+from granola.code_hash import hash_of_modules
 from granola.errors import MatcherError
 from granola.matching.verdict import Comparison, Levels, Verdict
 
@@ -73,13 +74,16 @@ class JudgeMatcher:
     _known: dict[Item, Verdict] = field(default_factory=dict, repr=False)
 
     def signature(self) -> str:
-        """`judge|model:NAME-HASH|prompt:HASH|temperature:0`: who judged, by the hash of all that tells it, and how."""
+        """`judge|model:NAME-HASH|prompt:HASH|temperature:0|v:HASH`: who judged, by the hash of all that tells it, how,
+        and by the hash of the code that asks and reads replies.
+        """
         identity = dict(self.model.identity)
         told = hashlib.sha256(orjson.dumps(identity, option=orjson.OPT_SORT_KEYS, default=str)).hexdigest()[:_HASH]
         called = str(identity.get("model") or identity.get("kind") or "model")
         called = "".join(c if c.isalnum() or c in "._/-" else "_" for c in called)
         prompt = prompts_hash(dict(self.prompts))[:_HASH]
-        return f"judge|model:{called}-{told}|prompt:{prompt}|temperature:{self.sampling.temperature:g}"
+        code = hash_of_modules("granola.matching.judge")
+        return f"judge|model:{called}-{told}|prompt:{prompt}|temperature:{self.sampling.temperature:g}|v:{code}"
 
     def judged(self, items: Iterable[Item]) -> Iterator[tuple[Item, Outcome[Verdict]]]:
         """Each item with its verdict, or why it has none, in their order; many are asked at a time."""

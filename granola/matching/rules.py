@@ -20,6 +20,7 @@ from functools import lru_cache, partial
 from itertools import pairwise
 
 from abstraction.languages import language
+from granola.code_hash import hash_of_modules
 from granola.matching import gold, tongues
 from granola.matching.abstention import refusal
 from granola.matching.amounts import amounts, counted
@@ -66,8 +67,8 @@ class RulesMatcher:
     language: str = "en"
 
     def signature(self) -> str:
-        """`rules`: it has no settings; the package version in a score's signature stands for the rules."""
-        return "rules"
+        """`rules|v:HASH`: it has no settings; the hash is of the rules, their data and the readers that they use."""
+        return f"rules|v:{hash_of_modules('granola.matching.rules', folders=('granola/matching',))}"
 
     def match(self, prediction: str, levels: Levels, question: str | None = None) -> Verdict:
         """The verdict of the first rule that decides; repeating words of `question` claims nothing."""

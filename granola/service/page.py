@@ -39,7 +39,6 @@ from granola.service.page_words import LINKED, REASONS, SCORES, rule_words
 from granola.service.problems import Problem
 from granola.service.schemas import LONGEST, LadderRequest
 from granola.service.telling import problem_of_errors
-from granola.signature import SHORT, hash_of
 
 MOST_PREDICTIONS = 100
 MOST_TEXT = 6_000  # characters of all predictions: addresses that are longer get lost on their way
@@ -184,8 +183,7 @@ def judge(row: TieredRow, lines: Sequence[str], *, language: str, snapshot: str)
         rows,
         PredictionFile(name="predictions", predictions=given),
         work.chosen_matcher("rules", None, language),
-        tiers_hash=hash_of(work.line_of(row.to_json(), first=True)),
-        snapshot=snapshot[:SHORT],
+        snapshot=snapshot,
     )
 
 

@@ -33,7 +33,6 @@ from granola.service.lane import SMALL
 from granola.service.modelled import judge_ahead
 from granola.service.problems import Problem
 from granola.service.schemas import LONGEST, MOST_ANSWERS, MOST_LEVELS, MOST_NAMES
-from granola.signature import SHORT, hash_of
 from kg.terms import best_text
 
 SLICE_SECONDS = 0.02  # how long a batch keeps its reader before others have their turn
@@ -286,7 +285,6 @@ def scores(request: Any, chosen: Matcher, *, most: int, judged: int) -> dict[str
     check_count(max(len(request.rows), len(request.predictions)), most)
     rows: list[TieredRow] = []
     rejected: list[RejectedRow] = []
-    lines: list[bytes] = []
     seen: dict[str, int] = {}
     for number, data in enumerate(request.rows, 1):
         try:
@@ -300,7 +298,6 @@ def scores(request: Any, chosen: Matcher, *, most: int, judged: int) -> dict[str
             rejected.append(RejectedRow(source=f"rows[{number}]", reason=str(error), excerpt=repr(data)[:160]))
             continue
         seen[row.id] = number
-        lines.append(line_of({k: v for k, v in data.items() if k != "schema_version"}, first=not lines))
         rows.append(row)
     if not rows:
         raise PredictionError(f"no tiered row; {rejected[0].source}: {rejected[0].reason}")
@@ -321,9 +318,8 @@ def scores(request: Any, chosen: Matcher, *, most: int, judged: int) -> dict[str
         allow_missing=request.allow_missing,
         ignore_unknown=request.ignore_unknown,
         rejected_rows=len(rejected),
-        tiers_hash=hash_of(b"".join(lines)),
-        snapshot=(request.snapshot or "unknown")[:SHORT],
-        prompts=request.prompts or "",
+        snapshot=request.snapshot,
+        prompts=request.prompts,
     )
     return report.to_json() | {
         "items": [item.to_json() for item in report.items],

@@ -124,7 +124,7 @@ def test_inspect_ai(systems: Path, tmp_path: Path) -> None:
     assert log.samples is not None
     first = next(iter((log.samples[1].scores or {}).values()))
     assert first.explanation == "exact"
-    assert first.metadata == {"level": 2, "abstained": False, "matcher": "rules"}
+    assert first.metadata == {"level": 2, "abstained": False, "matcher": matcher("rules").signature()}
 
 
 def test_evaluate(systems: Path, tmp_path: Path) -> None:
@@ -142,5 +142,5 @@ def test_evaluate(systems: Path, tmp_path: Path) -> None:
     metric = evaluate.load(str(script), cache_dir=str(tmp_path))
     found = metric.compute(**asked, questions=[row.question for row in rows])
     assert {name: found[name] for name in SCORES} == pytest.approx(expected(tiered))
-    assert found["signature"] == "rules"
-    assert metric.compute(**asked, matcher="f1", tau=0.9)["signature"] == "f1|tau:>0.9"
+    assert found["signature"] == matcher("rules").signature()
+    assert metric.compute(**asked, matcher="f1", tau=0.9)["signature"].startswith("f1|tau:>0.9|v:")

@@ -13,6 +13,7 @@ import pytest
 
 from abstraction.formats.records import Record
 from granola.cli.match import read_row
+from granola.matching import RulesMatcher
 from tests.granola.test_judge import ITEM, LEVELS, recorded
 
 GRANOLA = [sys.executable, "-c", "from granola.cli.main import main; main()"]
@@ -53,7 +54,7 @@ def test_rows_get_level_rule_and_abstained_and_keep_their_fields(tmp_path: Path)
         (None, "abstain:idk", True),
     ]
     assert (found[0]["mine"], found[0]["id"]) == ({"deep": [1]}, 7)
-    assert json.loads((tmp_path / "out.jsonl.run.json").read_text())["signature"] == "rules"
+    assert json.loads((tmp_path / "out.jsonl.run.json").read_text())["signature"] == RulesMatcher().signature()
 
 
 def test_the_same_bytes_by_one_process_and_by_several(tmp_path: Path) -> None:

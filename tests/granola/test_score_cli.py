@@ -6,6 +6,7 @@ import csv
 import gzip
 import io
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -15,6 +16,8 @@ import pytest
 
 from granola import __version__
 from granola.cli.main import main
+from granola.code_hash import commit, hash_of_program
+from granola.matching import RulesMatcher
 
 FILES = Path(__file__).parent / "files"
 TIERS, CAUTIOUS, SPECIFIC = (str(FILES / f"{name}.jsonl") for name in ("tiers", "cautious", "specific"))
@@ -44,7 +47,7 @@ def test_tables_and_signature(run) -> None:  # type: ignore[no-untyped-def]
     assert (ran.status, ran.err) == (0, "")
     for words in ("GRANOLA accuracy", "0.833", "knowledge evaluation gap", "level 3", "idk", "macro", "P569"):
         assert words in ran.out
-    assert "signature: matcher:rules|lambda:0.5|tiers:" in ran.out
+    assert f"signature: matcher:{RulesMatcher().signature()}|lambda:0.5|tiers:" in ran.out
 
 
 def test_json_is_all_of_stdout_and_agrees_with_the_items(run, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
@@ -62,6 +65,8 @@ def test_json_is_all_of_stdout_and_agrees_with_the_items(run, tmp_path: Path) ->
     assert data["signature"].endswith(f"|n:6|boot:1000|seed:5|version:{__version__}")
     record = json.loads(Path(f"{out}.run.json").read_text())
     assert record["signature"] == data["signature"]
+    assert record["versions"]["files"] == hash_of_program()
+    assert record["versions"]["commit"] == commit()
     assert record["arguments"]["seed"] == 5
     assert [len(entry["sha256"]) for entry in record["inputs"]] == [64, 64]
 
@@ -76,7 +81,7 @@ def test_the_snapshot_stands_in_the_signature(run, tmp_path: Path) -> None:  # t
 def test_matcher_tau_and_lambda(run) -> None:  # type: ignore[no-untyped-def]
     ran = run("score", TIERS, CAUTIOUS, "--matcher", "f1", "--tau", 0.7, "--lambda", 0, "--resamples", 20, "--json")
     data = json.loads(ran.out)
-    assert data["signature"].startswith("matcher:f1|tau:>0.7|lambda:0|")
+    assert re.match(r"matcher:f1\|tau:>0.7\|v:[0-9a-f]{8}\|lambda:0\|", data["signature"])
     told = {name: metric["value"] for name, metric in data["metrics"].items()}
     assert told["informativeness_matched"] == 1.0  # lambda 0: every level weighs the same
     assert told["informativeness"] == told["granola_accuracy"]

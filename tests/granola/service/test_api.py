@@ -17,7 +17,6 @@ from granola.decoding import Aggregator, DragGraph, SampleRow
 from granola.matching import matcher
 from granola.predictions import read_predictions
 from granola.scoring import score
-from granola.signature import short_hash
 from kg.store import open_store
 from tests.granola.service.conftest import DEMO, ROOT, Running
 
@@ -108,7 +107,6 @@ def test_scores_and_signature_are_those_of_the_library(service: Running, tiers: 
     predictions = DEMO / "predictions-cautious.jsonl"
     report = score(
         list(read_tiered(tiers)), read_predictions(predictions), matcher("rules"), system="cautious",
-        tiers_hash=short_hash(tiers),
     )  # fmt: skip
     asked = {
         "rows": [json.loads(line) for line in tiers.read_text("utf-8").splitlines()],

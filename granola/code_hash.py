@@ -1,0 +1,123 @@
+"""Hashes of the program itself: of what decides a matcher's verdicts, and of all of it; and the commit it is at."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Iterator
+from functools import cache
+from pathlib import Path
+
+PACKAGES = ("kg", "abstraction", "granola")
+ROOT = Path(__file__).resolve().parents[1]
+SHORT = 8
+
+_TYPES_ONLY = re.compile(r"^([ \t]*)if TYPE_CHECKING:\n(?:\1[ \t]+.*\n|[ \t]*\n)+", re.MULTILINE)
+_IMPORT = re.compile(r"^[ \t]*(?:from (\S+) import (\([^)]*\)|.*)|import (.*))$", re.MULTILINE)
+_NAME = re.compile(r"\b(?<!as )(?!as\b)\w[\w.]*")
+_DATA = re.compile(r"""["']([\w./-]+)["']""")
+_COMMIT = re.compile(r"[0-9a-f]{40,64}\Z")
+
+
+@cache
+def hash_of_modules(*modules: str, folders: tuple[str, ...] = ()) -> str:
+    """The start of the SHA-256 of the modules' code, of all that they import from our packages and the data they name.
+
+    `folders`, as "granola/matching", are hashed whole, too.
+    """
+    files = {path for folder in folders for path in _all_in(ROOT / folder)}
+    return _hash(files.union(*map(files_of, modules)))
+
+
+@cache
+def hash_of_program() -> str:
+    """The start of the SHA-256 of all files of our packages."""
+    return _hash(path for package in PACKAGES for path in _all_in(ROOT / package))
+
+
+def files_of(module: str) -> frozenset[Path]:
+    """The files of a module and of those of ours that it imports, by their source, and the data files that they name.
+
+    What only type checkers import is left out, and so is a package's own `__init__` where a module in it is meant.
+    """
+    found: dict[str, Path] = {}
+    data: set[Path] = set()
+    left = [module]
+    while left:
+        name = left.pop()
+        path = _file_of(name)
+        if path is None or name in found:
+            continue
+        found[name] = path
+        source = _TYPES_ONLY.sub("", path.read_text(encoding="utf-8"))
+        left += _imported(source)
+        data.update(_named(source, path.parent, ROOT / name.split(".")[0]))
+    return frozenset({*found.values(), *data})
+
+
+def commit() -> str | None:
+    """The commit of the clone that the program runs from; None where it is installed without one."""
+    git = ROOT / ".git"
+    try:
+        if git.is_file():  # a worktree
+            git = (ROOT / git.read_text(encoding="utf-8").removeprefix("gitdir:").strip()).resolve()
+        shared = git / "commondir"
+        common = (git / shared.read_text(encoding="utf-8").strip()).resolve() if shared.is_file() else git
+        head = (git / "HEAD").read_text(encoding="utf-8").strip()
+        if head.startswith("ref:"):
+            head = _reference(common, head.removeprefix("ref:").strip())
+    except (OSError, UnicodeDecodeError):
+        return None
+    return head if _COMMIT.match(head) else None
+
+
+def _reference(git: Path, name: str) -> str:
+    own = git / name
+    if own.is_file():
+        return own.read_text(encoding="utf-8").strip()
+    lines = (git / "packed-refs").read_text(encoding="utf-8").splitlines()
+    return next((line.split()[0] for line in lines if line.endswith(f" {name}")), "")
+
+
+def _imported(source: str) -> Iterator[str]:
+    for package, names, modules in _IMPORT.findall(source):
+        if not package:
+            yield from _NAME.findall(modules.split("#")[0])
+            continue
+        for name in _NAME.findall(re.sub("#.*", "", names)):
+            inside = f"{package}.{name}"
+            yield inside if _file_of(inside) else package
+
+
+def _named(source: str, folder: Path, package: Path) -> Iterator[Path]:
+    """The data files that a source names, beside it or in its package, and those of the folders that it names."""
+    for name in set(_DATA.findall(source)):
+        if "/" not in name and "." not in name:
+            continue
+        for place in (folder / name, package / name, package / "data" / name):
+            if place.is_file() and place.suffix != ".py":
+                yield place.resolve()
+            elif place.is_dir() and "/" in name and place.resolve().is_relative_to(package):
+                yield from _all_in(place)
+
+
+def _file_of(module: str) -> Path | None:
+    if module.split(".")[0] not in PACKAGES:
+        return None
+    place = ROOT.joinpath(*module.split("."))
+    return next((path for path in (place / "__init__.py", place.with_suffix(".py")) if path.is_file()), None)
+
+
+def _all_in(folder: Path) -> Iterator[Path]:
+    for path in folder.rglob("*"):
+        if path.is_file() and "__pycache__" not in path.parts and path.suffix not in (".pyc", ".pyo"):
+            yield path.resolve()
+
+
+def _hash(files: Iterable[Path]) -> str:
+    digest = hashlib.sha256()
+    for path in sorted(set(files), key=lambda path: path.relative_to(ROOT).as_posix()):
+        content = path.read_bytes()
+        digest.update(f"{path.relative_to(ROOT).as_posix()}\0{len(content)}\0".encode())
+        digest.update(content)
+    return digest.hexdigest()[:SHORT]
