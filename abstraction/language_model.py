@@ -110,7 +110,7 @@ class Language:
 
     def one_of(self, plural: str) -> str:
         """The singular of a class that is named in the plural: "langues romanes" -> "langue romane"."""
-        if self.singular_of.match(plural):
+        if self.singular_of.search(plural):
             for pattern, replacement in self.singular:
                 plural = pattern.sub(replacement, plural)
         return plural
