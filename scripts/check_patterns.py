@@ -17,6 +17,7 @@ from __future__ import annotations
 import argparse
 import ast
 import importlib
+import inspect
 import itertools
 import pkgutil
 import random
@@ -30,6 +31,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from re import _constants as op
 from re import _parser as parser  # type: ignore[attr-defined]
+from types import ModuleType
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -147,10 +149,24 @@ def _import_all() -> None:
                 importlib.import_module(module.name)
             except ImportError as error:  # of an extra that is not installed
                 print(f"{module.name}: not looked at: {error}", file=sys.stderr)
-    from abstraction.languages import language, languages
+    for name in [name for name in sys.modules if name.split(".")[0] in PACKAGES]:
+        _fill(sys.modules[name])
 
-    for code in languages():
-        language(code)
+
+def _fill(module: ModuleType) -> None:
+    """Call the module's cached functions that read data and compile what is written there."""
+    from abstraction.languages import Language, language, languages
+
+    known = [language(code) for code in languages()]
+    for function in list(vars(module).values()):
+        if not hasattr(function, "cache_info") or function.__module__ != module.__name__:
+            continue
+        taken = [one.annotation for one in inspect.signature(function).parameters.values()]
+        if not taken:
+            function()
+        elif taken in ([Language], ["Language"]):
+            for one in known:
+                function(one)
 
 
 def _literals(file: Path) -> Iterator[tuple[re.Pattern[str], int, str]]:
