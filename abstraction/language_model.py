@@ -194,7 +194,7 @@ class Language:
     @cached_property
     def number_pattern(self) -> str:
         """A regular expression of the numbers that the language reads, without a sign."""
-        groups = "|".join(rf"\d{{1,3}}(?:{re.escape(g)}\d{{3}})+" for g in self.groups_read)
+        groups = "|".join(rf"\d{{1,3}}(?:{re.escape(g)}\d{{3}}){{1,12}}" for g in self.groups_read)
         return rf"(?:{groups}|\d+)(?:{re.escape(self.decimal)}\d+)?"
 
     def plain_number(self, text: str) -> str:

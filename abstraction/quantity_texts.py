@@ -63,7 +63,7 @@ def _amount(words: Language) -> re.Pattern[str]:
 def _two_amounts(words: Language) -> re.Pattern[str]:
     number = rf"[+-]?{words.number_pattern}"
     joint = re.escape(words.joint_and.strip())
-    return re.compile(rf"({number})\s*([a-zß-ÿ]+|')\s*(?:{joint}\s+)?({number})\s*([a-zß-ÿ]+|\"|'')")
+    return re.compile(rf"\A({number})\s*([a-zß-ÿ]+|')\s*(?:{joint}\s+)?({number})\s*([a-zß-ÿ]+|\"|'')")
 
 
 def parse_quantity(text: str, *, code: str = "en", is_temperature: bool = True) -> ParsedQuantity | None:
