@@ -27,7 +27,7 @@ import signal
 import sys
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from re import _constants as op
@@ -83,7 +83,13 @@ class _TooLongError(Exception):
 
 
 def patterns(only: str = "") -> list[Found]:
-    """Every pattern of the packages' files whose path begins with `only`."""
+    """Every pattern of the packages' files whose path begins with `only`.
+
+    Raises RuntimeError where they are imported already: patterns are seen as they are compiled.
+    """
+    chosen = [package for package in PACKAGES if f"{package}/".startswith(only) or only.startswith(f"{package}/")]
+    if loaded := [name for name in sys.modules if name.split(".")[0] in chosen]:
+        raise RuntimeError(f"{loaded[0]} is imported already: look for patterns in a process of its own")
     seen: dict[tuple[str, int], Found] = {}
     lines = {path: path.read_text(encoding="utf-8").splitlines() for path in _files()}
     text = "\n".join(line for file in lines.values() for line in file)
@@ -113,7 +119,7 @@ def patterns(only: str = "") -> list[Found]:
 
     re._compile = compile_  # type: ignore[attr-defined]
     try:
-        _import_all()
+        _import_all(chosen)
     finally:
         re._compile = original  # type: ignore[attr-defined]
     for file in lines:
@@ -144,31 +150,30 @@ def _methods(name: str | None, text: str) -> frozenset[str]:
     return frozenset("search" if use not in ALL else use for use in uses)
 
 
-def _import_all() -> None:
-    for package in PACKAGES:
+def _import_all(chosen: Sequence[str]) -> None:
+    for package in chosen:
         for module in pkgutil.walk_packages(importlib.import_module(package).__path__, f"{package}."):
             try:
                 importlib.import_module(module.name)
             except ImportError as error:  # of an extra that is not installed
                 print(f"{module.name}: not looked at: {error}", file=sys.stderr)
-    for name in [name for name in sys.modules if name.split(".")[0] in PACKAGES]:
+    for name in [name for name in sys.modules if name.split(".")[0] in chosen]:
         _fill(sys.modules[name])
 
 
 def _fill(module: ModuleType) -> None:
     """Call the module's cached functions that read data and compile what is written there."""
-    from abstraction.languages import Language, language, languages
-
-    known = [language(code) for code in languages()]
     for function in list(vars(module).values()):
         if not hasattr(function, "cache_info") or function.__module__ != module.__name__:
             continue
         taken = [one.annotation for one in inspect.signature(function).parameters.values()]
         if not taken:
             function()
-        elif taken in ([Language], ["Language"]):
-            for one in known:
-                function(one)
+        elif taken == ["Language"]:
+            from abstraction.languages import language, languages
+
+            for code in languages():
+                function(language(code))
 
 
 def _literals(file: Path) -> Iterator[tuple[re.Pattern[str], int, str]]:
@@ -399,11 +404,15 @@ def main() -> int:
     """Print the faults; 1 where there are any."""
     arguments = argparse.ArgumentParser(description="Find patterns whose time grows faster than their text.")
     arguments.add_argument("--only", default="", help="Files whose path from the root begins so.")
+    arguments.add_argument("--list", action="store_true", help="Only say where patterns are.")
     arguments.add_argument("--limit", type=int, default=1000, help="Stop after so many faults.")
     chosen = arguments.parse_args()
     sys.path.insert(0, str(ROOT))
     warnings.simplefilter("ignore")
     found = patterns(chosen.only)
+    if chosen.list:
+        print("\n".join(one.place for one in found))
+        return 0
     bad = 0
     for fault in itertools.islice(faults(found), chosen.limit):
         print(fault, flush=True)
