@@ -24,6 +24,7 @@ test: $(STAMP)
 lint: $(STAMP)
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	$(BIN)/python scripts/check_patterns.py
 
 bench: $(STAMP)
 	$(BIN)/python scripts/bench.py

@@ -23,7 +23,7 @@ from kg.terms import normalise
 LONGEST = 6  # words of a noun phrase that are read
 _ASKED = re.compile(
     r"(?:(?:\A|, )(?:(?:in|on|at|to|from|of|for|by|with|during|under|into|near|as|about) )?(?P<open>which|what)"
-    r"|\b(?P<last>which|what)|\bname of (?P<named>the|a|an)) (?=(?P<rest>[^?.!,;:]+)(?P<end>[?.!]*\Z)?)",
+    r"|\b(?P<last>which|what)|\bname of (?P<named>the|a|an)) (?=(?P<rest>[^?.!,;:]{1,400})(?P<end>[?.!]*\Z)?)",
     re.I,
 )
 _VERB = re.compile(r"\w+(?:ed|s|ly)\Z|\A[A-ZÀ-Þ\"“'].*")

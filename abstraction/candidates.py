@@ -234,7 +234,7 @@ def fits_class(kinds: frozenset[str], filter_: Wanted) -> bool:
 
 def _variants(text: str) -> Sequence[str]:
     out = [text.strip()]
-    bare = re.sub(r"\s*\([^()]*\)\s*$", "", out[0])
+    bare = re.sub(r"(?:(?<!\s)\s++)?\([^()]*+\)\s*+$", "", out[0])
     out += [bare, re.sub(r"^(?:the|a|an)\s+", "", bare, flags=re.I)]
     if bare and not bare.lower().startswith("the "):
         out.append(f"the {bare}")

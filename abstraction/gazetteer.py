@@ -13,7 +13,8 @@ from dataclasses import dataclass
 
 from abstraction.classes import Classifier
 from abstraction.demonyms import bundled_demonyms
-from abstraction.descriptions.places import PLURAL, TYPED, Unit, parse_place, variants
+from abstraction.descriptions.lists import PLURAL
+from abstraction.descriptions.places import TYPED, Unit, parse_place, variants
 from kg.graph import Graph
 from kg.model import entity_number
 from kg.terms import normalise
@@ -58,7 +59,8 @@ _SPREAD = re.compile(
     re.I,
 )
 _KINDS = frozenset(filter(None, PLURAL.values()))
-_INNER = re.compile(r"\s+(?:in|of|on|within)\s+(?:the\s+)?(?=[A-ZÀ-Þa-z])")
+_INNER = re.compile(r"(?<!\s)\s++(?:in|of|on|within)\s++(?:the\s++)?(?=[A-ZÀ-Þa-z])")
+_PAIR = re.compile(r", | and | & ")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -254,9 +256,9 @@ class Gazetteer:
                 if on and not self._graph.is_instance(qid, {"Q23442"}):
                     return None  # "on the Danube" is beside it; "on Long Island" is inside
                 return (Place(text=self._graph.label(qid) or variant, qid=qid, written=text),)
-        pair = re.fullmatch(r"(.+?)(?:, | and | & )(.+)", text)
-        if pair:
-            left, right = pair.groups()
+        pair = _PAIR.search(text, 1)
+        if pair and pair.end() < len(text):
+            left, right = text[: pair.start()], text[pair.end() :]
             last = right.split()[-1]
             if last in PLURAL:
                 right = right[: -len(last)].strip()

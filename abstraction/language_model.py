@@ -110,7 +110,7 @@ class Language:
 
     def one_of(self, plural: str) -> str:
         """The singular of a class that is named in the plural: "langues romanes" -> "langue romane"."""
-        if self.singular_of.match(plural):
+        if self.singular_of.search(plural):
             for pattern, replacement in self.singular:
                 plural = pattern.sub(replacement, plural)
         return plural
@@ -194,7 +194,7 @@ class Language:
     @cached_property
     def number_pattern(self) -> str:
         """A regular expression of the numbers that the language reads, without a sign."""
-        groups = "|".join(rf"\d{{1,3}}(?:{re.escape(g)}\d{{3}})+" for g in self.groups_read)
+        groups = "|".join(rf"\d{{1,3}}(?:{re.escape(g)}\d{{3}}){{1,12}}" for g in self.groups_read)
         return rf"(?:{groups}|\d+)(?:{re.escape(self.decimal)}\d+)?"
 
     def plain_number(self, text: str) -> str:

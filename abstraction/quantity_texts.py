@@ -53,7 +53,7 @@ def _amount(words: Language) -> re.Pattern[str]:
     number = rf"[+-]?{words.number_pattern}"
     scales = "|".join(sorted(map(re.escape, words.powers), key=lambda s: (-len(s), s)))
     return re.compile(
-        rf"(?P<sign>[^\w\s+.,-]|[a-z]{{1,3}}[^\w\s+.,-]|[a-z]{{3}} )?\s*(?P<number>{number})"
+        rf"(?P<sign>[^\w\s+.,-]|[a-z]{{1,3}}[^\w\s+.,-]|[a-z]{{3}} )?(?:(?<!\s)\s++)?(?P<number>{number})"
         rf"(?:\s*(?:±|\+/-)\s*(?P<bound>{number}))?"
         rf"(?:[\s-]*(?P<scale>{scales})\b\.?(?:\s+(?:de\s+|d'))?)?\s*(?P<rest>.*)"
     )
@@ -63,7 +63,7 @@ def _amount(words: Language) -> re.Pattern[str]:
 def _two_amounts(words: Language) -> re.Pattern[str]:
     number = rf"[+-]?{words.number_pattern}"
     joint = re.escape(words.joint_and.strip())
-    return re.compile(rf"({number})\s*([a-zß-ÿ]+|')\s*(?:{joint}\s+)?({number})\s*([a-zß-ÿ]+|\"|'')")
+    return re.compile(rf"\A({number})\s*([a-zß-ÿ]+|')\s*(?:{joint}\s+)?({number})\s*([a-zß-ÿ]+|\"|'')")
 
 
 def parse_quantity(text: str, *, code: str = "en", is_temperature: bool = True) -> ParsedQuantity | None:

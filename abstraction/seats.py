@@ -10,7 +10,7 @@ from kg.terms import normalise
 
 CAPITAL = "P36"
 _UNIT = re.compile(
-    r"[A-ZÀ-Þ][\w.'’-]*(?: (?:of|and|the|de|la|[A-ZÀ-Þ][\w.'’-]*))* "
+    r"[A-ZÀ-Þ][\w.'’-]{0,40}+(?: (?:of|and|the|de|la|[A-ZÀ-Þ][\w.'’-]{0,40}+)){0,8} "
     r"(?P<kind>County|District|Parish|Province|Region|Department)$"
 )
 

@@ -242,7 +242,7 @@ class Surroundings:
         makers = [t for prop in CREATORS for t in self._graph.targets(qid, prop)]
         names = [normalise(n) for maker in makers for n in self._graph.names(maker)[:3]]
         if said := _BY.search(self._graph.description(qid) or ""):
-            names += [normalise(name) for name in re.split(r",\s*(?:and\s+)?|\s+and\s+", said[1])]
+            names += [normalise(name) for name in re.split(r",\s*+(?:and\s++)?|(?<!\s)\s++and\s++", said[1])]
         called = {normalise(n) for n in self._graph.names(subject)} if subject else set()
         if subject in makers or any(name in called or phrase_in(name, asked) for name in names):
             return 1, 0

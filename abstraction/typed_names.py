@@ -19,10 +19,10 @@ from kg.terms import normalise
 
 LONGEST_TYPE = 3  # words
 KEPT = 30_000  # texts whose entities are kept
-_OF = re.compile(r"\A(?P<type>[^\W\d_][\w '-]*?) of (?:the )?(?P<name>\S.*)\Z", re.I)
+_OF = re.compile(r"\A(?P<type>[^\W\d_][\w '-]*?) of (?:the )?(?P<name>\S(?s:.*))\Z", re.I)
 _BRACKETED = re.compile(r"\A(?P<name>[^()]*\S)\s*\((?:the |an? )?(?P<type>[^()]+)\)\Z", re.I)
 _ARTICLE = re.compile(r"\A(?:the|an?)\s+", re.I)
-_HEAD = re.compile(r"\s+(?:of|in|within|for)\s+|\s*[,(]")
+_HEAD = re.compile(r"(?<!\s)\s++(?:of|in|within|for)\s+|(?:(?<!\s)\s++)?[,(]")
 
 
 @dataclass(frozen=True, slots=True)

@@ -91,7 +91,7 @@ def _cleaned(question: str) -> str:
     text = " ".join(question[:LONGEST].replace("’", "'").split()).strip(' "“”')
     while (shorter := _LEAD.sub("", text)) != text:
         text = shorter
-    mark = re.search(r"\s*[?!]+\s*\Z", text)
+    mark = re.search(r"(?:(?<!\s)\s++)?(?<![?!])[?!]++\s*+\Z", text)
     text = text[: mark.start()] if mark else text.removesuffix(".").rstrip()
     return _PASSIVE.sub(r"Who \g<verb> \g<s>", text)
 

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from abstraction.descriptions.lists import PLURAL, joined_lists
 from abstraction.descriptions.text import first_segment, spell_countries
 
 # After these words the rest is where the thing is. Order matters: longer first.
@@ -23,15 +24,17 @@ _PREPOSITION = re.compile(
 _OUTSIDE = re.compile(
     r"\b(?:near|between|off|outside|containing|comprising|including|opposite|along|across|adjacent|bordering|founded|established|known|with|from|"
     r"by|for|since|until|which|that|who|where|named|serving|built|opened|created|formed"
-    r"|and\s+(?:the\s+)?[^,]*\b(?:capital|seat)(?:\s+city)?$"
     r"|and\s+(?:the\s+)?(?:former\s+)?"
     r"(?:county\s+seat|seat|capital|largest|most|administrative|home|one)|as\s+well|enclaved|today|now"
     r"|currently)\b.*$"
 )
+# "... and the county's seat": what else the place is.
+_AND = re.compile(r"\band\s")
+_SEAT = re.compile(r"\b(?:capital|seat)(?:\s+city)?$")
 _BARE_CHAIN = re.compile(r",\s+(?=[A-ZÀ-Þ])")
 _LEADING = re.compile(r"^(?:(?:and|located|situated|part|in|of|on|within|at|the\s+(?:city|town)\s+of)\s+)+")
 # "New York City and county in New York State": what else it is begins anew.
-_ALSO = re.compile(r"([A-ZÀ-Þ][^,]*?)\s+and\s+(?:[a-z][\w-]+\s+){1,3}(?:in|of)\s")
+_ALSO = re.compile(r"([A-ZÀ-Þ][^,]*?)(?<!\s)\s++and\s++(?:[a-z][\w-]++\s++){1,3}(?:in|of)\s")
 _THE = re.compile(r"^the\s+", re.I)
 _DIRECTION = (
     r"(?:(?:far|extreme|inner|outer|central|(?:north|south|east|west)(?:ern)?|(?:north|south)[- ]?(?:east"
@@ -40,7 +43,7 @@ _DIRECTION = (
     r"(?:[- ](?:central|eastern|western))?)"
 )
 _DIRECTED = re.compile(
-    rf"^(?:the\s+)?(?:{_DIRECTION}(?:\s+and\s+|[\s-]+))+(?:(?:part|coast|shore|side|end|region|half|area"
+    rf"^(?:the\s+)?(?>{_DIRECTION}(?:\s++and\s++|[\s-]++))++(?:(?:part|coast|shore|side|end|region|half|area"
     rf"|corner)\s+)?(?:of\s+(?:the\s+)?)?(?=[A-ZÀ-Þ])",
 )
 TYPED = re.compile(
@@ -51,7 +54,7 @@ TYPED = re.compile(
     r"|suburbs)\s+(?:of\s+(?:the\s+)?)?(?=[A-ZÀ-Þ])"
 )
 _TYPE_AFTER = re.compile(
-    r"\s+(?:state|province|region|canton|department|district|county|prefecture|oblast|governorate|municipality"
+    r"(?<!\s)\s++(?:state|province|region|canton|department|district|county|prefecture|oblast|governorate|municipality"
     r"|island|area|"
     r"raion|voivodeship|territory|parish|coast)$"
 )
@@ -111,23 +114,6 @@ _CONNECTORS = frozenset(
         "by",
     ]
 )
-PLURAL = {
-    "counties": "County",
-    "districts": "District",
-    "provinces": "Province",
-    "parishes": "Parish",
-    "departments": "",
-    "states": "",
-    "prefectures": "Prefecture",
-    "boroughs": "",
-    "cantons": "",
-}
-_LISTED = r"[A-ZÀ-Þ][\w.'’-]*(?: [A-ZÀ-Þ][\w.'’-]*)*"
-_IN_LIST = re.compile(r",? and |, ")
-_PLURALS = "|".join(plural for plural, one in PLURAL.items() if one)
-_KIND = "|".join(filter(None, PLURAL.values()))
-_PLURAL_LIST = re.compile(rf"(?P<list>{_LISTED}(?:, {_LISTED})+,? and {_LISTED}) (?P<plural>{_PLURALS})\b")
-_TYPED_LIST = re.compile(rf"\b{_LISTED} (?P<kind>{_KIND})(?:, {_LISTED} (?P=kind))+,? and {_LISTED} (?P=kind)\b")
 # "..., county seat of Fulton County" says what else the place is, not where it lies.
 _ROLE = re.compile(
     r"(?:the\s+)?(?:[a-z]+\s+)?(?:seat|capital|largest|second|third|most|home|birthplace|headquarters|centre"
@@ -198,7 +184,7 @@ def parse_place(description: str) -> PlacePhrase | None:
 def parse_chain(text: str, preposition: str = "in") -> tuple[Unit, ...]:
     """The comma-separated units of a chain, finest first; what is near or beside is no container."""
     units: list[Unit] = []
-    for raw in _joined_lists(text).split(","):
+    for raw in joined_lists(text).split(","):
         piece = raw.strip()
         led = _PREPOSITION.match(piece)
         how = preposition if not units and led is None else ("on" if led and led.group().strip() == "on" else "in")
@@ -210,7 +196,7 @@ def parse_chain(text: str, preposition: str = "in") -> tuple[Unit, ...]:
             piece = also[1]
         if re.search(r"\bor\b", piece):
             break  # one of two names, who knows which
-        cut = _OUTSIDE.sub("", piece).strip(" .")
+        cut = _inside(piece).strip(" .")
         ended = cut != piece.strip(" .") or also is not None
         cut = _SIDE_OF.sub("", _THE.sub("", _clip(cut)))
         if not cut or cut.casefold() in _STOP_UNITS or not _is_named(cut):
@@ -223,14 +209,13 @@ def parse_chain(text: str, preposition: str = "in") -> tuple[Unit, ...]:
     return tuple(units)
 
 
-def _joined_lists(text: str) -> str:
-    """The text with each list of places of one kind as one piece: "A, B and C counties", "A County, B County ..."."""
-
-    def spelled(found: re.Match[str]) -> str:
-        kind = PLURAL.get(found["plural"] or "", "")
-        return " and ".join(f"{name} {kind}".strip() for name in _IN_LIST.split(found["list"]))
-
-    return _PLURAL_LIST.sub(spelled, _TYPED_LIST.sub(lambda found: _IN_LIST.sub(" and ", found.group()), text))
+def _inside(piece: str) -> str:
+    """A piece, in which no comma stands, up to what tells of other places."""
+    found = _OUTSIDE.search(piece)
+    end = found.start() if found else len(piece)
+    if (seat := _SEAT.search(piece)) and (joint := _AND.search(piece, 0, seat.start())):
+        end = min(end, joint.start())
+    return piece[:end]
 
 
 def _clip(piece: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-_GROUPS = re.compile(r"\s*\([^()]*\)|\s*\[[^\]]*\]")
+_GROUPS = re.compile(r"(?:(?<!\s)\s++)?(?:\([^()]*+\)|\[[^\]]{0,500}\])")
 _SPACES = re.compile(r"\s+")
 # The one well-known place name with a comma in it.
 _WASHINGTON = re.compile(r"\bWashington,? D\.? ?C\b\.?")

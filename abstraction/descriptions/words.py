@@ -17,8 +17,9 @@ _TOKEN = re.compile(
     r"|(?P<stop>\.(?=\s|$))|(?P<other>\S)"
 )
 _DATES = re.compile(
-    r"(?:,?\s*(?:\(|\[)?\b(?:c(?:a|irca)?\.?\s*|b\.\s*|born\s+|fl\.\s*|died\s+)?\d{3,4}(?:\s*(?:BC|AD|CE|BCE))?\s*[-–—]\s*(?:c\.\s*)?"
-    r"(?:\d{2,4}|present)?\s*(?:BC|AD|CE|BCE)?(?:\)|\])?|,?\s*\bborn\s+(?:in\s+)?\d{4}\b)\s*\.?\s*$"
+    r"(?:,?(?:(?<!\s)\s++)?(?:\(|\[)?\b(?:c(?:a|irca)?\.?\s*+|b\.\s*+|born\s++|fl\.\s*+|died\s++)?\d{3,4}"
+    r"(?:\s*+(?:BC|AD|CE|BCE))?\s*+[-–—]\s*+(?:c\.\s*+)?(?:\d{2,4}|present)?\s*+(?:BC|AD|CE|BCE)?(?:\)|\])?"
+    r"|,?(?:(?<!\s)\s++)?\bborn\s++(?:in\s++)?\d{4}\b)\s*+\.?\s*+$"
 )
 
 

@@ -73,7 +73,5 @@ def _plain(text: str) -> str:
 
 def _compiled(relation: str, text: str) -> _Pattern:
     before, after = _clean(text).split(SLOT)
-    regex = re.compile(f"{re.escape(before)}(\\S.*?){re.escape(after)}", re.IGNORECASE)
-    return _Pattern(
-        relation, re.compile(regex.pattern + r"\Z", re.IGNORECASE), len(before.strip()) + len(after.strip())
-    )
+    regex = re.compile(rf"\A{re.escape(before)}(\S.*?){re.escape(after)}\Z", re.IGNORECASE)
+    return _Pattern(relation, regex, len(before.strip()) + len(after.strip()))

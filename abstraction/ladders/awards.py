@@ -14,8 +14,8 @@ from kg.terms import normalise
 
 GIVERS = 1
 _FOR = re.compile(
-    r"\b(?:awards?|prizes?|medals?|honou?rs?)\s+(?:\w+ )?(?P<words>for\s+(?:the\s+)?(?P<x>[a-z][\w' -]+?))"
-    r"(?=$|[,;.(]|\s+(?:in the|in [A-Z]|by|given|since|that|which|presented|from)\b)"
+    r"\b(?:awards?|prizes?|medals?|honou?rs?)\s+(?:\w+ )?(?P<words>for\s+(?:the\s+)?(?P<x>[a-z][\w' -]{1,250}?))"
+    r"(?=$|[,;.(]|(?<!\s)\s++(?:in the|in [A-Z]|by|given|since|that|which|presented|from)\b)"
 )
 _BY = re.compile(
     r"\b(?:given|presented|awarded|conferred|bestowed|granted)(?:\s+\w+ly)?\s+(?P<words>by\s+(?:the\s+)?"

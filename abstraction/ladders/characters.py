@@ -20,7 +20,9 @@ _KIND = (
     r"deity|king|queen|hero|heroine|wizard|human|person)"
 )
 _DESCRIBED = re.compile(
-    rf"^(?:the\s+|an?\s+)?(?P<kind>{_KIND})\b(?:\s+(?P<link>in|from|of|on)\s+(?P<work>.+?))?(?=$|[,;(]|(?<![A-Z])\.(?:\s|$)|\s+(?:who|which|played|portrayed|created|appearing|and)\b)",
+    rf"^(?:the\s+|an?\s+)?(?P<kind>{_KIND})\b"
+    r"(?:\s++(?P<link>in|from|of|on)\s++(?P<work>.+?))?"
+    r"(?=$|[,;(]|(?<![A-Z])\.(?:\s|$)|(?<!\s)\s++(?:who|which|played|portrayed|created|appearing|and)\b)",
     re.I,
 )
 _SUPPORTED = re.compile(

@@ -17,7 +17,7 @@ from kg.terms import normalise
 
 Step = tuple[Place, ...]
 COUNTRY = "Q6256"
-_OF = re.compile(r"(?P<part>.+?)(?: [a-z]+)? of (?:the )?(?:[a-z-]+ern )?(?P<whole>[A-ZÀ-Þ].+)")
+_OF = re.compile(r"(?P<part>.+?)(?: [a-z]+)? of (?:the )?(?:[a-z-]+ern )?(?P<whole>[A-ZÀ-Þ](?s:.+))")
 _OWNED = re.compile(r"(?P<whole>[A-ZÀ-Þ][\w .-]+)['’]s (?P<part>[A-ZÀ-Þ].+)")
 _SIDE = re.compile(
     r"(?:Central|(?:North|South|East|West)(?:ern|[- ]?(?:[Ee]ast|[Ww]est)(?:ern)?)) (?P<whole>[A-ZÀ-Þ].+)"
@@ -29,11 +29,11 @@ _NO_NAME = re.compile(
     r"(?:Territory|State|City|Province|Region|Republic|Kingdom|Isle|County|Borough|District)(?: of)?)"
 )
 _TYPE = r"(?:County|District|Province|Region|Department|Municipality|Parish|Prefecture|State|Oblast|Governorate)"
-_TYPED_PAIR = re.compile(rf"(?P<left>.+ (?P<type>{_TYPE})) and (?P<right>.+ (?P=type))")
+_TYPED_END = re.compile(rf"(?<= ){_TYPE}\Z")
 _TYPED = re.compile(rf"(?:{_TYPE} of )?(?P<name>.+?)(?: {_TYPE})?")
 # "the second largest city of France": what a place is to its state tells the state.
 _RANKED = re.compile(
-    r"\b(?:largest|biggest|oldest|major|main|important|populous|capital)\b[^,;]*?\b(?:of|in) (?:the )?"
+    r"\b(?:largest|biggest|oldest|major|main|important|populous|capital)\b[^,;]{0,250}?\b(?:of|in) (?:the )?"
     r"(?P<state>[A-ZÀ-Þ][\w .-]+)"
 )
 
@@ -74,6 +74,15 @@ def _read_chain(graph: Graph, gazetteer: Gazetteer, entity_id: str) -> _Chain:
     return within + countries, beside
 
 
+def _typed_pair(text: str) -> tuple[str, str] | None:
+    """Two places of one type: "Eaton County and Clinton County"; of several the last and what stands before."""
+    found = _TYPED_END.search(text)
+    if found is None:
+        return None
+    left, joint, right = text.rpartition(f" {found[0]} and ")
+    return (f"{left} {found[0]}", right) if left and joint and right != found[0] else None
+
+
 class _Words:
     """What bare names of descriptions mean."""
 
@@ -95,9 +104,8 @@ class _Words:
                 if place.qid:
                     kept.append(place)
                     continue
-                pair = _TYPED_PAIR.fullmatch(place.text)
-                if pair:
-                    kept += [Place(text=pair[side], written=place.written) for side in ("left", "right")]
+                if pair := _typed_pair(place.text):
+                    kept += [Place(text=name, written=place.written) for name in pair]
                     continue
                 found = None if self._gazetteer.known(place.text, sites=True) else _OF.fullmatch(place.text)
                 found = found or _OWNED.fullmatch(place.text)

@@ -17,11 +17,11 @@ from kg.terms import normalise
 
 _GENRE_OF = re.compile(
     r"^(?:[a-z-]+\s+)*?(?:sub-?genres?|genres?|forms?|styles?|types?|branch|fusion genre"
-    r"|derivative)\s+of\s+(?P<x>[\w' &-]+?)"
-    r"(?=$|[,;.]|\s+(?:that|which|who|originating|characteri[sz]ed|with|and|in|from|featuring|combining"
+    r"|derivative)\s++of\s++(?P<x>[\w' &-]{1,250}?)"
+    r"(?=$|[,;.]|(?<!\s)\s++(?:that|which|who|originating|characteri[sz]ed|with|and|in|from|featuring|combining"
     r"|developed|based)\b)"
 )
-_GENRE_HEAD = re.compile(r"^(?P<x>[\w' &-]+?)\s+(?:sub-?genre|subgenre|style)$")
+_GENRE_HEAD = re.compile(r"^(?P<x>[\w' &-]+?)(?<!\s)\s++(?:sub-?genre|subgenre|style)$")
 MOST_GENRES = 5_000  # looked through for spellings
 
 

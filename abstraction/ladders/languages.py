@@ -12,10 +12,10 @@ from abstraction.levels import as_graph, remove
 from kg.terms import normalise
 
 _LANGUAGE = re.compile(
-    r"\b(?P<x>(?:[A-Z][\w-]+\s+)+)(?:language|dialect|variety|branch|group|subgroup)s?\b"
+    r"\b(?P<x>(?:[A-Z][\w-]{1,40}+\s++){1,6})(?:language|dialect|variety|branch|group|subgroup)s?\b"
     r"|^(?:an?\s+)?(?P<y>[a-z][a-z-]+(?:\s[a-z-]+)*\s+)language\b"
 )
-_FAMILY_OF = re.compile(r"\bof the (?P<x>(?:[A-Z][\w-]+[ -]?)+?)\s*(?:language\s+)?(?:family|branch|group)\b")
+_FAMILY_OF = re.compile(r"\bof the (?P<x>[A-Z][\w-]+(?: [A-Z][\w-]+)*?)\s*+(?:language\s++)?(?:family|branch|group)\b")
 # Groupings that linguists dispute or that are no descent: never said of a language.
 _NO_FAMILY = re.compile(
     r"\b(?:altaic|nostratic|ural-altaic|jewish|areal|sprachbund|southern european|languages of|by |standard"
@@ -108,7 +108,7 @@ def _singular(node: Proposal) -> Proposal:
 
 
 def _plain(name: str) -> str:
-    return re.sub(r"\s+(?:languages?|dialects?)$", "", normalise(name))
+    return re.sub(r"(?<!\s)\s++(?:languages?|dialects?)$", "", normalise(name))
 
 
 def _family_names(written: str) -> list[str]:

@@ -15,9 +15,9 @@ from kg.terms import normalise
 
 _SIDE_IN_SPORT = re.compile(
     r"\b(?:(?P<side>offensive|defensive|attacking|infield|outfield|backcourt"
-    r"|frontcourt)\s+)?(?:playing\s+)?position\b(?:\s+\w+)?\s+in\s+"
-    r"(?P<sport>(?:the\s+sport\s+of\s+)?[\w' -]+?)(?=$|[,;.])"
-    r"|^(?P<sport2>[a-z][\w' -]*?)\s+(?:playing\s+)?position\b"
+    r"|frontcourt)\s+)?(?:playing\s+)?position\b(?:\s++\w++)?\s++in\s++"
+    r"(?P<sport>(?:the\s+sport\s+of\s+)?[\w' -]{1,250}?)(?=$|[,;.])"
+    r"|^(?P<sport2>[a-z][\w' -]*?)(?<!\s)\s++(?:playing\s+)?position\b"
 )
 
 

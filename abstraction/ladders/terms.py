@@ -15,7 +15,7 @@ from abstraction.phrases import may_stand
 from abstraction.tiers import Condition
 
 _HYPERNYM = re.compile(
-    r"^(?:an?\s+|the\s+)?(?P<x>[A-Za-z][\w' -]*?)\s+(?:who|whom|speciali[sz]ing|specialist|specialized|that|of"
+    r"^(?:an?\s+|the\s+)?(?P<x>[A-Za-z][\w' -]*?)(?<!\s)\s++(?:who|whom|speciali[sz]ing|specialist|specialized|that|of"
     r"|in|with|working|writing)\b"
 )
 

@@ -213,8 +213,8 @@ def wholes(case: Case, recipe: Recipe) -> list[Proposal]:
 
 
 # "2004 Summer Olympics" is one of the Summer Olympics, "Grammy Award for Best Album" one of the Grammy Awards.
-_EDITION = re.compile(r"^(?:\d{4}|\d+(?:st|nd|rd|th))\s+(?P<x>[A-Z].+)$|^(?P<y>[A-Z].+?)\s+\d{4}$")
-_CATEGORY = re.compile(r"^(?P<x>[A-Z].+?\b(?:Award|Prize|Medal)s?)\s+(?:for|[-–])\s+.+$")
+_EDITION = re.compile(r"^(?:\d{4}|\d+(?:st|nd|rd|th))\s+(?P<x>[A-Z].+)$|^(?P<y>[A-Z].+?)(?<!\s)\s++\d{4}$")
+_CATEGORY = re.compile(r"^(?P<x>[A-Z].+?\b(?:Award|Prize|Medal)s?)\s++(?:for|[-–])\s++.")
 
 
 def _named_after(case: Case, recipe: Recipe) -> list[Proposal]:

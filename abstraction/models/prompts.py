@@ -23,6 +23,7 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
+from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -35,7 +36,8 @@ LONGEST = 2000  # characters of one slot's text; what is longer ends in ...
 _TURN = re.compile(r"\[(system|user|assistant)\][ \t]*")
 _SLOT = re.compile(r"\{\{([^{}\n]*)\}\}")
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
-_INSTRUCTION = re.compile(r"\[(\s*/?\s*(?:inst|system|user|assistant)[^\]]*)\]", re.IGNORECASE)
+# What opens an instruction, and every closing bracket.
+_INSTRUCTION = re.compile(r"\[(?=\s*+/?\s*+(?:inst|system|user|assistant))|\]", re.IGNORECASE)
 # What looks like the marks by which models part turns, and what closes a slot, as signs that mean nothing to either.
 _HARMLESS = str.maketrans({"<": "‹", ">": "›", "＜": "‹", "＞": "›", "{": "(", "}": ")", "`": "'"})
 
@@ -93,9 +95,20 @@ def harmless(text: str) -> str:
     """
     seen = (letter if _is_shown(letter) else " " for letter in unicodedata.normalize("NFC", text))
     line = " ".join("".join(seen).split()).translate(_HARMLESS)
-    while (without := _INSTRUCTION.sub(r"(\1)", line)) != line:
-        line = without
+    line = _without_instructions(line)
     return line if len(line) <= LONGEST else line[: LONGEST - 3].rstrip() + "..."
+
+
+def _without_instructions(line: str) -> str:
+    """Each opening of an instruction and the next free closing bracket as round ones; what is never closed stays."""
+    letters = list(line)
+    open_: deque[int] = deque()
+    for found in _INSTRUCTION.finditer(line):
+        if found[0] == "[":
+            open_.append(found.start())
+        elif open_:
+            letters[open_.popleft()], letters[found.start()] = "(", ")"
+    return "".join(letters)
 
 
 def _is_shown(letter: str) -> bool:

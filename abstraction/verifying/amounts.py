@@ -10,12 +10,12 @@ from abstraction.units import MeasureUnit, units
 from kg.terms import normalise
 
 _POWERS = {"thousand": 3, "million": 6, "billion": 9, "trillion": 12}
-_NUMBER = r"-?\d[\d,]*(?:\.\d+)?(?:[eE][+-]?\d+)?"
+_NUMBER = r"-?\d[\d,]*+(?:\.\d++)?+(?:[eE][+-]?\d++)?+"
 _ONE = re.compile(
-    rf"(?P<about>(?:about|approximately|around|roughly)\s+)?(?P<before>[^\w\s.-]|[a-z]{{1,3}}[$])?\s*(?P<number>{_NUMBER})"
-    rf"(?:\s+(?P<power>{'|'.join(_POWERS)}))?\s*(?P<rest>\D*)\Z"
+    rf"(?P<about>(?:about|approximately|around|roughly)\s++)?(?P<before>[^\w\s.-]|[a-z]{{1,3}}[$])?\s*+(?P<number>{_NUMBER})"
+    rf"(?:\s++(?P<power>{'|'.join(_POWERS)}))?\s*+(?P<rest>\D*+)\Z"
 )
-_BETWEEN = re.compile(r"between\s+(?P<low>.+?)\s+and\s+(?P<high>.+)\Z")
+_BETWEEN = re.compile(r"between\s++(?P<low>.+?)(?<!\s)\s++and\s++(?P<high>(?s:.+))\Z")
 _FEWER = re.compile(rf"(?:fewer than|less than|under)\s+(?P<number>{_NUMBER})")
 
 

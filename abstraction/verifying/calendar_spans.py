@@ -71,7 +71,7 @@ def span_of_words(text: str) -> Span | None:
     bare = _CIRCA.sub("", words)
     inner = _EDGE.sub("", bare)
     loose = inner != words
-    parts = re.split(r"\s*(?:–|\bto\b|\bor\b|(?<=\d{4})\s*-\s*(?=\d{4}))\s*", inner)
+    parts = re.split(r"(?:(?<!\s)\s++)?(?:–|\bto\b|\bor\b)\s*+|(?<=\d{4})\s*+-\s*+(?=\d{4})", inner)
     if len(parts) == 2:
         ends = _pair(*parts)
         return Span(first=ends[0].first, last=ends[1].last, loose=loose or " or " in inner) if ends else None
@@ -82,7 +82,7 @@ def span_of_words(text: str) -> Span | None:
 def _pair(left: str, right: str) -> tuple[Span, Span] | None:
     left, right = _EDGE.sub("", left), _EDGE.sub("", right)
     end = _one(right)
-    tail = re.search(r"(?: century| millennium)?(?:\s*(?:bce|bc|ce|ad))?$", right)
+    tail = re.search(r"(?: century| millennium)?(?:(?:(?<!\s)\s++)?(?:bce|bc|ce|ad))?$", right)
     begin = _one(left) or (_one(left + tail[0]) if tail else None)
     if tail and re.search(r"bc", tail[0]) and not re.search(r"bc|ad|ce\b", left):
         begin = _one(f"{left} bc")

@@ -17,7 +17,7 @@ from abstraction.verifying.wording import all_words, bare
 from kg.graph import Graph
 from kg.terms import normalise
 
-_IS_A = re.compile(r"an? (?P<fine>.+) is an? (?P<coarse>.+)\Z")
+_IS_A = re.compile(r"an? (?P<fine>.+) is an? (?P<coarse>(?s:.+))\Z")
 CLIMB = 4
 
 

@@ -25,16 +25,20 @@ PAST = frozenset({"former", "ex", "past", "retired"})
 _OUTSIDE = re.compile(
     r"\b(?:near|nearby|between|off|outside|opposite|bordering|beside|towards?|against|versus|overlooking|facing"
     r"|adjacent to"
-    r"|(?:\d[\d.,]* ?(?:km|kilomet(?:er|re)s?|mi|miles?|m)\s+(?:\w+ )?(?:of|from)))"
+    r"|(?:\d[\d.,]{0,20} ?(?:km|kilomet(?:er|re)s?|mi|miles?|m)\s+(?:\w+ )?(?:of|from)))"
     r"\s+(?:the\s+|an?\s+)?(?:[\w-]+\s+of\s+)?$",
     re.I,
 )
 # "in the north of France" is inside, "north of Paris" is not.
 _DIRECTION = re.compile(
-    r"(?P<inside>\b(?:in|within|part)\s+(?:the\s+)?(?:\w+\s+)?)?\b(?:north|south|east|west)(?:\s*-?\s*(?:east|west))?\s+of\s+"
-    r"(?:the\s+)?$",
+    r"(?P<inside>\b(?:in|within|part)\s++(?:the\s++)?(?:\w++\s++)?)?"
+    r"\b(?:north|south|east|west)(?:\s*+-?\s*+(?:east|west))?\s++of\s++(?:the\s++)?$",
     re.I,
 )
+
+
+_JOINED = re.compile(r"(?<![\s-])[\s-]++\Z")
+_LAST = re.compile(r"(?<![\w-])[\w-]++\Z")
 
 
 @lru_cache(maxsize=1 << 16)
@@ -94,8 +98,9 @@ def says_outside(description: str, start: int) -> bool:
 def taken_back_by(description: str, start: int) -> str | None:
     """The word right before `start` that takes the words there back ("vice" of "vice president"), or None."""
     before = re.split(r"[;,()]", description[:start])[-1]
-    found = re.search(r"([\w-]+)[\s-]+$", before)
-    return found[1].casefold() if found and found[1].casefold() in TAKES_BACK | PAST else None
+    end = _JOINED.search(before)
+    found = _LAST.search(before[: end.start()]) if end else None
+    return found[0].casefold() if found and found[0].casefold() in TAKES_BACK | PAST else None
 
 
 def written_in_lower_case(text: str) -> frozenset[str]:
