@@ -40,9 +40,12 @@ from granola.service.telling import problem_of_errors
 from kg.errors import KGError
 
 
-def create_app(settings: Settings) -> tuple[App, Service]:
-    """The application behind its gate, and what it works with. The snapshot is opened when the application starts."""
-    service = Service(settings)
+def create_app(settings: Settings, *, replaced: Callable[[], Mapping[str, int]] | None = None) -> tuple[App, Service]:
+    """The application behind its gate, and what it works with. The snapshot is opened when the application starts.
+
+    `replaced` tells how many workers were replaced so far, by reason, where a supervisor does that.
+    """
+    service = Service(settings, replaced=replaced)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
