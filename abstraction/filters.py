@@ -196,8 +196,8 @@ def gives_away(question: str, subject_text: str | None, names: Sequence[str]) ->
 @lru_cache(maxsize=1 << 12)
 def _said_by(subject_text: str) -> frozenset[str]:
     """The subject's name without article, and where its text says that it is."""
-    head, *told = (part for part in _TOLD.split(subject_text) if part.strip())
-    return frozenset(without_article(name) for name in (*variants(head), *told))
+    parts = [part for part in _TOLD.split(subject_text) if part.strip()]
+    return frozenset(without_article(name) for name in (*(variants(parts[0]) if parts else ()), *parts[1:]))
 
 
 def is_trivial(proposal: Proposal, relation: Relation) -> bool:

@@ -25,11 +25,11 @@ def read_value(text: str, at: int, most: int | None) -> tuple[Any, int]:
     Raises JSONDecodeError, RecursionError, and TooLongError for one of more than `most` characters.
     """
     if most is None:
-        return _decoder.raw_decode(text, at)
+        return _decoded(text, at)
     for size in (min(_FIRST, most), most):
         is_rest = at + size >= len(text)
         try:
-            value, end = _decoder.raw_decode(text[at : at + size])
+            value, end = _decoded(text[at : at + size], 0)
         except json.JSONDecodeError as error:
             if is_rest or (error.pos < size - _TOKEN and not error.msg.startswith("Unterminated")):
                 raise json.JSONDecodeError(error.msg, text, at + error.pos) from None
@@ -37,6 +37,15 @@ def read_value(text: str, at: int, most: int | None) -> tuple[Any, int]:
             if is_rest or end < size - _TOKEN:
                 return value, at + end
     raise TooLongError(f"longer than {most:,} characters")
+
+
+def _decoded(text: str, at: int) -> tuple[Any, int]:
+    try:
+        return _decoder.raw_decode(text, at)
+    except json.JSONDecodeError:
+        raise
+    except ValueError as error:  # a number of thousands of digits
+        raise json.JSONDecodeError(str(error), text, at) from None
 
 
 def read_object(text: str, most: int) -> dict[str, Any]:
