@@ -111,7 +111,9 @@ class _Reader:
         words = self.texts(counts.get("words", []), "counts.words")
         suffix = self.typed(counts.get("suffix"), str, "counts.suffix")
         heads = "|".join(sorted(map(re.escape, words), key=len, reverse=True))
-        numerals = "|[ivxl]{1,12}" if any("roman" in t for t in self.texts(counts.get("written"), "counts.written")) else ""
+        numerals = (
+            "|[ivxl]{1,12}" if any("roman" in t for t in self.texts(counts.get("written"), "counts.written")) else ""
+        )
         days = {folded(k): self.typed(v, int, "day_words") for k, v in self.get("day_words", dict).items()}
         names = [folded(w).rstrip(".") for m in months for w in (m.name, m.short, *m.read)]
         forms = sorted({re.escape(n) for n in names if n}, key=lambda n: (-len(n), n))

@@ -54,6 +54,13 @@ def serve(
         help="Requests of one client's address under way, in each process; further ones are refused. No limit if left "
         "out: behind a proxy all clients have one address.",
     ),
+    hang_seconds: float | None = typer.Option(
+        None,
+        "--hang-seconds",
+        min=1,
+        help="A process that gives no sign of life for so long is replaced: 10, or 60 with a local model, whose "
+        "libraries take long to load.",
+    ),
     connections: int = typer.Option(512, min=1, help="Open connections of each process; further ones are refused."),
 ) -> None:
     """Serve ladders, links, verdicts and scores under /v1, and a page at /.
@@ -99,12 +106,15 @@ def serve(
             answers=None if answers is None else str(answers),
             model_seconds=model_seconds,
             connections=connections,
+            hang_seconds=hang_seconds or (60.0 if model and model.startswith("local:") else 10.0),
         )
         with closing(open_store(where)) as store:  # what is wrong with it is told before anything is started
             about = str(store.manifest()["snapshot_id"])[:8]
         if model is not None:
             from granola.service.models import opened
 
+            # or looking for a GPU here would keep the workers, which are forks, from using it
+            os.environ.setdefault("PYTORCH_NVML_BASED_CUDA_CHECK", "1")
             opened(settings).close()
         sock = bind(host, port, workers=workers)
         name = f"[{host}]" if ":" in host else host

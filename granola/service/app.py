@@ -25,6 +25,7 @@ from granola.service.holding import Holding
 from granola.service.judging_routes import add_judging
 from granola.service.ladder_routes import add_ladders
 from granola.service.lane import lanes_of
+from granola.service.limits import LONGEST_NAME, MOST_FOUND
 from granola.service.page_routes import add_page
 from granola.service.problems import Problem
 from granola.service.running import JSON, Service, answer
@@ -40,9 +41,12 @@ from granola.service.telling import problem_of_errors
 from kg.errors import KGError
 
 
-def create_app(settings: Settings) -> tuple[App, Service]:
-    """The application behind its gate, and what it works with. The snapshot is opened when the application starts."""
-    service = Service(settings)
+def create_app(settings: Settings, *, replaced: Callable[[], Mapping[str, int]] | None = None) -> tuple[App, Service]:
+    """The application behind its gate, and what it works with. The snapshot is opened when the application starts.
+
+    `replaced` tells how many workers were replaced so far, by reason, where a supervisor does that.
+    """
+    service = Service(settings, replaced=replaced)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -165,9 +169,9 @@ def _add_reading(app: FastAPI, service: Service) -> None:
     @app.get("/v1/search", response_model=SearchAnswer, tags=["snapshot"], responses=documents.gotten())
     async def search(
         request: Request,
-        name: Annotated[str, Query(min_length=1, max_length=400, examples=["Honolulu"])],
+        name: Annotated[str, Query(min_length=1, max_length=LONGEST_NAME, examples=["Honolulu"])],
         language: Language = "en",
-        limit: Annotated[int, Query(ge=1, le=work.MOST_FOUND)] = 20,
+        limit: Annotated[int, Query(ge=1, le=MOST_FOUND)] = 20,
     ) -> Response:
         """Entities that carry a whole name, as label or alias."""
         return await conditional(request, lambda holding: work.search(holding, name, language=language, limit=limit))

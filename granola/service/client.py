@@ -35,7 +35,7 @@ CONNECT_SECONDS = 10.0
 UNKNOWN_SECONDS = 5.0  # how long a service is waited for that has never answered
 TOLD_SECONDS = 2.0  # after which somebody is told what is waited for
 SETTINGS = frozenset({"language", "linker", "phrase", "unproven"})  # fields of a request about one question
-TOO_MUCH = frozenset({"body-size", "too-many-rows", "too-many-values"})
+TOO_MUCH = frozenset({"body-size", "too-many-rows", "too-many-values", "too-much-work"})
 log = logging.getLogger("granola.service.client")
 
 
@@ -171,12 +171,23 @@ class Client:
         tau: float | None = None,
         language: str = "en",
     ) -> list[Verdict]:
-        """The verdict on each prediction, in one request."""
+        """The verdict on each prediction, in one request, or in several where that is too much for one."""
+        given = texts_of(predictions, "predictions")
         asked = {
-            "predictions": texts_of(predictions, "predictions"), "levels": levels_of(levels), "question": question,
+            "predictions": given, "levels": levels_of(levels), "question": question,
             "matcher": matcher, "tau": tau, "language": language,
         }  # fmt: skip
-        return [verdict_of(item) for item in self._json("POST", "/v1/match", asked)["items"]]
+        try:
+            return [verdict_of(item) for item in self._json("POST", "/v1/match", asked)["items"]]
+        except ServiceUnusableError as error:
+            if error.code not in TOO_MUCH or len(given) < 2:
+                raise
+        half = len(given) // 2
+        return [
+            verdict
+            for part in (given[:half], given[half:])
+            for verdict in self.match_all(part, levels, question, matcher=matcher, tau=tau, language=language)
+        ]
 
     def score(
         self, rows: Iterable[TieredRow], predictions: Mapping[str, str], *, lambda_: float = 0.5, **settings: Any

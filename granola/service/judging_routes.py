@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import orjson
 from fastapi import FastAPI, Response
 
+from abstraction.formats.writing import json_line
 from abstraction.rows import TieredRow as Row
 from granola.matching import Matcher
 from granola.matching.judge import JudgeMatcher
 from granola.service import documents, modelled, work
 from granola.service.bench import Bench
+from granola.service.limits import check_compared, lengths_of
 from granola.service.models import NeedsReplies, Relay, attempt
 from granola.service.problems import Problem
 from granola.service.running import Service, answer
@@ -49,12 +50,13 @@ def add_judging(app: FastAPI, service: Service) -> None:
     async def match(asked: MatchRequest) -> Response:
         """At which level each prediction matches a ladder, and by which rule."""
         row = _row_of(asked)
+        check_compared([(list(map(len, asked.predictions)), lengths_of(row))])
 
         def do(chosen: Matcher) -> bytes:
             if isinstance(chosen, JudgeMatcher):
                 pairs = [(row, prediction) for prediction in asked.predictions]
                 modelled.judge_ahead(chosen, pairs, most=settings.model_rows)
-            return orjson.dumps(work.match(asked.predictions, row, chosen, asked.lambda_))
+            return json_line(work.match(asked.predictions, row, chosen, asked.lambda_))
 
         found = await judged(service.bench, settings.seconds, do, asked)
         return answer(found, service.desk.snapshot_id)
@@ -64,7 +66,7 @@ def add_judging(app: FastAPI, service: Service) -> None:
         """The scores of predictions against tiered rows, with intervals and a signature."""
 
         def do(chosen: Matcher) -> bytes:
-            return orjson.dumps(work.scores(asked, chosen, most=settings.rows, judged=settings.model_rows))
+            return json_line(work.scores(asked, chosen, most=settings.rows, judged=settings.model_rows))
 
         found = await judged(service.scoring, settings.batch_seconds, do, asked)
         return answer(found, service.desk.snapshot_id)

@@ -10,6 +10,7 @@ import orjson
 from fastapi import FastAPI, Query, Request, Response
 from fastapi.responses import StreamingResponse
 
+from abstraction.formats.writing import json_line
 from abstraction.rows import QARow, RejectedRow
 from abstraction.rows import TieredRow as TieredLadder
 from granola.decoding import SampleRow
@@ -63,7 +64,7 @@ def add_ladders(app: FastAPI, service: Service) -> None:
         """Which entity each answer means, how sure that is, and who else it may be."""
         row = work.read_question(asked.model_dump(exclude_unset=True, exclude=work.LADDER_SETTINGS))
         done = await desk.run(
-            lambda holding: orjson.dumps(work.links(holding, row, language=asked.language, linker=asked.linker))
+            lambda holding: json_line(work.links(holding, row, language=asked.language, linker=asked.linker))
         )
         return answer(done.value, done.snapshot_id)
 

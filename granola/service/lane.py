@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, get_type_hints
 from urllib.parse import parse_qsl
 
+import orjson
 from fastapi import FastAPI, Response
 from fastapi.routing import APIRoute
 from pydantic import BaseModel, ValidationError
@@ -85,30 +86,38 @@ def check_values(body: bytes) -> None:
 
 
 def _parsed(body: bytes) -> Any:
-    if len(body) <= SMALL:
-        data = json.loads(body) if body else {}
-        check_text(body, data)
-        return data
-    text = body.decode()
-    data = read_object(text, SMALL)
-    if "\\ud" in text or "\\uD" in text:
-        for value in data.values():
-            for item in value if isinstance(value, list) else [value]:
-                _check_item(item)
+    text = body.decode("utf-8-sig")
+    data = json.loads(text or "{}") if len(body) <= SMALL else read_object(text, SMALL)
+    if fault := fault_of(data):
+        raise Problem(400, "json", fault)
     return data
 
 
-def check_text(body: bytes, data: Any) -> None:
-    """Raise Problem for halves of surrogate pairs, which JSON can write and no text can hold."""
-    if b"\\ud" in body or b"\\uD" in body:
-        _check_item(data)
+def fault_of(data: Any) -> str:
+    """Why what JSON can write cannot be written again in an answer; empty where it can.
 
-
-def _check_item(data: Any) -> None:
+    Halves of surrogate pairs are no text; lists and objects may be nested some hundred times.
+    """
     try:
-        json.dumps(data, ensure_ascii=False).encode()
-    except UnicodeEncodeError:
-        raise Problem(400, "json", "half of a surrogate pair is no text") from None
+        orjson.dumps([[[[data]]]])  # as deep as an answer puts what was sent
+        return ""
+    except orjson.JSONEncodeError as error:
+        fault = str(error).partition(":")[0]
+    if fault.startswith("Integer"):  # of more than 64 bits, which come back as they are
+        try:
+            json.dumps(data, ensure_ascii=False, allow_nan=False).encode()
+            return ""
+        except UnicodeEncodeError:
+            fault = "str is not valid UTF-8"
+        except (ValueError, RecursionError) as error:
+            fault = str(error)
+    return _FAULTS.get(fault, f"the JSON cannot be written again: {fault}")
+
+
+_FAULTS = {
+    "str is not valid UTF-8": "half of a surrogate pair is no text",
+    "Recursion limit reached": "the JSON is nested too deeply to be a request",
+}
 
 
 def lanes_of(

@@ -6,8 +6,10 @@ Labels come from closed sets (routes, statuses, abstention codes), never from wh
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterator, Mapping
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client.core import CounterMetricFamily
 from prometheus_client.multiprocess import MultiProcessCollector
 
 from granola import __version__
@@ -19,7 +21,7 @@ _SECONDS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10)
 class Metrics:
     """The figures of one process; `page` has those of all that share its folder."""
 
-    def __init__(self) -> None:
+    def __init__(self, replaced: Callable[[], Mapping[str, int]] | None = None) -> None:
         own = CollectorRegistry()
         self._registry = own
         if os.environ.get(SHARED_METRICS):
@@ -52,6 +54,8 @@ class Metrics:
             "granola_snapshot_info", "1 for the snapshot that is served, by process.", ["snapshot", "version"],
             registry=own, multiprocess_mode="livemax",
         )  # fmt: skip
+        if replaced is not None:
+            self._registry.register(_Replaced(replaced))
         self._served: str | None = None
         self._kept: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}
 
@@ -83,3 +87,19 @@ class Metrics:
     def page(self) -> bytes:
         """The figures in Prometheus' text format."""
         return generate_latest(self._registry)
+
+
+class _Replaced:
+    """How many workers the supervisor has replaced: its own count, for no worker that was killed can keep one."""
+
+    def __init__(self, replaced: Callable[[], Mapping[str, int]]) -> None:
+        self._replaced = replaced
+
+    def collect(self) -> Iterator[CounterMetricFamily]:
+        """As the library asks for it."""
+        told = CounterMetricFamily(
+            "granola_workers_replaced", "Workers that hung or ended and were replaced.", labels=["reason"]
+        )
+        for reason, number in self._replaced().items():
+            told.add_metric([reason], number)
+        yield told

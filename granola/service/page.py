@@ -29,15 +29,16 @@ from granola.items import ItemScore
 from granola.predictions import Prediction, PredictionFile
 from granola.report.ladder_html import SHOWN_ALIASES, address, outcome_chip
 from granola.report.tables import interval, number
-from granola.scoring import ScoreReport, score
+from granola.scoring import ScoreReport, names_of, score
 from granola.service import page_evidence, work
 from granola.service.entities import set_aside
 from granola.service.examples import Example
 from granola.service.holding import Holding
+from granola.service.limits import LONGEST, check_compared
 from granola.service.page_text import escaped, kept, shown, visible
 from granola.service.page_words import LINKED, REASONS, SCORES, rule_words
 from granola.service.problems import Problem
-from granola.service.schemas import LONGEST, LadderRequest
+from granola.service.schemas import LadderRequest
 from granola.service.telling import problem_of_errors
 
 MOST_PREDICTIONS = 100
@@ -176,7 +177,8 @@ def _subject(holding: Holding, row: TieredRow, answers: Sequence[str]) -> str | 
 
 
 def judge(row: TieredRow, lines: Sequence[str], *, language: str, snapshot: str) -> ScoreReport:
-    """The scores of predictions that all answer one question."""
+    """The scores of predictions that all answer one question. Raises Problem where they are too many for its names."""
+    check_compared([(list(map(len, lines)), [len(name) for names in names_of(row) for name in names])])
     rows = [replace(row, id=str(n)) for n in range(1, len(lines) + 1)]
     given = {str(n): Prediction(id=str(n), text=text) for n, text in enumerate(lines, 1)}
     return score(

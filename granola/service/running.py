@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from fastapi import Response
 
@@ -28,13 +28,13 @@ log = logging.getLogger("granola.service")
 class Service:
     """What the routes share. `desk` is open between the application's start and its end."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, *, replaced: Callable[[], Mapping[str, int]] | None = None) -> None:
         self.settings = settings
         self.desk = Desk(settings)
         self.bench = Bench(settings.waiting)
         self.scoring = Bench(settings.batches)
         self.models: Models | None = None
-        self.metrics = Metrics()
+        self.metrics = Metrics(replaced)
         self._told: dict[str, float] = {}
         self._sweeping: asyncio.Task[None] | None = None
 

@@ -9,11 +9,16 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-LONGEST = 4_000  # characters of a question, an answer, a prediction
-MOST_ANSWERS = 100
-MOST_SAMPLES = 200
-MOST_LEVELS = 20
-MOST_NAMES = 1_000  # of one level
+from granola.service.limits import (
+    LONGEST,
+    LONGEST_ID,
+    MOST_ANSWERS,
+    MOST_LEVELS,
+    MOST_NAMES,
+    MOST_PREDICTIONS,
+    MOST_RESAMPLES,
+    MOST_SAMPLES,
+)
 
 Text = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST, pattern=r"\S")]
 Language = Annotated[str, StringConstraints(pattern=r"^[a-z]{2,3}(-[A-Za-z0-9]{1,8}){0,3}$")]
@@ -21,8 +26,9 @@ Linker = Literal["question", "smallest"]
 MatcherName = Literal["rules", "f1", "em", "judge"]
 PhraseMode = Literal["free", "word"]
 Unproven = Literal["keep", "drop"]
+EntityText = Annotated[str, StringConstraints(max_length=LONGEST)]
 Answers = Text | Annotated[list[Text], Field(min_length=1, max_length=MOST_ANSWERS)]
-ItemId = Annotated[str, StringConstraints(max_length=200)]
+ItemId = Annotated[str, StringConstraints(max_length=LONGEST_ID)]
 
 
 class _Open(BaseModel):
@@ -50,7 +56,7 @@ class Question(_Open):
     answer_qid: str | Annotated[list[str | None], Field(max_length=MOST_ANSWERS)] | None = Field(
         None, description="The answer's item, as Q18094; linked by name if left out."
     )
-    question_entity: EntityName | str | None = Field(None, description="The entity asked about.")
+    question_entity: EntityName | EntityText | None = Field(None, description="The entity asked about.")
     question_entity_qid: str | None = Field(None, max_length=100)
     id: ItemId | int | None = None
 
@@ -81,7 +87,7 @@ class AggregateRequest(_Open):
         min_length=1, max_length=MOST_SAMPLES, examples=[["Honolulu", "Hilo", "in Hawaii"]]
     )
     relation: str | None = Field(None, max_length=100)
-    question_entity: EntityName | str | None = None
+    question_entity: EntityName | EntityText | None = None
     question_entity_qid: str | None = Field(None, max_length=100)
     id: ItemId | int | None = None
     method: Literal["drag-graph", "self-consistency", "drag"] = Field(
@@ -266,7 +272,7 @@ Names = Annotated[
 class MatchRequest(MatchSettings):
     """Predictions held against levels: those of a tiered row, or names alone, finest level first."""
 
-    predictions: list[Prediction] = Field(min_length=1, max_length=1_000)
+    predictions: list[Prediction] = Field(min_length=1, max_length=MOST_PREDICTIONS)
     row: TieredRow | None = None
     levels: Annotated[list[Names], Field(min_length=1, max_length=MOST_LEVELS)] | None = Field(
         None, examples=[[["Honolulu"], ["Hawaii"]]]
@@ -313,7 +319,7 @@ class ScoreRequest(MatchSettings):
     rows: list[Any] = Field(min_length=1, description="Tiered rows, as `granola tiers` writes them.")
     predictions: list[Any] = Field(min_length=1, description='{"id", "prediction"} each.')
     system: Annotated[str, StringConstraints(min_length=1, max_length=200)] = "predictions"
-    resamples: int = Field(1_000, ge=1, le=10_000)
+    resamples: int = Field(1_000, ge=1, le=MOST_RESAMPLES)
     seed: int = Field(0, ge=0, le=(1 << 31) - 1)
     allow_missing: bool = False
     ignore_unknown: bool = False

@@ -5,8 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from granola.service.limits import (
+    LONGEST,
+    LONGEST_ID,
+    LONGEST_NAME,
+    MOST_ANSWERS,
+    MOST_LEVELS,
+    MOST_NAMES,
+    MOST_PREDICTIONS,
+    MOST_SAMPLES,
+)
 from granola.service.problems import Problem
-from granola.service.schemas import LONGEST, MOST_ANSWERS, MOST_SAMPLES
 
 SHOWN = 5
 _TEXT = f"a text of 1 to {LONGEST:,} characters, not all of them blank"
@@ -17,13 +26,13 @@ EXPECTED = {
     "answers": f"{_TEXT}; or a list of 1 to {MOST_ANSWERS} of them",
     "answer_qid": "an id as Q18094, or a list with one or null for each answer",
     "question_entity": 'a name, or an object with "text" and "qid"',
-    "name": "a name of 1 to 400 characters",
-    "id": "a text of at most 200 characters, or a whole number",
+    "name": f"a name of 1 to {LONGEST_NAME} characters",
+    "id": f"a text of at most {LONGEST_ID} characters, or a whole number",
     "language": "a language's code, as en or pt-br",
     "relation": "a property's id, as P19",
     "samples": f"a list of 1 to {MOST_SAMPLES} texts of at most {LONGEST:,} characters",
-    "levels": "a list of 1 to 20 levels, finest first, each a list of 1 to 1,000 names",
-    "predictions": "a list of 1 to 1,000 texts",
+    "levels": f"a list of 1 to {MOST_LEVELS} levels, finest first, each a list of 1 to {MOST_NAMES:,} names",
+    "predictions": f"a list of 1 to {MOST_PREDICTIONS:,} texts",
 }
 _KINDS: Sequence[tuple[type | tuple[type, ...], str]] = (
     (bool, "true or false"),

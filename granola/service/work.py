@@ -9,7 +9,7 @@ from typing import Any
 
 from abstraction.errors import RowError
 from abstraction.formats.fields import FieldError
-from abstraction.formats.records import Record, RejectedRow, parse_records
+from abstraction.formats.records import EXCERPT, Record, RejectedRow, excerpt, parse_records
 from abstraction.formats.writing import json_line
 from abstraction.languages import is_known, languages
 from abstraction.rows import SCHEMA_VERSION, QARow, TieredRow, question_rows
@@ -27,40 +27,62 @@ from granola.errors import PredictionError
 from granola.matching import Matcher, matcher
 from granola.matching.judge import JudgeMatcher
 from granola.predictions import Prediction, predictions_of
-from granola.scoring import names_of, score, score_item
+from granola.scoring import score, score_item
 from granola.service.holding import Holding
-from granola.service.lane import SMALL
+from granola.service.lane import SMALL, fault_of
+from granola.service.limits import (
+    LONGEST,
+    check_answers,
+    check_compared,
+    check_question,
+    check_resampled,
+    check_rows,
+    check_text,
+    lengths_of,
+)
 from granola.service.modelled import judge_ahead
 from granola.service.problems import Problem
-from granola.service.schemas import LONGEST, MOST_ANSWERS, MOST_LEVELS, MOST_NAMES
 from kg.terms import best_text
 
 SLICE_SECONDS = 0.02  # how long a batch keeps its reader before others have their turn
 SLICE_ROWS = 100
 PHRASED_TOGETHER = 16  # rows that a model is asked about at a time
-MOST_FOUND = 50
 
 
 def read_question(data: Mapping[str, Any]) -> QARow:
-    """The question of one row. Raises RowError."""
+    """The question of one row. Raises RowError, and Problem for more than is read of one."""
     row = next(question_rows([Record(source="the request", data=data)]))
     if isinstance(row, RejectedRow):
         raise RowError(row.reason)
+    check_question(row)
+    check_text(row.answers, "answers")
     return row
 
 
 def read_batch(body: bytes, *, relation: str | None, most: int) -> list[QARow | RejectedRow]:
     """The questions of a batch, a JSON array or JSONL, rejected ones in their places.
 
-    Raises RowError where there is none, and Problem for more than `most`.
+    Raises RowError where there is none, and Problem for more than `most`, or more answers than so many bytes may have.
     """
     rows: list[QARow | RejectedRow] = []
-    for row in question_rows(parse_records(body, "request", most=SMALL), relation=relation):
+    answers = 0
+    records = (_writable(record) for record in parse_records(body, "request", most=SMALL))
+    for row in question_rows(records, relation=relation):
         rows.append(_within_limits(row))
-        check_count(len(rows), most)
+        check_rows(len(rows), most)
+        if isinstance(rows[-1], QARow):
+            answers += len(rows[-1].answers)
     if not rows:
         raise RowError("request holds no row; expected a JSON array, or one JSON object a line")
+    check_answers(answers, len(body))
     return rows
+
+
+def _writable(record: Record | RejectedRow) -> Record | RejectedRow:
+    """The record, rejected where no answer could have its fields."""
+    if isinstance(record, Record) and (fault := fault_of(record.data)):
+        return RejectedRow(source=record.source, reason=fault, excerpt=excerpt(repr(record.data)[: 2 * EXCERPT]))
+    return record
 
 
 def unheeded(rows: Iterable[QARow | RejectedRow], settings: Mapping[str, Any]) -> list[str]:
@@ -73,12 +95,11 @@ def _within_limits(row: QARow | RejectedRow) -> QARow | RejectedRow:
     """The row, rejected where it is more than a request for a single ladder may be."""
     if isinstance(row, RejectedRow):
         return row
-    reason = ""
-    if len(row.question) > LONGEST or any(len(answer) > LONGEST for answer in row.answers[:MOST_ANSWERS]):
-        reason = f"question or answer has more than {LONGEST:,} characters"
-    elif len(row.answers) > MOST_ANSWERS:
-        reason = f"{len(row.answers):,} answers; {MOST_ANSWERS} are allowed"
-    return RejectedRow(source=row.source, reason=reason, excerpt=row.question[:160]) if reason else row
+    try:
+        check_question(row)
+    except RowError as error:
+        return RejectedRow(source=row.source, reason=str(error), excerpt=row.question[:EXCERPT])
+    return row
 
 
 LADDER_SETTINGS = {"language", "linker", "phrase", "unproven"}
@@ -86,11 +107,14 @@ AGGREGATE_SETTINGS = frozenset({"method", "support", "weigh", "counting", "absta
 
 
 def read_samples(data: Mapping[str, Any]) -> SampleRow:
-    """A question with responses. Raises RowError."""
+    """A question with responses. Raises RowError, and Problem for more than is read of them."""
     try:
-        return sample_row(Record(source="the request", data={**data, "id": data.get("id") or "1"}))
+        row = sample_row(Record(source="the request", data={**data, "id": data.get("id") or "1"}))
     except FieldError as error:
         raise RowError(str(error)) from error
+    check_question(row)
+    check_text(row.samples, "samples")
+    return row
 
 
 def aggregate(holding: Holding, row: SampleRow, asked: Any) -> dict[str, Any]:
@@ -106,14 +130,6 @@ def aggregate(holding: Holding, row: SampleRow, asked: Any) -> dict[str, Any]:
     check_language(holding, asked.language)
     ((_, decision),) = holding.aggregator(asked.language, asked.linker).decide([row], method)
     return prediction_row(row, decision, method=asked.method)
-
-
-def check_count(rows: int, most: int) -> None:
-    """Raise Problem for more rows than one request may have."""
-    if rows > most:
-        raise Problem(
-            413, "too-many-rows", f"more than {most:,} rows; send them in several requests", more={"most": most}
-        )
 
 
 def check_language(holding: Holding, language: str) -> None:
@@ -282,30 +298,34 @@ def scores(request: Any, chosen: Matcher, *, most: int, judged: int) -> dict[str
     `judged` bounds what a judge is asked about. The signature's hash is that of a file as `granola tiers` writes it,
     with these rows as its lines. Raises as `granola.scoring.score`, NeedsReplies for a judge's, and Problem.
     """
-    check_count(max(len(request.rows), len(request.predictions)), most)
+    check_rows(max(len(request.rows), len(request.predictions)), most)
     rows: list[TieredRow] = []
     rejected: list[RejectedRow] = []
     seen: dict[str, int] = {}
+    lengths: dict[str, list[int]] = {}  # of each row's names
     for number, data in enumerate(request.rows, 1):
         try:
             if not isinstance(data, dict):
                 raise RowError("no JSON object")
             row = TieredRow.from_json({"id": f"row-{number}", **data})
-            _check_size(row)
+            names = lengths_of(row)
             if row.id in seen:
                 raise RowError(f"id {row.id!r} stands already at rows[{seen[row.id]}]")
         except RowError as error:
             rejected.append(RejectedRow(source=f"rows[{number}]", reason=str(error), excerpt=repr(data)[:160]))
             continue
         seen[row.id] = number
+        lengths[row.id] = names
         rows.append(row)
     if not rows:
         raise PredictionError(f"no tiered row; {rejected[0].source}: {rejected[0].reason}")
     given = predictions_of(
         [_prediction_record(number, data) for number, data in enumerate(request.predictions, 1)], "predictions"
     )
+    said = given.predictions
+    check_compared(([len(said[key].text)], names) for key, names in lengths.items() if key in said)
+    check_resampled(request.resamples, len({row.relation for row in rows}), len(rows))
     if isinstance(chosen, JudgeMatcher):
-        said = given.predictions
         judge_ahead(chosen, [(row, said[row.id].text) for row in rows if row.id in said], most=judged)
     report = score(
         rows,
@@ -325,15 +345,6 @@ def scores(request: Any, chosen: Matcher, *, most: int, judged: int) -> dict[str
         "items": [item.to_json() for item in report.items],
         "rejected": [row.to_json() for row in (*rejected, *given.rejected)],
     }
-
-
-def _check_size(row: TieredRow) -> None:
-    """Raise RowError for a tiered row that would take too long to hold predictions against."""
-    names = names_of(row)
-    if len(names) > MOST_LEVELS or any(len(level) > MOST_NAMES for level in names):
-        raise RowError(f"more than {MOST_LEVELS} levels, or {MOST_NAMES:,} names in one")
-    if any(len(name) > LONGEST for level in names for name in level):
-        raise RowError(f"a name of more than {LONGEST:,} characters")
 
 
 def _prediction_record(number: int, data: object) -> Record | RejectedRow:

@@ -24,9 +24,9 @@ def level(number: int) -> Outcome:
     return Outcome(level=number)
 
 
-# Ten items: three at level 1, one of them by an alias of the gold answer, two at level 2, one at level 3, two wrong, two
-# abstained. Four ladders have bits: one of level 1, that of level 3 (half of the answer's bits are left there), one of the
-# wrong answers, one of the abstentions.
+# Ten items: three at level 1, one of them by an alias of the gold answer, two at level 2, one at level 3, two wrong,
+# two abstained. Four ladders have bits: one of level 1, that of level 3 (half of the answer's bits are left there), one
+# of the wrong answers, one of the abstentions.
 FULL, HALF = Outcome(level=1, bits=12.0, share=1.0), Outcome(level=3, bits=4.0, share=0.5)
 MISSED, DECLINED = replace(WRONG, bits=0.0, share=0.0), replace(IDK, bits=0.0, share=0.0)
 BY_ALIAS = Outcome(level=1, gold=False)

@@ -56,19 +56,20 @@ run(Settings(**settings), sock, workers=1, ready=lambda: print(told, file=sys.st
 def serving(snapshot: Path | str, *options: str, token: str | None = None) -> Iterator[Running]:
     """`granola serve` on a snapshot, until the block ends."""
     arguments = ["serve", "--snapshot", str(snapshot), "--port", "0", *options]
-    with _started([_COMMAND, *arguments], snapshot, token) as running:
+    with started([_COMMAND, *arguments], snapshot, token) as running:
         yield running
 
 
 @contextmanager
 def limited(snapshot: Path, **limits: float | str) -> Iterator[Running]:
     """A service with limits that the command line has no options for."""
-    with _started([_LIMITED, json.dumps({"snapshot": str(snapshot), **limits})], snapshot, None) as running:
+    with started([_LIMITED, json.dumps({"snapshot": str(snapshot), **limits})], snapshot, None) as running:
         yield running
 
 
 @contextmanager
-def _started(arguments: list[str], snapshot: Path | str, token: str | None) -> Iterator[Running]:
+def started(arguments: list[str], snapshot: Path | str, token: str | None = None) -> Iterator[Running]:
+    """A service that Python starts with these arguments of `-c`, until the block ends."""
     environment = {key: value for key, value in os.environ.items() if key != "GRANOLA_TOKEN"}
     if token is not None:
         environment["GRANOLA_TOKEN"] = token

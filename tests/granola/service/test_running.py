@@ -130,14 +130,14 @@ def test_stopping_finishes_what_was_begun(demo_snapshot: Path) -> None:
 
 def test_a_worker_that_dies_is_replaced_and_all_end_with_their_parent(demo_snapshot: Path) -> None:
     with serving(demo_snapshot, "--workers", "2") as service:
-        (first, second) = _children(service.process.pid)
+        (first, second) = children(service.process.pid)
         assert all(is_well(service) for _ in range(20))  # each on a connection of its own, so by both
         metrics = requests.get(f"{service.address}/v1/metrics", timeout=10).text
         assert 'granola_requests_total{method="POST",route="/v1/ladder",status="200"} 20.0' in metrics
         assert 'granola_ladders_total{outcome="whole"} 20.0' in metrics
         os.kill(first, signal.SIGKILL)
         until = time.monotonic() + 20
-        while len(now := set(_children(service.process.pid)) - {first}) < 2:
+        while len(now := set(children(service.process.pid)) - {first}) < 2:
             assert time.monotonic() < until
             with suppress(requests.ConnectionError):  # what the dead one had accepted goes with it
                 assert is_well(service)
@@ -149,7 +149,8 @@ def test_a_worker_that_dies_is_replaced_and_all_end_with_their_parent(demo_snaps
             time.sleep(0.01)
 
 
-def _children(pid: int) -> list[int]:
+def children(pid: int) -> list[int]:
+    """The ids of a process's children."""
     listed = Path(f"/proc/{pid}/task/{pid}/children")
     if not listed.exists():
         pytest.skip("no /proc that tells children")
