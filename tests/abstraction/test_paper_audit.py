@@ -24,7 +24,8 @@ STORE = store_of(
 )
 
 
-# Correctness (three names of one person: `alias` is another name of the answer), informativeness, and granularity (the third is finer than the second).
+# Correctness (three names of one person: `alias` is another name of the answer), informativeness, and granularity (the
+# third is finer than the second).
 @pytest.mark.parametrize(
     ("question", "relation", "qid", "answers", "verdicts"),
     [
