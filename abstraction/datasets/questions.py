@@ -145,7 +145,7 @@ class EntityQuestions:
                     yield row
 
     def _is_numbered(self) -> bool:
-        return relations_in(self.folder).keys() >= set(GRANOLA_EQ_RELATIONS)
+        return relations_in(self.folder).keys() >= set(GRANOLA_EQ_RELATIONS[:-1])  # the last has the last numbers
 
     def _read_files(self) -> list[tuple[str, Path]]:
         read = {*self.relations, *(GRANOLA_EQ_RELATIONS if self._is_numbered() else ())}

@@ -158,6 +158,8 @@ def _fingerprint(plan: Plan, prompts: Mapping[str, Prompt]) -> dict[str, Any]:
         name: sha256_of(word.removeprefix("replay:")) if word.startswith("replay:") else word.partition("?")[0]
         for name, word in plan.models.items()
     }
+    if plan.aggregator is not None and plan.aggregator.startswith("replay:"):
+        told["aggregator"] = sha256_of(plan.aggregator.removeprefix("replay:"))
     if plan.snapshot is not None:
         with closing(open_store(plan.snapshot)) as store:
             told["snapshot"] = store.manifest()["snapshot_id"]

@@ -16,7 +16,7 @@ class F1Matcher:
     """A level matches when the token-F1 with one of its names is above `tau`, in [0, 1); the finest level wins.
 
     "Exceeds" is the paper's word; it states no threshold. One of its matches has a token-F1 of 0.40 (Table 9), so its
-    own was below; of the thresholds below, 0.3 agrees best with people (docs/scoring.md).
+    own was below; with 0.3 the rows of that table are right.
 
     Sound for answers of up to about three words; with longer ones the threshold says little. `language` is that in
     which abstentions are recognised, beside English.

@@ -33,6 +33,8 @@ BOTH = ("selective_standard_accuracy", "selective_accuracy")  # over the same it
 
 def gap(study: Study, figure: Figure) -> bool:
     """A point a system: standard accuracy along, GRANOLA accuracy up, with both intervals and lines of equal gaps."""
+    if all(math.isnan(report.overall.estimates[BOTH[0]].value) for report in study.reports):
+        return False
     figure.set_size_inches(WIDTH, WIDTH)
     axes = figure.add_subplot()
     for index, report in enumerate(study.reports):
@@ -114,12 +116,12 @@ def _brief(figure: str) -> str:
 
 def tradeoff(study: Study, figure: Figure) -> bool:
     """Selective GRANOLA accuracy against informativeness over all answers, with intervals."""
-    if all(math.isnan(report.overall.estimates["informativeness"].value) for report in study.reports):
+    if all(math.isnan(report.overall.estimates["selective_accuracy"].value) for report in study.reports):
         return False
     axes = figure.add_subplot()
     for index, report in enumerate(study.reports):
         accuracy, told = (report.overall.estimates[k] for k in ("selective_accuracy", "informativeness"))
-        if math.isnan(told.value):
+        if math.isnan(accuracy.value):
             continue
         spread = [
             [[told.value - told.interval.low], [told.interval.high - told.value]],
