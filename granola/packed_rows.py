@@ -25,8 +25,8 @@ class PackedRows(Sequence[TieredRow]):
 
     def append(self, row: TieredRow) -> None:
         """Put a row behind the others."""
-        self.ids.append(row.id)
         self._packed.append(row)
+        self.ids.append(row.id)  # only where the row could be packed
 
     def __len__(self) -> int:
         return len(self.ids)

@@ -286,7 +286,7 @@ def test_score(run: Run, scored: tuple[Path, Path], tmp_path: Path, inject: Inje
     assert [one["status"] for one in items if one["id"] == BAD] == ["unscored"]
 
 
-@pytest.mark.parametrize("where", ["granola.tiered_file:_content", "granola.predictions:_prediction"])
+@pytest.mark.parametrize("where", ["granola.packed_rows:_plain", "granola.predictions:_prediction"])
 def test_reading_what_is_scored(run: Run, scored: tuple[Path, Path], inject: Injection, where: str) -> None:
     if where.endswith("_prediction"):
         inject.into(where, lambda record: record.data["id"])
