@@ -101,7 +101,7 @@ def subject_of(data: Mapping[str, Any]) -> tuple[str | None, str | None]:
     text = value.get("text")
     if text is not None and not isinstance(text, str):
         raise FieldError(f"question_entity's text {text!r} is no text")
-    return (text or None), qid_of(value, "question_entity") or qid
+    return (text if text and text.strip() else None), qid_of(value, "question_entity") or qid
 
 
 def other_fields(entity: object) -> dict[str, Any]:
@@ -191,8 +191,20 @@ def join_cell(texts: tuple[str, ...] | list[str]) -> str:
 
 
 def parsed(text: str) -> Any:
-    """The JSON value of a text, or the text itself where it is none."""
+    """The JSON value of a text, or the text itself where it is none. Raises FieldError for half a surrogate pair."""
     try:
-        return json.loads(text)
-    except ValueError:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
         return text
+    if "\\ud" in text.lower() and not is_unicode(value):
+        raise FieldError("half of a surrogate pair")
+    return value
+
+
+def is_unicode(value: object) -> bool:
+    """Whether a JSON value can be written as UTF-8: no text in it has half of a surrogate pair."""
+    try:
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
