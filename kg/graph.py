@@ -17,6 +17,7 @@ HISTORICAL_CLASSES = frozenset({"Q3024240", "Q19953632"})  # historical country,
 SETTLEMENT = "Q486972"
 DISSOLVED = "P576"
 CLASS_DEPTH = 12
+MOST_LETTERS = 4_000_000  # characters of all names whose entities are kept
 
 
 class Graph:
@@ -42,6 +43,7 @@ class Graph:
         self._entities: dict[str, Entity | None] = {}
         self._superclasses: dict[str, frozenset[str]] = {}
         self._found: dict[str, tuple[NameMatch, ...]] = {}
+        self._letters = 0  # of its keys
         self._sizes: dict[str, int] = {}
         self._current: dict[tuple[str, str], list[Statement]] = {}
         self._targets: dict[tuple[str, str], tuple[str, ...]] = {}  # of what is in `_current`
@@ -99,8 +101,10 @@ class Graph:
         wanted = {normalise(t): t for t in texts if normalise(t) not in self._found}
         if not wanted:
             return
-        if len(self._found) > self._capacity:
+        if len(self._found) > self._capacity or self._letters > MOST_LETTERS:
             self._found.clear()
+            self._letters = 0
+        self._letters += sum(map(len, wanted))
         got = self.store.find(list(wanted.values()), languages=self._languages)
         for key, text in wanted.items():
             self._found[key] = tuple(got.get(text, ()))

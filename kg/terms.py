@@ -7,6 +7,9 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
+KEPT = 1 << 18  # names whose normal forms are kept
+LONGEST_KEPT = 200  # characters of such a name
+
 _SPACE = re.compile(r"\s+")
 
 # Wikibase's own variants and explicit fallbacks for the languages most asked for; `mul` and `en`
@@ -25,12 +28,31 @@ FALLBACKS: Mapping[str, tuple[str, ...]] = {
 }
 
 
-@lru_cache(maxsize=1 << 18)
 def normalise(name: str) -> str:
     """The form under which names are equal: NFKC, quotes and dashes folded, casefold, single spaces.
 
     Invisible and control characters do not count. Normalising twice is the same as once.
     """
+    return _kept[name]
+
+
+class _Kept(dict[str, str]):
+    """Normal forms by name. Nothing is kept of a long text, so that texts of any size cannot fill the memory."""
+
+    def __missing__(self, name: str) -> str:
+        found = normalise_anew(name)
+        if len(name) <= LONGEST_KEPT:
+            if len(self) >= KEPT:
+                self.clear()
+            self[name] = found
+        return found
+
+
+_kept = _Kept()
+
+
+def normalise_anew(name: str) -> str:
+    """As `normalise`, and nothing is kept: for names that come by once."""
     if name.isascii() and name.isprintable():
         return " ".join(name.replace("`", "'").casefold().split())
     # NFKC makes a lone acute accent a space, and case folding undoes NFKC: fold first, compose last.

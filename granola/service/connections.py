@@ -11,6 +11,7 @@ from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from granola.service.headers import ALWAYS, NOTHING_RUNS
 from granola.service.metrics import Metrics
 from granola.service.problems import MEDIA_TYPE, Problem, overloaded
 from granola.service.settings import Settings
@@ -145,6 +146,7 @@ class Connection(HttpToolsProtocol):
             headers = {"Content-Type": MEDIA_TYPE, "Content-Length": len(body), "Connection": "close"}
             title = problem.to_json()["title"]
             fields = [f"{name}: {value}" for name, value in {**headers, **problem.headers()}.items()]
+            fields += [f"{name.decode()}: {value.decode()}" for name, value in (*ALWAYS, NOTHING_RUNS)]
             self.transport.write("\r\n".join([f"HTTP/1.1 {problem.status} {title}", *fields, "", ""]).encode() + body)
         self.transport.close()
 

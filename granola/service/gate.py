@@ -14,10 +14,10 @@ import time
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from typing import Any
 
-from granola import __version__
 from granola.service import problem_page
 from granola.service.desk import Desk
 from granola.service.guard import Guard
+from granola.service.headers import ALWAYS, NOTHING_RUNS, POLICY
 from granola.service.lane import LARGE, SMALL, Lane
 from granola.service.metrics import Metrics
 from granola.service.problems import (
@@ -42,11 +42,6 @@ LINGER_SECONDS = 2.0
 WORKING = frozenset({"/v1/ladder", "/v1/link", "/v1/aggregate"})
 SNAPSHOT_HEADER = "granola-snapshot"
 _SNAPSHOT = SNAPSHOT_HEADER.encode()
-_ALWAYS = (
-    (b"granola-version", __version__.encode()),
-    (b"x-content-type-options", b"nosniff"),
-    (b"referrer-policy", b"no-referrer"),
-)
 log = logging.getLogger("granola.service")
 
 
@@ -170,7 +165,8 @@ class Gate:
         body = problem_page.page(problem) if in_words else problem.body()
         media_type = problem_page.MEDIA_TYPE if in_words else MEDIA_TYPE
         closing = [(b"connection", b"close")] if problem.status in (408, 413) else []
-        headers = _encoded(problem, body, *closing, media_type=media_type)
+        policy = [(POLICY, problem_page.POLICY.encode())] if in_words else []
+        headers = _encoded(problem, body, *closing, *policy, media_type=media_type)
         await answer({"type": "http.response.start", "status": problem.status, "headers": headers})
         await answer({"type": "http.response.body", "body": body, "more_body": bool(closing)})
         if closing:
@@ -190,7 +186,7 @@ class _Refusal:
 
     def __init__(self, problem: Problem, metrics: Metrics) -> None:
         self._body = problem.body()
-        headers = _encoded(problem, self._body, *_ALWAYS)
+        headers = _encoded(problem, self._body, *ALWAYS, NOTHING_RUNS)
         self._start = {"type": "http.response.start", "status": problem.status, "headers": headers}
         self._counter = metrics.refused.labels(problem.code)
 
@@ -211,8 +207,11 @@ class _Answer:
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self.status = message["status"]
-            headers = [*message["headers"], *_ALWAYS]
-            if self._desk.is_open and not any(name == _SNAPSHOT for name, _ in headers):
+            headers = [*message["headers"], *ALWAYS]
+            own = {name for name, _ in headers}
+            if POLICY not in own:
+                headers.append(NOTHING_RUNS)
+            if self._desk.is_open and _SNAPSHOT not in own:
                 headers.append((_SNAPSHOT, self._desk.snapshot_id.encode()))
             message = {**message, "headers": headers}
         await self._send(message)

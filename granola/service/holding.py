@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -22,12 +22,13 @@ from kg.store.sqlite import SQLiteStore
 from kg.terms import fallback_chain
 
 LANGUAGES_KEPT = 4
-ENTITIES_KEPT = 200_000
+ENTITIES_KEPT = 200_000  # of all languages
+SENT_KEPT = 10_000_000  # characters of questions after which what was concluded of them is dropped
+SENT_AT_LEAST = 100  # characters that a question counts for
 PHRASERS_KEPT = 2
 TERMS_LOOKED_AT = 1_000_000  # of a snapshot with more it is not known in which languages none is
 ANSWERS_KEPT = 1_000
 _ENGLISH = ("en", "en-gb", "en-ca", "en-us")
-AGGREGATIONS_KEPT = 20_000  # questions after which what was kept of them is dropped
 MIRROR_PATIENCE = 2.0  # seconds that a request waits for a Neo4j server that is away
 
 
@@ -130,17 +131,19 @@ class Holding:
         self._vocabularies: dict[str, Vocabulary] = {}
         self._spoken: dict[str, bool] = {}
         self._aggregator: tuple[tuple[str, str], LadderMaker, Aggregator] | None = None
-        self._aggregated = 0
+        self._sent = 0
         self._phrasers: OrderedDict[tuple[str, str, str], ModelPhraser] = OrderedDict()
 
     def maker(self, language: str | None = None, linker: str = "question") -> LadderMaker:
         """The maker for a language and a linker.
 
-        The first language's is kept, and of others those asked for last; none is kept that has grown too large.
+        The first language's is kept, and of others those asked for last; none where all have read too much together.
         """
         key = (language or self.language, linker)
+        if sum(one.graph.held for one in self._makers.values()) > ENTITIES_KEPT:
+            self._makers.clear()
         maker = self._makers.pop(key, None)
-        if maker is None or maker.graph.held > ENTITIES_KEPT:
+        if maker is None:
             with self._unhurried():
                 maker = LadderMaker(self.store, language=key[0], linker=linker, vocabulary=self._vocabulary(key[0]))
             self._vocabularies[_reading(key[0])] = maker.vocabulary
@@ -187,13 +190,23 @@ class Holding:
         return phraser
 
     def aggregator(self, language: str, linker: str) -> Aggregator:
-        """What makes one answer of several; the last one is kept, for a while."""
+        """What makes one answer of several; the last one is kept."""
         kept, key, maker = self._aggregator, (language, linker), self.maker(language, linker)
-        if kept is None or kept[:2] != (key, maker) or self._aggregated >= AGGREGATIONS_KEPT:
-            kept, self._aggregated = (key, maker, Aggregator(self.store, language=language, maker=maker)), 0
+        if kept is None or kept[:2] != (key, maker):
+            kept = (key, maker, Aggregator(self.store, language=language, maker=maker))
         self._aggregator = kept
-        self._aggregated += 1
         return kept[2]
+
+    def hear(self, texts: Iterable[str]) -> None:
+        """Take in what a question and its answers say, which is about to be worked on.
+
+        Makers keep what they conclude, under the texts that it is of. They are bounded in how many, not in how long:
+        where much was sent, that is dropped, and what was read of the snapshot stays.
+        """
+        self._sent += max(SENT_AT_LEAST, sum(map(len, texts)))
+        if self._sent > SENT_KEPT:
+            self._sent = 0
+            self.interrupted()
 
     def begin(self, until: float) -> None:
         """A piece of work begins that may read until then."""

@@ -94,7 +94,7 @@ async def _found(service: Service, wanted: LadderRequest) -> Done[page.Found]:
     row = work.read_question(wanted.model_dump(exclude_unset=True, exclude=work.LADDER_SETTINGS))
     if wanted.phrase is None:
         return await service.desk.run(
-            lambda holding: page.find(holding, holding.maker(wanted.language).make(row), wanted.language)
+            lambda holding: page.find(holding, work.made(holding, row, language=wanted.language), wanted.language)
         )
     phrasing = phrasing_of(service, wanted)
     async with service.desk.lease(counted=False) as lease:

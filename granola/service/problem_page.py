@@ -10,6 +10,7 @@ from markupsafe import escape
 from granola.service.problems import Problem
 
 MEDIA_TYPE = "text/html; charset=utf-8"
+POLICY = "default-src 'none'; img-src data:; frame-ancestors 'none'"
 _PAGE = (
     '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
     '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; img-src data:">\n'

@@ -70,9 +70,8 @@ class Service:
         """The answer that is a problem, `in_words` for a browser."""
         self.metrics.refused.labels(problem.code).inc()
         if in_words:
-            return Response(
-                problem_page.page(problem), problem.status, problem.headers(), media_type=problem_page.MEDIA_TYPE
-            )
+            headers = {**problem.headers(), "Content-Security-Policy": problem_page.POLICY}
+            return Response(problem_page.page(problem), problem.status, headers, media_type=problem_page.MEDIA_TYPE)
         return Response(problem.body(), problem.status, problem.headers(), media_type=MEDIA_TYPE)
 
     def failed(self, error: Exception) -> Response:

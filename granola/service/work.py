@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from abstraction.errors import RowError
@@ -128,6 +129,7 @@ def aggregate(holding: Holding, row: SampleRow, asked: Any) -> dict[str, Any]:
     else:
         method = SelfConsistency(counting=Counting(asked.counting), abstaining=abstaining)
     check_language(holding, asked.language)
+    holding.hear((row.question, row.subject_text or "", *row.samples))
     ((_, decision),) = holding.aggregator(asked.language, asked.linker).decide([row], method)
     return prediction_row(row, decision, method=asked.method)
 
@@ -152,7 +154,18 @@ def check_answer_language(code: str) -> None:
 def ladder(holding: Holding, row: QARow, *, language: str, linker: str) -> TieredRow:
     """The tiered row of a question. Raises Problem for a language that there is nothing in."""
     check_language(holding, language)
+    return made(holding, row, language=language, linker=linker)
+
+
+def made(holding: Holding, row: QARow, *, language: str, linker: str = "question") -> TieredRow:
+    """The same in any language; where there is nothing in it, tiers are told in another."""
+    holding.hear(said_in(row))
     return holding.maker(language, linker).make(row)
+
+
+def said_in(row: QARow) -> Iterator[str]:
+    """The texts of a question that are looked into."""
+    return chain((row.question, row.subject_text or "", row.answer_description or ""), row.answers)
 
 
 def line_of(record: Mapping[str, Any], *, first: bool = False) -> bytes:
@@ -223,6 +236,8 @@ class Batch:
         rows: list[TieredRow | RejectedRow] = []
         while not self.is_done and len(rows) < self._together:
             row = self._rows[self._at]
+            if isinstance(row, QARow):
+                holding.hear(said_in(row))
             rows.append(row if isinstance(row, RejectedRow) else next(self._made))
             self._at += 1
             if time.monotonic() > until:

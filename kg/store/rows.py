@@ -28,7 +28,7 @@ from kg.model import (
     Value,
 )
 from kg.store import schema
-from kg.terms import normalise
+from kg.terms import normalise_anew
 
 StatementRow = tuple[int, int, int, int, int, int | str | None, str | None, bytes | str, int | str | None]
 TermRow = tuple[int, str, int, int, str]
@@ -82,7 +82,7 @@ def term_rows(entity: Entity, number: int) -> Iterator[TermRow]:
 def name_row(text: str, language: str, kind: int, number: int, ordinal: int) -> tuple[NameRow, ...]:
     """The row by which a label or alias is found, or none where nothing of it remains to compare."""
     # Names seldom repeat, so the cache of `normalise` would only take memory.
-    key = normalise.__wrapped__(text)
+    key = normalise_anew(text)
     return ((key, language, kind, number, ordinal),) if key else ()
 
 

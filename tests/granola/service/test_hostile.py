@@ -1,0 +1,196 @@
+"""What is sent by whoever means harm: no text fails, no small body takes long, all answers have the same headers."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+import requests
+
+from granola import __version__
+from granola.service import limits
+from granola.service.problems import Problem
+from tests.granola.service.conftest import Running
+from tests.granola.service.test_limits import OBAMA, is_well, limited, received, sent
+
+ROW = {
+    "id": "1", "question": "Where was Barack Obama born?", "answer": ["Honolulu"], "relation": "P19", "language": "en",
+    "question_entity": {"text": "Barack Obama", "qid": "Q76"}, "links": [{"qid": "Q18094", "rivals": ["Q1"]}],
+    "levels": [{"tiers": [{"text": "Honolulu", "aliases": ["HNL"], "bits": 3.0, "evidence": [
+        {"kind": "statement", "subject": "Q76", "property": "P19", "value": "Q18094", "labels": {"Q76": "x"}}]}]}],
+    "note": {"a": ["b"]},
+}  # fmt: skip
+QUESTION = {
+    "question": ROW["question"], "answer": "Honolulu", "relation": "P19", "answer_qid": "Q18094", "id": "1",
+    "question_entity": {"text": "Barack Obama", "qid": "Q76"}, "question_entity_qid": "Q76", "note": {"a": ["b"]},
+    "answer_entity_description": "city", "granola_answer_1": "x", "language": "en", "linker": "question",
+}  # fmt: skip
+BODIES: dict[str, Any] = {
+    "/v1/ladder": QUESTION,
+    "/v1/link": QUESTION,
+    "/v1/ladders": [QUESTION],
+    "/v1/aggregate": {"question": ROW["question"], "samples": ["Honolulu", "Hilo"], "relation": "P19", "id": "1",
+                      "question_entity": {"text": "Barack Obama"}, "method": "drag-graph", "support": 1.0, "note": "x",
+                      "counting": "text", "language": "en", "linker": "question"},
+    "/v1/match": {"predictions": ["Honolulu"], "row": ROW, "matcher": "rules", "lambda": 0.5, "language": "en"},
+    "/v1/match?": {"predictions": ["x"], "levels": [["Honolulu"], ["Hawaii"]], "question": "Where?", "tau": 0.5,
+                   "matcher": "f1"},
+    "/v1/score": {"rows": [ROW], "predictions": [{"id": "1", "prediction": "Honolulu", "samples": ["a"], "x": 1}],
+                  "system": "s", "resamples": 10, "snapshot": "abc", "prompts": "deadbeef"},
+}  # fmt: skip
+TEXTS = (
+    rb'"\ud800"', rb'"a\uDFFFb"', b'"\xed\xa0\x80"', b'"\xff"', b'"\xc0\x80"', rb'"\u0000"', b'" "', b'"( )"', b'","',
+    b"1" * 30, b"1" * 5_000, b"1e999", b"NaN", b"[" * 300 + b"]" * 300, rb'{"\ud800": 1}',
+    rb'"{\"text\": \"\\ud800\"}"', rb'"[{\"tiers\": [{\"text\": \"\\ud800\"}]}]"',  # texts that are read as JSON
+    b'"{' + rb'\"a\": [' * 400 + b"]" * 400 + b'}"',
+)  # fmt: skip
+
+
+def places(value: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    yield at
+    for key in value if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ():
+        yield from places(value[key], (*at, key))
+
+
+def with_mark(value: Any, at: tuple[Any, ...]) -> Any:
+    if not at:
+        return "@mark@"
+    out = dict(value) if isinstance(value, dict) else list(value)
+    out[at[0]] = with_mark(value[at[0]], at[1:])
+    return out
+
+
+@pytest.mark.parametrize("path", BODIES)
+def test_no_text_in_any_field_makes_a_request_fail(service: Running, path: str) -> None:
+    body, wrong = BODIES[path], []
+    with requests.Session() as session:
+        for at in places(body):
+            marked = json.dumps(with_mark(body, at)).encode()
+            for text in TEXTS:
+                headers = {"Content-Type": "application/json"}
+                data = marked.replace(b'"@mark@"', text)
+                got = session.post(service.address + path, data=data, headers=headers, timeout=30)
+                if got.status_code not in (200, 400, 413, 422) or "internal" in got.text:
+                    wrong.append((at, text[:20], got.status_code, got.text[:100]))
+                if text in TEXTS[:5] and path != "/v1/ladders":
+                    assert (got.status_code, got.json()["code"]) == (400, "json"), (at, text)
+    assert not wrong
+    assert "Traceback" not in service.log.read_text()
+
+
+@pytest.mark.parametrize("path", BODIES)
+def test_other_encodings_than_utf_8_are_refused(service: Running, path: str) -> None:
+    for encoding in ("utf-16", "utf-16-be", "utf-32", "utf-8-sig"):
+        data = json.dumps(BODIES[path]).encode(encoding)
+        headers = {"Content-Type": "application/json"}
+        got = requests.post(service.address + path, data=data, headers=headers, timeout=30)
+        if encoding == "utf-8-sig":
+            assert got.status_code == 200
+        elif path == "/v1/ladders":  # whose lines are read one by one
+            assert all("rejected" in line for line in got.text.splitlines())
+        else:
+            assert (got.status_code, got.json()["code"]) == (400, "json")
+
+
+@pytest.mark.parametrize("text", ["%ED%A0%80", "%FF", "%00", "%ED%A0%80" * 100, "\\ud800"])
+def test_no_text_in_an_address_makes_a_request_fail(service: Running, text: str) -> None:
+    paths = ("/", "/v1/", "/v1/entity/", "/v1/search?name=", "/v1/search?name=x&language=", "/v1/entity/Q76?language=",
+             "/v1/ladders?language=", "/v1/ladders?relation=", "/v1/ladders?", "/?question=x&answer=", "/?question=",
+             "/?question=x&answer=y&predictions=", "/?question=x&answer=y&language=", "/?question=x&answer=y&subject=",
+             "/?question=x&answer=y&relation=", "/?question=x&answer=y&answer_qid=")  # fmt: skip
+    for path in paths:
+        for method in ("GET", "HEAD", "POST"):
+            got = requests.request(method, service.address + path + text, json=OBAMA, timeout=30)
+            assert got.status_code < 500, (method, path)
+
+
+NAMES = [f"Barack Obama {number}" for number in range(1_000)]
+LONG = "s" * 30_000
+HEAVY: dict[str, tuple[str, Any, tuple[int, str]]] = {
+    "names of a row": ("/v1/match", {"predictions": ["x"], "row": {**ROW, "answer": [LONG], "levels": [
+        {"tiers": [{"text": LONG}]}]}}, (422, "row")),
+    "question of a row": ("/v1/match", {"predictions": ["x"], "row": {**ROW, "question": LONG}}, (422, "row")),
+    "levels of a row": ("/v1/match", {"predictions": ["x"], "row": {**ROW, "levels": 21 * ROW["levels"]}},
+                        (422, "row")),
+    "predictions x names": ("/v1/match", {"predictions": NAMES, "levels": [NAMES]}, (413, limits.CODE)),
+    "predictions x names of a row": ("/v1/match", {"predictions": NAMES, "row": {**ROW, "levels": [
+        {"tiers": [{"text": "x", "aliases": NAMES[2:]}]}]}}, (413, limits.CODE)),
+    "resamples x relations": ("/v1/score", {"resamples": 10_000, "rows": [
+        {"id": str(n), "question": "?", "answer": ["x"], "levels": [["x"]], "relation": f"P{n + 1}",
+         "granola_answer_1": "x"} for n in range(400)],
+        "predictions": [{"id": str(n), "prediction": "x"} for n in range(400)]}, (413, limits.CODE)),
+    "answers of a batch": ("/v1/ladders", [{"question": "?", "answer": ["London"] * 100} for _ in range(60)],
+                           (413, limits.CODE)),
+    "answers": ("/v1/ladder", {"question": "?", "answer": ["x" * 4_000] * 60}, (413, limits.CODE)),
+    "answers by another name": ("/v1/ladder", {"question": "?", "possible_answers": ["x"] * 101}, (422, "row")),
+    "samples": ("/v1/aggregate", {"question": "?", "samples": ["x" * 4_000] * 60}, (413, limits.CODE)),
+    "subject": ("/v1/ladder", {**OBAMA, "question_entity": "x" * 4_001}, (422, "request")),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", HEAVY)
+def test_sizes_and_their_products_are_bounded_before_work_begins(service: Running, what: str) -> None:
+    path, body, (status, code) = HEAVY[what]
+    began = time.monotonic()
+    got = requests.post(service.address + path, json=body, timeout=30)
+    assert (got.status_code, got.json()["code"]) == (status, code), got.text[:300]
+    assert time.monotonic() - began < 2
+    if code == limits.CODE:
+        assert got.json()["given"] > got.json()["most"]
+        assert f"{got.json()['most']:,}" in got.json()["detail"]
+
+
+def test_what_may_be_compared_grows_with_what_is_sent() -> None:
+    limits.check_compared([([13] * 170, [16] * 170)])
+    with pytest.raises(Problem, match="fewer predictions at a time"):
+        limits.check_compared([([13] * 180, [16] * 180)])
+    limits.check_compared(([200], [20] * 30) for _ in range(2_000))  # a large file
+    limits.check_resampled(1_000, 30, 100)
+    limits.check_resampled(1_000, 400, 10_000)
+    for drawn in ((10_000, 7, 10), (10_000, 51, 10_000)):
+        with pytest.raises(Problem, match="set resamples lower"):
+            limits.check_resampled(*drawn)
+    limits.check_answers(1_000, 0)
+    with pytest.raises(Problem, match="send several requests"):
+        limits.check_answers(1_001, 1 << 12)
+
+
+def test_predictions_on_the_page_have_the_bound_too(service: Running) -> None:
+    said = "\n".join("Barack Obama" for _ in range(100))
+    got = requests.get(service.address, params={**OBAMA, "predictions": said}, timeout=30)
+    assert got.status_code == 200
+    assert is_well(service)
+
+
+HEADERS = {"granola-version": __version__, "x-content-type-options": "nosniff", "referrer-policy": "no-referrer"}
+
+
+def test_every_answer_has_the_same_headers(demo_snapshot: Path) -> None:
+    with limited(demo_snapshot, body=1_000, head_bytes=2_000, head_seconds=0.4) as service:
+        browser = {"Accept": "text/html"}
+        asked: list[tuple[str, str, dict[str, str], bytes]] = [
+            ("GET", "/", {}, b""), ("GET", "/nowhere", browser, b""), ("GET", "/nowhere", {}, b""),
+            ("POST", "/", browser, b""), ("GET", "/v1/nowhere", {}, b""), ("GET", "/page.css", {}, b""),
+            ("GET", "/?question=&answer=", {}, b""), ("GET", "/v1/snapshot", {"If-None-Match": "*"}, b""),
+            ("POST", "/v1/ladder", {}, b"{"), ("POST", "/v1/ladder", {}, b"x" * 2_000),
+            ("GET", "/v1/health/live", {}, b""), ("GET", "/", {"Host": "127.0.0.1"}, b""),
+        ]  # fmt: skip
+        answers = []
+        for method, path, headers, data in asked:
+            got = requests.request(
+                method, service.address + path, headers=headers, data=data, allow_redirects=False, timeout=20
+            )
+            answers.append((path, got.status_code, {name.lower(): value for name, value in got.headers.items()}))
+        for data in (b"GET / HTTP/1.1\r\n\r\n", b"GET /" + b"a" * 3_000, b"no http\r\n\r\n", b"GET / HT"):
+            with closing(sent(service, data)) as connection:
+                head = received(connection).partition(b"\r\n\r\n")[0].decode().lower().splitlines()
+            answers.append((str(data[:10]), int(head[0].split()[1]), dict(one.split(": ", 1) for one in head[1:])))
+        assert {status for _, status, _ in answers} >= {200, 303, 304, 400, 404, 405, 408, 413, 431}
+        for path, status, headers in answers:
+            assert {name: headers.get(name) for name in HEADERS} == HEADERS, (path, status)
+            assert "frame-ancestors 'none'" in headers["content-security-policy"], (path, status)
