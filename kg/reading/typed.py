@@ -14,6 +14,8 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
+from kg.reading.numbers import LONGEST_LANGUAGE
+
 
 class Unusual(ValueError):  # noqa: N818 - no error: the tolerant reader takes over
     """A line that only the tolerant reader should judge."""
@@ -222,6 +224,8 @@ def by_language(given: Any) -> list[tuple[str, Any]]:
     if not given:
         return []
     if type(given) is dict:
+        if max(map(len, given)) > LONGEST_LANGUAGE:
+            raise Unusual
         return list(given.items())
     if type(given) is list:
         raise Unusual
