@@ -11,7 +11,7 @@ from typing import Any
 import orjson
 from msgspec import UNSET
 
-from kg.reading.numbers import LONGEST_LANGUAGE, LONGEST_NAME
+from kg.reading.numbers import LONGEST_NAME, is_language
 from kg.reading.snaks import (
     Unreadable,
     read_coordinate,
@@ -184,7 +184,7 @@ class RowMaker:
             value = data.value
             return schema.QUANTITY, _quantity(value.amount, value.unit, value.lower, value.upper)
         if kind is WordsData:
-            if len(data.value.language) > LONGEST_LANGUAGE:
+            if not is_language(data.value.language):
                 raise Unusual
             return schema.MONOLINGUAL, [data.value.text, data.value.language]
         if kind is PlaceData:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kg.model import ENTITY_ID, Entity, Rank, Snak, Statement
-from kg.reading.numbers import LONGEST_LANGUAGE, LONGEST_NAME
+from kg.reading.numbers import LONGEST_NAME, is_language
 from kg.reading.snaks import Unreadable, entity_edge, read_property_id, read_snak, read_snak_parts, shortened
 
 _RANKS: Mapping[object, Rank] = {rank.value: rank for rank in Rank}
@@ -195,15 +195,15 @@ def _term(language: object, given: object) -> tuple[str, str] | None:
         if isinstance(inside, str):
             language = inside
         given = given.get("value")
-    if isinstance(language, str) and len(language) <= LONGEST_LANGUAGE and isinstance(given, str):
+    if isinstance(language, str) and is_language(language) and isinstance(given, str):
         return language, given
     return None
 
 
 def _bad_term(what: str, key: object, given: object, subject: str) -> Reject:
     inside = given.get("language") if isinstance(given, dict) else None
-    long = any(isinstance(code, str) and len(code) > LONGEST_LANGUAGE for code in (key, inside))
-    why = "no language code" if long else "no text"
+    bad = any(isinstance(code, str) and not is_language(code) for code in (key, inside))
+    why = "no language code" if bad else "no text"
     return Reject(reason="bad-term", detail=f"{what} {shortened(str(key), 24)}: {why}", entity=subject)
 
 

@@ -12,8 +12,9 @@ from decimal import Decimal
 
 MOST_DIGITS = 127  # characters of an amount: Wikibase's own limit
 LONGEST_NAME = 250  # characters of a statement's id
-LONGEST_LANGUAGE = 64  # characters of a language code; those of WikiData have 12 at most
 
+# A language code: those of WikiData have 12 characters at most.
+_LANGUAGE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}\Z")
 _WHOLE = re.compile(r"[0-9]+\Z")
 _DECIMAL = re.compile(r"[+-]?[0-9]+(?:\.[0-9]+)?\Z")
 _FLOAT = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?\Z")
@@ -38,6 +39,11 @@ def finite_number(text: str) -> float | None:
         return None
     number = float(text)
     return number if math.isfinite(number) else None
+
+
+def is_language(code: str) -> bool:
+    """Whether it is a language code by its form."""
+    return _LANGUAGE.match(code) is not None
 
 
 def by_number(entity_id: str) -> tuple[int, str]:

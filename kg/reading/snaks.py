@@ -21,7 +21,7 @@ from kg.model import (
     TimeValue,
     Value,
 )
-from kg.reading.numbers import LONGEST_LANGUAGE, decimal_number
+from kg.reading.numbers import decimal_number, is_language
 
 # "+1961-08-04T00:00:00Z"; older dumps pad the year to 11 digits. The time of day is never used.
 _TIME = re.compile(r"([+-]?)([0-9]{1,16})-([0-9]{1,2})-([0-9]{1,2})(?:T[0-9]{2}:[0-9]{2}:[0-9]{2}Z?)?\Z")
@@ -225,7 +225,7 @@ def _text(value: object) -> TextValue:
 def _monolingual(value: object) -> TextValue:
     if isinstance(value, dict):
         text, language = value.get("text"), value.get("language")
-        if isinstance(text, str) and isinstance(language, str) and len(language) <= LONGEST_LANGUAGE:
+        if isinstance(text, str) and isinstance(language, str) and is_language(language):
             return TextValue(text=text, language=language)
     raise Unreadable("bad-text", f"monolingual text needs text and language, not {_short(value)}")
 

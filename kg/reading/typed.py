@@ -14,7 +14,11 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
-from kg.reading.numbers import LONGEST_LANGUAGE
+from kg.reading.numbers import is_language
+
+
+_KNOWN: set[str] = set()  # language codes that were looked at
+_MOST_KNOWN = 10_000
 
 
 class Unusual(ValueError):  # noqa: N818 - no error: the tolerant reader takes over
@@ -224,8 +228,11 @@ def by_language(given: Any) -> list[tuple[str, Any]]:
     if not given:
         return []
     if type(given) is dict:
-        if max(map(len, given)) > LONGEST_LANGUAGE:
-            raise Unusual
+        if not _KNOWN.issuperset(given):
+            if not all(map(is_language, given)):
+                raise Unusual
+            if len(_KNOWN) < _MOST_KNOWN:
+                _KNOWN.update(given)
         return list(given.items())
     if type(given) is list:
         raise Unusual
