@@ -41,7 +41,7 @@ RANKS: Mapping[Rank, str] = {
     Rank.DEPRECATED: "DeprecatedRank",
 }
 
-_LEXICAL = re.compile(r"([+-]?)(\d{1,16})-(\d{1,2})-(\d{1,2})(?:T[\d:.]*(?:Z|[+-]\d\d:\d\d)?)?\Z")
+_LEXICAL = re.compile(r"([+-]?)([0-9]{1,16})-([0-9]{1,2})-([0-9]{1,2})(?:T[0-9:.]*(?:Z|[+-][0-9]{2}:[0-9]{2})?)?\Z")
 _MONTH_DAYS = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 
 
@@ -75,6 +75,8 @@ def time_of(text: str, *, precision: int, calendar: str = "gregorian") -> TimeVa
     if found is None:
         raise ValueError(f"{text!r} is no xsd:dateTime, such as 1961-08-04T00:00:00Z")
     year, month, day = int(found[2]), int(found[3]), int(found[4])
+    if month > 12 or day > 31:
+        raise ValueError(f"{text!r}: month or day out of range")
     if found[1] == "-":
         year = -year
     if precision >= 11 and calendar == "julian" and month and day:

@@ -21,6 +21,7 @@ from kg.work_folder import WorkFolder
 
 if TYPE_CHECKING:
     from kg.reading.courtesy import Patience
+    from kg.reading.entity_json import Reject
 
 CACHE_SUFFIX = ".cache"
 GATHERED = ".gathered"  # the folder beside the output, while a build is at work
@@ -195,6 +196,7 @@ def build_from_sparql(
         scope=scope,
         spared=spared,
         source=profile_of(endpoint).url,
+        rejects=source.rejects,
         facts=facts,
         languages=languages,
         limit=limit,
@@ -212,6 +214,7 @@ def _build_online(
     scope: Scope,
     spared: Collection[str],
     source: str,
+    rejects: Sequence[Reject] = (),
     facts: Callable[[], Mapping[str, Any]],
     languages: Collection[str] | None,
     limit: int | None,
@@ -244,6 +247,7 @@ def _build_online(
             origin=Origin(
                 sources=[{"name": source, "size": None, "modified": None, "sha256": None}],
                 scope=scope,
+                rejects=[(source, None, reject, None) for reject in rejects],
                 facts={**facts(), "limit": limit},
                 redirects=redirects,
                 idle=sorted(idle),

@@ -11,8 +11,10 @@ from typing import Any
 import orjson
 from msgspec import UNSET
 
+from kg.reading.numbers import LONGEST_NAME, is_language
 from kg.reading.snaks import (
     Unreadable,
+    read_coordinate,
     read_entity_value,
     read_property_id,
     read_quantity,
@@ -112,7 +114,7 @@ class RowMaker:
                 name = statement.id
                 if len(name) == length and name.startswith(prefix) and _is_uuid(name, start):
                     name = _from_hex(name[start:].replace("-", ""))  # as `stored_name`, which takes a while
-                elif name:
+                elif name and len(name) <= LONGEST_NAME:
                     name = stored_name(name, subject)
                 else:
                     raise Unusual
@@ -182,13 +184,15 @@ class RowMaker:
             value = data.value
             return schema.QUANTITY, _quantity(value.amount, value.unit, value.lower, value.upper)
         if kind is WordsData:
+            if not is_language(data.value.language):
+                raise Unusual
             return schema.MONOLINGUAL, [data.value.text, data.value.language]
         if kind is PlaceData:
             try:
-                place = orjson.loads(memoryview(data.value))
-            except orjson.JSONDecodeError:
+                place = read_coordinate(orjson.loads(memoryview(data.value)))
+            except (orjson.JSONDecodeError, Unreadable):
                 raise Unusual from None
-            return schema.OTHER, ["globecoordinate", orjson.dumps(place, option=orjson.OPT_SORT_KEYS).decode()]
+            return encode_value(place)
         raise Unusual
 
     def _target(self, given: str) -> tuple[int, int | str]:

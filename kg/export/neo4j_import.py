@@ -11,6 +11,7 @@ from __future__ import annotations
 import csv
 import io
 import multiprocessing
+import re
 import shlex
 import sqlite3
 import uuid
@@ -39,6 +40,7 @@ _SMALL = 16 << 20  # bytes of a snapshot that is not worth the start of processe
 # The longest tables first, as they are handed to processes; and as the report lists them.
 _NAMES = ("relationships", "entities", "names", "missing", "redirects", "property_counts", "value_lists", "snapshot")
 _ORDER = (*_NAMES[1:], "relationships")
+_HEADER = re.compile(r"[A-Za-z0-9_.-]+\Z")
 _BUFFER = 4 << 20  # bytes of the longest field that the import tool takes by default
 
 
@@ -140,7 +142,7 @@ def _tables(connection: sqlite3.Connection, manifest: Mapping[str, Any]) -> Iter
     }
     texts = [f"{kind}_{code}" for kind, query in terms.items() for (code,) in connection.execute(query)]
     for name in texts:
-        if ":" in name:
+        if not _HEADER.match(name):
             raise ExportError(f"the language code in {name!r} cannot stand in an import header; push the snapshot")
     names = ["datatype", *texts, "statements", "value_counts"]
     yield _Table(

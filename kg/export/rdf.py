@@ -11,6 +11,9 @@ What RDF cannot carry
     The order of statements, qualifiers and aliases; days that do not exist (30 February); counts over the whole
     source; altitudes of coordinates. Terms in a language whose code is no language tag are left out and counted.
 
+What comes from the snapshot is written as it stands where its characters are safe, else by rdflib's serialiser, so
+that nothing breaks out of its literal or IRI.
+
 The same content gives the same bytes. Memory is bounded: entities are written one by one, and value nodes that
 were written before are remembered only up to a limit (a repeated triple says nothing new).
 """
@@ -21,12 +24,16 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 from hashlib import md5
+from io import BytesIO
 from pathlib import Path
 from typing import Literal
 from urllib.parse import quote
 
 import orjson
+import rdflib
+from rdflib.plugins.serializers.nt import NTSerializer
 
 from kg import rdf
 from kg.export.streams import text_out
@@ -50,14 +57,18 @@ Pairs = list[tuple[str, str]]
 _LANGUAGE = re.compile(r"[a-zA-Z]+(?:-[a-zA-Z0-9]+)*\Z")
 _IRI = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:[^\x00-\x20<>\"{}|^`\\]*\Z")
 _LOCAL = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9_-]*[A-Za-z0-9_])?\Z")
-_ESCAPES = str.maketrans(
+_CONTROLS = str.maketrans(  # which may stand in a literal as they are, but not in every tool's text
     {
-        "\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t", "\b": "\\b", "\f": "\\f",
+        "\t": "\\t", "\b": "\\b", "\f": "\\f",
         **{chr(code): f"\\u{code:04X}" for code in (*range(8), 11, *range(14, 32), 127)},
     }
 )  # fmt: skip
+_MOST_PLACES = 1000  # of an amount: 1E+1000000000 is a gigabyte when it is written out
 _PLAIN = re.compile(r'[^\x00-\x1f\x7f"\\]*\Z')
-_REMEMBERED = 200_000  # value nodes
+_RESERVED = ":/?#[]@!$&'()*+,;=%~"
+_ANY = rdflib.URIRef("a:a")
+_HEAD = f"{_ANY.n3()} {_ANY.n3()} "
+_REMEMBERED = 200_000  # value nodes, and names
 _PREDICATES = (
     ("directClaim", "wdt"),
     ("claim", "p"),
@@ -119,19 +130,41 @@ class _Writer:
         self._turtle = format == "ttl"
         self._datatypes = datatypes
         self._known: set[str] = set()
+        self._names_of: dict[str, dict[str, str]] = {prefix: {} for prefix in rdf.NAMESPACES}
         self.triples = 0
         self.left_out: Counter[str] = Counter()
-        self._open = {prefix: f"<{iri}" for prefix, iri in rdf.NAMESPACES.items()}
+        self._before = {prefix: f"{prefix}:" if self._turtle else f"<{iri}" for prefix, iri in rdf.NAMESPACES.items()}
+        self._after = "" if self._turtle else ">"
         self._a = "a" if self._turtle else self._name("rdf", "type")
         name = {local: self._name(*local.split(":")) for local in _NAMES}
         self._names = name
         self._rank = {rank: name[f"wikibase:{local}"] for rank, local in rdf.RANKS.items()}
         self._typed = {local: f"^^{self._name(*local.split(':'))}" for local in _TYPES}
 
+    def _cached(self, prefix: str, local: str) -> str:
+        """A name that comes again and again: of a property, or of an entity that statements point to."""
+        known = self._names_of[prefix]
+        name = known.get(local)
+        if name is None:
+            if len(known) >= _REMEMBERED:
+                known.clear()
+            name = known[local] = self._name(prefix, local)
+        return name
+
     def _name(self, prefix: str, local: str) -> str:
-        if self._turtle and _LOCAL.match(local):
-            return f"{prefix}:{local}"
-        return f"{self._open[prefix]}{local}>"
+        if _LOCAL.match(local):
+            return f"{self._before[prefix]}{local}{self._after}"
+        return _iri(rdf.NAMESPACES[prefix] + local)
+
+    def _node(self, statement_id: str) -> str:
+        name = statement_id.replace("$", "-", 1)
+        if _LOCAL.match(name):
+            return self._short("wds", name)
+        return _iri(rdf.NAMESPACES["wds"] + quote(name, safe=""))
+
+    def _short(self, prefix: str, local: str) -> str:
+        """A name whose local part is known to be letters, digits and the like."""
+        return f"{self._before[prefix]}{local}{self._after}"
 
     def _block(self, subject: str, pairs: Pairs) -> str:
         if len(pairs) > 3:
@@ -147,7 +180,7 @@ class _Writer:
         about: Pairs = [
             (self._a, name["schema:Dataset"]),
             (name["cc:license"], "<http://creativecommons.org/publicdomain/zero/1.0/>"),
-            (name["schema:identifier"], f'"{snapshot_id}"'),
+            (name["schema:identifier"], _quoted(snapshot_id)),
         ]
         prefixes = "".join(f"@prefix {prefix}: <{iri}> .\n" for prefix, iri in rdf.NAMESPACES.items())
         return (prefixes + "\n" if self._turtle else "") + self._block(name["wikibase:Dump"], about)
@@ -197,13 +230,13 @@ class _Writer:
         if not _LANGUAGE.match(language):
             self.left_out[f"terms in {language!r}, which is no language tag"] += 1
             return []
-        return [(self._names[predicate], f'"{_escaped(text)}"@{language}')]
+        return [(self._names[predicate], f"{_quoted(text)}@{language}")]
 
     def _statement(self, statement: Statement, best: bool, head: Pairs, blocks: list[str]) -> None:
         name = self._names
         prop = statement.property
-        node = self._name("wds", _statement_name(statement.id))
-        head.append((self._name("p", prop), node))
+        node = self._node(statement.id)
+        head.append((self._cached("p", prop), node))
         pairs: Pairs = [(self._a, name["wikibase:Statement"])]
         if best:
             pairs.append((self._a, name["wikibase:BestRank"]))
@@ -211,22 +244,22 @@ class _Writer:
         values: list[str] = []
         datatype = statement.datatype or self._datatypes.get(prop)
         if statement.kind is SnakKind.NOVALUE:
-            absent = (self._a, self._name("wdno", prop))
+            absent = (self._a, self._cached("wdno", prop))
             pairs.append(absent)
             if best:
                 head.append(absent)
         else:
             value = self._value(statement.value, datatype, f"{statement.id} main")
-            pairs.append((self._name("ps", prop), value))
+            pairs.append((self._cached("ps", prop), value))
             pairs += self._full("psv", prop, statement.value, values)
             if best:
-                head.append((self._name("wdt", prop), value))
+                head.append((self._cached("wdt", prop), value))
         for index, snak in enumerate(statement.qualifiers):
             if snak.kind is SnakKind.NOVALUE:
-                pairs.append((self._a, self._name("wdno", snak.property)))
+                pairs.append((self._a, self._cached("wdno", snak.property)))
                 continue
             value = self._value(snak.value, self._datatypes.get(snak.property), f"{statement.id} {index}")
-            pairs.append((self._name("pq", snak.property), value))
+            pairs.append((self._cached("pq", snak.property), value))
             pairs += self._full("pqv", snak.property, snak.value, values)
         blocks.append(self._block(node, pairs))
         blocks += values
@@ -234,13 +267,13 @@ class _Writer:
     def _value(self, value: Value | None, datatype: str | None, place: str) -> str:
         """A value in its simple form; an unknown one is a blank node named by its place."""
         if isinstance(value, EntityValue):
-            return self._name("wd", value.id)
+            return self._cached("wd", value.id)
         if isinstance(value, TextValue):
             return self._text(value, datatype)
         if isinstance(value, TimeValue):
             return f'"{rdf.time_text(value)}"{self._typed["xsd:dateTime"]}'
         if isinstance(value, QuantityValue):
-            return f'"{value.amount:+f}"{self._typed["xsd:decimal"]}'
+            return self._decimal(value.amount)
         if isinstance(value, OtherValue):
             return self._other(value)
         return f"_:{md5(place.encode(), usedforsecurity=False).hexdigest()}"
@@ -249,22 +282,27 @@ class _Writer:
         text = value.text
         if value.language is not None:
             tagged = f"@{value.language}" if _LANGUAGE.match(value.language) else ""
-            return f'"{_escaped(text)}"{tagged}'
+            return f"{_quoted(text)}{tagged}"
         if datatype == "url":
-            return f"<{text}>" if _IRI.match(text) else f'"{_escaped(text)}"{self._typed["xsd:anyURI"]}'
+            return f"<{text}>" if _IRI.match(text) else f"{_quoted(text)}{self._typed['xsd:anyURI']}"
         if datatype == "commonsMedia":
             return f"<{rdf.FILE_PATH}{quote(text, safe='')}>"
         if datatype in ("geo-shape", "tabular-data"):
             return f"<{rdf.COMMONS_DATA}{quote(text, safe=':/')}>"
-        return f'"{_escaped(text)}"'
+        return _quoted(text)
+
+    def _decimal(self, amount: Decimal) -> str:
+        if abs(amount.adjusted()) > _MOST_PLACES:
+            return _quoted(str(amount))
+        return f'"{amount:+f}"{self._typed["xsd:decimal"]}'
 
     def _other(self, value: OtherValue) -> str:
         if (point := _point(value)) is not None:
             globe = "" if point.globe.endswith("/Q2") else f"<{point.globe}> "
             text = f"{globe}Point({point.longitude} {point.latitude})"
-            return f'"{_escaped(text)}"{self._typed["geo:wktLiteral"]}'
+            return f"{_quoted(text)}{self._typed['geo:wktLiteral']}"
         text = f'{{"type":{orjson.dumps(value.type).decode()},"value":{value.json}}}'
-        return f'"{_escaped(text)}"{self._typed["rdf:JSON"]}'
+        return f"{_quoted(text)}{self._typed['rdf:JSON']}"
 
     def _full(self, prefix: str, prop: str, value: Value | None, blocks: list[str]) -> Pairs:
         """The link to a value node where the kind of value has one; the node itself goes to `blocks` once."""
@@ -274,13 +312,13 @@ class _Writer:
         if isinstance(value, OtherValue) and point is None:
             return []
         key = md5(repr(value).encode(), usedforsecurity=False).hexdigest()
-        node = self._name("wdv", key)
+        node = self._short("wdv", key)
         if key not in self._known:
             if len(self._known) >= _REMEMBERED:
                 self._known.clear()
             self._known.add(key)
             blocks.append(self._block(node, self._parts(point if isinstance(value, OtherValue) else value)))
-        return [(self._name(prefix, prop), node)]
+        return [(self._cached(prefix, prop), node)]
 
     def _parts(self, value: TimeValue | QuantityValue | _Point | None) -> Pairs:
         name, typed = self._names, self._typed
@@ -295,13 +333,13 @@ class _Writer:
         if isinstance(value, QuantityValue):
             pairs = [
                 (self._a, name["wikibase:QuantityValue"]),
-                (name["wikibase:quantityAmount"], f'"{value.amount:+f}"{typed["xsd:decimal"]}'),
+                (name["wikibase:quantityAmount"], self._decimal(value.amount)),
                 (name["wikibase:quantityUnit"], self._name("wd", value.unit or rdf.BARE_NUMBER)),
             ]
             if value.lower is not None and value.upper is not None:
                 pairs += [
-                    (name["wikibase:quantityUpperBound"], f'"{value.upper:+f}"{typed["xsd:decimal"]}'),
-                    (name["wikibase:quantityLowerBound"], f'"{value.lower:+f}"{typed["xsd:decimal"]}'),
+                    (name["wikibase:quantityUpperBound"], self._decimal(value.upper)),
+                    (name["wikibase:quantityLowerBound"], self._decimal(value.lower)),
                 ]
             return pairs
         if value is None:
@@ -331,13 +369,18 @@ _NAMES = (
 )
 
 
-def _statement_name(statement_id: str) -> str:
-    name = statement_id.replace("$", "-", 1)
-    return name if _LOCAL.match(name) else quote(name, safe="")
+def _quoted(text: str) -> str:
+    """A literal without language and datatype, in both syntaxes."""
+    if _PLAIN.match(text):
+        return f'"{text}"'
+    row = BytesIO()
+    NTSerializer([(_ANY, _ANY, rdflib.Literal(text))]).serialize(row)  # type: ignore[arg-type]  # a graph is triples
+    return row.getvalue().decode()[len(_HEAD) : -len(" .\n")].translate(_CONTROLS)
 
 
-def _escaped(text: str) -> str:
-    return text if _PLAIN.match(text) else text.translate(_ESCAPES)
+def _iri(text: str) -> str:
+    """An IRI; what none may hold is percent-encoded."""
+    return f"<{text}>" if _IRI.match(text) else rdflib.URIRef(quote(text, safe=_RESERVED)).n3()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -354,7 +397,10 @@ def _point(value: OtherValue) -> _Point | None:
     if not isinstance(given, dict):
         return None
     latitude, longitude, globe = given.get("latitude"), given.get("longitude"), given.get("globe")
-    if not (isinstance(latitude, int | float) and isinstance(longitude, int | float) and isinstance(globe, str)):
+    numbers = not any(isinstance(one, bool) for one in (latitude, longitude))
+    if not (numbers and isinstance(latitude, int | float) and isinstance(longitude, int | float)):
+        return None
+    if not isinstance(globe, str):
         return None
     precision = given.get("precision")
     return (

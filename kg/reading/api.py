@@ -103,8 +103,10 @@ class WikiDataAPI:
         lacking = [one for one in ids if one not in found]
         if lacking:
             fetched = self._fetch(lacking)
-            # What is missing today may be there tomorrow.
-            self._cache.put({keys[one]: body for one, body in fetched.items() if body != _missing(one)})
+            # What is missing or no entity today may be there tomorrow.
+            self._cache.put(
+                {keys[one]: body for one, body in fetched.items() if body not in (_missing(one), _unreadable(one))}
+            )
             found |= fetched
         return found
 
@@ -206,7 +208,17 @@ def _by_id(given: Any) -> Mapping[str, Any]:
 def _entity(data: Any, asked: str) -> bytes:
     if not isinstance(data, dict) or "missing" in data:
         return _missing(asked)
-    return orjson.dumps(data)
+    if not isinstance(data.get("id"), str) or not ENTITY_ID.match(data["id"]):
+        return _unreadable(asked)
+    try:
+        return orjson.dumps(data)
+    except TypeError:  # nested too deeply to be written
+        return _unreadable(asked)
+
+
+def _unreadable(entity_id: str) -> bytes:
+    """What the reader rejects: an entity of no kind that it knows."""
+    return orjson.dumps({"id": entity_id, "type": "unreadable"})
 
 
 def _missing(entity_id: str) -> bytes:

@@ -161,7 +161,7 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
         pass
     try:
         moment = parsedate_to_datetime(given)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=UTC)

@@ -16,7 +16,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from kg.model import ENTITY_ID, Entity, Rank, Snak, Statement
-from kg.reading.snaks import Unreadable, entity_edge, read_property_id, read_snak, read_snak_parts
+from kg.reading.numbers import LONGEST_NAME, is_language
+from kg.reading.snaks import Unreadable, entity_edge, read_property_id, read_snak, read_snak_parts, shortened
 
 _RANKS: Mapping[object, Rank] = {rank.value: rank for rank in Rank}
 
@@ -74,13 +75,18 @@ def decode(data: object, *, languages: Collection[str] | None = None) -> Decoded
         return Decoded(entity=None, rejects=(Reject(reason=error.reason, detail=str(error), entity=found),))
     rejects: list[Reject] = []
     datatype = data.get("datatype")
+    sitelinks = data.get("sitelinks")
+    if sitelinks is not None and not isinstance(sitelinks, dict | list):
+        detail = shortened(f"sitelinks {sitelinks!r:.80} are neither a map nor a list")
+        rejects.append(Reject(reason="bad-sitelinks", detail=detail, entity=subject))
+        sitelinks = None
     entity = Entity(
         id=subject,
         labels=_texts(data.get("labels"), languages, subject, "label", rejects),
         descriptions=_texts(data.get("descriptions"), languages, subject, "description", rejects),
         aliases=_aliases(data.get("aliases"), languages, subject, rejects),
         statements=tuple(_statements(data, subject, rejects)),
-        sitelinks=len(sitelinks) if isinstance(sitelinks := data.get("sitelinks"), dict | list) else 0,
+        sitelinks=len(sitelinks) if sitelinks else 0,
         datatype=datatype if isinstance(datatype, str) else None,
     )
     return Decoded(entity=entity, rejects=tuple(rejects), redirects=_redirects(data, subject))
@@ -132,10 +138,12 @@ def _statements(data: Mapping[str, Any], subject: str, rejects: list[Reject]) ->
             prop, kind, value = read_snak_parts(snak, prop)
             rank = _RANKS.get(found.get("rank", "normal"))
             if rank is None:
-                raise Unreadable("bad-rank", f"rank {found['rank']!r} is none of {', '.join(Rank)}")
+                raise Unreadable("bad-rank", f"rank {found['rank']!r:.80} is none of {', '.join(Rank)}")
             qualifiers = found.get("qualifiers")
             datatype = snak.get("datatype")
             name = found.get("id")
+            if isinstance(name, str) and len(name) > LONGEST_NAME:
+                raise Unreadable("bad-id", f"a statement's id of {len(name)} characters")
             if not isinstance(name, str) or not name:  # statements of old dumps carry none
                 name = f"{subject}${prop}-{unnamed}"
                 unnamed += 1
@@ -154,9 +162,9 @@ def _statements(data: Mapping[str, Any], subject: str, rejects: list[Reject]) ->
             rejects.append(
                 Reject(
                     reason=error.reason if isinstance(error, Unreadable) else "bad-statement",
-                    detail=f"{key}: {error}",
+                    detail=shortened(f"{shortened(str(key), 24)}: {error}"),
                     entity=subject,
-                    statement=name if isinstance(name, str) else None,
+                    statement=shortened(name, LONGEST_NAME) if isinstance(name, str) else None,
                 )
             )
 
@@ -176,7 +184,7 @@ def _qualifiers(data: object, order: object) -> tuple[Snak, ...]:
             try:
                 snaks.append(read_snak(snak, read_property_id(prop) if prop is not None else None))
             except Unreadable as error:
-                raise Unreadable(error.reason, f"qualifier {prop}: {error}") from None
+                raise Unreadable(error.reason, f"qualifier {shortened(str(prop), 24)}: {error}") from None
     return tuple(snaks)
 
 
@@ -187,9 +195,16 @@ def _term(language: object, given: object) -> tuple[str, str] | None:
         if isinstance(inside, str):
             language = inside
         given = given.get("value")
-    if isinstance(language, str) and isinstance(given, str):
+    if isinstance(language, str) and is_language(language) and isinstance(given, str):
         return language, given
     return None
+
+
+def _bad_term(what: str, key: object, given: object, subject: str) -> Reject:
+    inside = given.get("language") if isinstance(given, dict) else None
+    bad = any(isinstance(code, str) and not is_language(code) for code in (key, inside))
+    why = "no language code" if bad else "no text"
+    return Reject(reason="bad-term", detail=f"{what} {shortened(str(key), 24)}: {why}", entity=subject)
 
 
 def _entries(data: object) -> Iterator[tuple[object, Any]]:
@@ -211,7 +226,7 @@ def _texts(
             continue
         term = _term(key, given)
         if term is None:
-            rejects.append(Reject(reason="bad-term", detail=f"{what} {key}: no text", entity=subject))
+            rejects.append(_bad_term(what, key, given, subject))
         elif languages is None or term[0] in languages:
             texts.setdefault(*term)
     return texts
@@ -229,7 +244,7 @@ def _aliases(
         for given in group if isinstance(group, list) else [group]:
             term = _term(key, given)
             if term is None:
-                rejects.append(Reject(reason="bad-term", detail=f"alias {key}: no text", entity=subject))
+                rejects.append(_bad_term("alias", key, given, subject))
             elif languages is None or term[0] in languages:
                 found.setdefault(term[0], []).append(term[1])
     return {language: tuple(texts) for language, texts in found.items()}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -81,7 +82,9 @@ def unclosed(name: str) -> str:
 def _loads(text: bytes) -> Any:
     try:
         return orjson.loads(text)
-    except orjson.JSONDecodeError:
+    except orjson.JSONDecodeError as error:
+        if "infinity" in str(error):
+            return _with_infinities(text)
         # The array may open or close on an entity's own line, or several entities may share one.
         inner = text.removeprefix(b"[") if not text.endswith(b"]") else text
         inner = inner.removesuffix(b"]") if not text.startswith(b"[") else inner
@@ -90,6 +93,20 @@ def _loads(text: bytes) -> Any:
         except orjson.JSONDecodeError:
             pass
         raise
+
+
+def _with_infinities(text: bytes) -> Any:
+    """JSON with numbers that no float holds (1e999): they become infinities, which the reader rejects one by one."""
+    try:
+        found = json.loads(text, parse_int=_integer)
+        orjson.dumps(found)  # no surrogates, which Python's reader lets pass
+    except (ValueError, TypeError, RecursionError) as error:
+        raise orjson.JSONDecodeError(str(error), "", 0) from None
+    return found
+
+
+def _integer(digits: str) -> int | float:
+    return int(digits) if len(digits) <= 18 else float(digits)
 
 
 def _unwrapped(value: Any) -> list[Any]:

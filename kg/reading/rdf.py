@@ -25,6 +25,7 @@ from kg.reading.lines import EXCERPT
 from kg.reading.rdf_entities import ABOUT, PROPERTY_TYPE, SITELINKS, TERMS, Facts, assemble, is_read
 from kg.reading.rdf_entities import property_datatype as datatype_of
 from kg.reading.rdf_terms import DATA, ENTITY, Term, language_code, parse_line
+from kg.reading.snaks import shortened
 from kg.reading.streams import DamagedError, HashedReader, plain_chunks
 from kg.store.rows import id_of
 
@@ -41,7 +42,7 @@ BY_RDFLIB = {
     "jsonld": "json-ld",
 }
 _PACKED = re.compile(r"\.(?:gz|bz2|zst)\Z", re.IGNORECASE)
-_SUBJECT = re.compile(re.escape(ENTITY) + r"([QP])([1-9][0-9]{0,17})\Z")
+_SUBJECT = re.compile(re.escape(ENTITY) + r"([QP][1-9][0-9]{0,17})\Z")
 _NODE = (NAMESPACES["wds"], NAMESPACES["wdv"])
 _BATCH = 20_000
 
@@ -83,9 +84,13 @@ class RDFReading:
             for path in self.paths:
                 for subject, predicate, term in self._triples(path):
                     gathering.add(subject, predicate, term)
+            gathering.seal()
+            names = ", ".join(one.name for one in self.sources)
+            self.rejects += [(names, None, reject, None) for reject in gathering.rejects]
             found = 0
             for assembled_id, facts in gathering.about():
                 assembled = assemble(assembled_id, facts, gathering.node, gathering.datatypes())
+                self.rejects += [(names, None, reject, None) for reject in assembled.rejects]
                 if assembled.merged_into is not None and assembled.merged_into != assembled_id:
                     self.redirects[assembled_id] = assembled.merged_into
                 if assembled.data is not None:
@@ -93,7 +98,6 @@ class RDFReading:
                     found += 1
                     yield assembled.data
         if not found:
-            names = ", ".join(one.name for one in self.sources)
             raise SourceError(f"{names}: no entity of WikiData in it; subjects are like {ENTITY}Q42")
 
     def _triples(self, path: str) -> Iterator[tuple[str, str, Term]]:
@@ -250,6 +254,7 @@ class Gathering:
         self._read: dict[str, bool] = {}
         self._datatypes: dict[str, str | None] = {}
         self._sealed = False
+        self.rejects: list[Reject] = []
 
     def __enter__(self) -> Gathering:
         return self
@@ -292,15 +297,29 @@ class Gathering:
         self._subject, self._facts = None, []
         if subject is None or not facts:
             return
+        stored = _json(facts)
         if (found := _SUBJECT.match(subject)) is not None:
-            number = int(found[2]) if found[1] == "Q" else -int(found[2])
-            self._about.append((number, orjson.dumps(facts)))
-            if number < 0 and any(fact[0] == PROPERTY_TYPE for fact in facts):
-                self._datatypes[f"P{-number}"] = datatype_of(_terms(facts))
+            name = found[1]
+            if stored is None:
+                facts = [fact for fact in facts if _json(fact) is not None]
+                stored = orjson.dumps(facts)
+                self._reject("bad-text", "half a character in what is said of it", name)
+            self._about.append((-int(name[1:]) if name[0] == "P" else int(name[1:]), stored))
+            if name[0] == "P" and any(fact[0] == PROPERTY_TYPE for fact in facts):
+                self._datatypes[name] = datatype_of(_terms(facts))
         elif subject.startswith(_NODE):
-            self._nodes.append((subject, orjson.dumps(facts)))
+            # Of a node all or nothing: a statement without one of its qualifiers would state something else.
+            if stored is not None and (subject.isascii() or _json(subject) is not None):
+                self._nodes.append((subject, stored))
+            else:
+                self._reject("bad-text", f"half a character in what is said of {_ascii(subject)}", None)
+        elif (name := subject.removeprefix(ENTITY)) != subject and name[:1] in ("Q", "P"):
+            self._reject("bad-id", f"{_ascii(name)} is no item or property id", None)
         if len(self._about) + len(self._nodes) >= _BATCH:
             self._flush()
+
+    def _reject(self, reason: str, detail: str, entity: str | None) -> None:
+        self.rejects.append(Reject(reason=reason, detail=shortened(detail, 120), entity=entity))
 
     def _flush(self) -> None:
         self._connection.executemany("INSERT INTO about VALUES (?, ?)", self._about)
@@ -308,7 +327,8 @@ class Gathering:
         self._about.clear()
         self._nodes.clear()
 
-    def _seal(self) -> None:
+    def seal(self) -> None:
+        """Make what was added ready to be read."""
         if not self._sealed:
             self._close()
             self._flush()
@@ -318,12 +338,12 @@ class Gathering:
 
     def datatypes(self) -> dict[str, str | None]:
         """The datatypes of the properties that the triples declare."""
-        self._seal()
+        self.seal()
         return self._datatypes
 
     def about(self) -> Iterator[tuple[str, Facts]]:
         """(entity id, all that is said of it), by number, properties first."""
-        self._seal()
+        self.seal()
         current, facts = 0, list[tuple[str, Term]]()
         for number, stored in self._connection.execute("SELECT entity, facts FROM about ORDER BY entity, rowid"):
             if number != current:
@@ -338,6 +358,18 @@ class Gathering:
         """What is said of a statement or value node, nothing where it is unknown."""
         rows = self._connection.execute("SELECT facts FROM node WHERE name = ? ORDER BY rowid", (name,))
         return list(dict.fromkeys(fact for (stored,) in rows for fact in _terms(orjson.loads(stored))))
+
+
+def _json(given: object) -> bytes | None:
+    """Its JSON, None where there are surrogates in it, which Turtle's escapes may name."""
+    try:
+        return orjson.dumps(given)
+    except TypeError:
+        return None
+
+
+def _ascii(text: str) -> str:
+    return text.encode("ascii", "backslashreplace").decode()
 
 
 def _terms(stored: list[list[Any]]) -> list[tuple[str, Term]]:

@@ -4,6 +4,8 @@ Read are WikiData's own vocabulary with statement nodes, ranks, qualifiers and v
 without statement nodes, truthy values. RDF knows no order: statements come by property and id, qualifiers by
 property and value, aliases by text, so that the same triples give the same object however they were written.
 
+What is written as no value can be is passed on as it stands, for the reader to reject the statement.
+
 Truthy values are read as far as they go: times as coarse as their digits allow, amounts without unit and bounds.
 """
 
@@ -17,8 +19,10 @@ from urllib.parse import unquote
 
 import orjson
 
-from kg.model import TimeValue
-from kg.rdf import BARE_NUMBER, COMMONS_DATA, FILE_PATH, NAMESPACES, time_of
+from kg.model import ENTITY_ID, TimeValue
+from kg.rdf import BARE_NUMBER, CALENDARS, COMMONS_DATA, FILE_PATH, NAMESPACES, time_of
+from kg.reading.entity_json import Reject
+from kg.reading.numbers import by_number, finite_number, whole_number
 from kg.reading.rdf_terms import (
     DATATYPE_NAMES,
     ENTITY,
@@ -31,6 +35,7 @@ from kg.reading.rdf_terms import (
     language_code,
     statement_id,
 )
+from kg.reading.snaks import shortened
 
 Facts = Sequence[tuple[str, Term]]  # (predicate, object) of one subject
 
@@ -64,6 +69,7 @@ _PLAIN_PREDICATES = frozenset(
 _POINT = re.compile(r"(?:<([^>]*)>\s*)?Point\s*\(\s*(\S+)\s+(\S+)\s*\)\Z", re.IGNORECASE)
 _TARGET = re.compile(re.escape(ENTITY) + r"([A-Z][1-9]\d*(?:-[A-Z][1-9]\d*)?)\Z")
 _GEOMETRY = (NAMESPACES["geo"] + "wktLiteral", "http://www.openlinksw.com/schemas/virtrdf#Geometry")
+_MOST_SITELINKS = 10_000  # there are a thousand wikis
 _NUMBERS = {XSD + name for name in ("decimal", "integer", "int", "long", "nonNegativeInteger")}
 
 
@@ -82,11 +88,15 @@ def property_datatype(facts: Facts) -> str | None:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Assembled:
-    """One entity's object (None: the source only names it), what it was merged into, whether any value is truthy."""
+    """One entity's object (None: the source only names it), what it was merged into, whether any value is truthy.
+
+    `rejects`: what cannot stand in the object, for its reader to reject.
+    """
 
     data: dict[str, Any] | None
     merged_into: str | None = None
     truthy: bool = False
+    rejects: tuple[Reject, ...] = ()
 
 
 def assemble(
@@ -100,7 +110,8 @@ def assemble(
     fallback_labels: dict[str, str] = {}
     direct: dict[str, list[Term | None]] = {}
     claims: dict[str, list[str]] = {}
-    sitelinks: int | None = None
+    sitelinks: str | None = None
+    rejects: list[Reject] = []
     pages: set[str] = set()
     merged = None
     known = False
@@ -119,12 +130,16 @@ def assemble(
             else:
                 _least(fallback_labels, code, term.value)
         elif predicate == SITELINKS:
-            sitelinks = int(term.value) if term.value.isdigit() else None
+            sitelinks = term.value if sitelinks is None else min(sitelinks, term.value)
         elif predicate == ABOUT:
             pages.add(term.value)
         elif predicate == SAME_AS:
-            found = _TARGET.match(term.value)
-            merged = found[1] if found else None
+            target = term.value.removeprefix(ENTITY)
+            if ENTITY_ID.match(target):
+                merged = target
+            elif target != term.value:  # other addresses are of the same thing elsewhere
+                detail = shortened(f"{target} is no item or property to be merged into", 80)
+                rejects.append(Reject(reason="bad-redirect", detail=detail, entity=entity_id))
         elif predicate == RDF_TYPE and term.value in _KINDS:
             known = True
         elif (found := _CLAIM.match(term.value if predicate == RDF_TYPE else predicate)) is not None:
@@ -137,10 +152,13 @@ def assemble(
             elif role == "":
                 claims.setdefault(prop, []).append(term.value)
     if not (known or claims or direct or pages or sitelinks is not None):
-        return Assembled(data=None, merged_into=merged)
+        return Assembled(data=None, merged_into=merged, rejects=tuple(rejects))
     for code, text in fallback_labels.items():
         terms["labels"].setdefault(code, text)
-    count = sitelinks if sitelinks is not None else len(pages)
+    count = None if sitelinks is None else whole_number(sitelinks, _MOST_SITELINKS)
+    if sitelinks is not None and count is None:
+        detail = f"{shortened(sitelinks, 40)!r} is no number of sitelinks from 0 to {_MOST_SITELINKS}"
+        rejects.append(Reject(reason="bad-sitelinks", detail=detail, entity=entity_id))
     out: dict[str, Any] = {
         "type": "item" if entity_id[0] == "Q" else "property",
         "id": entity_id,
@@ -153,19 +171,19 @@ def assemble(
             for code, texts in sorted(terms["aliases"].items())
         },
         "claims": {},
-        "sitelinks": {str(number): {} for number in range(count)},
+        "sitelinks": {str(number): {} for number in range(len(pages) if count is None else count)},
     }
     if entity_id[0] == "P" and (datatype := property_datatype(facts)) is not None:
         out["datatype"] = datatype
     truthy = False
-    for prop in sorted({*claims, *direct}, key=lambda prop: int(prop[1:])):
+    for prop in sorted({*claims, *direct}, key=by_number):
         if prop in claims:
             statements = [_statement(entity_id, prop, node, nodes, datatypes) for node in dict.fromkeys(claims[prop])]
         else:
             truthy = True
             statements = list(_truthy(prop, direct[prop], datatypes.get(prop)))
         out["claims"][prop] = sorted(statements, key=_order)
-    return Assembled(data=out, merged_into=merged, truthy=truthy)
+    return Assembled(data=out, merged_into=merged, truthy=truthy, rejects=tuple(rejects))
 
 
 def _least(texts: dict[str, str], code: str, text: str) -> None:
@@ -223,7 +241,7 @@ def _statement(
     for about in absent:
         qualifiers.setdefault(about, []).append({"snaktype": "novalue", "property": about})
     if qualifiers:
-        order = sorted(qualifiers, key=lambda prop: int(prop[1:]))
+        order = sorted(qualifiers, key=by_number)
         out["qualifiers"] = {about: sorted(qualifiers[about], key=_order) for about in order}
         out["qualifiers-order"] = order
     return out
@@ -278,7 +296,7 @@ def _value(term: Term, datatype: str | None) -> dict[str, Any]:
     if term.language is not None:
         return {"type": "monolingualtext", "value": {"text": text, "language": language_code(term.language)}}
     if term.datatype in (XSD + "dateTime", XSD + "date"):
-        return _time(text, None, "gregorian")
+        return _time(text, None, _GREGORIAN)
     if term.datatype in _NUMBERS and datatype not in ("string", "external-id"):
         return {"type": "quantity", "value": {"amount": text, "unit": "1"}}
     if term.datatype in _GEOMETRY and (point := _POINT.match(text)) is not None:
@@ -287,9 +305,10 @@ def _value(term: Term, datatype: str | None) -> dict[str, Any]:
     if term.datatype == NAMESPACES["rdf"] + "JSON":
         try:
             given = orjson.loads(text)
+            orjson.dumps(given)
             return {"type": str(given["type"]), "value": given["value"]}
-        except (orjson.JSONDecodeError, TypeError, KeyError):
-            pass
+        except (TypeError, KeyError, ValueError):  # TypeError: nested too deeply to be written
+            return {"value": text}
     return {"type": "string", "value": text}
 
 
@@ -297,10 +316,7 @@ def _full_value(facts: Facts) -> dict[str, Any] | None:
     """A value as its node tells it, None where the node is not there or of an unknown kind."""
     told = {predicate.removeprefix(ONTOLOGY): term.value for predicate, term in facts}
     if "timeValue" in told:
-        model = told.get("timeCalendarModel", "")
-        calendar = "julian" if model.endswith("/Q1985786") else "gregorian"
-        precision = told.get("timePrecision", "")
-        return _time(told["timeValue"], int(precision) if precision.isdigit() else None, calendar)
+        return _time(told["timeValue"], told.get("timePrecision"), told.get("timeCalendarModel", _GREGORIAN))
     if "quantityAmount" in told:
         unit = told.get("quantityUnit", "1")
         value = {"amount": told["quantityAmount"], "unit": "1" if unit == ENTITY + BARE_NUMBER else unit}
@@ -315,50 +331,53 @@ def _full_value(facts: Facts) -> dict[str, Any] | None:
 
 
 def _coordinate(latitude: str, longitude: str, precision: str | None, globe: str) -> dict[str, Any]:
-    try:
-        value = {
-            "latitude": _number(latitude),
-            "longitude": _number(longitude),
-            "altitude": None,
-            "precision": None if precision is None else _number(precision),
-            "globe": globe,
-        }
-    except ValueError:
-        return {"type": "string", "value": f"Point({longitude} {latitude})"}
+    value = {
+        "latitude": _number(latitude),
+        "longitude": _number(longitude),
+        "altitude": None,
+        "precision": None if precision is None else _number(precision),
+        "globe": globe,
+    }
     return {"type": "globecoordinate", "value": value}
 
 
-def _number(text: str) -> int | float:
+def _number(text: str) -> int | float | str:
     # As PHP writes JSON: a whole number has no point.
-    value = float(text)
-    return int(value) if value.is_integer() else value
+    value = finite_number(text)
+    if value is None:
+        return text
+    return int(value) if value.is_integer() and abs(value) < 1e6 else value
 
 
-def _time(text: str, precision: int | None, calendar: str) -> dict[str, Any]:
-    """A time in JSON's form; what is none is passed on for the reader to reject.
+def _time(text: str, precision_text: str | None, model: str) -> dict[str, Any]:
+    """A time in JSON's form.
 
     Without a precision the coarsest is taken that the digits allow: 1 January may stand for its year, the first
     for its month. That a decade or a century is meant cannot be seen.
     """
-    stamp, found = text, precision
+    precision = None if precision_text is None else whole_number(precision_text, 14)
+    calendar = _CALENDARS.get(model.rpartition("/")[2])
+    value: dict[str, Any] = {"time": text, "calendarmodel": model}
+    if precision_text is not None:
+        value["precision"] = precision_text if precision is None else precision
+        if precision is None:
+            return {"type": "time", "value": value}
     try:
-        if text.startswith("+"):  # of no year that xsd:dateTime knows: JSON's own form
+        if calendar is None or text.startswith("+"):  # of no year that xsd:dateTime knows: JSON's own form
             pass
         elif precision is None:
             day = time_of(text, precision=11)
-            found = 11 if day.day != 1 else 10 if day.month != 1 else 9
-            stamp = _stamp(day, found)
+            value["precision"] = found = 11 if day.day != 1 else 10 if day.month != 1 else 9
+            value["time"] = _stamp(day, found)
         else:
-            stamp = _stamp(time_of(text, precision=precision, calendar=calendar), precision)
+            value["time"] = _stamp(time_of(text, precision=precision, calendar=calendar), precision)
     except ValueError:
         pass
-    value: dict[str, Any] = {"time": stamp, "calendarmodel": f"{ENTITY}{_CALENDARS[calendar]}"}
-    if found is not None:
-        value["precision"] = found
     return {"type": "time", "value": value}
 
 
-_CALENDARS = {"gregorian": "Q1985727", "julian": "Q1985786"}
+_GREGORIAN = f"{ENTITY}{CALENDARS['gregorian']}"
+_CALENDARS = {name: calendar for calendar, name in CALENDARS.items()}
 
 
 def _stamp(value: TimeValue, precision: int) -> str:

@@ -40,7 +40,7 @@ def reached(
             if "missing" in data:
                 continue
             if scope.properties:
-                used.update(_properties(data))
+                used.update(filter(ENTITY_ID.match, _properties(data)))
             if hop < scope.hops:
                 targets = set().union(*(_targets(data, prop) for prop in scope.along))
                 if scope.hub_limit is None or len(targets) <= scope.hub_limit:
@@ -127,7 +127,7 @@ def _properties(data: Mapping[str, Any]) -> Iterator[str]:
     claims = data.get("claims")
     for prop, statements in claims.items() if isinstance(claims, dict) else ():
         yield prop
-        for statement in statements:
+        for statement in statements if isinstance(statements, list) else ():
             qualifiers = statement.get("qualifiers") if isinstance(statement, dict) else None
             if isinstance(qualifiers, dict):
                 yield from qualifiers

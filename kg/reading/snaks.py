@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from decimal import Decimal
 from functools import lru_cache
+from math import isfinite
 from typing import Any
 
 import orjson
@@ -20,13 +21,14 @@ from kg.model import (
     TimeValue,
     Value,
 )
+from kg.reading.numbers import decimal_number, is_language
 
 # "+1961-08-04T00:00:00Z"; older dumps pad the year to 11 digits. The time of day is never used.
-_TIME = re.compile(r"([+-]?)(\d{1,16})-(\d{1,2})-(\d{1,2})(?:T\d\d:\d\d:\d\dZ?)?\Z")
-_DECIMAL = re.compile(r"[+-]?\d+(?:\.\d+)?\Z")
-_UNIT = re.compile(r"(?:.*[/:])?(Q[1-9]\d{0,17})\Z")
-_TARGET = re.compile(r"[A-Z][1-9]\d{0,17}(?:-[A-Z][1-9]\d{0,17})?\Z")  # Q42, P31, L3-F1, E10
-_PROPERTY = re.compile(r"P[1-9]\d{0,17}\Z")
+_TIME = re.compile(r"([+-]?)([0-9]{1,16})-([0-9]{1,2})-([0-9]{1,2})(?:T[0-9]{2}:[0-9]{2}:[0-9]{2}Z?)?\Z")
+_UNIT = re.compile(r"(?:.*[/:])?(Q[1-9][0-9]{0,17})\Z")
+_TARGET = re.compile(r"[A-Z][1-9][0-9]{0,17}(?:-[A-Z][1-9][0-9]{0,17})?\Z")  # Q42, P31, L3-F1, E10
+_PROPERTY = re.compile(r"P[1-9][0-9]{0,17}\Z")
+_FARTHEST = 360  # degrees, as Wikibase has it
 
 _CALENDARS = {"Q1985727": "gregorian", "Q1985786": "julian"}
 _PREFIXES = {"item": "Q", "property": "P", "lexeme": "L", "mediainfo": "M", "entity-schema": "E"}
@@ -37,7 +39,7 @@ class Unreadable(ValueError):  # noqa: N818 - not an error of the caller's: it b
     """Part of an entity that cannot be read: `reason` is a short code, the message says what was found."""
 
     def __init__(self, reason: str, detail: str) -> None:
-        super().__init__(detail)
+        super().__init__(shortened(detail))
         self.reason = reason
 
 
@@ -48,7 +50,7 @@ def read_property_id(given: object) -> str:
             return given
         if _PROPERTY.match(given.upper()):
             return given.upper()
-    raise Unreadable("bad-property", f"{given!r} is no property id")
+    raise Unreadable("bad-property", f"{_short(given)} is no property id")
 
 
 def read_snak(data: object, prop: str | None = None) -> Snak:
@@ -73,7 +75,7 @@ def read_snak_parts(data: object, prop: str | None = None) -> tuple[str, SnakKin
     try:
         return prop, _KINDS[given], None
     except (KeyError, TypeError):
-        raise Unreadable("unknown-snaktype", f"snaktype {given!r} is none of {', '.join(_KINDS)}") from None
+        raise Unreadable("unknown-snaktype", f"snaktype {_short(given)} is none of {', '.join(_KINDS)}") from None
 
 
 def read_value(datavalue: object) -> Value:
@@ -94,7 +96,38 @@ def _read_unusual_value(datavalue: object) -> Value:
     kind, value = datavalue.get("type"), datavalue["value"]
     if not isinstance(kind, str):
         raise Unreadable("no-datavalue", f"a datavalue needs a type, not {_short(kind)}")
-    return OtherValue(type=kind, json=orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode())
+    return OtherValue(type=kind, json=_canonical(value))
+
+
+def read_coordinate(value: object) -> OtherValue:
+    """A coordinate, kept whole. Its degrees, where there are any, are finite numbers of a size that degrees have."""
+    if isinstance(value, dict):
+        for part in ("latitude", "longitude", "precision"):
+            number = value.get(part)
+            if number is None and (part == "precision" or part not in value):
+                continue
+            if isinstance(number, bool) or not isinstance(number, int | float) or not abs(number) <= _FARTHEST:
+                raise Unreadable("bad-coordinate", f"{part} {_short(number)} is no number from -360 to 360")
+    return OtherValue(type="globecoordinate", json=_canonical(value))
+
+
+def _canonical(value: object) -> str:
+    """A value as JSON with sorted keys. What JSON cannot hold is rejected: infinities, for orjson writes null."""
+    try:
+        text = orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
+    except TypeError as error:  # nested too deeply
+        raise Unreadable("bad-value", f"a value that cannot be written: {error}") from None
+    if "null" in text and not _is_finite(value):
+        raise Unreadable("bad-value", "a value with an infinite number in it")
+    return text
+
+
+def _is_finite(value: object) -> bool:
+    if isinstance(value, float):
+        return isfinite(value)
+    if isinstance(value, dict):
+        return all(map(_is_finite, value.values()))
+    return not isinstance(value, list) or all(map(_is_finite, value))
 
 
 def read_entity_value(value: object) -> EntityValue:
@@ -178,8 +211,8 @@ def _decimal(given: object) -> Decimal:
     # A JSON number with a fraction has been through a float by now, and amounts never do.
     if type(given) is int:
         return Decimal(given)
-    if isinstance(given, str) and _DECIMAL.match(given):
-        return Decimal(given)
+    if isinstance(given, str) and (number := decimal_number(given)) is not None:
+        return number
     raise Unreadable("bad-quantity", f"{_short(given)} is no decimal number")
 
 
@@ -192,14 +225,18 @@ def _text(value: object) -> TextValue:
 def _monolingual(value: object) -> TextValue:
     if isinstance(value, dict):
         text, language = value.get("text"), value.get("language")
-        if isinstance(text, str) and isinstance(language, str):
+        if isinstance(text, str) and isinstance(language, str) and is_language(language):
             return TextValue(text=text, language=language)
     raise Unreadable("bad-text", f"monolingual text needs text and language, not {_short(value)}")
 
 
+def shortened(text: str, size: int = 300) -> str:
+    """The beginning of a text that may be of any length, for a message."""
+    return text if len(text) <= size else text[: size - 3] + "..."
+
+
 def _short(given: object) -> str:
-    text = repr(given)
-    return text if len(text) <= 80 else text[:77] + "..."
+    return shortened(repr(given[:100] if isinstance(given, str) else given), 80)
 
 
 _READERS: Mapping[str, Callable[[object], Value]] = {
@@ -208,6 +245,7 @@ _READERS: Mapping[str, Callable[[object], Value]] = {
     "quantity": read_quantity,
     "string": _text,
     "monolingualtext": _monolingual,
+    "globecoordinate": read_coordinate,
 }
 
 

@@ -18,12 +18,14 @@ import orjson
 from kg.errors import BadAnswerError, QueryError, RateLimitedError, ServiceError, SourceError, TimeLimitError
 from kg.rdf import NAMESPACES
 from kg.reading.courtesy import Patience, TryAgain, excerpt, is_web_address, retry_after, user_agent
+from kg.reading.numbers import whole_number
 from kg.reading.rdf_terms import Term
 
 Row = Mapping[str, Term]
 
 _JSON = ("application/sparql-results+json", "application/json")
 _LATE = (b"timed out", b"timeout", b"time out", b"timeoutexception", b"time limit", b"execution time")
+_MOST_ROWS = 10**12
 _SMALLEST = 50  # rows: a smaller page would not help
 
 
@@ -91,10 +93,10 @@ class Endpoint:
 
     def _count(self, selected: str) -> int:
         found = self.ask(f"SELECT (COUNT(*) AS ?n) WHERE {{ {{ {selected} }} }}")
-        try:
-            return int(found[0]["n"].value)
-        except (IndexError, KeyError, ValueError):
-            raise BadAnswerError(f"{self.url}: a count was asked for and none came") from None
+        total = whole_number(found[0]["n"].value, _MOST_ROWS) if found and "n" in found[0] else None
+        if total is None:
+            raise BadAnswerError(f"{self.url}: a count was asked for and none came")
+        return total
 
     def _paged(self, variables: str, selected: str, total: int, cut_at: int | None) -> list[Row]:
         """All rows page by page, in an order that holds between pages. `cut_at`: where the server cut before."""
@@ -236,11 +238,14 @@ def _checked(url: str, status: int, given: Mapping[str, str], body: bytes) -> li
 def _term(value: Mapping[str, str]) -> Term:
     kind = value["type"]
     text = value["value"]
+    language, datatype = value.get("xml:lang") or None, value.get("datatype")
+    if not all(isinstance(part, str | None) for part in (text, language, datatype)) or text is None:
+        raise TypeError("a term's parts are text")
     if kind == "uri":
         return Term("iri", text)
     if kind == "bnode":
         return Term("blank", text)
-    return Term("literal", text, value.get("xml:lang") or None, value.get("datatype"))
+    return Term("literal", text, language, datatype)
 
 
 def _by_name(item: tuple[str, Term]) -> str:

@@ -6,12 +6,14 @@ truthy ones; labels by rdfs:label with language filters, never by the label serv
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from kg.errors import SelectionError, TimeLimitError
 from kg.model import ENTITY_ID
 from kg.rdf import NAMESPACES
+from kg.reading.entity_json import Reject
 from kg.reading.rdf_entities import (
     ABOUT,
     PROPERTY_TYPE,
@@ -34,12 +36,15 @@ _ABOUT_VALUES = ", ".join(
 )
 _NODES = 200  # value nodes a question
 _PROP = NAMESPACES["p"]
+_PROPERTY = re.compile(r"P[1-9][0-9]{0,17}\Z")
+_IRI = re.compile(r"[^\x00-\x20<>\"{}|^`\\]+\Z")  # as may stand in a query
 
 
 class SPARQLEntities:
     """Entity objects by id. `languages`: whose terms to ask for, None for all.
 
-    After reading: `truthy`, whether any statement came without rank and qualifiers.
+    After reading: `truthy`, whether any statement came without rank and qualifiers, and `rejects`, what was said of
+    entities that their objects cannot hold.
     """
 
     def __init__(self, endpoint: Endpoint, *, languages: Iterable[str] | None = None) -> None:
@@ -52,6 +57,7 @@ class SPARQLEntities:
         self._datatypes: dict[str, str | None] = {}
         self._has_statements: bool | None = None
         self.truthy = False
+        self.rejects: list[Reject] = []
 
     @property
     def has_statements(self) -> bool:
@@ -94,6 +100,7 @@ class SPARQLEntities:
         targets = sorted({target for one, target in merged.items() if target != one})
         elsewhere = dict(self._batch(targets, follow=False)) if targets and follow else {}  # one step, as the API
         for one, made in found.items():
+            self.rejects += made.rejects
             target = merged.get(one)
             if made.data is not None:
                 self.truthy |= made.truthy
@@ -126,7 +133,9 @@ class SPARQLEntities:
                     term.value
                     for said in nodes.values()
                     for predicate, term in said
-                    if predicate.startswith((NAMESPACES["psv"], NAMESPACES["pqv"])) and term.kind == "iri"
+                    if predicate.startswith((NAMESPACES["psv"], NAMESPACES["pqv"]))
+                    and term.kind == "iri"
+                    and _IRI.match(term.value)
                 }
             )
             for at in range(0, len(values), _NODES):
@@ -150,7 +159,8 @@ class SPARQLEntities:
         subjects = " ".join(f"wd:{one}" for one in lacking)
         pages = self._endpoint.rows("?s ?o", f"VALUES ?s {{ {subjects} }} ?o schema:about ?s ; schema:isPartOf ?wiki")
         for row in pages:
-            facts[row["s"].value.removeprefix(ENTITY)].append((ABOUT, row["o"]))
+            if (said := facts.get(row["s"].value.removeprefix(ENTITY))) is not None:
+                said.append((ABOUT, row["o"]))
 
     def _learn_datatypes(self, facts: Mapping[str, Facts], nodes: Mapping[str, Facts]) -> None:
         used = {
@@ -159,7 +169,7 @@ class SPARQLEntities:
             for predicate, _ in said
             if predicate.startswith(_PROP)
         }
-        lacking = sorted(used - self._datatypes.keys())
+        lacking = sorted(prop for prop in used - self._datatypes.keys() if _PROPERTY.match(prop))
         if not lacking:
             return
         subjects = " ".join(f"wd:{prop}" for prop in lacking)

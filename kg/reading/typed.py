@@ -14,6 +14,12 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
+from kg.reading.numbers import is_language
+
+
+_KNOWN: set[str] = set()  # language codes that were looked at
+_MOST_KNOWN = 10_000
+
 
 class Unusual(ValueError):  # noqa: N818 - no error: the tolerant reader takes over
     """A line that only the tolerant reader should judge."""
@@ -222,6 +228,11 @@ def by_language(given: Any) -> list[tuple[str, Any]]:
     if not given:
         return []
     if type(given) is dict:
+        if not _KNOWN.issuperset(given):
+            if not all(map(is_language, given)):
+                raise Unusual
+            if len(_KNOWN) < _MOST_KNOWN:
+                _KNOWN.update(given)
         return list(given.items())
     if type(given) is list:
         raise Unusual

@@ -24,6 +24,7 @@ LONGEST_KEY = 1_000  # bytes of a name in an index; longer ones stand there by t
 
 _BEGIN = -(1 << 62)
 _START, _END = 580, 582
+_FARTHEST_YEAR = 10**14  # whose days are integers of 64 bits
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -227,7 +228,7 @@ def _span(qualifiers: str) -> dict[str, int]:
     """`start` and `end` of a statement, where they are known."""
     span: dict[str, int] = {}
     for prop, kind, value in orjson.loads(qualifiers):
-        if kind == schema.TIME and prop in (_START, _END):
+        if kind == schema.TIME and prop in (_START, _END) and abs(value[0]) <= _FARTHEST_YEAR:
             year, month, day = value[:3]
             span.setdefault("start" if prop == _START else "end", year * 10_000 + month * 100 + day)
     return span

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-import orjson
 from loopback import Answering, Loopback, running
 
 Fault = Callable[["Handler", list[str]], bool]  # whether it answered
@@ -67,7 +67,7 @@ class Handler(Answering):
                 continue
             if target != one:
                 data = {**data, "redirects": {"from": one, "to": target}}
-            size += len(orjson.dumps(data))
+            size += len(json.dumps(data))
             if size > self.server.longest and found:
                 break
             found[one] = data

@@ -1,0 +1,409 @@
+"""Sources with values that no honest one writes: what cannot be read is rejected and counted, and the build goes on."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import every_kind
+import hostile
+import orjson
+import pytest
+import sparql_server as srv
+import wikidata_api as api
+from dump_json import entity_json, lines
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kg.model import Entity
+from kg.scope import Scope
+from kg.snapshot import Report, build
+from kg.sources import build_from_api, build_from_rdf, build_from_sparql
+from kg.store import open_store
+from kg.verification import verify
+
+MODEL = hostile.model_entity("Q1000")
+PLACES = list(hostile.places(MODEL))
+STATEMENTS = sum(map(len, MODEL["claims"].values()))
+LONGEST = 100_000
+
+
+def rejected(report: Report) -> list[dict[str, Any]]:
+    if report.rejects_path is None:
+        return []
+    found = [orjson.loads(line) for line in report.rejects_path.read_bytes().splitlines()]
+    assert len(found) == sum(report.rejects.values())
+    assert all(len(text) <= 300 for one in found for text in one.values() if isinstance(text, str)), found
+    return found
+
+
+def built(folder: Path, data: bytes) -> tuple[dict[str, Entity], list[dict[str, Any]]]:
+    (folder / "world.json").write_bytes(data)
+    report = build([folder / "world.json"], folder / "out", force=True)
+    assert verify(folder / "out").problems == ()
+    return every_kind.entities_of(folder / "out"), rejected(report)
+
+
+def line(data: Any) -> bytes:
+    """JSON as an attacker writes it: with numbers that no float holds."""
+    return json.dumps(data).replace('"-1e999"', "-1e999").replace(f'"{hostile.MANY}"', hostile.MANY).encode()
+
+
+def check_json(folder: Path, changes: Iterable[tuple[tuple[Any, ...], Any]]) -> None:
+    """Each change in an entity of its own: of every statement it is known what became of it."""
+    texts = [lines(*every_kind.WORLD.values())[2:-3]]
+    changed: dict[str, tuple[Any, ...]] = {}
+    for number, (at, put) in enumerate(changes, 5000):
+        name = f"Q{number}"
+        data = hostile.changed(hostile.model_entity(name), at, put)
+        if data["id"] == name:
+            changed[name] = at
+        texts.append(line(data))
+    found, rejects = built(folder, b"[\n" + b",\n".join(texts) + b"\n]\n")
+    for name, entity in every_kind.WORLD.items():
+        assert found[name] == every_kind.unordered(entity)
+    told: dict[str, int] = {}
+    whole = {one["entity"] for one in rejects if "entity" in one and one["reason"] in ("unknown-kind", "lexeme")}
+    for one in rejects:
+        told[one.get("entity", "")] = told.get(one.get("entity", ""), 0) + 1
+    for name, at in changed.items():
+        if name in whole:
+            assert at == ("type",)
+            continue
+        assert name in found, at
+        if (
+            at[0] != "claims" or len(at) > 3
+        ):  # else whole groups of statements are gone, or stand where they mean others
+            lost = STATEMENTS - len(found[name].statements)
+            assert lost in (0, 1) if len(at) > 3 else lost == 0, at
+            assert lost <= told.get(name, 0), at
+
+
+def test_every_place_of_an_entity_takes_hostile_values(tmp_path: Path) -> None:
+    values = [value for value in hostile.JSON if not (isinstance(value, str) and len(value) > LONGEST)]
+    check_json(tmp_path, [(at, values[(7 * n + 5 * k) % len(values)]) for n, at in enumerate(PLACES) for k in range(9)])
+
+
+@given(st.lists(st.tuples(st.sampled_from(PLACES), st.sampled_from(hostile.JSON) | st.text()), max_size=12))
+@settings(max_examples=15)
+def test_entities_with_something_exchanged_end_no_build(changes: list[tuple[tuple[Any, ...], Any]]) -> None:
+    clean = [
+        (at, put) for at, put in changes if not (isinstance(put, str) and not put.isprintable() and "\ud800" in put)
+    ]
+    with tempfile.TemporaryDirectory() as folder:
+        check_json(Path(folder), clean)
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "reason"),
+    [
+        ("globecoordinate", '{"latitude":1e999,"longitude":0}', "bad-coordinate"),
+        ("globecoordinate", '{"latitude":1e308,"longitude":0}', "bad-coordinate"),
+        ("globecoordinate", '{"latitude":0,"longitude":"1"}', "bad-coordinate"),
+        ("globecoordinate", f'{{"latitude":{"[" * 300}{"]" * 300},"longitude":0}}', "bad-coordinate"),
+        ("globecoordinate", f'{{"globe":{"[" * 300}{"]" * 300}}}', "bad-value"),
+        ("new-kind", f"{'[' * 300}{']' * 300}", "bad-value"),
+        ("new-kind", '{"a":[1e999]}', "bad-value"),
+        ("quantity", f'{{"amount":"{"9" * 1_000_000}"}}', "bad-quantity"),
+        ("quantity", '{"amount":"1E+1000000000"}', "bad-quantity"),
+        ("quantity", f'{{"amount":{hostile.MANY}}}', "bad-quantity"),
+        ("quantity", '{"amount":"٣"}', "bad-quantity"),
+        ("quantity", '{"amount":"1","unit":"Q1٣"}', "bad-quantity"),
+        ("time", '{"time":"+٢٠٠١-01-01T00:00:00Z","precision":9}', "bad-time"),
+        ("time", '{"time":"+100000000000000000000-01-01T00:00:00Z","precision":9}', "bad-time"),
+        ("time", '{"time":"+2001-01-01T00:00:00Z","precision":"²"}', "bad-time"),
+        ("time", '{"time":"+2001-01-01T00:00:00Z","precision":9,"calendarmodel":"Q12138"}', "bad-time"),
+        ("wikibase-entityid", f'{{"id":"Q{hostile.MANY}"}}', "bad-entity-id"),
+        ("wikibase-entityid", f'{{"id":"L{hostile.MANY}"}}', "bad-entity-id"),
+        ("wikibase-entityid", '{"entity-type":"item","numeric-id":1e999}', "bad-entity-id"),
+        ("wikibase-entityid", '{"id":"Q1٣"}', "bad-entity-id"),
+        ("monolingualtext", f'{{"text":"x","language":"{"x" * 10_000}"}}', "bad-text"),
+    ],
+)
+def test_a_hostile_value_costs_its_statement_alone(tmp_path: Path, kind: str, value: str, reason: str) -> None:
+    text = (
+        '{"type":"item","id":"Q7","labels":{"en":{"language":"en","value":"seven"}},"claims":{"P5":['
+        '{"id":"Q7$a","rank":"normal","mainsnak":{"snaktype":"value","property":"P5","datavalue":'
+        f'{{"type":"{kind}","value":{value}}}}}}},'
+        '{"id":"Q7$b","rank":"normal","mainsnak":{"snaktype":"somevalue","property":"P5"}}]},"sitelinks":[]}'
+    )
+    for suffix in ("", ',"redirects":null}'):  # read by the typed reader and by the tolerant one
+        found, rejects = built(tmp_path, (text[:-1] + suffix if suffix else text).encode())
+        assert [one.id for one in found["Q7"].statements] == ["Q7$b"]
+        assert [(one["reason"], one["entity"], one["statement"]) for one in rejects] == [(reason, "Q7", "Q7$a")]
+
+
+@pytest.mark.parametrize("data", [f'{{"type":"item","id":"Q{hostile.MANY}"}}', '{"type":"item","id":"Q1٣"}'])
+def test_an_entity_whose_id_is_none_is_rejected(tmp_path: Path, data: str) -> None:
+    found, rejects = built(tmp_path, data.encode() + b'\n{"type":"item","id":"Q7"}\n')
+    assert list(found) == ["Q7"]
+    assert [one["reason"] for one in rejects] == ["bad-id"]
+
+
+def test_names_that_are_too_long_are_rejected(tmp_path: Path) -> None:
+    long = "x" * 10_000
+    data = entity_json(every_kind.ALL_KINDS)
+    data["claims"]["P9"][0]["id"] = long
+    data["claims"][f"P{hostile.MANY}"] = data["claims"].pop("P1")
+    data["labels"][long] = {"language": long, "value": "x"}
+    data["aliases"]["en"][0]["language"] = long
+    data["sitelinks"] = "²"
+    found, rejects = built(tmp_path, orjson.dumps(data))
+    assert sorted(one["reason"] for one in rejects) == [
+        "bad-id",
+        "bad-property",
+        "bad-sitelinks",
+        "bad-term",
+        "bad-term",
+    ]
+    assert len(found["Q1"].statements) == len(every_kind.ALL_KINDS.statements) - 2
+    assert set(found["Q1"].labels) == set(every_kind.ALL_KINDS.labels)
+
+
+# RDF
+
+WIKIBASE, XSD, WD = (
+    "http://wikiba.se/ontology#",
+    "http://www.w3.org/2001/XMLSchema#",
+    "http://www.wikidata.org/entity/",
+)
+UNTOUCHED = set(every_kind.WORLD) - {"Q1"}
+
+
+def escaped(text: str) -> str:
+    return "".join(one if one.isalnum() and one.isascii() else f"\\U{ord(one):08X}" for one in text)
+
+
+def about(subject: str, *said: str) -> str:
+    return "".join(f"<{WD}{subject}> {one} .\n" for one in said)
+
+
+def statement_of(prop: str, simple: str, full: Mapping[str, str] | None = None) -> str:
+    """A statement of Q1 by its node, and the node of its value."""
+    node, value = f"{WD}statement/Q1-hostile", "http://www.wikidata.org/value/hostile"
+    text = about("Q1", f"<http://www.wikidata.org/prop/{prop}> <{node}>")
+    text += f"<{node}> <{WIKIBASE}rank> <{WIKIBASE}NormalRank> .\n"
+    text += f"<{node}> <http://www.wikidata.org/prop/statement/{prop}> {simple} .\n"
+    if full:
+        text += f"<{node}> <http://www.wikidata.org/prop/statement/value/{prop}> <{value}> .\n"
+        text += "".join(f"<{value}> <{WIKIBASE}{name}> {term} .\n" for name, term in full.items())
+    return text
+
+
+def typed(text: str, name: str) -> str:
+    return f'"{text}"^^<{name if ":" in name else XSD + name}>'
+
+
+DAY = typed("2001-02-03T00:00:00Z", "dateTime")
+GREGORIAN = f"<{WD}Q1985727>"
+POINT = "http://www.opengis.net/ont/geosparql#wktLiteral"
+STATED = {
+    "timePrecision ²": ("bad-time", "P585", DAY, {"timeValue": DAY, "timePrecision": typed("²", "integer")}),
+    "timePrecision of 5000 digits": (
+        "bad-time",
+        "P585",
+        DAY,
+        {"timeValue": DAY, "timePrecision": typed(hostile.MANY, "integer")},
+    ),
+    "unknown calendar": (
+        "bad-time",
+        "P585",
+        DAY,
+        {"timeValue": DAY, "timePrecision": typed("11", "integer"), "timeCalendarModel": f"<{WD}Q12138>"},
+    ),
+    "calendar that is a text": (
+        "bad-time",
+        "P585",
+        DAY,
+        {"timeValue": DAY, "timePrecision": typed("11", "integer"), "timeCalendarModel": '"lunar"'},
+    ),
+    "year of 20 digits": ("bad-time", "P585", typed(f"1{'0' * 20}-01-01T00:00:00Z", "dateTime"), None),
+    "month 99": (
+        "bad-time",
+        "P585",
+        DAY,
+        {
+            "timeValue": typed("2001-99-99T00:00:00Z", "dateTime"),
+            "timePrecision": typed("11", "integer"),
+            "timeCalendarModel": f"<{WD}Q1985786>",
+        },
+    ),
+    "amount of a million digits": ("bad-quantity", "P1082", typed("9" * 1_000_000, "decimal"), None),
+    "amount that explodes": (
+        "bad-quantity",
+        "P1082",
+        typed("1", "decimal"),
+        {"quantityAmount": typed("1E+1000000000", "decimal")},
+    ),
+    "amount ²": ("bad-quantity", "P1082", typed("²", "decimal"), None),
+    "unit of 5000 digits": (
+        "bad-quantity",
+        "P1082",
+        typed("1", "decimal"),
+        {"quantityAmount": typed("1", "decimal"), "quantityUnit": f"<{WD}Q{hostile.MANY}>"},
+    ),
+    "infinite point": ("bad-coordinate", "P625", typed("Point(1e999 1e308)", POINT), None),
+    "far point": ("bad-coordinate", "P625", typed("Point(0 1e308)", POINT), None),
+    "point of no number": ("bad-coordinate", "P625", typed("Point(nan ²)", POINT), None),
+    "infinite latitude": (
+        "bad-coordinate",
+        "P625",
+        typed("Point(0 0)", POINT),
+        {"geoLatitude": typed("INF", "double"), "geoLongitude": typed("0", "double")},
+    ),
+    "target Q": ("bad-entity-id", "P31", f"<{WD}Q{hostile.MANY}>", None),
+    "target P": ("bad-entity-id", "P31", f"<{WD}P{hostile.MANY}>", None),
+    "target L": ("bad-entity-id", "P31", f"<{WD}L{hostile.MANY}>", None),
+    "language of 10 KB": ("bad-text", "P1476", f'"x"@{"x" * 10_000}', None),
+    "property": ("bad-property", f"P{hostile.MANY}", '"x"', None),
+    "JSON too deep": (
+        "no-datavalue",
+        "P9",
+        typed(
+            f'{{\\"type\\":\\"a\\",\\"value\\":{"[" * 300}{"]" * 300}}}',
+            "http://www.w3.org/1999/02/22-rdf-syntax-ns#JSON",
+        ),
+        None,
+    ),
+    "no JSON": ("no-datavalue", "P9", typed("{", "http://www.w3.org/1999/02/22-rdf-syntax-ns#JSON"), None),
+}
+
+
+@pytest.mark.parametrize("name", STATED)
+@pytest.mark.parametrize("kind", ["nt", "ttl"])
+def test_hostile_rdf_costs_its_statement_alone(kinds: Path, tmp_path: Path, name: str, kind: str) -> None:
+    reason, prop, simple, full = STATED[name]
+    text = (kinds / "world.nt").read_text() + statement_of(prop, simple, full)
+    (tmp_path / f"world.{kind}").write_text(text)  # N-Triples are Turtle
+    report = build_from_rdf([tmp_path / f"world.{kind}"], tmp_path / "out")
+    assert every_kind.entities_of(tmp_path / "out") == every_kind.entities_of(kinds / "dump")
+    (found,) = rejected(report)
+    assert (found["reason"], found["entity"], found["statement"]) == (reason, "Q1", "Q1$hostile")
+
+
+@pytest.mark.parametrize(
+    ("said", "reason", "entity"),
+    [
+        (f"<{WIKIBASE}sitelinks> {typed('²', 'integer')}", "bad-sitelinks", "Q700"),
+        (f"<{WIKIBASE}sitelinks> {typed('300000000', 'integer')}", "bad-sitelinks", "Q700"),
+        (f"<{WIKIBASE}sitelinks> {typed('300000000000000000000', 'integer')}", "bad-sitelinks", "Q700"),
+        (f"<{WIKIBASE}sitelinks> {typed(hostile.MANY, 'integer')}", "bad-sitelinks", "Q700"),
+        (f"<http://www.w3.org/2002/07/owl#sameAs> <{WD}Q{hostile.MANY}>", "bad-redirect", "Q700"),
+        (f"<http://www.w3.org/2002/07/owl#sameAs> <{WD}L7>", "bad-redirect", "Q700"),
+        (f'<http://www.w3.org/2000/01/rdf-schema#label> "x"@{"x" * 10_000}', "bad-term", "Q700"),
+    ],
+)
+def test_what_is_said_of_an_entity_costs_no_more_than_itself(
+    kinds: Path, tmp_path: Path, said: str, reason: str, entity: str
+) -> None:
+    name = '<http://www.w3.org/2000/01/rdf-schema#label> "seven hundred"@en'
+    (tmp_path / "world.nt").write_text((kinds / "world.nt").read_text() + about("Q700", name, said))
+    report = build_from_rdf([tmp_path / "world.nt"], tmp_path / "out")
+    found = every_kind.entities_of(tmp_path / "out")
+    assert found.pop("Q700").labels == {"en": "seven hundred"}
+    assert found == every_kind.entities_of(kinds / "dump")
+    assert [(one["reason"], one["entity"]) for one in rejected(report)] == [(reason, entity)]
+
+
+def test_subjects_that_are_no_entities_are_counted(kinds: Path, tmp_path: Path) -> None:
+    label = '<http://www.w3.org/2000/01/rdf-schema#label> "x"@en'
+    text = (kinds / "world.nt").read_text() + "".join(about(f"{kind}{hostile.MANY}", label) for kind in "QP")
+    (tmp_path / "world.nt").write_text(text)
+    report = build_from_rdf([tmp_path / "world.nt"], tmp_path / "out")
+    assert report.rejects == {"bad-id": 2}
+
+
+def test_half_characters_cost_the_statement_they_stand_in(kinds: Path, tmp_path: Path) -> None:
+    prefix = f"<{WD}Q1> <http://www.w3.org/2000/01/rdf-schema#label>"
+    text = statement_of("P9", '"\\uD800"') + f'{prefix} "\\uDFFF"@fr .\n'
+    (tmp_path / "world.ttl").write_text((kinds / "world.nt").read_text() + text)
+    report = build_from_rdf([tmp_path / "world.ttl"], tmp_path / "out")
+    assert every_kind.entities_of(tmp_path / "out") == every_kind.entities_of(kinds / "dump")
+    assert report.rejects == {"bad-statement": 1, "bad-text": 2}
+
+
+OBJECTS = st.one_of(
+    st.builds(
+        lambda text, more: f'"{escaped(text)}"{more}',
+        st.sampled_from([one for one in hostile.TEXTS if len(one) < LONGEST]) | st.text(st.characters(codec="utf-8")),
+        st.sampled_from(
+            [
+                *("", "@en", f"@{'x' * 10_000}", "^^<a:b>", f"^^<{POINT}>"),
+                "^^<http://www.w3.org/1999/02/22-rdf-syntax-ns#JSON>",
+                *(f"^^<{XSD}{name}>" for name in ("integer", "decimal", "dateTime")),
+            ]
+        ),
+    ),
+    st.sampled_from(
+        [f"<{WD}{kind}{digits}>" for kind in ("Q", "P", "L", "") for digits in (hostile.MANY, "0", "1", "²")]
+    ),
+    st.sampled_from(["_:b", "<a:b>", f"<{WD}statement/{'x' * 10_000}>", "<http://www.wikidata.org/value/none>"]),
+)
+
+
+@given(st.data())
+@settings(max_examples=25)
+def test_triples_with_something_exchanged_end_no_build(kinds: Path, data: st.DataObject) -> None:
+    """Of every statement of the entity it is known what became of it, and the others stay as they were."""
+    text = (kinds / "world.nt").read_text().splitlines()
+    mine = [
+        n for n, one in enumerate(text) if "/Q1>" in one[:40] or "/statement/Q1-" in one[:60] or "/value/" in one[:40]
+    ]
+    own = [n for n in mine if "/value/" not in text[n][:40]]  # value nodes are shared
+    for at in data.draw(st.lists(st.sampled_from(own), max_size=8, unique=True)):
+        subject, predicate, _ = text[at].split(" ", 2)
+        text[at] = f"{subject} {predicate} {data.draw(OBJECTS)} ."
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder)
+        (path / "world.nt").write_text("\n".join(text))
+        report = build_from_rdf([path / "world.nt"], path / "out")
+        found, expected = every_kind.entities_of(path / "out"), every_kind.entities_of(kinds / "dump")
+        for name in UNTOUCHED:
+            assert found[name] == expected[name]
+        claims = [one for one in text if one.startswith(f"<{WD}Q1> <http://www.wikidata.org/prop/P")]
+        told = sum("statement" in one for one in rejected(report))
+        assert len(found["Q1"].statements) + told == len(set(claims))
+
+
+# Services
+
+
+@pytest.mark.usefixtures("contact")
+def test_an_endpoint_that_says_hostile_things_ends_no_build(kinds: Path, tmp_path: Path) -> None:
+    text = (kinds / "world.nt").read_text()
+    text += statement_of("P585", *STATED["unknown calendar"][2:]) + statement_of(f"P{hostile.MANY}", '"x"')
+    text += about("Q4", f"<{WIKIBASE}sitelinks> {typed('²', 'integer')}")
+    text = text.replace(f"<{WD}Q4> <{WIKIBASE}sitelinks> {typed('0', 'integer')} .\n", "")
+    (tmp_path / "world.nt").write_text(text)
+    with srv.serving(tmp_path / "world.nt") as server:
+        report = build_from_sparql(server.url, tmp_path / "out", scope=every_kind.IDS, patience=every_kind.QUICK)
+    assert {"bad-sitelinks": 1, "bad-time": 1, "bad-property": 1}.items() <= report.rejects.items()
+    assert set(every_kind.entities_of(tmp_path / "out")) == set(every_kind.WORLD)
+
+
+ANSWERS: list[Any] = [
+    {},
+    {"id": "Q1٣"},
+    {"id": f"Q{hostile.MANY}"},
+    {"id": 7},
+    {"id": "Q4", "claims": {"": None, "P1": 7, f"P{hostile.MANY}": [], "p31": [{"qualifiers": {"": 1}}]}},
+    json.loads(f'{{"id":"Q4","claims":{"[" * 400}{"]" * 400}}}'),
+    [],
+    "Q4",
+    None,
+]
+
+
+@pytest.mark.usefixtures("contact")
+@pytest.mark.parametrize("answer", ANSWERS, ids=[repr(one)[:40] for one in ANSWERS])
+def test_an_api_that_says_hostile_things_ends_no_build(tmp_path: Path, answer: Any) -> None:
+    entities = {"Q1": entity_json(every_kind.ALL_KINDS), "Q4": answer}
+    with api.serving(entities, {}) as server:
+        scope = Scope(ids=frozenset(entities), hops=1, along=frozenset({"P31"}))
+        report = build_from_api(tmp_path / "out", scope=scope, url=server.url, patience=every_kind.QUICK)
+    with open_store(tmp_path / "out") as store:
+        assert "Q1" in set(store.ids())
+        assert "Q4" in set(store.ids()) or report.rejects
