@@ -197,8 +197,8 @@ class Holding:
         self._aggregator = kept
         return kept[2]
 
-    def hear(self, texts: Iterable[str]) -> None:
-        """Take in what a question and its answers say, which is about to be worked on.
+    def count_sent(self, texts: Iterable[str]) -> None:
+        """Count the characters of a question and its answers, which are about to be worked on.
 
         Makers keep what they conclude, under the texts that it is of. They are bounded in how many, not in how long:
         where much was sent, that is dropped, and what was read of the snapshot stays.

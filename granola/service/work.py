@@ -129,7 +129,7 @@ def aggregate(holding: Holding, row: SampleRow, asked: Any) -> dict[str, Any]:
     else:
         method = SelfConsistency(counting=Counting(asked.counting), abstaining=abstaining)
     check_language(holding, asked.language)
-    holding.hear((row.question, row.subject_text or "", *row.samples))
+    holding.count_sent((row.question, row.subject_text or "", *row.samples))
     ((_, decision),) = holding.aggregator(asked.language, asked.linker).decide([row], method)
     return prediction_row(row, decision, method=asked.method)
 
@@ -159,7 +159,7 @@ def ladder(holding: Holding, row: QARow, *, language: str, linker: str) -> Tiere
 
 def made(holding: Holding, row: QARow, *, language: str, linker: str = "question") -> TieredRow:
     """The same in any language; where there is nothing in it, tiers are told in another."""
-    holding.hear(said_in(row))
+    holding.count_sent(said_in(row))
     return holding.maker(language, linker).make(row)
 
 
@@ -237,7 +237,7 @@ class Batch:
         while not self.is_done and len(rows) < self._together:
             row = self._rows[self._at]
             if isinstance(row, QARow):
-                holding.hear(said_in(row))
+                holding.count_sent(said_in(row))
             rows.append(row if isinstance(row, RejectedRow) else next(self._made))
             self._at += 1
             if time.monotonic() > until:

@@ -51,7 +51,7 @@ def test_conclusions_are_dropped_when_much_was_sent(demo_snapshot: Path, monkeyp
         assert len({id(one) for one in linkers}) >= 3
         assert narrow.maker().graph.held  # what was read stays
         aggregator = narrow.aggregator("en", "question")
-        narrow.hear(["x" * 400])
+        narrow.count_sent(["x" * 400])
         assert narrow.aggregator("en", "question") is not aggregator
 
 
