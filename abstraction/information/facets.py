@@ -37,6 +37,7 @@ _FACETS = {
 _RARE = frozenset({"P39", "P97", "P749", "P127", "P361"})
 # Properties that are counted together; of where something lies only the state, all else being summed over containers.
 _JOINT = frozenset({"P31", "P106", "P39", "P27", "P495", "P136", "P17"})
+LONGEST = 20  # words of a phrase's end that may name a class
 # Words of a condition by their mark, and the property whose values they may name.
 _NAMES = {"kind": "P31", "occupation": "P106", "office": "P39"}
 
@@ -162,7 +163,7 @@ class Facets:
             words = phrase.split(" ")
             self._known[key] = self._called(prop, phrase, kind, size)
             if self._known[key] is None and prop != "P39":
-                ends = (" ".join(words[at:]) for at in range(1, len(words)))
+                ends = (" ".join(words[at:]) for at in range(max(1, len(words) - LONGEST), len(words)))
                 named = (told for end in ends if (told := self._called(prop, end, kind, size)))
                 self._known[key] = self._described(prop, phrase, size) or next(named, None)
         return self._known[key]
