@@ -15,6 +15,7 @@ from importlib.resources import files
 from typing import Any
 
 from abstraction.classes import Classifier, anchors, class_of_description
+from abstraction.descriptions.text import LONGEST as LONGEST_DESCRIPTION
 from abstraction.relations import Relation
 from abstraction.vocabulary import FAMILIES, common_occupations, common_types
 from kg.graph import Graph
@@ -175,7 +176,7 @@ def _phrase(question: str) -> tuple[tuple[str, ...], bool]:
 def _opening(description: str | None) -> str:
     return re.split(
         r"[,;(]|\s(?:in|of|on|at|from|by|for|with|directed|written|based|that|who|which)\b",
-        normalise(description or ""),
+        normalise((description or "")[:LONGEST_DESCRIPTION]),
     )[0].strip()
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
 
+from abstraction.descriptions.text import LONGEST
 from kg.graph import Graph
 from kg.terms import normalise
 
@@ -83,7 +84,7 @@ _DOER = re.compile(
 @lru_cache(maxsize=1 << 16)
 def head_of_description(description: str) -> tuple[str, str] | None:
     """The head noun of a description opening and its class, or None. "city in France" -> ("city", "place")."""
-    opening = _HEAD_END.split(normalise(description), maxsplit=1)[0].strip()
+    opening = _HEAD_END.split(normalise(description[:LONGEST]), maxsplit=1)[0].strip()
     pattern, kinds = _heads()
     found = pattern.search(opening)
     return (found.group(1), kinds[found.group(1)]) if found else None

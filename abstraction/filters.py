@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -148,26 +149,22 @@ def names_the_answer(text: str, answer_names: Collection[str], *, person: bool) 
             continue
         if mine == theirs or (bare and bare == " ".join(w for w in theirs if w not in _FUNCTION_WORDS)):
             return True
-        rest = list(mine)
-        if set(theirs) <= set(rest):
-            for word in theirs:
-                rest.remove(word) if word in rest else None
-            if rest and all(w in _NAME_DECORATION for w in rest) and len(theirs) >= 1:
+        known = frozenset(theirs)
+        if known.issubset(mine):
+            rest = Counter(mine) - Counter(theirs)
+            if rest and all(w in _NAME_DECORATION for w in rest):
                 return True
-        if person and len(mine) > 1 and all(_initial_or_same(w, theirs) for w in mine):
-            return True
+        if person and len(mine) > 1 and all(w in known or len(w.rstrip(".")) == 1 for w in mine):
+            initials = {w[0] for w in known}
+            if all(w in known or w[0] in initials for w in mine):
+                return True
     return False
-
-
-def _initial_or_same(word: str, name: Sequence[str]) -> bool:
-    return word in name or (len(word.rstrip(".")) == 1 and any(w.startswith(word[0]) for w in name))
 
 
 def leaks_name(text: str, answer_label: str) -> bool:
     """Whether the whole label of the answer stands inside the tier, as words."""
     inner = words(answer_label)
-    outer = words(text)
-    return bool(inner) and any(outer[i : i + len(inner)] == inner for i in range(len(outer) - len(inner) + 1))
+    return bool(inner) and f" {' '.join(inner)} " in f" {' '.join(words(text))} "
 
 
 def is_phrase(text: str) -> bool:

@@ -10,6 +10,8 @@ from abstraction.descriptions.words import Word
 from abstraction.phrases import is_opaque, listed, may_stand
 from abstraction.vocabulary import Vocabulary
 
+LONGEST = 20  # words of a phrase's end that may stand for it
+
 
 def is_common(word: Word, vocabulary: Vocabulary) -> bool:
     """Whether the word is a common noun or adjective, whatever its first letter."""
@@ -43,9 +45,10 @@ def may_shorten(longer: str, shorter: str, vocabulary: Vocabulary) -> bool:
 
 
 def shortenings(phrase: str, vocabulary: Vocabulary) -> tuple[str, ...]:
-    """The phrase and each of its suffixes that may stand for it, longest first."""
+    """The phrase and each of its suffixes that may stand for it, longest first; of at most LONGEST words."""
     parts = phrase.split()
-    return (phrase, *(s for i in range(1, len(parts)) if may_shorten(phrase, s := " ".join(parts[i:]), vocabulary)))
+    first = max(1, len(parts) - LONGEST)
+    return (phrase, *(s for i in range(first, len(parts)) if may_shorten(phrase, s := " ".join(parts[i:]), vocabulary)))
 
 
 def is_joint(clause: Sequence[Word], at: int) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+LONGEST = 500  # characters of a description that are read: WikiData's own have 250 at most
 _GROUPS = re.compile(r"(?:(?<!\s)\s++)?(?:\([^()]*+\)|\[[^\]]{0,500}\])")
 _SPACES = re.compile(r"\s+")
 # The one well-known place name with a comma in it.
@@ -20,8 +21,11 @@ _COUNTRY_FORMS = (
 
 @lru_cache(maxsize=1 << 16)
 def first_segment(description: str) -> str:
-    """The description up to its first ";" or sentence end, without bracketed groups, single-spaced."""
-    text = _GROUPS.sub("", description).split(";", 1)[0]
+    """The description up to its first ";" or sentence end, without bracketed groups, single-spaced.
+
+    Of a description its first LONGEST characters are read.
+    """
+    text = _GROUPS.sub("", description[:LONGEST]).split(";", 1)[0]
     text = re.split(r"(?<=[a-z]{3})\.\s", text, maxsplit=1)[0]
     return _SPACES.sub(" ", text).strip(" .,")
 

@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from abstraction.descriptions.text import LONGEST
 from kg.terms import normalise
 
 _TOKEN = re.compile(
@@ -46,10 +47,10 @@ class Word:
 def words(description: str) -> tuple[Word, ...]:
     """The words of a description; bracketed groups, life dates at the end and full stops are left out.
 
-    A full stop after a lower-case word ends the description, since what follows is another sentence.
+    LONGEST characters are read; a full stop after a lower-case word ends the description, since what follows is another sentence.
     """
-    end = len(description)
-    dates = _DATES.search(description)
+    end = min(len(description), LONGEST)
+    dates = _DATES.search(description, 0, end)
     if dates and dates.start() > 0:
         end = dates.start()
     out: list[Word] = []

@@ -31,6 +31,7 @@ _FACETS = {**_HOLDS, **{prop: facet for facet in ("nation", "role", "whole", "wh
 _RARE = with_role("rare")
 # Properties that are counted together; of where something lies only the state, all else being summed over containers.
 _JOINT = with_role("joint")
+LONGEST = 20  # words of a phrase's end that may name a class
 # Words of a condition by their mark, and the property whose values they may name.
 _NAMES = {"kind": "P31", "occupation": "P106", "office": "P39"}
 
@@ -156,7 +157,7 @@ class Facets:
             words = phrase.split(" ")
             found = self._called(prop, phrase, kind, size)
             if found is None and prop != "P39":
-                ends = (" ".join(words[at:]) for at in range(1, len(words)))
+                ends = (" ".join(words[at:]) for at in range(max(1, len(words) - LONGEST), len(words)))
                 named = (told for end in ends if (told := self._called(prop, end, kind, size)))
                 found = self._described(prop, phrase, size) or next(named, None)
             self._known[key] = found

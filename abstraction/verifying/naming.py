@@ -77,7 +77,5 @@ def _looks_like_a_name(text: str) -> bool:
 
 
 def _without(words: Sequence[str], part: Sequence[str]) -> list[str]:
-    for i in range(len(words) - len(part) + 1):
-        if list(words[i : i + len(part)]) == list(part):
-            return [*words[:i], *words[i + len(part) :]]
-    return list(words)
+    before, found, behind = f" {' '.join(words)} ".partition(f" {' '.join(part)} ")
+    return [*before.split(), *behind.split()] if found else list(words)

@@ -16,6 +16,7 @@ from kg.terms import normalise
 
 _INSIDE = re.compile(r"\bin (?:the )?(?P<where>[A-ZÀ-Þ].*)")
 _BEHIND = re.compile(r"\s(?:in|of|from|by|who|that|which)\s")
+LONGEST = 20  # words of a name that a phrase may end in
 KINDS = frozenset({"P106", "P31", "P136", "P641", "P452"})
 
 
@@ -97,7 +98,7 @@ class Phrases:
         """The words of a phrase, of the broader classes of what it names, and of the wider nationality."""
         words = all_words(tier.text)
         out = set(content(tier.text))
-        for start in range(len(words)):
+        for start in range(max(0, len(words) - LONGEST), len(words)):
             named = [m.id for m in self.graph.find(" ".join(words[start:])) if m.kind == "label"]
             if named:
                 out |= self.near.words(self.near.superclasses(named[:2]))

@@ -84,8 +84,7 @@ def proper_names(text: str) -> tuple[str, ...]:
 
 def stands_in(words: Sequence[str], text: Sequence[str]) -> bool:
     """Whether `words` stand side by side in `text`."""
-    size = len(words)
-    return size > 0 and any(tuple(text[i : i + size]) == tuple(words) for i in range(len(text) - size + 1))
+    return bool(words) and f" {' '.join(words)} " in f" {' '.join(text)} "
 
 
 def says_outside(description: str, start: int) -> bool:
