@@ -12,13 +12,16 @@ from typing import TypeVar
 T = TypeVar("T")
 
 MARK = "'"
+_FIRST = frozenset("'=+-@\t\r")
 _FORMULA = re.compile(r"'*[=+\-@\t\r]")
 _NUMBER = re.compile(r"[+-]?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?\Z")
 
 
 def marked(value: T) -> T | str:
     """The value as a cell that is no formula; only texts change."""
-    if isinstance(value, str) and _FORMULA.match(value) and not _NUMBER.match(value):
+    if not isinstance(value, str) or value[:1] not in _FIRST:
+        return value
+    if _FORMULA.match(value) and not _NUMBER.match(value):
         return MARK + value
     return value
 

@@ -152,7 +152,7 @@ def _flattened(record: Mapping[str, Any]) -> dict[str, Any]:
     flat = {key: value if _is_plain(value) else json_text(value) for key, value in record.items()}
     for value in flat.values():
         for text in value if isinstance(value, list) else (value,):
-            if isinstance(text, str):
+            if isinstance(text, str) and not text.isascii():
                 text.encode()
     return flat
 

@@ -229,7 +229,8 @@ def test_a_full_disk_behind_standard_output(folder: Path) -> None:
     ran = shell(folder, "granola score tiers.jsonl cautious.jsonl --json > /dev/full")
     assert ran.returncode == 2
     told = ran.stderr.decode().strip()
-    assert told.startswith("granola: cannot write to standard output: No space left on device: the disk is full")
+    assert told.startswith("granola: cannot write to standard output: No space left on device: the disk is full; ")
+    assert "\n" not in told
 
 
 def test_a_reader_that_leaves_is_no_failure_of_ours(folder: Path) -> None:
