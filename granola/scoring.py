@@ -222,11 +222,12 @@ def score(
     )
     items = ItemScores()
     with_bits = 0
-    digest = hashlib.sha256()
+    digest = 0  # the sum of the rows' hashes, whatever order they come in
 
     def hashed(rows: Iterable[TieredRow]) -> Iterator[TieredRow]:
+        nonlocal digest
         for row in rows:
-            digest.update(_canonical(row))
+            digest = (digest + int.from_bytes(hashlib.sha256(_canonical(row)).digest())) % (1 << 256)
             yield row
 
     def outcomes() -> Iterator[tuple[str | None, Outcome | None]]:
@@ -250,7 +251,7 @@ def score(
         signature=Signature(
             matcher=matcher.signature(),
             lambda_=lambda_,
-            tiers=digest.hexdigest()[:SHORT],
+            tiers=f"{digest:064x}"[:SHORT],
             snapshot=(snapshot or "unknown")[:SHORT],
             prompts=(prompts or "")[:SHORT],
             n=overall.n,
