@@ -18,9 +18,9 @@ PROMPTS = re.compile(r"(?:[a-z+]{1,40}-)?[0-9a-f]{8,64}")  # "paper-1a2b3c4d": t
 class Signature:
     """Every setting that can change a digit of a score. `str()` joins them with `|` in this order.
 
-    `matcher` has the hash of its code and data. `tiers` is the start of the SHA-256 of what of the tiered rows can
-    change a score (`granola.scoring` says in which form), `snapshot` that of the id of the snapshot that the
-    ladders were made from, `n` the scored questions. `missing` and `unknown` appear only where ids did not fit,
+    `matcher` has the hash of its code and data. `tiers` is the start of a hash of what of the tiered rows can change a
+    score, in any order of the rows (docs/scoring.md says in which form), `snapshot` that of the id of the snapshot that
+    the ladders were made from, `n` the scored questions. `missing` and `unknown` appear only where ids did not fit,
     `bits`, the scored questions whose answer has bits, only where there are any; `prompts`, the set and the hash of
     those that a model phrased the tiers with, only where one did. `standard` appears where it takes the gold answer's
     own names alone.
