@@ -48,7 +48,9 @@ _ISO: tuple[tuple[re.Pattern[str], Style], ...] = (
     (re.compile(r"(?P<y>\d{4})[/.](?P<m>\d{1,2})[/.](?P<d>\d{1,2})"), "day-first"),
 )
 # "7 November 1917 (25 October O.S.)", "7 November [O.S. 25 October] 1917"
-_BESIDE = re.compile(r"(?P<date>[^()\[\]]+?)(?:(?<!\s)\s++)?(?:\((?P<round>[^()]+)\)|\[(?P<square>[^\[\]]+)\])(?P<year>\s\d{3,4})?")
+_BESIDE = re.compile(
+    r"(?P<date>[^()\[\]]+?)(?:(?<!\s)\s++)?(?:\((?P<round>[^()]+)\)|\[(?P<square>[^\[\]]+)\])(?P<year>\s\d{3,4})?"
+)
 _CLOCK_FIRST = re.compile(r"\d{1,2}:\d\d(?::\d\d)?,?\s+")
 _NUMERIC = re.compile(r"(\d{1,2})([/.-]) ?(\d{1,2})\2 ?(\d{4})")
 
