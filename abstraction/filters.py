@@ -18,9 +18,8 @@ from kg.terms import normalise
 _WORDS = re.compile(r"[^\W_]+(?:['’.][^\W_]+)*")
 _ARTICLE = re.compile(r"^(?:an?|the)\s+")
 _NAME = re.compile(r"[^\W\d_]+(?:[ .'’-]+[^\W\d_]+)*")  # no brackets, no list
-_TOLD = re.compile(
-    r"(?:(?<!\s)\s++)?[,()]\s*+|(?<!\s)\s++(?:in|near)\s++(?=[A-ZÀ-Þ]|the\b)"
-)  # what follows tells where the subject is
+# What follows tells where the subject is.
+_TOLD = re.compile(r"(?:(?<!\s)\s++)?[,()]\s*+|(?<!\s)\s++(?:in|near)\s++(?=[A-ZÀ-Þ]|the\b)")
 _FUNCTION_WORDS = frozenset(
     [
         "a",

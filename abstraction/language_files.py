@@ -111,9 +111,8 @@ class _Reader:
         words = self.texts(counts.get("words", []), "counts.words")
         suffix = self.typed(counts.get("suffix"), str, "counts.suffix")
         heads = "|".join(sorted(map(re.escape, words), key=len, reverse=True))
-        numerals = (
-            "|[ivxl]{1,12}" if any("roman" in t for t in self.texts(counts.get("written"), "counts.written")) else ""
-        )
+        written = self.texts(counts.get("written"), "counts.written")
+        numerals = "|[ivxl]{1,12}" if any("roman" in template for template in written) else ""
         days = {folded(k): self.typed(v, int, "day_words") for k, v in self.get("day_words", dict).items()}
         names = [folded(w).rstrip(".") for m in months for w in (m.name, m.short, *m.read)]
         forms = sorted({re.escape(n) for n in names if n}, key=lambda n: (-len(n), n))
@@ -145,7 +144,7 @@ class _Reader:
             points=self.points(),
             month_day=self.pattern("<month> <day>", "months", "m d"),
             day_year=self.pattern(r"<day>,? (?P<y>\d{3,4})", "day_suffix", "d y"),
-            counts=self.texts(counts.get("written"), "counts.written"),
+            counts=written,
             special_counts={int(k): self.texts(v, "counts.special") for k, v in of(counts, "special", dict).items()},
             count_words=words,
             nth={str(k): text(v, str, "counts.endings") for k, v in of(counts, "endings", dict).items()},

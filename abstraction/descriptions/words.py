@@ -45,10 +45,9 @@ class Word:
 
 
 def words(description: str) -> tuple[Word, ...]:
-    """The words of a description; bracketed groups, life dates at the end and full stops are left out.
+    """The words of a description's first LONGEST characters, without brackets, life dates at the end and full stops.
 
-    LONGEST characters are read. A full stop after a lower-case word ends the description: what follows is another
-    sentence.
+    A full stop after a lower-case word ends the description, since what follows is another sentence.
     """
     end = min(len(description), LONGEST)
     dates = _DATES.search(description, 0, end)
