@@ -89,7 +89,10 @@ def patterns(only: str = "") -> list[Found]:
         if isinstance(pattern.pattern, str) and path in lines:
             where = str(path.relative_to(ROOT))
             if where.startswith(only):
-                methods = methods or _methods(_name(lines[path], line), text)
+                if methods is None:
+                    name = _name(lines[path], line)
+                    private = name is not None and name.startswith("_")
+                    methods = _methods(name, "\n".join(lines[path]) if private else text)
                 before = seen.get((pattern.pattern, pattern.flags))
                 known = before.methods if before else frozenset()
                 seen[pattern.pattern, pattern.flags] = Found(pattern, f"{where}:{line}", methods | known)
