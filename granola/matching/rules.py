@@ -47,8 +47,8 @@ SHORT = 40  # characters of an answer in which `3. 97` is one number and no end 
 _ASKS_AMOUNT = re.compile(
     r"\bhow (?:many|much|far|tall|high|long|big|large|old|heavy|deep|wide)\b|\bpopulation\b|\bnumber of\b"
 )
-_HOW_MANY = re.compile(r"\bhow many ((?:[^\W\d_]+ ?){1,2})")
-_NONE = re.compile(r"\W*none\W*", re.IGNORECASE)  # an answer to how many
+_HOW_MANY = re.compile(r"\bhow many ([^\W\d_]++(?: [^\W\d_]++)?)")
+_NONE = re.compile(r"\W*+none\W*+", re.IGNORECASE)  # an answer to how many
 _OUT_OF = re.compile(r" (?:out )?of (?:the |all )?")
 _NOUN = 24  # characters behind a number that are searched for what it counts
 _Read = Callable[[str], tuple[Claim, ...]]

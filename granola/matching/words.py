@@ -64,7 +64,7 @@ ARTICLES = frozenset({"the", "a", "an"})
 _CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _TOKEN = re.compile(
     rf"(\d{{1,3}}(?:,\d{{3}})+(?:\.\d+)?|\d+\.\d+|(?:[^\W\d_]\.){{2,}}[^\W\d_]?(?!\w)|[{_CJK}]|&"
-    rf"|(?:[^\W_{_CJK}]|[\u0300-\u036f])+(?:['’‘ʼʻ´`](?:[^\W_{_CJK}])+)*)"
+    rf"|(?:[^\W_{_CJK}]|[\u0300-\u036f])++(?:['’‘ʼʻ´`][^\W_{_CJK}]++)*+)"
 )
 # In lower-case ASCII without what joins letters or digits across a sign, a word is a run of them: five times as fast.
 _JOINED = re.compile(r"[.,]\d|[a-z]\.[a-z]\.|['`&]")
