@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
@@ -100,7 +101,7 @@ _AMOUNT_AFTER = re.compile(
     r"|km|kilomet|met(?:er|re)s?\b|m\b|feet|ft\b|miles|square|kg|kilogram|tons?\b|tonnes?|euros?|dollars?|pounds?"
     r"|years? old|days|hours|minutes|seconds)"
 )
-_AMOUNT_BEFORE = re.compile(r"[$€£¥#]\s*\Z")
+_AMOUNT_BEFORE = frozenset("$€£¥#")
 
 
 SEASONS = 30  # years that two digits behind a year may span: 2017-18
@@ -328,17 +329,16 @@ def _scan(lower: str, text: str) -> Iterator[Claim]:
             if interval is None:
                 continue
             if kind in ("year", "span") and (
-                _AMOUNT_AFTER.match(lower, found.end()) or _AMOUNT_BEFORE.search(lower[: found.start()])
+                _AMOUNT_AFTER.match(lower, found.end()) or lower[: found.start()].rstrip()[-1:] in _AMOUNT_BEFORE
             ):
                 continue
             hits.append((rank, found.start(), found.end(), *interval))
-    taken: list[tuple[int, int]] = []
-    kept: list[tuple[int, int, int, int]] = []
+    kept: list[tuple[int, int, int, int]] = []  # from left to right
     for _, start, end, low, high in sorted(hits):
-        if all(end <= a or start >= b for a, b in taken):
-            taken.append((start, end))
-            kept.append((start, end, low, high))
-    for start, end, low, high in sorted(kept):
+        at = bisect_left(kept, (start,))
+        if (at == 0 or kept[at - 1][1] <= start) and (at == len(kept) or end <= kept[at][0]):
+            kept.insert(at, (start, end, low, high))
+    for start, end, low, high in kept:
         yield Claim(low, high, text[start:end].strip(), start, end)
 
 
