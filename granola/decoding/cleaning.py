@@ -41,14 +41,14 @@ _HEADING = re.compile(rf"\A[#\s]*(?:the )?(?:{_LABELS})\s*\Z", re.IGNORECASE)  #
 _THINKING = re.compile(r"<(think|thinking|reasoning)>.*?(?:</\1>|\Z)", re.IGNORECASE | re.DOTALL)
 # What is thought aloud without tags, and how its conclusion begins.
 _STEPS = re.compile(
-    r"\s*(?:(?:okay|ok|well|sure|alright|right)[,.!]?\s+)?(?:let(?:'s|’s| us| me)(?: just)? (?:think|reason|see|work"
-    r"|break|consider|recall|analy[sz]e|start)|(?:first|step 1)\b\s*[,:]"
+    r"\s*+(?:(?:okay|ok|well|sure|alright|right)[,.!]?\s++)?(?:let(?:'s|’s| us| me)(?: just)? (?:think|reason|see|work"
+    r"|break|consider|recall|analy[sz]e|start)|(?:first|step 1)\b\s*+[,:]"
     r"|to (?:answer|determine|find|figure|work out) )",
     re.IGNORECASE,
 )
 _CONCLUDES = re.compile(
-    r"(?:(?<=[.!?;:])\s+|\n+\s*)(?:(?:so|therefore|thus|hence|consequently|in conclusion|overall|as a result"
-    r"|accordingly|finally|step \d+:)\s*,?\s+(?:(?:so|therefore)\s*,?\s+)?"
+    r"(?<!\s)(?:(?<=[.!?;:])|(?=[^\S\n]*+\n))\s++(?:(?:so|therefore|thus|hence|consequently|in conclusion|overall|as a result"
+    r"|accordingly|finally|step \d++:)(?:\s*+,)?+\s++(?:(?:so|therefore)(?:\s*+,)?+\s++)?"
     r"|(?=(?:the |my )?(?:final |correct )?answer\b))",
     re.IGNORECASE,
 )
@@ -57,15 +57,15 @@ _BOXED = re.compile(r"\\boxed\s*\{([^{}]*)\}")
 _FIELD = re.compile(rf'\A\{{\s*"(?:{_LABELS})"\s*:\s*("(?:[^"\\]|\\.)*"|-?\d[\d.]*)', re.IGNORECASE)  # of JSON
 _KEY = re.compile(rf"(?:the )?(?:{_LABELS})", re.IGNORECASE)
 _LINK = re.compile(r"!?\[([^\[\]]+)\]\((?:https?:|/|#)[^()\s]*(?:\([^()]*\))?\)")  # of Markdown
-_AGAIN = re.compile(r"(?<=[^:：])\s+(?:(?:final|correct|short) )?answer\s*[:：].*\Z", re.IGNORECASE | re.DOTALL)
+_AGAIN = re.compile(r"(?<=[^:：\s])\s++(?:(?:final|correct|short) )?answer\s*+[:：].*\Z", re.IGNORECASE | re.DOTALL)
 _ECHO = re.compile(r"\A(?i:(?:in |on |at |by )?(?:who|whom|whose|what|when|where|which|how))\b[^?]{5,300}\?\s+(?=\S)")
-_QUOTED = re.compile(r"\s+to (?:the|your|this) question\s*[\"“][^\"”]*[\"”]", re.IGNORECASE)
-_REMAINDER = re.compile(r"\s+(?i:explanation|note|reason|reasoning|source|confidence|rationale)\s*:.*\Z", re.DOTALL)
+_QUOTED = re.compile(r"(?<!\s)\s++to (?:the|your|this) question\s*+[\"“][^\"”]{0,500}+[\"”]", re.IGNORECASE)
+_REMAINDER = re.compile(r"(?<!\s)\s++(?i:explanation|note|reason|reasoning|source|confidence|rationale)\s*+:.*\Z", re.DOTALL)
 _ANY_LABEL = re.compile(
-    r"(?P<label>[^\W\d_][\w ]{0,30}):\s*(?=(?P=label):)", re.IGNORECASE
+    r"(?P<label>[^\W\d_][\w ]{0,30}):\s*+(?=(?P=label):)", re.IGNORECASE
 )  # "Birthplace: Birthplace:"
-_ASKED = re.compile(r"\s*(?:^|\n|\s)(?:q|question|query|user|human)\s*\d*\s*[:：]", re.IGNORECASE)
-_ANSWERED = re.compile(r"(?:^|\n|\s)(?:a|answer|assistant)\s*\d*\s*[:：]\s*", re.IGNORECASE)
+_ASKED = re.compile(r"(?:\A|(?<!\s)\s++)(?:q|question|query|user|human)\s*+\d*+\s*+[:：]", re.IGNORECASE)
+_ANSWERED = re.compile(r"(?:\A|\s)(?:a|answer|assistant)\s*+\d*+\s*+[:：]\s*+", re.IGNORECASE)
 _TAG = re.compile(r"</?[A-Za-z|][^<>\n]{0,40}>")  # <answer>, </s>, <|endoftext|>
 _MARKUP = re.compile(r"```\w*\n|\*\*|__|`+")
 _BULLET = re.compile(r"\A(?:[-*•>#]+|\(?(?:\d{1,2}|[A-Ea-e])\)|\d{1,2}\.)\s+")
@@ -128,17 +128,17 @@ _ABBREVIATED = re.compile(
 )
 _SENTENCE_END = re.compile(r"[.!?](?=\s+[^\W\d_])")
 _DOUBT = re.compile(
-    r",?\s*(?:but|though|although)\s+(?:i(?:'m| am)|please|this|that|you|it)\b.*\Z"
-    r"|\s*[,(]\s*(?:i (?:would |'d )?(?:think|believe|guess|suppose|reckon|assume|say)"
+    r"(?:,\s*+|(?<![\s,])\s++)?+(?:but|though|although)\s++(?:i(?:'m| am)|please|this|that|you|it)\b.*\Z"
+    r"|(?:(?<!\s)\s++)?+[,(]\s*+(?:i (?:would |'d )?(?:think|believe|guess|suppose|reckon|assume|say)"
     r"|probably|perhaps|maybe|i'm not sure)\)?\.?\Z",
     re.IGNORECASE | re.DOTALL,
 )
 # Where an answer may end and a remark begin.
 _REMARK = re.compile(
-    r"\s+[-–—]\s+|[;:]\s|\s*\(|,\s+(?=(?:which|where|who|whose|when|a|an|the|on|in|at|and|with|during|as|from|near"
+    r"(?<!\s)\s++[-–—]\s++|[;:]\s|(?:(?<!\s)\s++)?+\(|,\s++(?=(?:which|where|who|whose|when|a|an|the|on|in|at|and|with|during|as|from|near"
     r"|then|now|today|born|located|situated|but|although|though|while|however)\b)"
-    r"|\s+(?=in\s+(?:the\s+)?\d)"
-    r"|\s+(?=(?:is|was|are|were|which|where|who|because|since|on|during|and|but|although|though|before|after|when"
+    r"|(?<!\s)\s++(?=in\s++(?:the\s++)?\d)"
+    r"|(?<!\s)\s++(?=(?:is|was|are|were|which|where|who|because|since|on|during|and|but|although|though|before|after|when"
     r"|as well as|near|close to|just outside|to (?:a|an|his|her|their))\s)"
 )
 _MOST_READINGS = 5
@@ -233,7 +233,7 @@ def _conclusion(response: str) -> str:
     boxes = _BOXED.findall(text)
     if boxes:
         return str(boxes[-1])
-    if (steps := _STEPS.match(text)) and (found := list(_CONCLUDES.finditer(text, steps.end()))):
+    if (steps := _STEPS.match(text)) and (found := list(_CONCLUDES.finditer(text, len(steps[0].rstrip())))):
         return text[found[-1].end() :]
     return text
 

@@ -67,14 +67,14 @@ _OPEN = re.compile(
 # What is beside a place is no part of it, but as a rule of its state.
 _BESIDE = re.compile(
     r"(?:(?:a|the|some)\s+)?(?:(?:small|little|tiny|rural)\s+)?(?:(?:town|village|city|suburb|place|farm|area|community)\s+)?"
-    r"(?:somewhere\s+)?(?:(?:about\s+|some\s+)?\d[\d.,]*\s*(?:miles|mi|km|kilomet(?:er|re)s)\s+)?"
+    r"(?:somewhere\s+)?(?:(?:about\s+|some\s+)?\d[\d.,]*+\s*+(?:miles|mi|km|kilomet(?:er|re)s)\s+)?"
     r"(?:just\s+|right\s+)?(?:near(?:by)?(?:\s+to)?|outside(?:\s+of)?|close\s+to|not\s+far\s+from|next\s+to"
     r"|(?:north|south|east|west|(?:north|south)-?(?:east|west))\s+of|(?<=suburb )of)\s+(?=\S)",
     re.IGNORECASE,
 )
 
 
-_CITIZEN = re.compile(r"\s+(?:citizen(?:ship)?|national(?:ity)?|person)\Z", re.IGNORECASE)
+_CITIZEN = re.compile(r"(?<!\s)\s++(?:citizen(?:ship)?|national(?:ity)?|person)\Z", re.IGNORECASE)
 _LONGEST_NATION = 60  # characters
 
 

@@ -31,7 +31,7 @@ _I = r"(?:i|we)"
 _AM = r"(?:i am|i'?m|we are|we'?re)"
 _NOT = r"(?:do not|don'?t|did not|didn'?t|does not|doesn'?t)"
 _CANNOT = r"(?:can ?not|can'?t|could not|couldn'?t|(?:am|was|were|are) (?:unable|not able) to)"
-_SO = r"(?:(?:honestly|really|just|actually|simply|currently|personally|quite|entirely|completely|exactly) )*"
+_SO = r"(?:(?:honestly|really|just|actually|simply|currently|personally|quite|entirely|completely|exactly) ){0,4}"
 _NEWS = r"(?:information|info|data|details?|knowledge|records?|evidence|answers?|context|sources?)"
 _IT = r"(?:it|this|that|the answer|(?:the|his|her|its|their) [\w ]{1,60})"
 _WHEN = (
@@ -77,10 +77,10 @@ _PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
             "no-information",
             (
                 rf"{_I} (?:{_SO}{_NOT} {_SO}(?:have|possess|find)|{_SO}have no|lack)\b"
-                rf"(?=.*\b(?:{_NEWS}|access|way)\b)",
+                rf"(?=.{{0,400}}\b(?:{_NEWS}|access|way)\b)",
                 r"(?:there (?:is|are|was|were|seems to be|appears to be) )?"
-                rf"(?:no|not enough|insufficient)\b[\w ]*\b{_NEWS}\b",
-                rf"there (?:isn'?t|aren'?t) (?:any|enough|sufficient)\b[\w ]*\b{_NEWS}\b",
+                rf"(?:no|not enough|insufficient)\b[\w ]{{0,200}}\b{_NEWS}\b",
+                rf"there (?:isn'?t|aren'?t) (?:any|enough|sufficient)\b[\w ]{{0,200}}\b{_NEWS}\b",
             ),
         ),
         (
@@ -88,7 +88,7 @@ _PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
             (
                 rf"(?:it )?{_NOT} (?:say|state|mention|specify)$",
                 r"not (?:mentioned|stated|specified|given|provided|found|listed)$",
-                rf"(?:the )?(?:\w+ )?(?:question|text|passage|document|article|{_NEWS})"
+                rf"(?:the )?(?:\w{{1,40}} )?(?:question|text|passage|document|article|{_NEWS})"
                 r"(?: provided| given)? "
                 rf"(?:{_NOT} (?:state|say|mention|specify|provide|contain|indicate|give)"
                 r"|(?:is|was|are) not)\b",
@@ -107,7 +107,7 @@ _PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
             "refusal",
             (
                 rf"(?:{_I} )?(?:must |will |have to )?(?:decline|refuse|abstain)\b",
-                rf"(?:{_I} )?(?:would |'d |will |'ll )?need (?:more|additional|further) (?:\w+ )?{_NEWS}\b",
+                rf"(?:{_I} )?(?:would |'d |will |'ll )?need (?:more|additional|further) (?:\w{{1,40}} )?{_NEWS}\b",
                 r"(?:(?:could|can|would) you )?(?:please )?(?:provide|clarify|specify) ",
                 r"as an (?:ai|artificial intelligence)\b",
                 rf"(?:{_I} ?)?(?:would |'d )?(?:rather not|prefer not to) (?:say|answer|tell|guess)\b",
@@ -122,8 +122,8 @@ _HEDGES = frozenset({"abstain:idk", "abstain:no-idea", "abstain:not-sure"})  # b
 _FILLER = re.compile(
     r"(?:(?:i am|i'm|we are)? ?(?:so |very |really |terribly )?sorry|(?:i |my )?apolog(?:ise|ize|ies)"
     r"|i am afraid|i'm afraid|unfortunately|regrettably|hmm+|well|honestly|to be honest|sadly|but|answer|a"
-    r"|as of my (?:last|latest) [\w ]+"
-    r"|as an (?:ai|artificial intelligence)(?: language)?(?: model| assistant)?)\b[\s,;:.!-]*(?:but\b[\s,]*)?"
+    r"|as of my (?:last|latest) [\w ]{1,60}"
+    r"|as an (?:ai|artificial intelligence)(?: language)?(?: model| assistant)?)\b[\s,;:.!-]*+(?:but\b[\s,]*+)?"
 )
 _SENTENCE = re.compile(r"(?<=[.!?;])\s+|\n+")
 _GUESS = re.compile(

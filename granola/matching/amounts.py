@@ -64,7 +64,7 @@ _RATES = {
 }
 _SQUARES = {"kilometre": "km2", "kilometer": "km2", "mile": "mi2", "metre": "m2", "meter": "m2"}
 
-_DIGITS = r"(?:\d{1,3}(?:,\d{3})+|\d{1,3}(?:[ '’]\d{3})+(?![\d'])|\d+)(?:\.\d+)?"
+_DIGITS = r"(?:\d{1,3}(?:,\d{3})++|\d{1,3}(?:[ '’]\d{3}){1,8}(?![\d'])|\d++)(?:\.\d++)?+"
 _SPELT = {
     **NUMBER_WORDS,
     **TENS,
@@ -73,18 +73,18 @@ _SPELT = {
 _WORDS = "|".join(sorted(_SPELT, key=len, reverse=True))
 _COUNTED = {"once": 1, "twice": 2, "thrice": 3, "dozen": 12, "single": 1, "couple": 2, "pair": 2, "none": 0}
 _NTH = re.compile(r"\b(\d+)(?:st|nd|rd|th)\b")
-_SCALE = r"(?:[\s-]*(?P<{0}s>hundred|thousand|million|billion|bn|trillion|dozen)\b)?"
+_SCALE = r"(?:[\s-]*+(?P<{0}s>hundred|thousand|million|billion|bn|trillion|dozen)\b)?"
 _POWER = (
     r"(?:(?<=\d)(?P<thousands>k)(?!\w)|(?<=\d)(?P<billions>b)(?!\w)"
-    r"|\s*[x×*·]\s*10\s?(?:\^|\*\*)\s?(?P<power>[-−]?\d{1,2})(?!\d)|e\+?(?P<e>\d{1,2})(?!\w))?"
+    r"|\s*+[x×*·]\s*+10\s?(?:\^|\*\*)\s?(?P<power>[-−]?\d{1,2})(?!\d)|e\+?(?P<e>\d{1,2})(?!\w))?"
 )
 _AMOUNT = re.compile(
-    r"(?P<below>fewer than|less than|under|below|at most|up to)?(?P<above>more than|over|above|at least)?\s*"
+    r"(?:(?:(?P<below>fewer than|less than|under|below|at most|up to)|(?P<above>more than|over|above|at least))\s*+)?"
     rf"(?<![\w.,])(?P<a>[-−]?{_DIGITS}|\b(?:{_WORDS})\b)" + _POWER + _SCALE.format("a")
-    + rf"(?:\s*(?:-|–|—|\bto\b|\band\b)\s*(?P<b>{_DIGITS})" + _SCALE.format("b") + r")?(?![\w]*\d|[.,]\d)"
-    + r"[\s-]*(?:square\s+(?P<of>kilometre|kilometer|mile|metre|meter)s?"
-    r"|(?:degrees?\s+(?=celsius|fahrenheit))?(?P<unit>%|°\s?[cf]\b|[^\W\d_]+[2²]?)"
-    r"(?P<per>\s*(?:/|\bper\b|\ban?\b)\s*(?P<time>sec|second|s|hr|hour|h)\b)?)?"
+    + rf"(?:\s*+(?:-|–|—|\bto\b|\band\b)\s*+(?P<b>{_DIGITS})" + _SCALE.format("b") + r")?(?![\w]*\d|[.,]\d)"
+    + r"[\s-]*+(?:square\s++(?P<of>kilometre|kilometer|mile|metre|meter)s?"
+    r"|(?:degrees?\s++(?=celsius|fahrenheit))?(?P<unit>%|°\s?[cf]\b|[^\W\d_]+[2²]?)"
+    r"(?P<per>\s*+(?:/|\bper\b|\ban?\b)\s*+(?P<time>sec|second|s|hr|hour|h)\b)?)?"
 )  # fmt: skip
 
 
@@ -183,8 +183,8 @@ _SUPERSCRIPT = re.compile(r"(?<!\d)10([⁻⁰¹²³⁴-⁹]+)")
 # An amount in two units: how many of the smaller make one of the larger.
 _STEPS = {("ft", "in"): 12, ("lb", "oz"): 16, ("h", "min"): 60, ("min", "s"): 60, ("a", "mo"): 12, ("m", "cm"): 100}
 _PRIMES = str.maketrans({"′": "'", "”": '"'})
-_ENDS = re.compile(r"\s*(?:in\b\.?\s*)?(?:\"|''|\Z|[.,;:()]|(?:tall|high|long|wide|in height|or|and)\b)")
-_STEP = re.compile(r"(?:'|[\s-]*(?P<unit>[a-z]+)\.?)[\s,-]*(?:and\s+)?")
+_ENDS = re.compile(r"\s*+(?:in\b\.?\s*+)?(?:\"|''|\Z|[.,;:()]|(?:tall|high|long|wide|in height|or|and)\b)")
+_STEP = re.compile(r"(?:'|[\s-]*+(?P<unit>[a-z]++)\.?)[\s,-]*+(?:and\s++)?")
 
 
 def _compounds(found: Sequence[Claim], lower: str, text: str) -> tuple[Claim, ...]:
@@ -246,12 +246,12 @@ def counted(text: str) -> tuple[Claim, ...]:
 _AROUND = re.compile(
     r"(?:at|in|up to|over|just|the|only|once|every"
     r"|about|approximately|approx|around|roughly|some|nearly|almost|circa|ca|c|between|from"
-    r"|an estimated|us(?=\s?\$)|[\s.~≈$€£¥])*"
+    r"|an estimated|us(?=\s?\$)|[\s.~≈$€£¥])*+"
 )
 _UNIT_TAIL = re.compile(
-    r"[\s-]*(?:%|\"|''|°\s?[CFcf]|degrees? (?:Celsius|Fahrenheit)|[a-z]+[2²]?(?:(?:\s+|/)[a-z]+){0,2})?\s*"
+    r"[\s-]*+(?:%|\"|''|°\s?[CFcf]|degrees? (?:Celsius|Fahrenheit)|[a-z]++[2²]?(?:(?:\s++|/)[a-z]++){0,2})?\s*+"
 )
-_BRACKET = re.compile(r"\s*\(([^()]*)\)\s*\Z")
+_BRACKET = re.compile(r"(?:(?<!\s)\s++)?+\(([^()]*+)\)\s*+\Z")
 
 
 def may_be_amount(text: str) -> bool:

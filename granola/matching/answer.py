@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 from granola.matching import gold, vocabulary
 from granola.matching.divisions import country_adjectives, country_ids
 from granola.matching.folding import fold, loose_key, stem
 from granola.matching.lazy import lazy
-from granola.matching.words import Word, drop_articles, key, words
+from granola.matching.words import Word, drop_articles, key, occurrences, words
 
 SENTENCE_END = frozenset(".!?;:")
 _ASKS_PERSON = re.compile(
@@ -102,6 +102,12 @@ class Answer:
     def joined(self) -> str:
         """The further folds without a break."""
         return "".join(self.loose)
+
+    @lazy
+    def joined_starts(self) -> dict[int, int]:
+        """Where each word begins in `joined`, and where the last ends: the index of the word, or how many there are."""
+        ends = accumulate(map(len, self.loose), initial=0)
+        return {at: index for index, at in enumerate(ends)}
 
     @lazy
     def stems(self) -> frozenset[str]:
@@ -209,12 +215,8 @@ class Answer:
                 continue
             size = len(folded)
             delicate = _is_delicate(folded)
-            for start in range(len(texts) - size + 1):
-                if (
-                    texts[start] == folded[0]
-                    and texts[start : start + size] == folded
-                    and not (delicate and not self.is_meant(name, folded, start))
-                ):
+            for start in occurrences(texts, folded):
+                if not (delicate and not self.is_meant(name, folded, start)):
                     found.setdefault((level, start, start + size), Mention(level, name, start, start + size))
         longest: list[Mention] = []
         reached = -1  # the furthest end of the mentions that begin earlier, or here and are longer

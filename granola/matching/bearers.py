@@ -12,8 +12,10 @@ from granola.matching.folding import loose_key
 from granola.matching.forms import initials_match
 from granola.matching.gold import Tier
 from granola.matching.people import Person, compatible, contradict, person, whole_person
+from granola.matching.words import occurrences
 
 Found = Iterator[Mention]
+INITIALS = 12  # words of a name that is told by its initials
 DELICATE = 3  # letters up to which a name is as likely a word or a code
 
 
@@ -26,9 +28,8 @@ def spans(answer: Answer, tier: Tier, wanted: tuple[str, ...], said: tuple[str, 
         return
     if vocabulary.ORDINARY.issuperset(wanted):
         return
-    for start in range(len(said) - size + 1):
-        if said[start] == wanted[0] and said[start : start + size] == wanted:
-            yield Mention(tier[0], tier[1], start, start + size)
+    for start in occurrences(said, wanted):
+        yield Mention(tier[0], tier[1], start, start + size)
 
 
 def by_person(answer: Answer, tier: Tier) -> Found:
@@ -180,7 +181,7 @@ def by_acronym(answer: Answer, tier: Tier) -> Found:
     if len(folded) == 1:
         if len(folded[0]) <= 8 and is_acronym(name):
             yield from _spelt_out(answer, tier, folded[0])
-    elif len(folded) > 1 and answer.has_acronym:
+    elif len(folded) <= INITIALS and answer.has_acronym:
         if answer.text == answer.text.upper() and len(answer.words) > 1:
             return  # capitals tell nothing
         for index, word in enumerate(answer.words):
@@ -243,9 +244,7 @@ def by_team(answer: Answer, tier: Tier) -> Found:
         if folded[-1].endswith("s") and answer.claimed == loose_key(tier[1])[:-1]:
             yield Mention(tier[0], tier[1], 0, len(answer.words))
     size = len(folded)
-    for start in range(len(answer.words) - size + 1):
-        if answer.texts[start : start + size] != folded:
-            continue
+    for start in occurrences(answer.texts, folded):
         if answer.texts[:start] == ("university", "of") and start + size == len(answer.words):
             yield Mention(tier[0], tier[1], start, start + size)
         stop, begin = start + size, _run_before(answer, start + size)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
@@ -25,22 +26,22 @@ _WORDS = "|".join(sorted(_ORDINAL_WORD, key=len, reverse=True))
 _DAY = rf"(?:(?:0?[1-9]|[12]\d|3[01])(?:st|nd|rd|th)?|{_WORDS})"
 _ORD = rf"(?:\d{{1,2}}(?:st|nd|rd|th)|{_WORDS})"
 
-_OF_YEAR = r"(?:(?:of|in)\s+)?(?:the\s+)?(?:year\s+)?"
-_BESIDE = r"\s*(?:b\.?\s?c|before christ|a\.?d\b|c\.?e\b)"
+_OF_YEAR = r"(?:(?:of|in)\s++)?(?:the\s++)?(?:year\s++)?"
+_BESIDE = r"\s*+(?:b\.?\s?c|before christ|a\.?d\b|c\.?e\b)"
 _PART = (
     r"(?:(?P<part>early|mid(?:dle)?|late|beginning|start|end|(?:first|second) half)"
-    r"(?:\s+|-)(?:of\s+)?(?:the\s+)?)?"
+    r"(?:\s++|-)(?:of\s++)?(?:the\s++)?)?"
 )
 
 
 def _era(name: str) -> str:
-    return rf"(?:\s*(?P<{name}_era>b\.?\s?c\.?(?:\s?e\.?)?|before christ|a\.?d\.?|c\.?e\.?)(?!\w))?"
+    return rf"(?:\s*+(?P<{name}_era>b\.?\s?c\.?(?:\s?e\.?)?|before christ|a\.?d\.?|c\.?e\.?)(?!\w))?"
 
 
 def _year(name: str) -> str:
     """A year of three or four digits, or of fewer or more beside an era."""
     return (
-        rf"(?:a\.?d\.?\s*)?(?P<{name}>\d{{3,4}}"
+        rf"(?:a\.?d\.?\s*+)?(?P<{name}>\d{{3,4}}"
         rf"|(?:\d{{1,2}}|\d{{5,}}|\d{{1,3}}(?:,\d{{3}})+)(?={_BESIDE})"
         r"|(?<=ad )\d{1,2}|(?<=a\.d\. )\d{1,2}|'\d\d(?![\w']))"
         rf"(?!\d){_era(name)}"
@@ -48,28 +49,28 @@ def _year(name: str) -> str:
 
 
 _DECADES = ("twenties", "thirties", "forties", "fifties", "sixties", "seventies", "eighties", "nineties")
-_TO = r"\s*(?:-|–|—|to|and|until|through)\s*"
+_TO = r"\s*+(?:-|–|—|to|and|until|through)\s*+"
 
 # Tried in this order at each position: the most exact reading first.
 _PATTERNS = tuple(
     (kind, re.compile(rf"(?<![\w.,]){pattern}"))
     for kind, pattern in (
         ("iso", r"(?P<y>\d{4})(?P<sep>[-/.])(?P<m>\d{1,2})(?P=sep)(?P<d>\d{1,2})(?!\d)"),
-        ("days", rf"(?P<mon>{_MONTH})\s+(?P<d>{_DAY})\b{_TO}(?P<e>{_DAY})\b\s*,?\s*{_year('y')}"),
-        ("days", rf"(?P<d>{_DAY})\b{_TO}(?P<e>{_DAY})\b\s*(?:of\s+)?(?P<mon>{_MONTH})\s*,?\s*{_year('y')}"),
-        ("mdy", rf"(?P<mon>{_MONTH})\s+(?:the\s+)?(?P<d>{_DAY})\b\s*,?\s*(?:of\s+)?{_year('y')}"),
-        ("mdy", rf"(?P<d>{_DAY})\b\s*(?:day\s+)?(?:of\s+)?(?P<mon>{_MONTH})\s*,?\s*{_OF_YEAR}{_year('y')}"),
-        ("mdy", rf"{_year('y')}\s*,?\s+(?:on\s+)?(?:the\s+)?(?P<d>{_DAY})\b\s*(?:of\s+)?(?P<mon>{_MONTH})"),
-        ("mdy", rf"{_year('y')}\s*,?\s+(?:on\s+)?(?P<mon>{_MONTH})\s+(?P<d>{_DAY})\b"),
+        ("days", rf"(?P<mon>{_MONTH})\s++(?P<d>{_DAY})\b{_TO}(?P<e>{_DAY})\b\s*+,?\s*+{_year('y')}"),
+        ("days", rf"(?P<d>{_DAY})\b{_TO}(?P<e>{_DAY})\b\s*+(?:of\s++)?(?P<mon>{_MONTH})\s*+,?\s*+{_year('y')}"),
+        ("mdy", rf"(?P<mon>{_MONTH})\s++(?:the\s++)?(?P<d>{_DAY})\b\s*+,?\s*+(?:of\s++)?{_year('y')}"),
+        ("mdy", rf"(?P<d>{_DAY})\b\s*+(?:day\s++)?(?:of\s++)?(?P<mon>{_MONTH})\s*+,?\s*+{_OF_YEAR}{_year('y')}"),
+        ("mdy", rf"{_year('y')}(?:\s*+,)?+\s++(?:on\s++)?(?:the\s++)?(?P<d>{_DAY})\b\s*+(?:of\s++)?(?P<mon>{_MONTH})"),
+        ("mdy", rf"{_year('y')}(?:\s*+,)?+\s++(?:on\s++)?(?P<mon>{_MONTH})\s++(?P<d>{_DAY})\b"),
         ("slash", r"(?P<a>\d{1,2})(?P<sep>[/.-])(?P<b>\d{1,2})(?P=sep)(?P<y>\d{4})(?!\d)"),
         ("slash", r"(?P<a>\d{1,2})(?P<sep>/)(?P<b>\d{1,2})/(?P<y>\d\d)(?![\d/])"),
-        ("my", rf"(?P<mon>{_MONTH})(?:\s*,?\s*(?:of\s+)?|-){_year('y')}"),
+        ("my", rf"(?P<mon>{_MONTH})(?:\s*+,?\s*+(?:of\s++)?|-){_year('y')}"),
         ("iso-month", r"(?P<y>\d{4})-(?P<m>0[1-9]|1[0-2])(?![\d-])"),
         ("iso-month", r"(?<![/-])(?P<m>0?[1-9]|1[0-2])[/-](?P<y>\d{4})(?![\d/-])"),
-        ("century", rf"{_PART}(?P<c>{_ORD})(?:\s+|-)(?P<unit>centur(?:y|ies)|c(?:ent)?\b\.?|millennium)" + _era("y")),
+        ("century", rf"{_PART}(?P<c>{_ORD})(?:\s++|-)(?P<unit>centur(?:y|ies)|c(?:ent)?\b\.?|millennium)" + _era("y")),
         ("decade", rf"{_PART}(?P<y>\d{{2,3}}0|\d0(?='?s{_BESIDE})|'[1-9]0|(?<=the )[2-9]0)'?s\b" + _era("y")),
-        ("twenties", rf"(?<=the ){_PART}(?P<t>{'|'.join(_DECADES)})\b(?!\s+of\b)"),
-        ("span", rf"(?:between\s+|from\s+)?{_year('y')}\s*(?:-|–|—|to|and|until|through)\s*{_year('z')}"),
+        ("twenties", rf"(?<=the ){_PART}(?P<t>{'|'.join(_DECADES)})\b(?!\s++of\b)"),
+        ("span", rf"(?:between\s++|from\s++)?{_year('y')}\s*+(?:-|–|—|to|and|until|through)\s*+{_year('z')}"),
         ("season", r"(?P<y>\d{4})\s?[-–—/]\s?(?P<z>\d\d)(?![\d-])"),
         ("year", rf"(?:fy\s?)?{_year('y')}(?![\w%]|[.,]\d)"),
     )
@@ -96,11 +97,11 @@ _NEEDED = {
 
 # A number that one of these follows or precedes is an amount, not a year.
 _AMOUNT_AFTER = re.compile(
-    r"\s*(?:%|percent|hundred|thousand|million|billion|people|inhabitants|residents|members|students|copies|pages"
+    r"\s*+(?:%|percent|hundred|thousand|million|billion|people|inhabitants|residents|members|students|copies|pages"
     r"|km|kilomet|met(?:er|re)s?\b|m\b|feet|ft\b|miles|square|kg|kilogram|tons?\b|tonnes?|euros?|dollars?|pounds?"
     r"|years? old|days|hours|minutes|seconds)"
 )
-_AMOUNT_BEFORE = re.compile(r"[$€£¥#]\s*\Z")
+_AMOUNT_BEFORE = frozenset("$€£¥#")
 
 
 SEASONS = 30  # years that two digits behind a year may span: 2017-18
@@ -328,22 +329,21 @@ def _scan(lower: str, text: str) -> Iterator[Claim]:
             if interval is None:
                 continue
             if kind in ("year", "span") and (
-                _AMOUNT_AFTER.match(lower, found.end()) or _AMOUNT_BEFORE.search(lower[: found.start()])
+                _AMOUNT_AFTER.match(lower, found.end()) or lower[: found.start()].rstrip()[-1:] in _AMOUNT_BEFORE
             ):
                 continue
             hits.append((rank, found.start(), found.end(), *interval))
-    taken: list[tuple[int, int]] = []
-    kept: list[tuple[int, int, int, int]] = []
+    kept: list[tuple[int, int, int, int]] = []  # from left to right
     for _, start, end, low, high in sorted(hits):
-        if all(end <= a or start >= b for a, b in taken):
-            taken.append((start, end))
-            kept.append((start, end, low, high))
-    for start, end, low, high in sorted(kept):
+        at = bisect_left(kept, (start,))
+        if (at == 0 or kept[at - 1][1] <= start) and (at == len(kept) or end <= kept[at][0]):
+            kept.insert(at, (start, end, low, high))
+    for start, end, low, high in kept:
         yield Claim(low, high, text[start:end].strip(), start, end)
 
 
 _AROUND = re.compile(
-    r"(?:the|in|on|fiscal|year|circa|c\.?|ca\.?|about|around|early|mid|late|of|a\.?d\.?|born|[\s,.()-])*"
+    r"(?:the|in|on|fiscal|year|circa|ca\.?|c\.?|about|around|early|mid|late|of|a\.?d\.?|born|[\s,.()-])*+"
 )
 
 
@@ -363,7 +363,7 @@ def whole_date(text: str) -> Claim | None:
 
 
 _DAY_OF_MONTH = re.compile(
-    rf"\b(?:(?P<mon>{_MONTH})\s+(?:the\s+)?(?P<d>{_DAY})|(?P<e>{_DAY})\s+(?:day\s+)?(?:of\s+)?(?P<nom>{_MONTH}))(?!\w)"
+    rf"\b(?:(?P<mon>{_MONTH})\s++(?:the\s++)?(?P<d>{_DAY})|(?P<e>{_DAY})\s++(?:day\s++)?(?:of\s++)?(?P<nom>{_MONTH}))(?!\w)"
 )
 
 

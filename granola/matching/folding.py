@@ -43,8 +43,7 @@ _SPELLING = {
     "sulphate": "sulfate", "sulphuric": "sulfuric", "moustache": "mustache", "pyjamas": "pajamas",
     "draught": "draft", "kerb": "curb", "storey": "story", "gaol": "jail", "artefact": "artifact",
 }  # fmt: skip
-_ISE = re.compile(r"([a-z]{3,})is(e|ed|es|er|ing|ation|ations)")
-_YSE = re.compile(r"([a-z]{2,})ys(e|ed|es|er|ing)")
+_ISE = re.compile(r"(?<=[a-z]{3}i)s(?=e|ing|ation)|(?<=[a-z]{2}y)s(?=e|ing)")  # organise, analyse
 # Letters that fold away at a word's end where what it does matters and not when (protects, protecting, protection),
 # each with the letters that have to be left.
 _ENDINGS = {
@@ -74,7 +73,7 @@ def loose(text: str) -> str:
         else:
             text = text[:-1]
     text = _SPELLING.get(text, text)
-    return _YSE.sub(r"\1yz\2", _ISE.sub(r"\1iz\2", text)) if "s" in text else text
+    return _ISE.sub("z", text) if "s" in text else text
 
 
 def fold(found: Sequence[Word]) -> tuple[str, ...]:

@@ -20,6 +20,7 @@ Names = tuple[tuple[str, ...], ...]
 Tier = tuple[int, str, tuple[str, ...]]
 """Level from 0, a name of it, its folded words."""
 _KEPT = 1 << 14
+LONGEST = 500  # characters of a name that is read; gold answers have 200 at most
 
 
 def mended_names(levels: Names) -> Names:
@@ -27,6 +28,13 @@ def mended_names(levels: Names) -> Names:
     if all(map(str.isascii, chain.from_iterable(levels))):
         return levels
     return tuple(tuple(mended(name) for name in names) for names in levels)
+
+
+def read_names(levels: Names) -> Names:
+    """The names that are read for more than whether they are the whole prediction: those of LONGEST characters."""
+    if max(map(len, chain.from_iterable(levels)), default=0) <= LONGEST:
+        return levels
+    return tuple(tuple([name for name in names if len(name) <= LONGEST]) for names in levels)
 
 
 @lru_cache(maxsize=_KEPT)

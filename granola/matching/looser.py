@@ -41,12 +41,13 @@ from granola.matching.nations import by_nation
 from granola.matching.near import by_overlap
 from granola.matching.people import whole_person
 from granola.matching.phrases import by_coverage, by_phrase, informative
-from granola.matching.words import key
+from granola.matching.words import MOST, key
 
 JOINED = 6  # letters from which the parting into words does not matter
 SPELLED = 6  # letters of a word that may be one letter off in a name of several words; two more where it stands alone
 FAMILY = 8  # letters of a family name that stands alone and may be one letter off
 COMMON = 11  # letters of a single word that is no name and may be one letter off
+RETOLD = 40  # words of a name that may be told in another order or with others between
 SPREAD = 3  # words that may stand between the words of a name
 _TOLD_BY_ADJECTIVE = frozenset({"empire", "language", "languages", "dynasty"})
 _INSTITUTES = frozenset({"university", "college", "school", "institute", "hospital", "building", "center", "centre"})
@@ -114,16 +115,15 @@ def by_joining(answer: Answer, tier: Tier) -> Found:
         if wanted == answer.joined and len(answer.texts) != len(tier[2]):  # H 2 O
             yield Mention(tier[0], tier[1], 0, len(answer.texts))
         return
-    texts = answer.loose
-    for start, first in enumerate(texts):
-        if not wanted.startswith(first) and not first.startswith(wanted):
-            continue
-        said, end = "", start
-        while end < len(texts) and len(said) < len(wanted):
-            said += texts[end]
-            end += 1
-        if said == wanted:
+    starts = answer.joined_starts
+    at = answer.joined.find(wanted)
+    for _ in range(MOST):
+        if at < 0:
+            return
+        start, end = starts.get(at), starts.get(at + len(wanted))
+        if start is not None and end is not None:
             yield Mention(tier[0], tier[1], start, end)
+        at = answer.joined.find(wanted, at + 1)
 
 
 def by_polarity(answer: Answer, tier: Tier) -> Found:
@@ -138,7 +138,7 @@ def by_words(answer: Answer, tier: Tier) -> Found:
     """All informative words in any order; where the question has said some of them, the others."""
     whole = informative(tier[1])
     wanted = [word for word in whole if word not in answer.loose_asked]
-    if not wanted or answer.denies:
+    if not wanted or answer.denies or len(whole) > RETOLD:
         return
     there = answer.claimed
     if len(there) < len(wanted) and there == _without_kind(tier[1], answer):
@@ -193,7 +193,7 @@ def _without_kind(name: str, answer: Answer) -> tuple[str, ...] | None:
 def by_description(answer: Answer, tier: Tier) -> Found:
     """A description with small words put in, or with its adjective told by a country: a composer from France."""
     _, name, folded = tier
-    if len(folded) < 2 or not is_description(name):
+    if not 2 <= len(folded) <= RETOLD or not is_description(name):
         return
     texts = answer.texts
     for start in (i for i, text in enumerate(texts) if text == folded[0]):

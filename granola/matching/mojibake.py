@@ -57,7 +57,8 @@ def mended(text: str) -> str:
 def spaced(text: str) -> str:
     """A text with one blank wherever there are several, without Markdown's marks and marks that nobody sees.
 
-    Lines stay lines. What stands in quotation marks as a whole stands without them.
+    Lines stay lines. What stands in quotation marks as a whole stands without them. Emphasis goes wherever it stands
+    around whole words, a bullet only where the text begins with it.
     """
     if not text.isascii():
         text = _UNSEEN.sub("", text)
@@ -65,9 +66,12 @@ def spaced(text: str) -> str:
     text = "\n".join([" ".join(line.split()) for line in text.split("\n")]) if "\n" in text else " ".join(text.split())
     if "**" in text or "__" in text:
         text = _BOLD.sub(r"\2", text)
-    while text[:1] in _OPENING:
-        bare = _BULLET.sub("", text, count=1)
-        if _AROUND.get(text[0]) == text[-1] and len(text) > 2:
+    if "*" in text or "_" in text or "`" in text:
+        text = _EMPHASIS.sub(lambda found: found[1] or found[2] or found[3], text)
+    for _ in range(_NESTED if text[:1] in _OPENING else 0):
+        bullet = _BULLET.match(text)
+        bare = text[bullet.end() :] if bullet else text
+        if _AROUND.get(text[:1]) == text[-1:] and len(text) > 2:
             bare = text[1:-1].strip()
         if bare == text or not bare:
             break
@@ -77,6 +81,11 @@ def spaced(text: str) -> str:
 
 _UNSEEN = re.compile("[\u200b-\u200f\u2060\ufeff\u00ad]")
 _BOLD = re.compile(r"(\*\*|__)(?=\S)([^*_]+)(?<=\S)\1")
+_EMPHASIS = re.compile(  # of whole words: M*A*S*H and snake_case stay
+    r"(?<![\w*])\*(?=[^\s*])([^*\n]+)(?<=\S)\*(?![\w*])|(?<!\w)_(?=[^\s_])([^_\n]+)(?<=\S)_(?!\w)"
+    r"|(?<![\w`])`(?=[^\s`])([^`\n]+)(?<=\S)`(?![\w`])"
+)
+_NESTED = 8  # marks around marks; a text with more of them is no answer
 _BULLET = re.compile(r"(?:[-+•] (?=[^\d\s])|[*>] |#{1,6} )")
 _AROUND = {'"': '"', "“": "”", "«": "»", "„": "“", "‘": "’", "'": "'", "*": "*", "_": "_", "`": "`"}
 _OPENING = frozenset({*_AROUND, *"-+•>#"})

@@ -24,12 +24,12 @@ _NAMES = (
 )
 _MONTH = {name: short for names, short in zip(_NAMES, _SHORT, strict=True) for name in names.split()}
 _MONTHS = "|".join(sorted(_MONTH, key=len, reverse=True))
-_OF = r"(?:\s+(?:de|del|di|do|van))?"
+_OF = r"(?:\s++(?:de|del|di|do|van))?"
 _WRITTEN = re.compile(
-    rf"\b(?:(?P<d>\d{{1,2}})(?P<nth>\.|er|re|o|a)?{_OF}\s+)?(?P<mon>{_MONTHS})\b\.?(?P<of>{_OF})(?=\s*,?\s+\d{{3,4}}\b)"
+    rf"\b(?:(?P<d>\d{{1,2}})(?P<nth>\.|er|re|o|a)?{_OF}\s++)?(?P<mon>{_MONTHS})\b\.?(?P<of>{_OF})(?=(?:\s*+,)?+\s++\d{{3,4}}\b)"
 )
 _DASHED = re.compile(rf"\b(\d{{1,2}})-({'|'.join(_SHORT)}|{_MONTHS})-(\d{{4}})\b")
-_NEEDED = re.compile(r"[a-z]\.?\s*,?\s+\d{3}")
+_NEEDED = re.compile(r"[a-z]\.?(?:\s*+,)?+\s++\d{3}")
 _CJK = re.compile(
     r"[\u3040-\u9fff]?(?<!\d)(?P<y>\d{3,4})\s?年(?:\s?(?P<m>\d{1,2})\s?月(?:\s?(?P<d>\d{1,2})\s?日)?)?[\u3040-\u9fff]?"
 )
@@ -38,9 +38,9 @@ _CJK = re.compile(
 _LARGE = re.compile("centur|siecle|siglo|secolo|seculo|jahrhundert|eeuw|jh")
 _ROMAN = {"i": 1, "v": 5, "x": 10}
 _CENTURY = re.compile(
-    r"(?<!\w)(?:(?P<roman>[ivx]{1,5})(?:st|nd|rd|th|e|eme|er)?[\s-]+(?:century|siecle|secolo)"
-    r"|(?:siglo|secolo|seculo)\s+(?P<behind>[ivx]{1,5}|\d{1,2})"
-    r"|(?P<digits>\d{1,2})(?:\.|e|eme|er|de|ste)?\s*(?:jahrhunderts?|jh\.?|jhd?t\.?|siecle|secolo|eeuw))(?!\w)"
+    r"(?<!\w)(?:(?P<roman>[ivx]{1,5})(?:st|nd|rd|th|e|eme|er)?[\s-]++(?:century|siecle|secolo)"
+    r"|(?:siglo|secolo|seculo)\s++(?P<behind>[ivx]{1,5}|\d{1,2})"
+    r"|(?P<digits>\d{1,2})(?:\.|e|eme|er|de|ste)?\s*+(?:jahrhunderts?|jh\.?|jhd?t\.?|siecle|secolo|eeuw))(?!\w)"
 )
 
 

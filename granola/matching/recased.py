@@ -14,7 +14,7 @@ from itertools import pairwise
 from granola.matching import vocabulary
 from granola.matching.divisions import ABBREVIATIONS, is_adjective, is_known
 from granola.matching.gold import Names
-from granola.matching.words import ARTICLES, Word, drop_articles, words
+from granola.matching.words import ARTICLES, Word, drop_articles, occurrences, words
 
 _KINDS = vocabulary.CLASSES - vocabulary.KINDS - vocabulary.DIVISION_TYPES - vocabulary.OCCUPATIONS
 _YEAR = re.compile("M[CDM][CDMLXVI]{2,}")
@@ -125,17 +125,19 @@ def _as_written(marks: list[str | None], found: tuple[Word, ...], written: _Writ
     texts = tuple([word.text for word in found])
     places = [index for index, text in enumerate(texts) if text not in ARTICLES]
     bare = tuple([texts[index] for index in places])
+    present = frozenset(bare)
     for run, sources in written:
         size = len(run)
-        for start in range(len(bare) - size + 1):
-            if bare[start] == run[0] and bare[start : start + size] == run:
-                at = places[start]
-                if size == 1 and len(bare) > 1 and marks[at] is None and run[0] in vocabulary.ORDINARY:
-                    continue
-                if size == 1 and at and texts[at - 1] in vocabulary.INDEFINITE and run[0] in vocabulary.CLASSES:
-                    continue
-                for offset, source in enumerate(sources):
-                    marks[places[start + offset]] = source
+        if run[0] not in present:
+            continue
+        for start in occurrences(bare, run):
+            at = places[start]
+            if size == 1 and len(bare) > 1 and marks[at] is None and run[0] in vocabulary.ORDINARY:
+                continue
+            if size == 1 and at and texts[at - 1] in vocabulary.INDEFINITE and run[0] in vocabulary.CLASSES:
+                continue
+            for offset, source in enumerate(sources):
+                marks[places[start + offset]] = source
 
 
 @lru_cache(maxsize=1 << 14)

@@ -8,13 +8,14 @@
 
 Of the levels that a rule matches, the finest wins. A later rule is asked only where the earlier ones found
 nothing; a veto (negated, alternatives, finer-claim-conflict, ...) ends in no match. Of a prediction the first
-20,000 characters are read, up to a space: an answer that runs on endlessly costs no more than a long one.
+20,000 characters are read, up to a space: an answer that runs on endlessly costs no more than a long one. So with
+questions of more than 2,000 characters; a name of more than 500 is held against the whole prediction alone.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from itertools import pairwise
@@ -43,13 +44,15 @@ from granola.matching.vetoes import ELSEWHERE, PART, RESTATED, VETOES
 from granola.matching.words import key, plain
 
 EXAMINED = 20_000  # characters of a prediction
+ASKED = 2_000  # characters of a question
+JUDGED = 200  # mentions of tiers that are judged; an answer that names tiers more often answers nothing
 SHORT = 40  # characters of an answer in which `3. 97` is one number and no end of a sentence
 
 _ASKS_AMOUNT = re.compile(
     r"\bhow (?:many|much|far|tall|high|long|big|large|old|heavy|deep|wide)\b|\bpopulation\b|\bnumber of\b"
 )
-_HOW_MANY = re.compile(r"\bhow many ((?:[^\W\d_]+ ?){1,2})")
-_NONE = re.compile(r"\W*none\W*", re.IGNORECASE)  # an answer to how many
+_HOW_MANY = re.compile(r"\bhow many ([^\W\d_]++(?: [^\W\d_]++)?)")
+_NONE = re.compile(r"\W*+none\W*+", re.IGNORECASE)  # an answer to how many
 _OUT_OF = re.compile(r" (?:out )?of (?:the |all )?")
 _NOUN = 24  # characters behind a number that are searched for what it counts
 _Read = Callable[[str], tuple[Claim, ...]]
@@ -76,6 +79,9 @@ class RulesMatcher:
         names = gold.mended_names(tuple(map(tuple, levels)))
         if found := _exact(prediction, names):
             return found
+        names = gold.read_names(names)
+        if question and len(question) > ASKED:
+            question = _beginning(question, ASKED)
         written = recased(prediction, names, question)
         verdict = _decided(written, names, question, language(self.language).code)
         return verdict if written is prediction else _quoting(verdict, prediction)
@@ -103,13 +109,13 @@ def _decided(prediction: str, names: gold.Names, question: str | None, code: str
     return Verdict(level=None, rule=declined.rule, abstained=True)
 
 
-def _beginning(text: str) -> str:
-    """The part of a prediction that is read, ending with a whole word where it has any."""
-    if len(text) <= EXAMINED:
+def _beginning(text: str, longest: int = EXAMINED) -> str:
+    """The part of a text that is read, ending with a whole word where it has any."""
+    if len(text) <= longest:
         return text
     text = text.lstrip()
-    space = text.rfind(" ", 0, EXAMINED + 1)
-    return text[: space if space > 0 else EXAMINED]
+    space = text.rfind(" ", 0, longest + 1)
+    return text[: space if space > 0 else longest]
 
 
 def _numbers_joined(text: str) -> str:
@@ -212,7 +218,8 @@ def _named(answer: Answer) -> Verdict:
     """The finest level that any rule finds stated; a rule is asked only for finer levels than those before it."""
     best: Verdict | None = None
     refused, refused_at = None, None
-    for mention in answer.mentions:
+    left = iter(range(JUDGED))
+    for mention, _ in zip(answer.mentions, left, strict=False):
         veto = _veto(answer, mention)
         if veto is None:
             best = _verdict(answer, mention, "span")
@@ -230,7 +237,7 @@ def _named(answer: Answer) -> Verdict:
     for rule, find in LOOSER if answer.shared else UNSHARED:
         if limit == 0 or (rule in WHOLE and refused is not None and (refused.rule != PART or rule != "overlap")):
             continue
-        if found := _first_unrefused(answer, rule, find, limit):
+        if found := _first_unrefused(answer, rule, find, limit, left):
             best, limit = found, _above(found)
     return best or refused or Verdict(level=None, rule="no-match")
 
@@ -240,11 +247,14 @@ def _above(best: Verdict | None) -> int | None:
     return None if best is None or best.level is None else best.level - 1
 
 
-def _first_unrefused(answer: Answer, rule: str, find: Looser, limit: int | None) -> Verdict | None:
+def _first_unrefused(
+    answer: Answer, rule: str, find: Looser, limit: int | None, left: Iterator[int]
+) -> Verdict | None:
+    """The first mention that is not taken back; each that is judged takes one of those that are `left`."""
     for tier in SIEVES.get(rule, shared)(answer):
         if limit is not None and tier[0] >= limit:
             return None
-        for mention in find(answer, tier):
+        for mention, _ in zip(find(answer, tier), left, strict=False):
             if answer.says_another(mention) or is_another_person(answer, mention.level, mention.start, mention.end):
                 continue
             if rule in WHOLE or _veto(answer, mention) is None:

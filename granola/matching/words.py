@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import string
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -60,11 +60,12 @@ _NUMBERISH = frozenset({*_CARDINAL, *_TEN, *_ORDINAL, *_TENTH})
 # Short forms that name the same thing wherever they stand in a name.
 SAME_WORD = {"&": "and", "st": "saint", "ste": "sainte", "mt": "mount", "ft": "fort"}
 ARTICLES = frozenset({"the", "a", "an"})
+MOST = 200  # mentions of one name that are looked for; a text that has more is no answer
 
 _CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _TOKEN = re.compile(
     rf"(\d{{1,3}}(?:,\d{{3}})+(?:\.\d+)?|\d+\.\d+|(?:[^\W\d_]\.){{2,}}[^\W\d_]?(?!\w)|[{_CJK}]|&"
-    rf"|(?:[^\W_{_CJK}]|[\u0300-\u036f])+(?:['’‘ʼʻ´`](?:[^\W_{_CJK}])+)*)"
+    rf"|(?:[^\W_{_CJK}]|[\u0300-\u036f])++(?:['’‘ʼʻ´`][^\W_{_CJK}]++)*+)"
 )
 # In lower-case ASCII without what joins letters or digits across a sign, a word is a run of them: five times as fast.
 _JOINED = re.compile(r"[.,]\d|[a-z]\.[a-z]\.|['`&]")
@@ -185,6 +186,19 @@ def drop_articles(found: Sequence[Word]) -> tuple[Word, ...]:
         kept.append(word._replace(gap=gap + word.gap) if gap else word)
         gap = ""
     return (*kept, *(word._replace(gap=gap + word.gap) if gap else word for word in found[-1:]))
+
+
+def occurrences(texts: Sequence[str], wanted: Sequence[str]) -> Iterator[int]:
+    """The places where the words `wanted` stand in a row, from left to right: the first MOST of them."""
+    line, run = "\n".join(("", *texts, "")), "\n".join(("", *wanted, ""))  # no word has a line's end in it
+    place = counted = 0
+    at = line.find(run)
+    for _ in range(MOST):
+        if at < 0:
+            return
+        place += line.count("\n", counted, at)
+        yield place
+        counted, at = at, line.find(run, at + 1)
 
 
 @lru_cache(maxsize=1 << 16)
