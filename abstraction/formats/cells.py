@@ -13,8 +13,8 @@ T = TypeVar("T")
 
 MARK = "'"
 _FIRST = frozenset("'=+-@\t\r")
-_FORMULA = re.compile(r"'*[=+\-@\t\r]")
-_NUMBER = re.compile(r"[+-]?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?\Z")
+_FORMULA = re.compile(r"\A'*+[=+\-@\t\r]")
+_NUMBER = re.compile(r"\A[+-]?[0-9]++(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?\Z")
 
 
 def marked(value: T) -> T | str:

@@ -7,6 +7,7 @@ import importlib.util
 import shutil
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import orjson
@@ -123,7 +124,7 @@ def test_an_array_that_is_never_closed_is_told(cluster: None, dumps: list[Path],
 @needs_spark
 def test_ladders_made_on_a_cluster_are_the_same_rows(cluster: None, tmp_path: Path) -> None:
     from abstraction.pipeline import make_ladders
-    from abstraction.rows import read_questions
+    from abstraction.rows import RejectedRow, read_questions
     from granola import spark_tiers
     from kg.store import open_store
 
@@ -134,7 +135,13 @@ def test_ladders_made_on_a_cluster_are_the_same_rows(cluster: None, tmp_path: Pa
         here = list(make_ladders(questions, store))
     many = [row for _ in range(4) for row in questions]  # more than one chunk
     assert len(many) > spark_tiers.CHUNK
-    assert list(spark_tiers.ladders_on_spark(many, str(snapshot))) == here * 4
+    bad = replace(
+        many[3], id="bad", answers=("\ud800",), answer_qids=(None,), source="qa:9"
+    )  # what no store can be asked
+    told: list[RejectedRow] = []
+    made = spark_tiers.ladders_on_spark([*many[:3], bad, *many[3:]], str(snapshot), on_reject=told.append)
+    assert list(made) == here * 4
+    assert [(one.source, one.id) for one in told] == [("qa:9", "bad")]
 
 
 @needs_spark
