@@ -339,7 +339,7 @@ def _tiered(data: Mapping[str, Any], *, flat: bool, evidence: bool = True, sourc
             )
     except (KeyError, TypeError, AttributeError, IndexError) as error:
         raise fields.FieldError(f"levels are malformed: {type(error).__name__} {error}") from error
-    if not made or not all(level.tiers and all(isinstance(n, str) for n in level.names()) for level in made):
+    if not made or not all(level.tiers and {*map(type, level.names())} == {str} for level in made):
         raise fields.FieldError("no levels: expected a ladder under 'levels' or in granola_answer_1 and on")
     abstained = data.get("abstained")
     if abstained is not None and not isinstance(abstained, str):
@@ -361,7 +361,7 @@ def _tiered(data: Mapping[str, Any], *, flat: bool, evidence: bool = True, sourc
 
 
 def _bare(level: Mapping[str, Any]) -> dict[str, Any]:
-    tiers = [{key: value for key, value in tier.items() if key != "evidence"} for tier in level["tiers"]]
+    tiers = [{**tier, "evidence": ()} for tier in level["tiers"]]
     return {**level, "tiers": tiers}
 
 

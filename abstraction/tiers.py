@@ -24,6 +24,8 @@ _TIER_FIELDS = frozenset({"text", "qid", "aliases", "bits", "evidence"})
 
 
 def _unknown(data: Mapping[str, Any], known: frozenset[str]) -> dict[str, Any]:
+    if data.keys() <= known:
+        return {}
     return {key: value for key, value in data.items() if key not in known}
 
 

@@ -84,8 +84,8 @@ class PackedRows(Sequence[TieredRow]):
 
 def _plain(level: Level) -> tuple[Any, ...]:
     """A level as plain data: its tiers, and what other fields the level and each tier have, where any have some."""
-    tiers = tuple((tier.text, tier.qid, tier.aliases, tier.bits) for tier in level.tiers)
-    if not level.extra and not any(tier.extra for tier in level.tiers):
+    tiers = tuple([(tier.text, tier.qid, tier.aliases, tier.bits) for tier in level.tiers])
+    if not level.extra and not any([tier.extra for tier in level.tiers]):  # noqa: C419  a list costs less than a generator
         return (tiers,)
     return tiers, dict(level.extra), [dict(tier.extra) for tier in level.tiers]
 

@@ -140,19 +140,23 @@ def _scored(
     lambda_: float,
     workers: int,
     on_reject: OnReject | None,
+    on_row: Callable[[TieredRow, list[list[str]]], None] | None = None,
 ) -> Iterator[tuple[ItemScore, bool]]:
-    """(item, whether it is scored and its answer has bits) of all rows in their order."""
+    """(item, whether it is scored and its answer has bits) of all rows; `on_row` takes each row with its names."""
     waiting: deque[_Waiting] = deque()
 
     def cases() -> Iterator[Case]:
         for row in rows:
+            names = names_of(row)
+            if on_row is not None:
+                on_row(row, names)
             said = predictions.get(row.id)
             if said is None:
                 waiting.append(_Waiting(row.id, row.relation, None))
                 continue
             language = language_of(row)
             waiting.append(_Waiting(row.id, row.relation, said, row.levels, row.answers, row.question, language))
-            yield Case(prediction=said.text, levels=names_of(row), question=row.question, language=language)
+            yield Case(prediction=said.text, levels=names, question=row.question, language=language)
 
     def unscored() -> Iterator[tuple[ItemScore, bool]]:
         while waiting and waiting[0].said is None:
@@ -200,7 +204,7 @@ def _by_gold(one: _Waiting, verdict: Verdict, matcher: Matcher) -> bool:
 
 
 def _bits(level: Level) -> float | None:
-    return max((tier.bits for tier in level.tiers if tier.bits is not None), default=None)
+    return max([tier.bits for tier in level.tiers if tier.bits is not None], default=None)
 
 
 def told(levels: Sequence[Level], number: int | None) -> tuple[float | None, float | None]:
@@ -266,16 +270,13 @@ def score(
     with_bits = faults = 0
     digest = 0  # the sum of the rows' hashes, whatever order they come in
 
-    def hashed(rows: Iterable[TieredRow]) -> Iterator[TieredRow]:
+    def add(row: TieredRow, names: list[list[str]]) -> None:
         nonlocal digest
-        for row in rows:
-            digest = (digest + int.from_bytes(hashlib.sha256(_canonical(row)).digest())) % (1 << 256)
-            yield row
+        digest = (digest + int.from_bytes(hashlib.sha256(_canonical(row, names)).digest())) % (1 << 256)
 
     def outcomes() -> Iterator[tuple[str | None, Outcome | None]]:
         nonlocal with_bits, faults
-        read = hashed(kept)
-        for item, has_bits in _scored(read, predictions.predictions, matcher, lambda_, workers, on_reject):
+        for item, has_bits in _scored(kept, predictions.predictions, matcher, lambda_, workers, on_reject, add):
             with_bits += has_bits
             faults += item.verdict is None and item.prediction is not None
             if on_item is not None:
@@ -318,10 +319,10 @@ def score(
     )
 
 
-def _canonical(row: TieredRow) -> bytes:
+def _canonical(row: TieredRow, names: list[list[str]]) -> bytes:
     """What of a row can change a score, as a line of JSON: the same whatever file, format or caller it comes from."""
     bits = [None if (most := _bits(level)) is None else float(most) for level in row.levels]
-    content = [row.id, row.relation, row.question, language_of(row), names_of(row), bits]
+    content = [row.id, row.relation, row.question, language_of(row), names, bits]
     try:
         return orjson.dumps(content, option=orjson.OPT_APPEND_NEWLINE)
     except TypeError:  # half of a surrogate pair

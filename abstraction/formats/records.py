@@ -161,7 +161,7 @@ def _open(path: Path | str) -> BinaryIO:
         return sys.stdin.buffer
     if str(path).endswith(".gz"):
         return gzip.open(path, "rb")  # type: ignore[return-value]
-    return Path(path).open("rb")
+    return Path(path).open("rb", buffering=1 << 18)
 
 
 def _check_schema(record: Record) -> None:
