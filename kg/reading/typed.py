@@ -16,7 +16,6 @@ from msgspec import UNSET, Raw, Struct, UnsetType
 
 from kg.reading.numbers import is_language
 
-
 _KNOWN: set[str] = set()  # language codes that were looked at
 _MOST_KNOWN = 10_000
 
