@@ -206,14 +206,23 @@ class _Push:
                 return self._pushed({}, resumed=False)
             marker, resumed = None, False
         if marker is None:
-            self._clear()
-            self._schema()
-            marker = self._begin()
-        else:
-            self._schema()
+            return self._anew(replace=replace)
+        self._schema()
         written = self._phases(marker)
+        if replace and wrong_counts(self._client, self._connection):  # what was begun was changed: no way on from here
+            return self._anew(replace=True)
         self._finish(marker["load"])
         return self._pushed(written, resumed=resumed)
+
+    def _anew(self, *, replace: bool) -> Pushed:
+        if replace:
+            self._clear()
+        self._client.run(f"DROP INDEX {FULL_TEXT} IF EXISTS")
+        self._schema()
+        marker = self._begin()
+        written = self._phases(marker)
+        self._finish(marker["load"])
+        return self._pushed(written, resumed=False)
 
     def _pushed(self, written: dict[str, int], *, resumed: bool) -> Pushed:
         return Pushed(
@@ -251,11 +260,19 @@ class _Push:
         return None
 
     def _clear(self) -> None:
-        """Delete every node of the mirror, the marker last; whoever reads it finds out at once."""
-        self._client.run("MATCH (m:Snapshot) SET m.load = null, m.complete = false, m.phase = -1")
-        self._client.run(f"DROP INDEX {FULL_TEXT} IF EXISTS")
+        """Delete every node of the mirror but the marker, which says from here on that emptying is under way.
+
+        It says so until `_begin` writes over it. A push that finds it and was not told to replace refuses, though the
+        database may be almost empty: who deletes has been asked to, and whose remains these are is not known.
+        """
+        self._client.run(
+            "MERGE (m:Snapshot {slot: 1}) ON CREATE SET m.snapshot_id = 'unknown'"
+            " SET m.load = null, m.complete = false, m.phase = -1, m.model = $model",
+            {"model": MODEL},
+        )
+        self._client.run("MATCH (m:Snapshot) WHERE m.slot IS NULL OR m.slot <> 1 DETACH DELETE m")
         self._delete("MATCH (:Entity)-[r]->() WITH r LIMIT $n DELETE r RETURN count(*)", "old relationships")
-        for label in LABELS:
+        for label in LABELS[:-1]:
             self._delete(f"MATCH (n:{label}) WITH n LIMIT $n DETACH DELETE n RETURN count(*)", "old nodes")
 
     def _delete(self, query: str, what: str) -> None:
@@ -274,7 +291,7 @@ class _Push:
     def _begin(self) -> dict[str, Any]:
         load = str(uuid.uuid4())
         self._client.run(
-            "MERGE (m:Snapshot {slot: 1}) ON CREATE SET m = $marker",
+            "MERGE (m:Snapshot {slot: 1}) ON CREATE SET m.phase = -1 WITH m WHERE m.phase = -1 SET m = $marker",
             {
                 "marker": {
                     "slot": 1,

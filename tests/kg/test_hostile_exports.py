@@ -163,7 +163,8 @@ def writable(entity: Entity) -> Entity:
 
 
 def importable(path: Path) -> Path:
-    texts = [text for text in SHORT if "\x00" not in text]  # which the tool refuses
+    # The tool refuses NUL; in a mirror no datatype and an empty one are the same.
+    texts = [text for text in SHORT if text and "\x00" not in text]
     with SQLiteStore.create(path) as store:
         store.write([writable(hostile_entity(1000 + number, text)) for number, text in enumerate(texts)])
         store.finish()

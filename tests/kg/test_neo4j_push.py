@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from neo4j_server import SERVER, snapshot_of, the_server
@@ -114,6 +115,63 @@ def test_a_killed_push_goes_on_where_it_stood(demo: Path, address: str, client: 
     assert 0 < sum(last.written.values()) < len(whole)
     assert content(client) == whole
     assert not verify_mirror(address, demo).problems
+
+
+class CutError(Exception):
+    pass
+
+
+@pytest.mark.parametrize("held", ["the same snapshot", "another snapshot", "nodes without a marker", "a foreign model"])
+def test_a_push_cut_anywhere_while_it_empties_is_not_gone_on_with_unasked(
+    small: Path, tmp_path: Path, address: str, client: Client, monkeypatch: pytest.MonkeyPatch, held: str
+) -> None:
+    other = snapshot_of(tmp_path / "other.sqlite", [PARIS])
+    run, at = Client.run, 0
+
+    def cut(self: Client, query: str, *more: Any, **named: Any) -> Any:
+        nonlocal left, begun
+        begun = begun or "m.phase = -1, m.model" in query
+        left -= begun
+        if left < 0:
+            raise CutError
+        return run(self, query, *more, **named)
+
+    while True:
+        push(other if held == "another snapshot" else small, address, replace=True)
+        if held == "nodes without a marker":
+            client.run("MATCH (m:Snapshot) DELETE m")
+        if held == "a foreign model":
+            client.run("MATCH (m:Snapshot) SET m.model = 99")
+        at += 1
+        left, begun = at, False
+        with monkeypatch.context() as patch:
+            patch.setattr(Client, "run", cut)
+            try:
+                push(small, address, replace=True)
+                pytest.fail("never cut")
+            except CutError:
+                pass
+        marker = client.run("MATCH (m:Snapshot) RETURN m.phase, m.load IS NOT NULL")
+        if marker == [[0, True]]:  # emptied, and begun to be filled
+            break
+        assert marker == [[-1, False]]
+        with pytest.raises(MirrorError, match=r"is being emptied of snapshot .*--replace"):
+            push(small, address)
+        with pytest.raises(MirrorError, match="unfinished"):
+            open_store(address)
+    assert at > 8
+    assert push(small, address).resumed
+    assert not verify_mirror(address, small).problems
+
+
+def test_an_unfinished_mirror_that_was_changed_is_replaced(small: Path, address: str, client: Client) -> None:
+    push(small, address, replace=True)
+    client.run("MATCH (m:Snapshot) SET m.complete = false")
+    client.run("MATCH (n:Name) WITH n LIMIT 1 DELETE n")
+    with pytest.raises(MirrorError, match="was changed since"):
+        push(small, address)
+    push(small, address, replace=True)
+    assert not verify_mirror(address, small).problems
 
 
 def test_two_pushes_at_once(demo: Path, address: str, client: Client) -> None:
