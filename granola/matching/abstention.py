@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 
 from abstraction.languages import language
+from granola.matching.memory import MATCHING
 from granola.matching.mojibake import spaced
 from granola.matching.words import plain
 
@@ -142,12 +143,13 @@ _HELP = re.compile(
 SHORT = 12  # characters of a text that is read as one sentence, whatever its full stops
 
 
-@lru_cache(maxsize=1 << 14)
+@MATCHING.remembered(1 << 14)
 def refusal(text: str, code: str = "en") -> Refusal | None:
     """How `text` declines to answer, or None where it does not. An empty text declines.
 
     Beside English the language of `code` is read, where the package has its data.
     """
+    MATCHING.count(len(text))
     if not any(character.isalnum() for character in text):
         return Refusal("abstain:empty", "", False)
     rule, guess = "", False

@@ -6,8 +6,8 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import lru_cache
 
+from granola.matching.memory import MATCHING
 from granola.matching.numerals import with_digits
 from granola.matching.ranges import Claim, half_step
 from granola.matching.words import NUMBER_WORDS, TENS, UNITS, key, plain, words
@@ -64,7 +64,7 @@ _RATES = {
 }
 _SQUARES = {"kilometre": "km2", "kilometer": "km2", "mile": "mi2", "metre": "m2", "meter": "m2"}
 
-_DIGITS = r"(?:\d{1,3}(?:,\d{3})++|\d{1,3}(?:[ '’]\d{3}){1,8}(?![\d'])|\d++)(?:\.\d++)?+"
+_DIGITS = r"(?:\d{1,3}(?:,\d{3}){1,20}+|\d{1,3}(?:[ '’]\d{3}){1,8}(?![\d'])|\d{1,60}+)(?:\.\d{1,60}+)?+"
 _SPELT = {
     **NUMBER_WORDS,
     **TENS,
@@ -143,9 +143,10 @@ def converted(claim: Claim, unit: str) -> Claim:
     return replace(claim, low=low, high=high, label=unit, exact=None)
 
 
-@lru_cache(maxsize=1 << 13)
+@MATCHING.remembered(1 << 13)
 def amounts(text: str) -> tuple[Claim, ...]:
     """Every amount in `text`, left to right, number words included; a range is one claim."""
+    MATCHING.count(len(text))
     if not text.isascii():
         text = _SUPERSCRIPT.sub(lambda found: "10^" + plain(found[1]), text)
     lower = plain(text)
@@ -259,7 +260,7 @@ def may_be_amount(text: str) -> bool:
     return not "".join(key(text)).isalpha()
 
 
-@lru_cache(maxsize=1 << 13)
+@MATCHING.remembered(1 << 13)
 def whole_amount(text: str) -> Claim | None:
     """The amount that `text` is, with a unit in small letters at most; None where it is something else.
 

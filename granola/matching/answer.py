@@ -10,6 +10,7 @@ from granola.matching import gold, vocabulary
 from granola.matching.divisions import country_adjectives, country_ids
 from granola.matching.folding import fold, loose_key, stem
 from granola.matching.lazy import lazy
+from granola.matching.memory import MATCHING
 from granola.matching.words import Word, drop_articles, key, occurrences, words
 
 SENTENCE_END = frozenset(".!?;:")
@@ -50,6 +51,7 @@ def _is_delicate(folded: tuple[str, ...]) -> bool:
     )
 
 
+@MATCHING.remembered(1 << 12)
 def _letters(text: str) -> str:
     """The letters and digits of a text in their case, without its articles: `the U.S.` -> `US`."""
     found = drop_articles(words(text))

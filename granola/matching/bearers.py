@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import lru_cache
 
 from granola.matching import vocabulary
 from granola.matching.answer import Answer, Mention
@@ -11,6 +10,7 @@ from granola.matching.divisions import ABBREVIATIONS, country_adjectives, countr
 from granola.matching.folding import loose_key
 from granola.matching.forms import initials_match
 from granola.matching.gold import Tier
+from granola.matching.memory import MATCHING
 from granola.matching.people import Person, compatible, contradict, person, whole_person
 from granola.matching.words import occurrences
 
@@ -214,9 +214,10 @@ def _partly(answer: Answer, tier: Tier, index: int) -> Found:
             yield Mention(tier[0], tier[1], start, end)
 
 
-@lru_cache(maxsize=1 << 16)
+@MATCHING.remembered(1 << 16)
 def is_acronym(name: str) -> bool:
     """Whether a name is two to eight capital letters."""
+    MATCHING.count(len(name))
     letters = "".join(c for c in name if c.isalnum())
     return 2 <= len(letters) <= 8 and letters.isupper() and letters.isalpha()
 

@@ -22,7 +22,6 @@ polarity   yes or no at the beginning
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
 
 from granola.matching import vocabulary
 from granola.matching.answer import Answer, Mention
@@ -37,6 +36,7 @@ from granola.matching.divisions import (
 from granola.matching.folding import loose, loose_key
 from granola.matching.forms import Form, forms
 from granola.matching.gold import Tier, is_description
+from granola.matching.memory import MATCHING
 from granola.matching.nations import by_nation
 from granola.matching.near import by_overlap
 from granola.matching.people import whole_person
@@ -100,7 +100,7 @@ def by_fold(answer: Answer, tier: Tier) -> Found:
             yield from spans(answer, tier, folded, answer.loose)
 
 
-@lru_cache(maxsize=1 << 16)
+@MATCHING.remembered(1 << 16)
 def without_breaks(name: str) -> str:
     """The further folds of a name's words without a break."""
     return "".join(loose_key(name))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+
+from granola.matching.memory import MATCHING
 
 # The bytes of UTF-8's longer sequences as Windows-1252 or Latin-1 shows them.
 _HIGH = bytes(range(0x80, 0xC0)).decode("cp1252", errors="ignore") + bytes(range(0x80, 0xC0)).decode("latin-1")
@@ -44,8 +45,9 @@ def joined(text: str) -> str:
     return text
 
 
-@lru_cache(maxsize=1 << 14)
+@MATCHING.remembered(1 << 14)
 def _mended(text: str) -> str:
+    MATCHING.count(len(text))
     return _DAMAGED.sub(_mend, text).translate(_BLANKS)
 
 

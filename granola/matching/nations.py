@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from functools import lru_cache
 
 from granola.matching import vocabulary
 from granola.matching.answer import SENTENCE_END, Answer, Mention
@@ -11,6 +10,7 @@ from granola.matching.bearers import Found
 from granola.matching.divisions import nation
 from granola.matching.folding import loose, loose_key
 from granola.matching.gold import Tier, is_description
+from granola.matching.memory import MATCHING
 from granola.matching.words import key
 
 Part = tuple[str, int, int]
@@ -18,9 +18,10 @@ Part = tuple[str, int, int]
 _NO_NAMES = frozenset(map(loose, vocabulary.CLASSES | vocabulary.OCCUPATIONS | vocabulary.TITLES))
 
 
-@lru_cache(maxsize=1 << 12)
+@MATCHING.remembered(1 << 12)
 def _parts(texts: tuple[str, ...], loose: tuple[str, ...]) -> tuple[Part, ...]:
     """The parts of some words, function words left out, countries and their adjectives put alike."""
+    MATCHING.count(sum(map(len, texts)))
     found: list[Part] = []
     index = 0
     while index < len(texts):
@@ -35,7 +36,7 @@ def _parts(texts: tuple[str, ...], loose: tuple[str, ...]) -> tuple[Part, ...]:
     return tuple(found)
 
 
-@lru_cache(maxsize=1 << 14)
+@MATCHING.remembered(1 << 14)
 def _owned(name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """A name's parts, and those left where the country before or behind them is not said; empty where there is none."""
     parts = tuple(part for part, _, _ in _parts(key(name), loose_key(name)))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from functools import lru_cache
 
 from granola.matching import vocabulary
 from granola.matching.amounts import whole_amount
@@ -15,6 +14,7 @@ from granola.matching.divisions import is_adjective, is_known
 from granola.matching.folding import loose_key
 from granola.matching.forms import forms as other_forms
 from granola.matching.gold import Tier
+from granola.matching.memory import MATCHING
 from granola.matching.people import whole_person
 from granola.matching.surroundings import is_told_as_a_division
 from granola.matching.verdict import Comparison, Verdict
@@ -73,7 +73,7 @@ def _is_a_division(answer: Answer, level: int, name: str) -> bool:
     )
 
 
-@lru_cache(maxsize=1 << 16)
+@MATCHING.remembered(1 << 16)
 def short_forms(name: str, studied: bool = False) -> frozenset[tuple[str, ...]]:
     """What may stand for a name as a whole answer: Toronto for `Toronto, Ontario`, ADP for `... (ADP)`.
 
@@ -148,7 +148,7 @@ def by_overlap(answer: Answer, tier: Tier) -> Found:
     yield Mention(tier[0], tier[1], 0, len(answer.words))
 
 
-@lru_cache(maxsize=1 << 14)
+@MATCHING.remembered(1 << 14)
 def _is_proper_throughout(name: str) -> bool:
     """Whether all that says something in a name has a capital."""
     own = [word for word in words(name) if word.text not in vocabulary.FUNCTION]
@@ -161,7 +161,7 @@ def _is_indefinite(text: str) -> bool:
     return len(found) > 1 and found[0].text in vocabulary.INDEFINITE
 
 
-@lru_cache(maxsize=1 << 16)
+@MATCHING.remembered(1 << 16)
 def _is_proper(name: str) -> bool:
     """Whether a name is one bearer's own: capitals throughout, and no word at either end that says its kind."""
     own = [word for word in drop_articles(words(name)) if word.text not in vocabulary.FUNCTION]

@@ -6,13 +6,12 @@ power` what `to limit the power of the government` says.
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 from granola.matching import vocabulary
 from granola.matching.answer import SENTENCE_END, Answer, Mention
 from granola.matching.bearers import Found
 from granola.matching.folding import loose_key, stem
 from granola.matching.gold import Tier
+from granola.matching.memory import MATCHING
 from granola.matching.words import drop_articles, key, words
 
 LONG = 4  # informative words from which most of them are enough
@@ -22,14 +21,14 @@ _ALONE = 5  # letters of a single word that the question leaves of a phrase
 _WHOLE = 3  # words that an answer may claim where a single word is all that a phrase says
 
 
-@lru_cache(maxsize=1 << 16)
+@MATCHING.remembered(1 << 16)
 def informative(name: str) -> tuple[str, ...]:
     """The further folds of a name's words that say something, in order."""
     empty = vocabulary.FUNCTION
     return tuple(folded for word, folded in zip(key(name), loose_key(name), strict=True) if word not in empty)
 
 
-@lru_cache(maxsize=1 << 13)
+@MATCHING.remembered(1 << 13)
 def phrase_stems(name: str) -> frozenset[str]:
     """The stems of a phrase's informative words; none for names, kinds (`an American composer`) and single words."""
     own = [word for word in drop_articles(words(name)) if word.text not in vocabulary.FUNCTION]

@@ -7,13 +7,14 @@ that are known, and by a list of common words; what none of these knows is a nam
 from __future__ import annotations
 
 import re
-from functools import cache, lru_cache
+from functools import cache
 from importlib.resources import files
 from itertools import pairwise
 
 from granola.matching import vocabulary
 from granola.matching.divisions import ABBREVIATIONS, is_adjective, is_known
 from granola.matching.gold import Names
+from granola.matching.memory import MATCHING
 from granola.matching.words import ARTICLES, Word, drop_articles, occurrences, words
 
 _KINDS = vocabulary.CLASSES - vocabulary.KINDS - vocabulary.DIVISION_TYPES - vocabulary.OCCUPATIONS
@@ -140,7 +141,7 @@ def _as_written(marks: list[str | None], found: tuple[Word, ...], written: _Writ
                 marks[places[start + offset]] = source
 
 
-@lru_cache(maxsize=1 << 14)
+@MATCHING.remembered(1 << 14)
 def _of_levels(levels: Names) -> _Written:
     """Every name of the levels, words of their own first, whole names last; and the initials of long names."""
     own: dict[tuple[str, ...], tuple[str | None, ...]] = {}
@@ -164,9 +165,10 @@ def _of_levels(levels: Names) -> _Written:
     return (*own.items(), *whole.items())
 
 
-@lru_cache(maxsize=1 << 13)
+@MATCHING.remembered(1 << 13)
 def _names_in(question: str) -> _Written:
     """The words of a question in their own case, its first left out."""
+    MATCHING.count(len(question))
     if question in (question.lower(), question.upper()):
         return ()
     found = [word for word in words(question)[1:] if word.text[0].isalpha() and word.text not in vocabulary.ORDINARY]

@@ -17,7 +17,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import partial
 from itertools import pairwise
 
 from abstraction.languages import language
@@ -31,6 +31,7 @@ from granola.matching.dates import dates
 from granola.matching.events import tells_of_another
 from granola.matching.folding import loose_key
 from granola.matching.looser import LOOSER, WHOLE, Looser
+from granola.matching.memory import MATCHING
 from granola.matching.mojibake import joined, mended, spaced
 from granola.matching.near import near
 from granola.matching.numerals import has_several
@@ -41,7 +42,7 @@ from granola.matching.sieves import SIEVES, UNSHARED, shared
 from granola.matching.valued import valued
 from granola.matching.verdict import Comparison, Levels, Verdict
 from granola.matching.vetoes import ELSEWHERE, PART, RESTATED, VETOES
-from granola.matching.words import key, plain
+from granola.matching.words import MOST, key, plain
 
 EXAMINED = 20_000  # characters of a prediction
 ASKED = 2_000  # characters of a question
@@ -98,7 +99,7 @@ def _quoting(verdict: Verdict, text: str) -> Verdict:
 
 def _decided(prediction: str, names: gold.Names, question: str | None, code: str) -> Verdict:
     declined = refusal(prediction, code)
-    if declined is None or (question and code == "en" and _NONE.fullmatch(prediction) and _asks(_HOW_MANY, question)):
+    if declined is None or (question and code == "en" and _NONE.fullmatch(prediction) and _asks(question, _HOW_MANY)):
         bare = _unframed(prediction)
         found = None if bare is prediction else _exact(bare, names)
         return found or _judge(bare, names, question, code)
@@ -181,17 +182,18 @@ def _readings(question: str | None, code: str) -> tuple[tuple[str, _Read], ...]:
     if code != "en":
         asks = language(code).matching["asks_amount"]
         readings = (("date", partial(tongues.dates, code=code)), ("amount", partial(tongues.amounts, code=code)))
-    return readings[::-1] if question and _asks(asks, question) else readings
+    return readings[::-1] if question and _asks(question, asks) else readings
 
 
-@lru_cache(maxsize=1 << 14)
-def _asks(pattern: re.Pattern[str], question: str) -> bool:
+@MATCHING.remembered(1 << 14)
+def _asks(question: str, pattern: re.Pattern[str]) -> bool:
+    MATCHING.count(len(question))
     return bool(pattern.search(plain(question)))
 
 
 def _stated(kind: str, read: _Read, prediction: str, question: str | None) -> tuple[Claim, ...]:
     """The claims of an answer without those that the question made, unless it has no other."""
-    claims = read(prediction) or (counted(prediction) if kind == "amount" else ())
+    claims = (read(prediction) or (counted(prediction) if kind == "amount" else ()))[:MOST]
     if kind == "amount" and question and len(claims) > 1:
         claims = _of_what_is_counted(claims, prediction, question)
     asked = {(claim.low, claim.high) for claim in read(question)} if question else set()
@@ -247,9 +249,7 @@ def _above(best: Verdict | None) -> int | None:
     return None if best is None or best.level is None else best.level - 1
 
 
-def _first_unrefused(
-    answer: Answer, rule: str, find: Looser, limit: int | None, left: Iterator[int]
-) -> Verdict | None:
+def _first_unrefused(answer: Answer, rule: str, find: Looser, limit: int | None, left: Iterator[int]) -> Verdict | None:
     """The first mention that is not taken back; each that is judged takes one of those that are `left`."""
     for tier in SIEVES.get(rule, shared)(answer):
         if limit is not None and tier[0] >= limit:

@@ -18,6 +18,7 @@ from granola.matching.verdict import Comparison, Verdict
 YEAR = 12 * 31  # days, as dates count them
 ROUNDED = 0.1  # of a number, what rounding it to two digits leaves open at most
 LIFE = 15 * YEAR  # years so far apart are those of a life, and no doubt about when it began
+_NEAR = 60  # characters before a claim that are read for what it is
 CLOSE = 3  # times as wide a date may be and still be as exact as the gold answer
 
 _YEAR = re.compile(r"[12]\d{3}")
@@ -71,7 +72,7 @@ def valued(
     affirmed = [claim for claim in claims if not is_denied(answer, claim.start)]
     asked = Answer(text, (), question)
     if kind == "date" and asked.asked.isdisjoint(_OPENING):
-        affirmed = [claim for claim in affirmed if not _OPEN.search(text, 0, claim.start)]
+        affirmed = [claim for claim in affirmed if not _OPEN.search(text, max(0, claim.start - _NEAR), claim.start)]
     affirmed = [
         claim for claim, well in zip(affirmed, of_asked_events(asked, [c.start for c in affirmed]), strict=True) if well
     ]
@@ -217,7 +218,7 @@ def _is_rounded(claim: Claim, ladder: Sequence[Sequence[Claim]], text: str) -> b
     middle = _middle(claim)
     off = min(abs(middle - _middle(tier)) for tiers in ladder for tier in tiers)
     return claim.width <= ROUNDED * middle or (
-        bool(_ABOUT.search(text, 0, claim.start)) and off <= ROUNDED / 2 * middle
+        bool(_ABOUT.search(text, max(0, claim.start - _NEAR), claim.start)) and off <= ROUNDED / 2 * middle
     )
 
 
