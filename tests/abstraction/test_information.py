@@ -6,7 +6,7 @@ import math
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from abstraction.information.counting import Counts, Hierarchy
@@ -281,6 +281,7 @@ DATES = st.one_of(
 
 
 @settings(max_examples=300, deadline=None)
+@example("1000–1009", "P569")
 @given(DATES, st.sampled_from(["P569", "P577", "P1619"]))
 def test_no_date_rises(text: str, relation_id: str) -> None:
     check_value(text, relation_id)
