@@ -196,7 +196,7 @@ def _begins_in(sentence: str, code: str) -> str | None:
         return None
     patterns = language(code).matching
     reading = sentence[_courtesies(sentence, code) :]
-    if not _any_in(code).match(reading):
+    if not _any_in(language(code).code).match(reading):
         return None
     for name, pattern in patterns.items():
         if name.startswith("abstain:") and pattern.match(reading):

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
+from typing import Any, TypeVar
 
 from granola.matching import gold, vocabulary
 from granola.matching.divisions import country_adjectives, country_ids
@@ -13,6 +15,7 @@ from granola.matching.lazy import lazy
 from granola.matching.memory import MATCHING
 from granola.matching.words import Word, drop_articles, key, occurrences, words
 
+T = TypeVar("T")
 SENTENCE_END = frozenset(".!?;:")
 _ASKS_PERSON = re.compile(
     r"\b(?:who|whom|whose|(?:which|what) (?:is the name of the )?(?:actor|actress|singer|author|writer|player|person"
@@ -186,6 +189,17 @@ class Answer:
     def cased(self) -> bool:
         """Whether capitals tell names here: there are some, and the answer is not all in capitals."""
         return self.text != self.text.lower() and self.text != self.text.upper()
+
+    def found_once(self, name: str, find: Callable[[], T]) -> T:
+        """What `find` finds out about the answer as a whole, kept under a name."""
+        if name not in self._found:
+            self._found[name] = find()
+        found: T = self._found[name]
+        return found
+
+    @lazy
+    def _found(self) -> dict[str, Any]:
+        return {}
 
     @lazy
     def tiers(self) -> tuple[gold.Tier, ...]:

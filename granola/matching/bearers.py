@@ -8,7 +8,7 @@ from granola.matching import vocabulary
 from granola.matching.answer import Answer, Mention
 from granola.matching.divisions import ABBREVIATIONS, country_adjectives, country_names
 from granola.matching.folding import loose_key
-from granola.matching.forms import initials_match
+from granola.matching.forms import initials, initials_match
 from granola.matching.gold import Tier
 from granola.matching.memory import MATCHING
 from granola.matching.people import Person, compatible, contradict, person, whole_person
@@ -184,6 +184,7 @@ def by_acronym(answer: Answer, tier: Tier) -> Found:
     elif len(folded) <= INITIALS and answer.has_acronym:
         if answer.text == answer.text.upper() and len(answer.words) > 1:
             return  # capitals tell nothing
+        short = initials(folded) | initials(loose_key(name))
         for index, word in enumerate(answer.words):
             source = answer.quote(index, index + 1).replace(".", "")
             alone = len(answer.words) == 1
@@ -193,7 +194,7 @@ def by_acronym(answer: Answer, tier: Tier) -> Found:
                 told = told and source not in ABBREVIATIONS and not country_names((word.text,))
             if not told or not 2 <= len(word.text) <= 8:
                 continue
-            if initials_match(word.text, folded) or initials_match(word.text, loose_key(name)):
+            if word.text in short:
                 yield Mention(tier[0], name, index, index + 1)
             elif 2 < len(word.text) < len(folded):
                 yield from _partly(answer, tier, index)
@@ -207,9 +208,9 @@ def _partly(answer: Answer, tier: Tier, index: int) -> Found:
         start, end = index - len(before), index + 1 + len(behind)
         if (
             start >= 0
-            and initials_match(letters, folded[first : first + len(letters)])
             and answer.texts[start:index] == before
             and answer.texts[index + 1 : end] == behind
+            and initials_match(letters, folded[first : first + len(letters)])
         ):
             yield Mention(tier[0], tier[1], start, end)
 

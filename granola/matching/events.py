@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from granola.matching import vocabulary
 from granola.matching.answer import SENTENCE_END, Answer, Mention
@@ -45,6 +45,7 @@ _EVENTS = {
     for word in line.split()
 }
 _CLAUSES = frozenset({"although", "though", "while", "whereas", "however"})
+_TOLD = 10  # words of an asked event of which the scopes are read
 _ENDS = frozenset({"end", "start", "beginning", "close", "opening", "ending"})  # of a year, that is no event
 _BEFORE_PLACES = frozenset({"in", "at", "near", "from"})
 
@@ -66,9 +67,19 @@ def asked_events(answer: Answer) -> frozenset[int]:
 
 
 def _scopes(answer: Answer, asked: frozenset[int]) -> Iterator[tuple[int, int]]:
-    """[start, end) of the words behind each word of an asked event, up to another event or the sentence's end."""
+    """[start, end) of the words behind each word of an asked event, up to another event or the sentence's end.
+
+    Those of the first words: an answer that tells the event more often does not tell it.
+    """
+    end = found = 0
     for index, word in enumerate(answer.words):
         if word.text not in _EVENTS or _event_at(answer, index) not in asked:
+            continue
+        found += 1
+        if found > _TOLD:
+            return
+        if index < end:  # inside the scope before, which ends where this one does
+            yield index + 1, end
             continue
         end = index + 1
         while end < len(answer.words):
@@ -95,10 +106,17 @@ def is_of_another_event(answer: Answer, mention: Mention) -> bool:
     scopes = list(_scopes(answer, asked))
     if any(start <= mention.start < end for start, end in scopes):
         return False
+    elsewhere, mentioned = answer.found_once("told", lambda: _told(answer, scopes))
+    return elsewhere or (mentioned and _is_told_with_an_event(answer, mention.start))
+
+
+def _told(answer: Answer, scopes: Sequence[tuple[int, int]]) -> tuple[bool, bool]:
+    """Whether the asked event is told with a place that no tier names, and whether with a tier."""
     told = [(start, end) for start, end in scopes if not is_denied_word(answer, start)]
-    if any(not answer.is_mentioned(start, end) and _has_a_place(answer, start, end) for start, end in told):
-        return True
-    return any(answer.is_mentioned(*scope) for scope in told) and _is_told_with_an_event(answer, mention.start)
+    return (
+        any(not answer.is_mentioned(start, end) and _has_a_place(answer, start, end) for start, end in told),
+        any(answer.is_mentioned(*scope) for scope in told),
+    )
 
 
 def _is_told_with_an_event(answer: Answer, index: int) -> bool:
