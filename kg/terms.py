@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
+
+from kg.bounded_cache import bounded_cache
 
 _SPACE = re.compile(r"\s+")
 
@@ -25,12 +26,17 @@ FALLBACKS: Mapping[str, tuple[str, ...]] = {
 }
 
 
-@lru_cache(maxsize=1 << 18)
+@bounded_cache(entries=1 << 16, longest=100)  # 60 MB at most but for ligatures of many letters
 def normalise(name: str) -> str:
     """The form under which names are equal: NFKC, quotes and dashes folded, casefold, single spaces.
 
     Invisible and control characters do not count. Normalising twice is the same as once.
     """
+    return normalise_afresh(name)
+
+
+def normalise_afresh(name: str) -> str:
+    """`normalise` for names that do not come again: nothing is kept."""
     if name.isascii() and name.isprintable():
         return " ".join(name.replace("`", "'").casefold().split())
     # NFKC makes a lone acute accent a space, and case folding undoes NFKC: fold first, compose last.
@@ -48,7 +54,7 @@ _FOLD = str.maketrans(
 )  # fmt: skip
 
 
-@lru_cache(maxsize=256)
+@bounded_cache(entries=256, longest=40)
 def fallback_chain(language: str) -> tuple[str, ...]:
     """The languages to try for `language`, in Wikibase's order: itself, its fallbacks, `mul`, `en`."""
     chain = [language, *FALLBACKS.get(language, ())]

@@ -15,7 +15,7 @@ from kg.store import filling, schema
 from kg.store.fingerprint import content_hash
 from kg.store.header import check_kind
 from kg.store.sqlite import SQLiteStore
-from kg.terms import normalise
+from kg.terms import normalise_afresh
 
 _BATCH = 2000
 
@@ -123,7 +123,7 @@ def _content(connection: sqlite3.Connection, store: SQLiteStore) -> Iterator[str
 
 
 def _references(connection: sqlite3.Connection, _: SQLiteStore) -> Iterator[str]:
-    connection.create_function("normalise", 1, normalise.__wrapped__, deterministic=True)
+    connection.create_function("normalise", 1, normalise_afresh, deterministic=True)
     for what, where in _FAULTS:
         (found,) = connection.execute(f"SELECT count(*) FROM {where}").fetchone()
         if found:

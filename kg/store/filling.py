@@ -17,7 +17,7 @@ from kg.model import Entity
 from kg.store import schema
 from kg.store.fingerprint import content_hash
 from kg.store.rows import Record, number_of, record_of
-from kg.terms import normalise
+from kg.terms import normalise_afresh
 
 _BATCH = 500  # entities at a time
 _ROWS = 50  # rows an INSERT
@@ -169,7 +169,7 @@ def seal(
     here = "(SELECT id FROM entity)"
     run(f"DELETE FROM redirect WHERE source IN {here} OR target NOT IN {here}")
     # Names seldom repeat here, so the cache of `normalise` would only take memory.
-    connection.create_function("normalise", 1, normalise.__wrapped__, deterministic=True)
+    connection.create_function("normalise", 1, normalise_afresh, deterministic=True)
     run(f"INSERT INTO name {names} ORDER BY key, language, kind, entity, ordinal")
     run(
         "INSERT INTO value_count SELECT property, value, count(DISTINCT subject) FROM statement"
