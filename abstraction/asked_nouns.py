@@ -18,9 +18,11 @@ from abstraction.classes import Classifier, anchors, class_of_description
 from abstraction.descriptions.text import LONGEST as LONGEST_DESCRIPTION
 from abstraction.relations import Relation
 from abstraction.vocabulary import FAMILIES, common_occupations, common_types
+from kg.bounded_cache import SizedDict, bounded_cache
 from kg.graph import Graph
 from kg.terms import normalise
 
+KEPT = 5_000_000  # characters of nouns, and of phrases, that are kept: 20 MB each at most
 LONGEST = 6  # words of a noun phrase that are read
 _ASKED = re.compile(
     r"(?:(?:\A|, )(?:(?:in|on|at|to|from|of|for|by|with|during|under|into|near|as|about) )?(?P<open>which|what)"
@@ -46,8 +48,10 @@ class AskedNouns:
     def __init__(self, graph: Graph, classes: Classifier) -> None:
         self._graph = graph
         self._classes = classes
-        self._nouns: dict[str, AskedNoun | None] = {}
-        self._asked: dict[tuple[tuple[str, ...], bool], AskedNoun | None] = {}
+        self._nouns: SizedDict[str, AskedNoun | None] = SizedDict(KEPT, lambda text, _: len(text) + 200)
+        self._asked: SizedDict[tuple[tuple[str, ...], bool], AskedNoun | None] = SizedDict(
+            KEPT, lambda asked, _: sum(map(len, asked[0])) + 600
+        )
 
     def signs(self, ids: Iterable[str], question: str, relation: Relation) -> dict[str, dict[str, float]]:
         """What the question's noun says of each; nothing where it has none that is known.
@@ -202,7 +206,7 @@ def _told_kinds(text: str) -> frozenset[str]:
     return frozenset(kinds)
 
 
-@lru_cache(maxsize=1 << 12)
+@bounded_cache(entries=1 << 12, longest=100)  # 3 MB at most
 def _arts(text: str) -> frozenset[str]:
     key = normalise(text)
     return frozenset(

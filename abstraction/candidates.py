@@ -13,6 +13,7 @@ from abstraction.gazetteer import COUNTRY, PLACES, SETTLEMENTS, STATE, Gazetteer
 from abstraction.priors import Priors
 from abstraction.relations import Relation
 from abstraction.typed_names import TypedNames
+from kg.bounded_cache import SizedDict
 from kg.graph import Graph
 from kg.model import QuantityValue
 from kg.store.base import NameMatch
@@ -23,7 +24,7 @@ PROVEN = 3  # uses as a value from which the source itself says that an entity c
 ENDINGS = {"label": ("Records", "Recordings")}  # by what is asked for
 UNCOUNTED = 1000.0  # inhabitants of a place that nobody counted
 UNRELATED_TO_SIZE = frozenset({"P36"})
-KEPT = 30_000  # texts whose candidates are kept
+KEPT = 20_000_000  # characters of texts whose candidates are kept, and of their signs: 80 MB each at most
 MOST = 60  # candidates that are weighed; the least used of a longer list are left out
 
 
@@ -46,8 +47,12 @@ class Candidates:
         self._classes = gazetteer.classes
         self._priors = priors
         self.typed = TypedNames(graph, self._classes)
-        self._found: dict[tuple[str, str, str], tuple[Candidate, ...] | None] = {}
-        self._signs: dict[tuple[str, str, str, tuple[str, ...]], dict[str, dict[str, float]]] = {}
+        self._found: SizedDict[tuple[str, str, str], tuple[Candidate, ...] | None] = SizedDict(
+            KEPT, lambda key, found: len(key[0]) + 200 * (1 + len(found or ()))
+        )
+        self._signs: SizedDict[tuple[str, str, str, tuple[str, ...]], dict[str, dict[str, float]]] = SizedDict(
+            KEPT, lambda key, found: len(key[0]) + 600 * (1 + len(found))
+        )
 
     def of(self, text: str, relation: Relation, *, measured: str | None = None) -> Sequence[Candidate] | None:
         """What the text may mean as an answer: `fitting` of `named`, None where nothing carries the name."""
@@ -57,8 +62,6 @@ class Candidates:
         matches = self.named(text, relation)
         found = tuple(self.fitting(matches, text, relation, measured=measured)) if matches else None
         if measured is None:
-            if len(self._found) >= KEPT:
-                self._found.clear()
             self._found[key] = found
         return found
 
@@ -128,8 +131,6 @@ class Candidates:
         key = (text, relation.id, relation.asks, tuple(c.qid for c in found))
         known = self._signs.get(key)
         if known is None:
-            if len(self._signs) >= KEPT:
-                self._signs.clear()
             known = self._signs[key] = self._signs_of(found, text, relation, measured)
         return {qid: dict(signs) for qid, signs in known.items()}
 

@@ -14,6 +14,7 @@ from functools import lru_cache
 from importlib.resources import files
 
 from abstraction.descriptions.text import LONGEST
+from kg.bounded_cache import bounded_cache
 from kg.graph import Graph
 from kg.terms import normalise
 
@@ -81,7 +82,7 @@ _DOER = re.compile(
 )
 
 
-@lru_cache(maxsize=1 << 16)
+@bounded_cache(entries=1 << 13, longest=250)  # 10 MB at most
 def head_of_description(description: str) -> tuple[str, str] | None:
     """The head noun of a description opening and its class, or None. "city in France" -> ("city", "place")."""
     opening = _HEAD_END.split(normalise(description[:LONGEST]), maxsplit=1)[0].strip()

@@ -6,13 +6,13 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
-from functools import lru_cache
 
 from abstraction.descriptions.places import variants
 from abstraction.ladders.base import Proposal
 from abstraction.levels import ancestors, merge, remove
 from abstraction.properties import with_role
 from abstraction.relations import Relation
+from kg.bounded_cache import bounded_cache
 from kg.terms import normalise
 
 _WORDS = re.compile(r"[^\W_]+(?:['’.][^\W_]+)*")
@@ -117,13 +117,13 @@ _NAME_DECORATION = frozenset(
 )
 
 
-@lru_cache(maxsize=1 << 16)
+@bounded_cache(entries=1 << 13, longest=200)  # 50 MB at most, of words of one letter
 def words(text: str) -> tuple[str, ...]:
     """The normalised words of a text, possessives without their ending."""
     return tuple(re.sub(r"['’]s$", "", w) for w in _WORDS.findall(normalise(text)))
 
 
-@lru_cache(maxsize=1 << 16)
+@bounded_cache(entries=1 << 13, longest=200)  # 50 MB at most, of words of one letter
 def content_words(text: str) -> frozenset[str]:
     """Words that carry content: no articles, prepositions or question words."""
     return frozenset(w for w in words(text) if w not in _FUNCTION_WORDS)
@@ -192,7 +192,7 @@ def gives_away(question: str, subject_text: str | None, names: Sequence[str]) ->
     )
 
 
-@lru_cache(maxsize=1 << 12)
+@bounded_cache(entries=1 << 12, longest=200)  # 10 MB at most
 def _said_by(subject_text: str) -> frozenset[str]:
     """The subject's name without article, and where its text says that it is."""
     parts = [part for part in _TOLD.split(subject_text) if part.strip()]

@@ -16,6 +16,7 @@ from typing import Literal
 
 from abstraction.ladders.base import ANSWER, Proposal
 from abstraction.tiers import Condition, Evidence
+from kg.bounded_cache import bounded_cache
 from kg.terms import normalise
 
 # Spelled with a vowel, spoken with a consonant (a university, a European, a one-off) and the reverse.
@@ -109,7 +110,7 @@ def takes_back(longer: str, shorter: str) -> bool:
     return not listed("privative_modifiers").isdisjoint(before.replace("-", " ").split())
 
 
-@lru_cache(maxsize=1 << 14)
+@bounded_cache(entries=1 << 13, longest=100)  # 8 MB at most
 def is_opaque(longer: str, shorter: str) -> bool:
     """Whether dropping words changes the meaning: no martial artist is an artist, no vice president a president.
 

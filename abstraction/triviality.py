@@ -13,11 +13,13 @@ from dataclasses import dataclass
 from abstraction.filters import without_article
 from abstraction.ladders.base import Proposal
 from abstraction.tiers import Condition
+from kg.bounded_cache import SizedDict
 from kg.graph import Graph
 from kg.terms import normalise
 
 TRIVIAL_SHARE = 0.5  # of the relation's answers; `writer` has 0.49 of the creators and still says something
 ANSWERS = 300  # the most frequent answers of a relation that are looked at
+KEPT = 100_000  # classes and names of the answers of all relations: 20 MB at most
 FEWEST = 5  # answers below which nothing is measured
 _CLASS_PROPERTIES = ("P31", "P279", "P106")
 
@@ -36,7 +38,9 @@ class Triviality:
 
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
-        self._known: dict[str, Covered] = {}
+        self._known: SizedDict[str, Covered] = SizedDict(
+            KEPT, lambda _, covered: 5 + len(covered.classes) + len(covered.names)
+        )
 
     def is_trivial(self, relation: str, proposal: Proposal) -> bool:
         """Whether the tier names a class alone and at least `TRIVIAL_SHARE` of the answers belong to it.

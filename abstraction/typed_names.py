@@ -13,12 +13,13 @@ from dataclasses import dataclass
 from abstraction.classes import Classifier
 from abstraction.demonyms import bundled_demonyms
 from abstraction.gazetteer import SETTLEMENTS
+from kg.bounded_cache import SizedDict
 from kg.graph import Graph
 from kg.store.base import NameMatch
 from kg.terms import normalise
 
 LONGEST_TYPE = 3  # words
-KEPT = 30_000  # texts whose entities are kept
+KEPT = 10_000_000  # characters of texts whose entities are kept: 40 MB at most
 _OF = re.compile(r"\A(?P<type>[^\W\d_][\w '-]*?) of (?:the )?(?P<name>\S(?s:.*))\Z", re.I)
 _BRACKETED = re.compile(r"\A(?P<name>[^()]*\S)\s*\((?:the |an? )?(?P<type>[^()]+)\)\Z", re.I)
 _ARTICLE = re.compile(r"\A(?:the|an?)\s+", re.I)
@@ -39,7 +40,9 @@ class TypedNames:
         self._graph = graph
         self._classes = classes
         self._types: dict[str, frozenset[str]] = {}
-        self._found: dict[tuple[str, bool], tuple[NameMatch, ...]] = {}
+        self._found: SizedDict[tuple[str, bool], tuple[NameMatch, ...]] = SizedDict(
+            KEPT, lambda key, found: len(key[0]) + 200 * (1 + len(found))
+        )
 
     def find(self, text: str, *, placed: bool = False) -> tuple[NameMatch, ...]:
         """The items that the text names by name and type, none where it is no such text; of several splits the first.
@@ -49,8 +52,6 @@ class TypedNames:
         key = (text, placed)
         known = self._found.get(key)
         if known is None:
-            if len(self._found) >= KEPT:
-                self._found.clear()
             known = self._found[key] = self._looked_up(text, placed=placed)
         return known
 

@@ -14,11 +14,13 @@ from importlib.resources import files
 from itertools import islice
 
 from abstraction.demonyms import bundled_demonyms, choose_adjective
+from kg.bounded_cache import bounded_cache
 from kg.model import Entity, Rank, TextValue
 from kg.store.base import Store
 from kg.terms import fallback_chain, normalise
 
 DESCRIPTIONS_READ = 300_000
+LONGEST = 250  # characters of a description's opening that is read
 BATCH = 2_000
 MIN_ATTESTED = 3
 OCCUPATION_CLASSES = (
@@ -74,7 +76,7 @@ class Vocabulary:
         for text in islice(_descriptions(store, chain), DESCRIPTIONS_READ):
             opening = _HEAD_END.split(text, maxsplit=1)[0].strip(" .")
             words = opening.split()
-            if not words or len(words) > 8:
+            if not words or len(words) > 8 or len(opening) > LONGEST:
                 continue
             first_words[normalise(words[0])] += 1
             if len(words) > 1 and words[1][:1].isupper():
@@ -120,7 +122,7 @@ class Vocabulary:
         return tuple(dict.fromkeys((*bundled_demonyms().countries.get(key, ()), *self.countries.get(key, ()))))
 
 
-@lru_cache(maxsize=1 << 16)
+@bounded_cache(entries=1 << 14, longest=100)  # 15 MB at most
 def head_phrase(opening: str) -> str:
     """A description opening without leading year, era and nationality, normalised."""
     words = _LEADING_DATE.sub("", opening).split()

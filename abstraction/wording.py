@@ -15,6 +15,7 @@ from importlib.resources import files
 
 from abstraction.formats.patterns import question_patterns
 from abstraction.relations import Relation, trivial_phrases
+from kg.bounded_cache import bounded_cache
 
 LONGEST = 400  # characters of a question that are read
 _MACRO = re.compile(r"<(\w+)>")
@@ -49,7 +50,7 @@ class _Rules:
     kinds: tuple[tuple[Relation, re.Pattern[str]], ...]
 
 
-@lru_cache(maxsize=1 << 14)
+@bounded_cache(entries=1 << 12, longest=LONGEST)  # 15 MB at most
 def read_wording(question: str) -> Wording:
     """What the question's wording tells; nothing for a question that is not in English or worded otherwise."""
     text = _cleaned(question)

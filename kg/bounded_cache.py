@@ -1,12 +1,15 @@
-"""A cache whose memory has a bound: of its entries, and of the length of what they are kept under."""
+"""Caches whose memory has a bound: of what is kept, and of the length of what it is kept under."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache, update_wrapper
-from typing import Any, TypeVar
+from inspect import signature
+from typing import Any, TypeVar, cast
 
 F = TypeVar("F", bound=Callable[..., Any])
+K = TypeVar("K")
+V = TypeVar("V")
 
 
 def bounded_cache(*, entries: int, longest: int) -> Callable[[F], F]:
@@ -20,12 +23,43 @@ def bounded_cache(*, entries: int, longest: int) -> Callable[[F], F]:
     def bound(function: F) -> F:
         kept = lru_cache(maxsize=entries)(function)
 
-        def call(text: Any, *others: Any) -> Any:
+        def call_of_one(text: Any) -> Any:
+            return kept(text) if len(text) <= longest else function(text)
+
+        def call_of_several(text: Any, *others: Any) -> Any:
             return kept(text, *others) if len(text) <= longest else function(text, *others)
 
+        # Names are normalised some hundred times a row: passing on further arguments would show.
+        call: Any = call_of_one if len(signature(function).parameters) == 1 else call_of_several
         update_wrapper(call, function)
-        call.cache_clear = kept.cache_clear  # type: ignore[attr-defined]
-        call.cache_info = kept.cache_info  # type: ignore[attr-defined]
-        return call  # type: ignore[return-value]
+        call.cache_clear = kept.cache_clear
+        call.cache_info = kept.cache_info
+        return cast(F, call)
 
     return bound
+
+
+class SizedDict(dict[K, V]):
+    """A dict that is emptied where what is put in would make it larger than `most`, by the sizes that `size` tells.
+
+    What was put in last is always there. Sizes are counted as entries are put in by `[]`, which is the one way to put
+    them in: what replaces an entry counts again.
+    """
+
+    def __init__(self, most: int, size: Callable[[K, V], int]) -> None:
+        super().__init__()
+        self.most = most
+        self.held = 0
+        self._size = size
+
+    def __setitem__(self, key: K, value: V) -> None:
+        size = self._size(key, value)
+        if self.held + size > self.most:
+            self.clear()
+        self.held += size
+        super().__setitem__(key, value)
+
+    def clear(self) -> None:
+        """Drop everything."""
+        super().clear()
+        self.held = 0

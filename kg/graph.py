@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
+from kg.bounded_cache import SizedDict
 from kg.model import Entity, Statement, TimeValue
 from kg.selection import current, held_at
 from kg.store.base import NameMatch, Store
@@ -17,7 +18,8 @@ HISTORICAL_CLASSES = frozenset({"Q3024240", "Q19953632"})  # historical country,
 SETTLEMENT = "Q486972"
 DISSOLVED = "P576"
 CLASS_DEPTH = 12
-MOST_LETTERS = 4_000_000  # characters of all names whose entities are kept
+FOUND, EACH = 25_000_000, 200  # characters of names that are kept; what a carrier of a name counts as
+STATEMENTS, TEXT = 40, 4_000  # statements, and characters of names and descriptions, that count as one more entity
 
 
 class Graph:
@@ -41,9 +43,12 @@ class Graph:
         self._properties = None if properties is None else frozenset(properties) | {"P31", "P279", DISSOLVED}
         self._capacity = capacity
         self._entities: dict[str, Entity | None] = {}
+        self._held = 0
         self._superclasses: dict[str, frozenset[str]] = {}
-        self._found: dict[str, tuple[NameMatch, ...]] = {}
-        self._letters = 0  # of its keys
+        # Texts from outside are keys, and a name may have thousands of carriers: 100 MB at most.
+        self._found: SizedDict[str, tuple[NameMatch, ...]] = SizedDict(
+            FOUND, lambda key, found: len(key) + EACH * (1 + len(found))
+        )
         self._sizes: dict[str, int] = {}
         self._current: dict[tuple[str, str], list[Statement]] = {}
         self._targets: dict[tuple[str, str], tuple[str, ...]] = {}  # of what is in `_current`
@@ -55,26 +60,32 @@ class Graph:
         wanted = [i for i in dict.fromkeys(ids) if i not in self._entities]
         if not wanted:
             return
-        if len(self._entities) + len(wanted) > self._capacity:
-            for kept in (self._entities, self._current, self._targets, self._looked_at, self._historical):
+        if self._held + len(wanted) > self._capacity:
+            self._held = 0
+            derived = (self._current, self._targets, self._looked_at, self._historical, self._superclasses, self._sizes)
+            for kept in (self._entities, *derived):
                 kept.clear()
         got = self.store.entities(wanted, languages=self._languages, properties=self._properties)
         for i in wanted:
-            self._entities[i] = got.get(i)
+            entity = self._entities[i] = got.get(i)
+            self._held += _size(entity) if entity else 1
 
     @property
     def held(self) -> int:
-        """How many entities are kept, those among them that the snapshot lacks."""
-        return len(self._entities)
+        """How many entities are kept, those among them that the snapshot lacks; a large one counts as several."""
+        return self._held
 
     def put(self, entity: Entity) -> None:
         """Let an entity stand that the snapshot lacks, until `forget`."""
         self.forget(entity.id)
         self._entities[entity.id] = entity
+        self._held += _size(entity)
 
     def forget(self, entity_id: str) -> None:
         """Drop what is kept of an entity, so that the snapshot is asked again."""
-        self._entities.pop(entity_id, None)
+        if entity_id in self._entities:
+            entity = self._entities.pop(entity_id)
+            self._held -= _size(entity) if entity else 1
         self._historical.pop(entity_id, None)
         self._superclasses.pop(entity_id, None)
         for prop in self._looked_at.pop(entity_id, ()):
@@ -101,10 +112,6 @@ class Graph:
         wanted = {normalise(t): t for t in texts if normalise(t) not in self._found}
         if not wanted:
             return
-        if len(self._found) > self._capacity or self._letters > MOST_LETTERS:
-            self._found.clear()
-            self._letters = 0
-        self._letters += sum(map(len, wanted))
         got = self.store.find(list(wanted.values()), languages=self._languages)
         for key, text in wanted.items():
             self._found[key] = tuple(got.get(text, ()))
@@ -237,3 +244,9 @@ class Graph:
             parent is not None and any(s.target in HISTORICAL_CLASSES for s in current(parent.values("P279")))
             for parent in parents
         )
+
+
+def _size(entity: Entity) -> int:
+    """As how many entities of usual size one counts."""
+    texts = (*entity.labels.values(), *entity.descriptions.values(), *(a for of in entity.aliases.values() for a in of))
+    return 1 + len(entity.statements) // STATEMENTS + sum(map(len, texts)) // TEXT

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
+
+from kg.bounded_cache import bounded_cache
 
 KEPT = 1 << 18  # names whose normal forms are kept
 LONGEST_KEPT = 200  # characters of such a name
@@ -70,7 +71,7 @@ _FOLD = str.maketrans(
 )  # fmt: skip
 
 
-@lru_cache(maxsize=256)
+@bounded_cache(entries=256, longest=40)
 def fallback_chain(language: str) -> tuple[str, ...]:
     """The languages to try for `language`, in Wikibase's order: itself, its fallbacks, `mul`, `en`."""
     chain = [language, *FALLBACKS.get(language, ())]

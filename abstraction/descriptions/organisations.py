@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache
 
 from abstraction.descriptions.kinds import Kind, read_kind
 from abstraction.descriptions.nationality import Nationality, read_nationality
 from abstraction.descriptions.words import Word, words
 from abstraction.phrases import listed
 from abstraction.vocabulary import Vocabulary
+from kg.bounded_cache import bounded_cache
 
 _OWNER = re.compile(
     r"\b(?:(?P<former>former(?:ly)?|defunct|historic(?:al)?|then|once|previously|originally)\s+)?"
@@ -47,7 +47,7 @@ class OrganisationDescription:
     land: Nationality | None
 
 
-@lru_cache(maxsize=1 << 16)
+@bounded_cache(entries=1 << 12, longest=250)  # 60 MB at most
 def parse_organisation(description: str, vocabulary: Vocabulary, kind: str = "organisation") -> OrganisationDescription:
     """Read the description of an organisation, or of another `kind` of thing with the same grammar."""
     first: list[Word] = []

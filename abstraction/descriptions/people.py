@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 from abstraction.descriptions.nationality import (
     Nationality,
@@ -28,6 +27,7 @@ from abstraction.descriptions.spelling import is_joint
 from abstraction.descriptions.words import Word, words
 from abstraction.phrases import listed
 from abstraction.vocabulary import Vocabulary
+from kg.bounded_cache import bounded_cache
 
 MOST_OCCUPATIONS = 5
 
@@ -42,7 +42,7 @@ class PersonDescription:
     kin: tuple[Kin, ...]
 
 
-@lru_cache(maxsize=1 << 16)
+@bounded_cache(entries=1 << 12, longest=250)  # 60 MB at most
 def parse_person(description: str, vocabulary: Vocabulary) -> PersonDescription:
     """Read a person's description. What is not understood is left out, never guessed."""
     return _Reader(vocabulary).read(description)

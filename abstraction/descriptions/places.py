@@ -8,10 +8,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 from abstraction.descriptions.lists import PLURAL, joined_lists
 from abstraction.descriptions.text import first_segment, spell_countries
+from kg.bounded_cache import bounded_cache
 
 # After these words the rest is where the thing is. Order matters: longer first.
 _PREPOSITION = re.compile(
@@ -158,7 +158,7 @@ class PlacePhrase:
     units: tuple[Unit, ...]
 
 
-@lru_cache(maxsize=1 << 16)
+@bounded_cache(entries=1 << 13, longest=250)  # 40 MB at most
 def parse_place(description: str) -> PlacePhrase | None:
     """The kind and chain of a description, or None where it names no place.
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+
+from kg.bounded_cache import bounded_cache
 
 LONGEST = 500  # characters of a description that are read: WikiData's own have 250 at most
 _GROUPS = re.compile(r"(?:(?<!\s)\s++)?(?:\([^()]*+\)|\[[^\]]{0,500}\])")
@@ -19,7 +20,7 @@ _COUNTRY_FORMS = (
 )
 
 
-@lru_cache(maxsize=1 << 16)
+@bounded_cache(entries=1 << 13, longest=250)  # 20 MB at most
 def first_segment(description: str) -> str:
     """The description up to its first ";" or sentence end, without bracketed groups, single-spaced.
 

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 from abstraction.descriptions.kinds import Kind, read_kind
 from abstraction.descriptions.words import Word, text_of, words
 from abstraction.phrases import listed
 from abstraction.vocabulary import Vocabulary
+from kg.bounded_cache import bounded_cache
 
 _MAKING = frozenset(
     {"by", "directed", "written", "created", "composed", "painted", "recorded", "performed", "authored", "sculpted"}
@@ -36,7 +36,7 @@ class WorkDescription:
     creators: Creators | None
 
 
-@lru_cache(maxsize=1 << 16)
+@bounded_cache(entries=1 << 12, longest=250)  # 60 MB at most, as measured of words of one letter
 def parse_work(description: str, vocabulary: Vocabulary) -> WorkDescription | None:
     """Read the description of a work, or None where its head noun is no kind of work."""
     first: list[Word] = []

@@ -14,6 +14,7 @@ from kg.store.base import Store
 VALUES = 300_000  # values of one property told apart, the most frequent ones
 SEVERAL = 1.2  # values an entity, on the average: with more of them, classes of a property overlap
 _BATCH = 20_000
+MOST = 1_000_000  # pairs whose counts are kept: 200 MB at most
 
 Pair = tuple[str, str]
 
@@ -28,7 +29,11 @@ class Counts:
 
     def read(self, pairs: Iterable[Pair]) -> None:
         """Read pairs ahead of `of`."""
-        wanted = [pair for pair in dict.fromkeys(pairs) if pair not in self._pairs]
+        asked = dict.fromkeys(pairs)
+        wanted = [pair for pair in asked if pair not in self._pairs]
+        if len(self._pairs) + len(wanted) > MOST:
+            self._pairs.clear()
+            wanted = list(asked)
         if wanted:
             found = self.store.value_counts(wanted)
             self._pairs.update((pair, found.get(pair, 0)) for pair in wanted)

@@ -20,6 +20,7 @@ from abstraction.information.places import World
 from abstraction.properties import with_role
 from abstraction.tiers import Condition
 from abstraction.vocabulary import DESCRIPTIONS_READ, Vocabulary
+from kg.bounded_cache import SizedDict
 from kg.model import entity_number
 from kg.terms import fallback_chain, normalise
 
@@ -31,6 +32,7 @@ _FACETS = {**_HOLDS, **{prop: facet for facet in ("nation", "role", "whole", "wh
 _RARE = with_role("rare")
 # Properties that are counted together; of where something lies only the state, all else being summed over containers.
 _JOINT = with_role("joint")
+KEPT = 10_000_000  # characters of phrases that are kept: 40 MB at most
 LONGEST = 20  # words of a phrase's end that may name a class
 # Words of a condition by their mark, and the property whose values they may name.
 _NAMES = {"kind": "P31", "occupation": "P106", "office": "P39"}
@@ -62,7 +64,9 @@ class Facets:
         self.taxa = Hierarchy(counts, ("P171",), ("P171",))
         self._below = {prop: Hierarchy(counts, (prop,), ("P279",)) for prop in ("P106", "P136")}
         self._sizes: dict[str, int] = {}
-        self._known: dict[tuple[str, str, str], Told | None] = {}
+        self._known: SizedDict[tuple[str, str, str], Told | None] = SizedDict(
+            KEPT, lambda key, _: sum(map(len, key)) + 200
+        )
         self._joint = Joint(counts)
 
     def size(self, kind: str) -> int:

@@ -6,9 +6,11 @@ from collections import Counter
 from collections.abc import Collection, Mapping
 
 from abstraction.information.counting import Counts, Pair
+from kg.bounded_cache import SizedDict
 from kg.selection import stated
 
 MOST = 1_000  # carriers of the condition that the others are counted among
+KEPT = 400_000  # carriers, and sets of their values, that are kept: 80 MB each at most
 FEWEST = 5  # of them with a statement of the other property
 
 
@@ -17,8 +19,12 @@ class Joint:
 
     def __init__(self, counts: Counts) -> None:
         self._counts = counts
-        self._carriers: dict[frozenset[Pair], tuple[str, ...]] = {}
-        self._values: dict[tuple[frozenset[Pair], str], tuple[int, Mapping[frozenset[str], int]]] = {}
+        self._carriers: SizedDict[frozenset[Pair], tuple[str, ...]] = SizedDict(
+            KEPT, lambda pairs, found: 5 * len(pairs) + len(found)
+        )
+        self._values: SizedDict[tuple[frozenset[Pair], str], tuple[int, Mapping[frozenset[str], int]]] = SizedDict(
+            KEPT, lambda key, found: 5 * len(key[0]) + 5 * len(found[1])
+        )
 
     def share(self, base: frozenset[Pair], prop: str, values: Collection[str]) -> float | None:
         """The share of the entities with any pair of `base`, of those with `prop`, whose `prop` is one of the values.

@@ -74,7 +74,7 @@ def _weighed(levels: Sequence[Level], whole: float, own: float, width: Any) -> t
 
     def coarser(states: Iterable[Condition]) -> float | None:
         """What follows from the answer is no narrower, though a mean decade may be, by hours, than ten real years."""
-        part = width(states)
+        part: float | None = width(states)
         return max(part, own) if part else part
 
     first = Level(tiers=tuple(replace(tier, bits=bits(own)) for tier in levels[0].tiers))

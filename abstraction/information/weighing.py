@@ -18,6 +18,7 @@ from abstraction.ladders.base import ANSWER, Proposal
 from abstraction.relations import Relation
 from abstraction.tiers import Condition, Level, Tier
 from abstraction.vocabulary import Vocabulary
+from kg.bounded_cache import SizedDict
 from kg.store.base import Store
 from kg.terms import normalise
 
@@ -29,6 +30,7 @@ _ORDER = (
     "genre", "occupation", "office", "language", "position", "taxon", "organisation", "building", "event",
 )  # fmt: skip
 _DECIDES = frozenset({"place", "country", "school", "genre", "occupation", "language", "position", "award", "taxon"})
+KEPT = 40_000_000  # characters of conditions whose bits are kept: 160 MB at most
 _TINY = 1e-9  # what two sums in another order may differ by
 
 
@@ -40,7 +42,9 @@ class Information:
 
     def __init__(self, store: Store, vocabulary: Vocabulary) -> None:
         self._facets = Facets(Counts(store), vocabulary)
-        self._bits: dict[tuple[str, frozenset[Condition], str], float | None] = {}
+        self._bits: SizedDict[tuple[str, frozenset[Condition], str], float | None] = SizedDict(
+            KEPT, lambda key, _: 200 + len(key[2]) + sum(200 + len(one.value) for one in key[1])
+        )
         self.lowered = 0
 
     def weighed(

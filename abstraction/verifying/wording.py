@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import lru_cache
 
+from kg.bounded_cache import bounded_cache
 from kg.terms import normalise
 
 _WORD = re.compile(r"[^\W_]+(?:[.&'][^\W_]+)*")
@@ -41,7 +41,7 @@ _JOINED = re.compile(r"(?<![\s-])[\s-]++\Z")
 _LAST = re.compile(r"(?<![\w-])[\w-]++\Z")
 
 
-@lru_cache(maxsize=1 << 16)
+@bounded_cache(entries=1 << 14, longest=40)  # 5 MB at most
 def stem(word: str) -> str:
     """A word without its plural: "companies" and "company" are the same."""
     if len(word) > 3 and word.endswith("ies"):
@@ -55,25 +55,25 @@ def stem(word: str) -> str:
     return word[:-2] + "an" if len(word) > 4 and word.endswith("men") else word
 
 
-@lru_cache(maxsize=1 << 16)
+@bounded_cache(entries=1 << 13, longest=200)  # 50 MB at most, of words of one letter
 def all_words(text: str) -> tuple[str, ...]:
     """The normalised words of a text in order, possessives and plurals undone."""
     return tuple(stem(w.removesuffix("'s")) for w in _WORD.findall(normalise(text)))
 
 
-@lru_cache(maxsize=1 << 16)
+@bounded_cache(entries=1 << 13, longest=200)  # 50 MB at most, of words of one letter
 def content(text: str) -> frozenset[str]:
     """The words of a text that carry content."""
     return frozenset(w for w in all_words(text) if w not in FUNCTION)
 
 
-@lru_cache(maxsize=1 << 16)
+@bounded_cache(entries=1 << 13, longest=200)  # 15 MB at most
 def bare(text: str) -> str:
     """The normalised text without its article."""
     return _ARTICLE.sub("", normalise(text))
 
 
-@lru_cache(maxsize=1 << 16)
+@bounded_cache(entries=1 << 13, longest=200)  # 50 MB at most, of words of one letter
 def proper_names(text: str) -> tuple[str, ...]:
     """The runs of capitalised words in a text, and their parts: "King of Sweden", "King" and "Sweden"."""
     out: dict[str, None] = {}

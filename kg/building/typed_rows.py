@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import lru_cache
 from itertools import chain
 from operator import itemgetter
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 import orjson
 from msgspec import UNSET
 
+from kg.bounded_cache import bounded_cache
 from kg.reading.numbers import LONGEST_NAME, is_language
 from kg.reading.snaks import (
     Unreadable,
@@ -39,7 +39,7 @@ from kg.store.rows import (
     TermRow,
     encode_value,
     name_row,
-    number_of,
+    number_afresh,
     stored_name,
 )
 
@@ -48,6 +48,7 @@ _UNKNOWN = {"somevalue": schema.SOMEVALUE, "novalue": schema.NOVALUE}
 _first = itemgetter(0)
 _is_uuid, _from_hex = UUID.match, bytes.fromhex
 _REMEMBERED = 1 << 17  # entity references
+LONGEST = 200  # characters of an address or amount in what is remembered
 
 
 class RowMaker:
@@ -196,7 +197,7 @@ class RowMaker:
         raise Unusual
 
     def _target(self, given: str) -> tuple[int, int | str]:
-        number = number_of.__wrapped__(given)
+        number = number_afresh(given)
         if number is not None:
             found: tuple[int, int | str] = (schema.ENTITY, number)
         else:
@@ -251,8 +252,11 @@ def _unknown(snaktype: str) -> int:
     return found
 
 
-@lru_cache(maxsize=1 << 15)
 def _time(time: str, precision: int, calendar: str) -> list[int]:
+    return (_kept_time if len(calendar) <= LONGEST else _read_time)(time, precision, calendar)
+
+
+def _read_time(time: str, precision: int, calendar: str) -> list[int]:
     try:
         value = read_time({"time": time, "precision": precision, "calendarmodel": calendar})
     except Unreadable:
@@ -261,11 +265,21 @@ def _time(time: str, precision: int, calendar: str) -> list[int]:
     return found
 
 
-@lru_cache(maxsize=1 << 13)
+_kept_time = bounded_cache(entries=1 << 15, longest=40)(_read_time)
+
+
 def _quantity(amount: str, unit: str, lower: str | None, upper: str | None) -> list[str | None]:
+    longest = max(len(unit), len(lower or ""), len(upper or ""))
+    return (_kept_quantity if longest <= LONGEST else _read_quantity)(amount, unit, lower, upper)
+
+
+def _read_quantity(amount: str, unit: str, lower: str | None, upper: str | None) -> list[str | None]:
     try:
         value = read_quantity({"amount": amount, "unit": unit, "lowerBound": lower, "upperBound": upper})
     except Unreadable:
         raise Unusual from None
     found: list[str | None] = encode_value(value)[1]
     return found
+
+
+_kept_quantity = bounded_cache(entries=1 << 13, longest=40)(_read_quantity)

@@ -17,6 +17,7 @@ from typing import Any, BinaryIO
 
 import orjson
 
+from kg.bounded_cache import SizedDict
 from kg.errors import SourceError
 from kg.rdf import NAMESPACES
 from kg.reading.dump import STDIN, opened
@@ -251,7 +252,7 @@ class Gathering:
         self._facts: list[Any] = []
         self._about: list[tuple[int, bytes]] = []
         self._nodes: list[tuple[str, bytes]] = []
-        self._read: dict[str, bool] = {}
+        self._read: SizedDict[str, bool] = SizedDict(10_000_000, lambda predicate, _: len(predicate) + 100)
         self._datatypes: dict[str, str | None] = {}
         self._sealed = False
         self.rejects: list[Reject] = []

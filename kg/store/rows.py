@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from decimal import Decimal
-from functools import lru_cache
 from itertools import chain
 from operator import itemgetter
 from typing import Any
 
 import orjson
 
+from kg.bounded_cache import bounded_cache
 from kg.errors import SnapshotError
 from kg.model import (
     ENTITY_ID,
@@ -47,9 +47,14 @@ DATATYPE_CODES = {name: code for code, name in enumerate(schema.DATATYPES)}
 UUID = re.compile(r"[0-9A-F]{8}-[0-9A-F]{4}-[0-9A-F]{4}-[0-9A-F]{4}-[0-9A-F]{12}\Z")
 
 
-@lru_cache(maxsize=1 << 16)
+@bounded_cache(entries=1 << 16, longest=20)
 def number_of(entity_id: str) -> int | None:
     """The integer of an item or property id (items positive, properties negative), None for anything else."""
+    return number_afresh(entity_id)
+
+
+def number_afresh(entity_id: str) -> int | None:
+    """`number_of` for ids that do not come again: nothing is kept."""
     if not ENTITY_ID.match(entity_id):
         return None
     return int(entity_id[1:]) if entity_id[0] == "Q" else -int(entity_id[1:])
