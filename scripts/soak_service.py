@@ -39,7 +39,7 @@ from kg.terms import best_text
 
 DEMO = Path(__file__).resolve().parents[1] / "granola" / "demo"
 SECONDS = 10.0  # the time limit of a request; a batch and a file to score have 60 times as much
-LATE = 1.0  # how much later an answer may come, and how late a health check
+LATE = 1.0  # seconds that an answer may come behind its limit, and a health check may take
 HEALTH_EVERY = 0.2
 MOST_MEMORY = 700.0  # MiB that a worker holds of its own
 GROWTH = 1.15  # of a worker's memory at most, from the third quarter of the requests to the last
@@ -68,7 +68,7 @@ class Found:
         self.broken += other.broken
 
 
-def ask(address: str, seeds: range, names: list[str], threads: int) -> Found:
+def ask(address: str, seeds: range, names: list[str], threads: int, late: float) -> Found:
     """Send the requests of the seeds; of a process of its own."""
     found, lock, waiting = Found(), threading.Lock(), iter(seeds)
 
@@ -102,7 +102,7 @@ def ask(address: str, seeds: range, names: list[str], threads: int) -> Found:
                 found.statuses[asked.route, status] += 1
                 found.seconds.setdefault(asked.route, []).append(passed)
                 found.slowest[asked.route] = max(found.slowest.get(asked.route, (0.0, 0)), (passed, seed))
-                found.broken += faults(asked, seed, status, told, passed)
+                found.broken += faults(asked, seed, status, told, passed, late)
 
     workers = [threading.Thread(target=one_after_another) for _ in range(threads)]
     for worker in workers:
@@ -112,13 +112,13 @@ def ask(address: str, seeds: range, names: list[str], threads: int) -> Found:
     return found
 
 
-def faults(asked: Request, seed: int, status: int, told: bytes, passed: float) -> list[str]:
+def faults(asked: Request, seed: int, status: int, told: bytes, passed: float, late: float = LATE) -> list[str]:
     """What an answer breaks of what is promised."""
     limit = SECONDS * (60 if asked.route in BATCHES else 1)
     out = []
     if status == 0 or (status >= 500 and status != 503):
         out.append(f"seed {seed}: {asked.method} {asked.route} answered {status or told.decode()}")
-    if passed > limit + LATE:
+    if passed > limit + late:
         out.append(f"seed {seed}: {asked.route} answered {status} after {passed:.1f} s, limit {limit:g} s")
     if b'"problem":' in told and b"urn:granola:problem:internal" in told:
         out.append(f"seed {seed}: {asked.route} was cut off by a fault")
@@ -194,6 +194,12 @@ def main() -> None:
     parser.add_argument("--clients", type=int, default=2, help="client processes")
     parser.add_argument("--threads", type=int, default=4, help="of each client")
     parser.add_argument("--seed", type=int, default=0, help="of the first request")
+    parser.add_argument(
+        "--late",
+        type=float,
+        default=LATE,
+        help="seconds that an answer or a health check may be late here",
+    )
     parser.add_argument("--show", type=int, help="print the request of a seed, and no more")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
@@ -228,7 +234,7 @@ def soak(given: argparse.Namespace, pid: int, address: str, names: list[str]) ->
         for at in range(given.seed, given.seed + given.requests, share)
     ]
     with ProcessPoolExecutor(given.clients, mp_context=context) as pool:
-        asking = [pool.submit(ask, address, part, names, given.threads) for part in parts]
+        asking = [pool.submit(ask, address, part, names, given.threads, given.late) for part in parts]
         while not all(one.done() for one in asking):
             time.sleep(0.5)
             held.append(memory(pid))
@@ -241,7 +247,7 @@ def soak(given: argparse.Namespace, pid: int, address: str, names: list[str]) ->
     table(found, passed)
     broken = found.broken + grown(held, given.requests)
     print(f"slowest health check: {slowest.value:.2f} s; workers replaced: {again or 'none'}")
-    if slowest.value > LATE:
+    if slowest.value > given.late:
         broken.append(f"a health check took {slowest.value:.2f} s")
     if again:
         broken.append(f"workers were replaced: {again}")

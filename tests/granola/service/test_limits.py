@@ -226,7 +226,8 @@ def test_work_under_way_is_stopped_and_the_next_is_done(demo_snapshot: Path) -> 
         until = time.monotonic() + 10
         while requests.post(f"{service.address}/v1/match", json=light, timeout=10).status_code == 503:
             assert time.monotonic() < until
-        assert is_well(service)
+        while not is_well(service):  # its limit is a tenth of a second here
+            assert time.monotonic() < until
 
 
 def test_a_batch_has_its_time_as_a_whole(demo_snapshot: Path) -> None:

@@ -22,7 +22,8 @@ from tests.granola.service.conftest import Running, started
 from tests.granola.service.test_running import children
 
 HANGS = 1.5
-STOPS = 3.0
+STOPS = 5.0
+SLACK = 3.0  # for processes to start and end on a machine with much else to do
 # The service with one route more, whose regular expression never ends and keeps the lock meanwhile.
 _PATCHED = """
 import json, re, sys
@@ -83,7 +84,7 @@ def test_a_worker_that_hangs_is_replaced_and_counted(demo_snapshot: Path) -> Non
         began = time.monotonic()
         assert not is_live(service)  # it hangs indeed
         while not is_live(service):
-            assert time.monotonic() - began < HANGS + 2
+            assert time.monotonic() - began < HANGS + SLACK
         assert children(service.process.pid) != [first]
         assert replaced(service) == {"hung": 1, "ended": 0}
         assert f"worker {first} has not answered for {HANGS:g} s" in service.log.read_text()
@@ -102,7 +103,7 @@ def test_another_worker_answers_all_the_while(demo_snapshot: Path) -> None:
                 session.get(f"{service.address}/v1/health/live", timeout=0.3)
                 well.append(session)
         assert 0 < len(well) < len(connections)
-        until = time.monotonic() + HANGS + 3
+        until = time.monotonic() + HANGS + 2 * SLACK
         while len(now := set(children(service.process.pid))) < 2 or now == before:
             assert time.monotonic() < until
             assert well[0].get(f"{service.address}/v1/health/live", timeout=1).status_code == 200
@@ -117,8 +118,8 @@ def test_a_service_whose_worker_hangs_ends_within_its_grace(demo_snapshot: Path,
         hang(service)
         began = time.monotonic()
         service.process.send_signal(sign)
-        assert service.process.wait(timeout=STOPS + 2) == 0
-        assert time.monotonic() - began < STOPS + 1
+        assert service.process.wait(timeout=30) == 0
+        assert time.monotonic() - began < STOPS + SLACK
         assert "killed" in service.log.read_text()
         assert not any(Path(f"/proc/{pid}").exists() for pid in pids)
 
@@ -130,8 +131,8 @@ def test_a_second_interrupt_waits_for_nobody(demo_snapshot: Path) -> None:
         time.sleep(0.2)
         began = time.monotonic()
         service.process.send_signal(signal.SIGINT)
-        assert service.process.wait(timeout=STOPS) == 0
-        assert time.monotonic() - began < 1
+        assert service.process.wait(timeout=30) == 0
+        assert time.monotonic() - began < STOPS - 1
 
 
 def test_a_supervisor_that_was_stopped_itself_kills_nobody_for_that(demo_snapshot: Path) -> None:
