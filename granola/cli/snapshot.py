@@ -19,7 +19,7 @@ from granola.cli.output import check_out, check_standard_input, count, note
 from granola.cli.selecting import languages_of, scope_of
 from granola.cli.sources import SourceKind, build_from
 from granola.errors import UsageError
-from kg.addresses import without_secrets
+from kg.addresses import scrubbed, without_secrets
 
 if TYPE_CHECKING:
     from kg.scope import Scope
@@ -215,6 +215,11 @@ def info(
 
     with open_store(snapshot) as store:
         manifest = dict(store.manifest())
+    # Written before secrets in addresses were kept out of manifests, it may hold some.
+    if manifest.get("sources"):
+        manifest["sources"] = [{**one, "name": without_secrets(str(one["name"]))} for one in manifest["sources"]]
+    if manifest.get("command"):
+        manifest["command"] = scrubbed(str(manifest["command"]))
     counts = manifest["counts"]
     if lacking := [name for name in COUNTED if not isinstance(counts.get(name), int)]:
         raise DamagedSnapshotError(f"{snapshot} is damaged: its manifest does not count {', '.join(lacking)}")

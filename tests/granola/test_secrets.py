@@ -12,7 +12,9 @@ from pathlib import Path
 import orjson
 import pytest
 
+from kg.model import Entity
 from kg.store import open_store
+from kg.store.sqlite import SQLiteStore
 from tests.conftest import Run
 
 DEMO = Path(__file__).resolve().parents[2] / "granola" / "demo"
@@ -204,3 +206,21 @@ def test_a_server_that_fails_tells_no_secret(
             code, _, err = call("snapshot", "build", "--from", kind, url, "--ids", "Q1", "--out", tmp_path / "s")
             assert code == 2
             assert f"/{path}?key=$GRANOLA_SOURCE_KEY" in err
+
+
+def test_manifests_of_older_versions_show_no_secret(run: Run, tmp_path: Path) -> None:
+    from granola.service.app import public
+
+    url = f"https://me:{CANARY}@host/sparql?key={CANARY}"
+    manifest = {"sources": [{"name": url}], "command": f"granola snapshot build '{url}' --out s"}
+    shown = public(manifest)
+    assert shown["sources"][0]["name"] == "https://host/sparql?key=$GRANOLA_SOURCE_KEY"
+    assert CANARY not in str(shown)
+    with SQLiteStore.create(tmp_path / "s") as store:
+        store.write([Entity(id="Q1")])
+        store.finish(manifest=manifest)
+    for more in ((), ("--json",)):
+        code, out, err = run("snapshot", "info", tmp_path / "s", *more)
+        assert code == 0, err
+        assert CANARY not in out
+        assert "?key=$GRANOLA_SOURCE_KEY" in out
