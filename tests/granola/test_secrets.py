@@ -212,7 +212,8 @@ def test_manifests_of_older_versions_show_no_secret(run: Run, tmp_path: Path) ->
     from granola.service.app import public
 
     url = f"https://me:{CANARY}@host/sparql?key={CANARY}"
-    manifest = {"sources": [{"name": url}], "command": f"granola snapshot build '{url}' --out s"}
+    about = {"size": None, "modified": None, "sha256": None}
+    manifest = {"sources": [{"name": url, **about}], "command": f"granola snapshot build '{url}' --out s"}
     shown = public(manifest)
     assert shown["sources"][0]["name"] == "https://host/sparql?key=$GRANOLA_SOURCE_KEY"
     assert CANARY not in str(shown)
