@@ -175,7 +175,8 @@ def build_from_sparql(
     check_output(out, force=force)
     _check_scope(scope, "an endpoint", {"ids", "names", "classes", *_STEPS}, "select by ids, names or classes")
     asked = _asked(languages)
-    source = SPARQLEntities(Endpoint(profile_of(endpoint), patience=patience), languages=asked)
+    endpoint_asked = Endpoint(profile_of(endpoint), patience=patience)
+    source = SPARQLEntities(endpoint_asked, languages=asked)
     began = datetime.now(UTC).timestamp()
     named = source.named(scope.names, asked or ("en", "mul")) if scope.names else ()
     spared = scope.ids.union(named)
@@ -195,7 +196,7 @@ def build_from_sparql(
         out,
         scope=scope,
         spared=spared,
-        source=profile_of(endpoint).url,
+        source=endpoint_asked.url,
         rejects=source.rejects,
         facts=facts,
         languages=languages,

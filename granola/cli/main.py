@@ -22,6 +22,7 @@ from abstraction.errors import AbstractionError
 from granola import __version__
 from granola.cli.dashes import HintingCommand
 from granola.errors import GranolaError, UsageError
+from kg.addresses import scrubbed, without_secrets
 from kg.errors import KGError, WebAddressError
 from kg.files import LOOP, is_full, is_loop, why_unwritten
 
@@ -142,7 +143,7 @@ def _status() -> int:
     except BrokenPipeError:
         return CLOSED_PIPE  # the reader of our output left: nothing to say
     except FileNotFoundError as error:
-        return _told(f"no such file: {error.filename}")
+        return _told(f"no such file: {without_secrets(str(error.filename))}")
     except OSError as error:
         why = why_unwritten(Path(), error)
         if error.filename is not None:
@@ -182,7 +183,7 @@ def _check_arguments(arguments: list[str]) -> None:
 
 
 def _told(message: str) -> int:
-    print(f"granola: {message}", file=sys.stderr)
+    print(f"granola: {scrubbed(message)}", file=sys.stderr)
     return UNUSABLE
 
 

@@ -19,6 +19,7 @@ from granola.cli.output import check_out, check_standard_input, count, note
 from granola.cli.selecting import languages_of, scope_of
 from granola.cli.sources import SourceKind, build_from
 from granola.errors import UsageError
+from kg.addresses import scrubbed, without_secrets
 
 if TYPE_CHECKING:
     from kg.scope import Scope
@@ -39,7 +40,11 @@ def build(
     ),
     out: Path = typer.Option(..., "--out", "-o", help="The snapshot file to write.", show_default=False),
     source_kind: SourceKind = typer.Option(
-        SourceKind.DUMP, "--from", help="What the sources are. The online ones need GRANOLA_CONTACT=<your address>."
+        SourceKind.DUMP,
+        "--from",
+        help="What the sources are. The online ones need GRANOLA_CONTACT=<your address>;"
+        " GRANOLA_SOURCE_USER and GRANOLA_SOURCE_PASSWORD are sent to a URL that is given, and ?key=$MY_KEY in it is"
+        " taken from the variable MY_KEY.",
     ),
     cache: Path | None = typer.Option(
         None,
@@ -162,7 +167,9 @@ def build(
         ("--languages", languages),
         ("--limit", [limit] if limit else []),
     ]
-    command = ["granola", "snapshot", "build", *(sources or ()), "--out", str(out)]
+    online = source_kind in (SourceKind.API, SourceKind.SPARQL)
+    named = [without_secrets(one) for one in sources or ()] if online else sources or ()
+    command = ["granola", "snapshot", "build", *named, "--out", str(out)]
     for name, values in options:
         for value in values:
             command += [name, str(value)]
@@ -208,6 +215,11 @@ def info(
 
     with open_store(snapshot) as store:
         manifest = dict(store.manifest())
+    # Written before secrets in addresses were kept out of manifests, it may hold some.
+    if manifest.get("sources"):
+        manifest["sources"] = [{**one, "name": without_secrets(str(one["name"]))} for one in manifest["sources"]]
+    if manifest.get("command"):
+        manifest["command"] = scrubbed(str(manifest["command"]))
     counts = manifest["counts"]
     if lacking := [name for name in COUNTED if not isinstance(counts.get(name), int)]:
         raise DamagedSnapshotError(f"{snapshot} is damaged: its manifest does not count {', '.join(lacking)}")

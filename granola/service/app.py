@@ -38,6 +38,7 @@ from granola.service.schemas import (
 )
 from granola.service.settings import Settings
 from granola.service.telling import problem_of_errors
+from kg.addresses import without_secrets
 from kg.errors import KGError
 
 
@@ -183,14 +184,16 @@ def _add_reading(app: FastAPI, service: Service) -> None:
 
 
 def public(manifest: Mapping[str, Any]) -> dict[str, Any]:
-    """A manifest without the folders of whoever built the snapshot."""
+    """A manifest without the folders of whoever built the snapshot, and without secrets in addresses."""
 
     def plain(value: Any) -> Any:
         if isinstance(value, Mapping):
             return {key: plain(one) for key, one in value.items()}
         if isinstance(value, list):
             return [plain(one) for one in value]
-        return PurePath(value).name if isinstance(value, str) and "/" in value and "://" not in value else value
+        if not isinstance(value, str) or "/" not in value:
+            return value
+        return without_secrets(value) if "://" in value else PurePath(value).name
 
     out = {key: plain(value) for key, value in manifest.items() if key != "command"}
     if isinstance(command := manifest.get("command"), str):

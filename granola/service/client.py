@@ -56,10 +56,10 @@ class Client:
         seconds: float = 120.0,
         pinned: bool = False,
     ) -> None:
-        parts = urlsplit(address)
-        if not is_service(address) or not parts.hostname or parts.username or parts.password:
+        if not _is_plain(address):
             raise ServiceUnusableError(
-                "no address of a service; expected one as http://127.0.0.1:8080, without a name or a password in it"
+                "no address of a service; expected one as http://127.0.0.1:8080, without a name, a password or a query "
+                f"in it: {TOKEN} holds the token"
             )
         self.address = address.rstrip("/")
         self._patience = patience
@@ -325,6 +325,16 @@ class Client:
             log.warning("%s: %s; asking again for up to %g s", self.address, again, patience)
         time.sleep(again.seconds)
         return until
+
+
+def _is_plain(address: str) -> bool:
+    """Whether it is a service's address without a name, a password and a query, which might be a secret."""
+    try:
+        parts = urlsplit(address)
+        whole = is_service(address) and bool(parts.hostname) and (parts.port is None or parts.port > 0)
+    except ValueError:  # brackets that do not close, a port that is no number
+        return False
+    return whole and not ("@" in parts.netloc or parts.query or parts.fragment)
 
 
 class _Pin:

@@ -16,6 +16,7 @@ from typing import Any
 
 import orjson
 
+from kg.addresses import ServiceAddress
 from kg.errors import (
     BadAnswerError,
     QueryError,
@@ -27,7 +28,7 @@ from kg.errors import (
 )
 from kg.model import ENTITY_ID
 from kg.reading.cache import Cache, cache_key
-from kg.reading.courtesy import AT_ONCE, Patience, TryAgain, excerpt, is_web_address, retry_after, user_agent
+from kg.reading.courtesy import AT_ONCE, LARGEST, Patience, TryAgain, check_redirect, retry_after, said, user_agent
 
 WIKIDATA = "https://www.wikidata.org/w/api.php"
 BATCH = 50  # ids a call, the API's own limit
@@ -38,7 +39,8 @@ _LATER = frozenset({"maxlag", "ratelimited", "readonly", "internal_api_error_DBQ
 class WikiDataAPI:
     """Entity objects by id. `languages`: whose terms to ask for, None for all.
 
-    Raises MissingContactError where GRANOLA_CONTACT is not set, SourceError where `url` is none.
+    `url` may be as `kg.addresses` tells. Raises MissingContactError where GRANOLA_CONTACT is not set, SourceError
+    where `url` is none.
     """
 
     def __init__(
@@ -49,9 +51,11 @@ class WikiDataAPI:
         languages: Iterable[str] | None = None,
         patience: Patience | None = None,
     ) -> None:
-        if not is_web_address(url):
-            raise SourceError(f"{url!r} is no API; give its URL, as in {WIKIDATA}, or nothing for WikiData's")
-        self.url = url
+        try:
+            self._address = ServiceAddress.parse(url, known=url == WIKIDATA)
+        except SourceError as error:
+            raise SourceError(f"no API: {error}; as in {WIKIDATA}, or give nothing for WikiData's") from None
+        self.url = self._address.shown
         self._cache = cache
         self._patience = patience or Patience()
         self._agent = user_agent("requests")
@@ -145,24 +149,33 @@ class WikiDataAPI:
         if session is None:
             session = self._local.session = requests.Session()
             session.headers.update({"User-Agent": self._agent, "Accept": "application/json"})
+            session.auth = self._address.credentials
         self.requests += 1
         timeout = self._patience.timeout
         deadline = time.monotonic() + timeout
         try:
             with session.get(
-                self.url, params=self._params | {"ids": "|".join(ids)}, timeout=timeout, stream=True
+                self._address.sent,
+                params=self._params | {"ids": "|".join(ids)},
+                timeout=timeout,
+                stream=True,
+                allow_redirects=False,
             ) as response:
-                parts = []
+                parts: list[bytes] = []
+                size = 0
                 for part in response.iter_content(1 << 16):
                     parts.append(part)
+                    size += len(part)
+                    if size > LARGEST:
+                        raise TimeLimitError(f"{self.url}: an answer of more than {LARGEST >> 20} MiB")
                     if time.monotonic() > deadline:
                         raise requests.Timeout(f"no whole answer within {timeout:g} s")
                 body = b"".join(parts)
-        except requests.Timeout as error:
-            raise TryAgain(TimeLimitError(f"{self.url}: {error}")) from error
+        except requests.Timeout as error:  # not `from error`: it repeats the address as it was sent
+            raise TryAgain(TimeLimitError(f"{self.url}: {self._address.clean(str(error))}")) from None
         except requests.RequestException as error:  # refused, reset, half-sent
-            raise TryAgain(ServiceError(f"{self.url}: {_cause(error)}")) from error
-        return _checked(self.url, response.status_code, response.headers, body)
+            raise TryAgain(ServiceError(f"{self.url}: {self._address.clean(_cause(error))}")) from None
+        return _checked(self._address, response.status_code, response.headers, body)
 
 
 def _cause(error: Exception) -> str:
@@ -170,32 +183,34 @@ def _cause(error: Exception) -> str:
     return str(getattr(error.args[0] if error.args else None, "reason", error))
 
 
-def _checked(url: str, status: int, headers: Mapping[str, str], body: bytes) -> dict[str, Any]:
+def _checked(address: ServiceAddress, status: int, headers: Mapping[str, str], body: bytes) -> dict[str, Any]:
     """The answer as an object. Raises TryAgain for what may pass and QueryError for what will not."""
+    url = address.shown
+    check_redirect(address, status, headers)
     if status == 429:
         raise TryAgain(RateLimitedError(f"{url} asks for fewer requests (429)"), retry_after(headers))
     if status >= 500:
-        raise TryAgain(ServiceError(f"{url} failed with status {status}: {excerpt(body)}"), retry_after(headers))
+        raise TryAgain(ServiceError(f"{url} failed with status {status}: {said(address, body)}"), retry_after(headers))
     if status == 403:
-        raise QueryError(f"{url} refuses (403): {excerpt(body)}; is GRANOLA_CONTACT yours and true?")
+        raise QueryError(f"{url} refuses (403): {said(address, body)}; is GRANOLA_CONTACT yours and true?")
     if status != 200:
-        raise QueryError(f"{url} refuses with status {status}: {excerpt(body)}")
+        raise QueryError(f"{url} refuses with status {status}: {said(address, body)}")
     try:
         answer = orjson.loads(body)
     except orjson.JSONDecodeError as error:
         kind = headers.get("Content-Type", "no type")
-        raise TryAgain(BadAnswerError(f"{url} answered no JSON ({kind}): {excerpt(body)}")) from error
+        raise TryAgain(BadAnswerError(f"{url} answered no JSON ({kind}): {said(address, body)}")) from error
     if not isinstance(answer, dict):
-        raise TryAgain(BadAnswerError(f"{url} answered no JSON object: {excerpt(body)}"))
+        raise TryAgain(BadAnswerError(f"{url} answered no JSON object: {said(address, body)}"))
     if (error_told := answer.get("error")) is not None:
         told = error_told if isinstance(error_told, dict) else {}
         code = str(told.get("code", "unknown"))
-        said = f"{url}: {code}: {told.get('info', '')}"
+        why = f"{url}: {address.clean(code)}: {address.clean(str(told.get('info', '')))}"
         if code in _LATER or code.startswith("internal_api_error"):
-            raise TryAgain(RateLimitedError(said) if code in _LATER else ServiceError(said), retry_after(headers))
-        raise QueryError(said)
+            raise TryAgain(RateLimitedError(why) if code in _LATER else ServiceError(why), retry_after(headers))
+        raise QueryError(why)
     if "entities" not in answer:
-        raise TryAgain(BadAnswerError(f"{url} answered without entities: {excerpt(body)}"))
+        raise TryAgain(BadAnswerError(f"{url} answered without entities: {said(address, body)}"))
     return answer
 
 

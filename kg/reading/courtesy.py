@@ -18,9 +18,12 @@ from email.utils import parsedate_to_datetime
 from typing import TypeVar
 from urllib.parse import urlsplit
 
-from kg.errors import MissingContactError, RateLimitedError, ServiceError
+from kg.addresses import ServiceAddress, without_secrets
+from kg.errors import MissingContactError, QueryError, RateLimitedError, ServiceError
 
 CONTACT = "GRANOLA_CONTACT"
+LARGEST = 256 << 20  # bytes of an answer
+_TOLD = 1 << 16  # bytes of an answer that a message is taken from
 AT_ONCE = 3  # requests in flight to one host, whoever sends them
 
 T = TypeVar("T")
@@ -55,13 +58,16 @@ def user_agent(library: str) -> str:
     return f"granola-ladders/{told('granola-ladders')} ({contact()}) {library}/{told(library)}"
 
 
-def is_web_address(given: str) -> bool:
-    """Whether it is a whole http or https URL."""
-    try:
-        parts = urlsplit(given)
-    except ValueError:  # brackets that do not close
-        return False
-    return parts.scheme in ("http", "https") and bool(parts.hostname)
+def check_redirect(address: ServiceAddress, status: int, headers: Mapping[str, str]) -> None:
+    """Raises QueryError for a redirect: where it leads, nobody is told who asks, nor is an answer believed."""
+    if 300 <= status < 400:
+        target = without_secrets(address.clean(headers.get("Location", "another address")))
+        raise QueryError(f"{address.shown} leads elsewhere ({status}): to {target}; give that address if it is right")
+
+
+def said(address: ServiceAddress, body: bytes, size: int = 160) -> str:
+    """The beginning of an answer, on one line, without the secrets that were sent."""
+    return excerpt(address.clean(body[:_TOLD].decode("utf-8", "replace")).encode(), size)
 
 
 class Gate:

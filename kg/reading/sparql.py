@@ -11,13 +11,15 @@ import time
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import orjson
 
+from kg.addresses import ServiceAddress
 from kg.errors import BadAnswerError, QueryError, RateLimitedError, ServiceError, SourceError, TimeLimitError
 from kg.rdf import NAMESPACES
-from kg.reading.courtesy import Patience, TryAgain, excerpt, is_web_address, retry_after, user_agent
+from kg.reading.courtesy import LARGEST, Patience, TryAgain, check_redirect, retry_after, said, user_agent
 from kg.reading.numbers import whole_number
 from kg.reading.rdf_terms import Term
 
@@ -53,17 +55,23 @@ def profile_of(name: str) -> Profile:
     """A profile by its name, or one for the endpoint at a URL. Raises SourceError for anything else."""
     if name in PROFILES:
         return PROFILES[name]
-    if is_web_address(name):
-        return Profile(url=name)
-    raise SourceError(f"{name!r} is no SPARQL endpoint; give its URL, or one of {', '.join(PROFILES)}")
+    try:
+        ServiceAddress.parse(name)
+    except SourceError as error:
+        raise SourceError(f"no SPARQL endpoint: {error}, or one of {', '.join(PROFILES)}") from None
+    return Profile(url=name)
 
 
 class Endpoint:
-    """One endpoint. Raises MissingContactError where GRANOLA_CONTACT is not set."""
+    """One endpoint; `url` is its address as it may be shown.
+
+    Raises MissingContactError where GRANOLA_CONTACT is not set, SourceError as `ServiceAddress.parse`.
+    """
 
     def __init__(self, profile: Profile, *, patience: Patience | None = None) -> None:
         self.profile = profile
-        self.url = profile.url
+        self._address = ServiceAddress.parse(profile.url, known=profile in PROFILES.values())
+        self.url = self._address.shown
         self._patience = patience or Patience(timeout=profile.timeout)
         self._agent = user_agent("SPARQLWrapper")
         self._page = profile.page
@@ -144,18 +152,20 @@ class Endpoint:
         return body
 
     def _ask(self, query: str) -> list[Row]:
+        from http.client import HTTPException
         from urllib.error import HTTPError, URLError
 
-        from SPARQLWrapper import JSON, POST, SPARQLWrapper
-        from SPARQLWrapper.SPARQLExceptions import SPARQLWrapperException
+        from SPARQLWrapper import JSON, POST
 
         timeout = self._patience.timeout
         deadline = time.monotonic() + timeout
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # it warns of formats that are checked here
-            client = SPARQLWrapper(self.url, returnFormat=JSON, agent=self._agent)
+            client = _wrapper()(self._address.sent, returnFormat=JSON, agent=self._agent)
             client.setMethod(POST)
-            client.timeout = timeout  # type: ignore[assignment]  # setTimeout takes whole seconds alone
+            if self._address.credentials is not None:
+                client.setCredentials(*self._address.credentials)
+            client.timeout = timeout  # setTimeout takes whole seconds alone
             client.setQuery(query)
             self.requests += 1
             try:
@@ -164,29 +174,48 @@ class Endpoint:
                 body = _whole(response, deadline, timeout)
             except HTTPError as error:
                 status, headers, body = error.code, dict(error.headers.items()), _rest(error)
-            except SPARQLWrapperException as error:
-                cause = error.__context__
-                status = cause.code if isinstance(cause, HTTPError) else 500
-                headers = dict(cause.headers.items()) if isinstance(cause, HTTPError) else {}
-                body = str(error).encode()
             except TimeoutError as error:
                 raise TimeLimitError(f"{self.url}: no whole answer within {timeout:g} s") from error
             except URLError as error:
                 if isinstance(error.reason, TimeoutError):
                     raise TimeLimitError(f"{self.url}: no answer within {timeout:g} s") from error
-                raise TryAgain(ServiceError(f"{self.url}: {error.reason}")) from error
-            except OSError as error:  # refused, reset
-                raise TryAgain(ServiceError(f"{self.url}: {error}")) from error
-        return _checked(self.url, status, headers, body)
+                raise TryAgain(ServiceError(f"{self.url}: {self._address.clean(str(error.reason))}")) from error
+            except (OSError, HTTPException) as error:  # refused, reset, no HTTP
+                raise TryAgain(ServiceError(f"{self.url}: {self._address.clean(str(error))}")) from None
+        return _checked(self._address, status, headers, body)
+
+
+@cache
+def _wrapper() -> Any:
+    """SPARQLWrapper, which makes the request, with sending of our own: no redirects, and no answer read on failure."""
+    from urllib.request import HTTPRedirectHandler, build_opener
+
+    from SPARQLWrapper import SPARQLWrapper
+
+    class Stay(HTTPRedirectHandler):
+        def redirect_request(self, *_: Any) -> None:
+            return None  # an HTTPError of the redirect's status
+
+    opener = build_opener(Stay)
+
+    class Client(SPARQLWrapper):
+        def _query(self) -> tuple[Any, str]:
+            return opener.open(self._createRequest(), timeout=self.timeout), self.returnFormat
+
+    return Client
 
 
 def _whole(response: Any, deadline: float, timeout: float) -> bytes:
     from http.client import HTTPException, IncompleteRead
 
     parts = []
+    size = 0
     try:
         while part := response.read1(1 << 16):
             parts.append(part)
+            size += len(part)
+            if size > LARGEST:  # part of an answer: smaller questions are asked
+                break
             if time.monotonic() > deadline:
                 raise TimeoutError(f"no whole answer within {timeout:g} s")
     except IncompleteRead as error:
@@ -204,27 +233,29 @@ def _rest(error: Any) -> bytes:
     return body
 
 
-def _checked(url: str, status: int, given: Mapping[str, str], body: bytes) -> list[Row]:
+def _checked(address: ServiceAddress, status: int, given: Mapping[str, str], body: bytes) -> list[Row]:
     """The rows of an answer. Raises TryAgain for what may pass, errors for what will not."""
+    url = address.shown
     headers = {name.title(): value for name, value in given.items()}
+    check_redirect(address, status, headers)
     after = retry_after(headers)
     told = (body[:400] + body[-200:]).lower()  # servers repeat the query after the reason
     late = any(sign in told for sign in _LATE)
     if status in (429, 503) and (after is not None or not late):
-        raise TryAgain(RateLimitedError(f"{url} asks for fewer queries ({status}): {excerpt(body)}"), after)
+        raise TryAgain(RateLimitedError(f"{url} asks for fewer queries ({status}): {said(address, body)}"), after)
     if status != 200 and late:
-        raise TimeLimitError(f"{url} cut the query off ({status}): {excerpt(body)}")
+        raise TimeLimitError(f"{url} cut the query off ({status}): {said(address, body)}")
     if status >= 500:
-        raise TryAgain(ServiceError(f"{url} failed with status {status}: {excerpt(body)}"), after)
+        raise TryAgain(ServiceError(f"{url} failed with status {status}: {said(address, body)}"), after)
     if status == 403:
-        raise QueryError(f"{url} refuses (403): {excerpt(body)}; is GRANOLA_CONTACT yours and true?")
+        raise QueryError(f"{url} refuses (403): {said(address, body)}; is GRANOLA_CONTACT yours and true?")
     if status != 200:
-        raise QueryError(f"{url} refuses the query with status {status}: {excerpt(body, 400)}")
+        raise QueryError(f"{url} refuses the query with status {status}: {said(address, body, 400)}")
     if headers.get("X-Sql-State", "").strip() not in ("", "00000"):  # Virtuoso's partial answers
-        raise TimeLimitError(f"{url} gave part of the answer: {headers.get('X-Sql-Message', '')}")
+        raise TimeLimitError(f"{url} gave part of the answer: {address.clean(headers.get('X-Sql-Message', ''))}")
     kind = headers.get("Content-Type", "").partition(";")[0].strip().lower()
     if kind and kind not in _JSON:
-        raise TryAgain(ServiceError(f"{url} answered {kind}, not JSON: {excerpt(body)}"))
+        raise TryAgain(ServiceError(f"{url} answered {kind}, not JSON: {said(address, body)}"))
     try:
         return [
             {name: _term(value) for name, value in row.items()} for row in orjson.loads(body)["results"]["bindings"]
@@ -232,7 +263,8 @@ def _checked(url: str, status: int, given: Mapping[str, str], body: bytes) -> li
     except (orjson.JSONDecodeError, KeyError, TypeError, AttributeError) as error:
         if late:
             raise TimeLimitError(f"{url} ran out of time while it answered") from error
-        raise BadAnswerError(f"{url}: the answer is cut off or no SPARQL result: ...{excerpt(body[-160:])}") from error
+        end = said(address, body[-2000:], 2000)[-160:]
+        raise BadAnswerError(f"{url}: the answer is cut off or no SPARQL result: ...{end}") from error
 
 
 def _term(value: Mapping[str, str]) -> Term:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from kg.addresses import without_secrets
 from kg.errors import (
     MirrorAccessError,
     MirrorError,
@@ -69,13 +70,16 @@ class Address:
         try:
             parts = urlsplit(text)
             port = f":{parts.port}" if parts.port is not None else ""
-        except ValueError as error:
-            raise MirrorError(f"no address of a Neo4j server: {error}; expected one as bolt://localhost:7687") from None
+        except ValueError:  # it repeats a password that stands where a port does
+            raise MirrorError(
+                "no address of a Neo4j server: brackets or a port that are none; expected one as bolt://localhost:7687"
+            ) from None
         # The text is not repeated before this: it may hold a password.
         if "@" in parts.netloc:
             raise MirrorError(
                 f"credentials do not belong into the address of {parts.hostname}; set {USER} and {PASSWORD} instead"
             )
+        text = without_secrets(text)
         if parts.scheme not in SCHEMES:
             if parts.scheme in ("http", "https"):
                 raise WebAddressError(

@@ -1,0 +1,245 @@
+"""What of an address is shown, what is sent, and where a redirect leads: nowhere."""
+
+from __future__ import annotations
+
+import base64
+import traceback
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import every_kind
+import pytest
+import sparql_server as srv
+import wikidata_api as api
+from api_world import QUICK
+from dump_json import entity_json
+from hypothesis import given
+from hypothesis import strategies as st
+from loopback import Answering, Loopback, running
+
+from kg.addresses import ServiceAddress, scrubbed, without_secrets
+from kg.errors import KGError, QueryError, ServiceError, SourceError
+from kg.reading.api import WikiDataAPI
+from kg.reading.cache import Cache
+from kg.reading.sparql import Endpoint, Profile
+from kg.scope import Scope
+from kg.snapshot import Report
+from kg.sources import build_from_api, build_from_sparql
+
+CANARY = "c4n4ry/&<x>"
+QUOTED = "c4n4ry%2F%26%3Cx%3E"
+HIDDEN = ("c4n4ry", base64.b64encode(b"me:c4n4ry")[:12].decode())
+ONE = Scope(ids=frozenset({"Q1"}))
+
+
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [
+        ("https://host/sparql", "https://host/sparql"),
+        ("https://host:8443/sparql?key=abc", "https://host:8443/sparql?key=$GRANOLA_SOURCE_KEY"),
+        ("https://h/s?apikey=abc&token=d", "https://h/s?apikey=$GRANOLA_SOURCE_APIKEY&token=$GRANOLA_SOURCE_TOKEN"),
+        ("https://h/s?a-b.c=x;y=", "https://h/s?a-b.c=$GRANOLA_SOURCE_A_B_C&y="),
+        ("https://h/s?key=$MY_KEY", "https://h/s?key=$MY_KEY"),
+        ("https://h/s?abc", "https://h/s?$GRANOLA_SOURCE_QUERY"),
+        ("https://h/s?s e c=x&%3d=y", "https://h/s?$GRANOLA_SOURCE_QUERY&$GRANOLA_SOURCE_QUERY"),
+        ("https://me:abc@host/s#abc", "https://host/s"),
+        ("https://me:a@b@host/s", "https://host/s"),
+        ("bolt://me:abc@host:7687/db", "bolt://host:7687/db"),
+        ("openai:http://me:abc@host/v1?x=y", "openai:http://host/v1?x=$GRANOLA_SOURCE_X"),
+        ("me:abc@host/s", "host/s"),
+        ("ftp:/me:abc@host/s", "ftp:/host/s"),
+        ("https://me:abc", "https://me"),
+        ("https://host:abc/s", "https://host/s"),
+        ("https://[::1]:80/s", "https://[::1]:80/s"),
+        ("https://[abc]x/s", "https://[abc]/s"),
+        ("C:/a?b#c", "C:/a?b#c"),
+        ("a@b.sqlite", "a@b.sqlite"),
+        ("wdqs-main", "wdqs-main"),
+    ],
+)
+def test_what_is_shown_of_an_address(given: str, shown: str) -> None:
+    assert without_secrets(given) == shown
+    assert without_secrets(shown) == shown
+    assert scrubbed(f"no such thing: '{given.replace(' ', '')}' said so") == (
+        f"no such thing: '{without_secrets(given.replace(' ', '')) if ':/' in given[2:] else given}' said so"
+    )
+
+
+@given(st.text(max_size=8), st.text(max_size=8), st.lists(st.tuples(st.text(max_size=5), st.text(max_size=5))))
+def test_no_address_shows_its_secrets(user: str, path: str, query: list[tuple[str, str]]) -> None:
+    mark = "S3CR3T"
+    parts = "&".join(f"{name}={mark}{value}" for name, value in query)
+    head = user.replace("/", "").replace("?", "").replace("#", "").replace("@", "")
+    head = "".join(head.split())
+    assert mark not in without_secrets(f"https://{head}:{mark}@host/{path.replace('?', '')}?{parts}")
+
+
+def test_variables_are_put_in_where_they_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MY_KEY", CANARY)
+    address = ServiceAddress.parse("https://host/s?graph=g&key=$MY_KEY")
+    assert address.sent == f"https://host/s?graph=g&key={QUOTED}"
+    assert address.shown == "https://host/s?graph=$GRANOLA_SOURCE_GRAPH&key=$MY_KEY"
+    assert "c4n4ry" not in repr(address)
+    assert "c4n4ry" not in address.clean(f"{CANARY} {QUOTED} c4n4ry/&amp;&lt;x&gt;")
+    with pytest.raises(SourceError, match="needs the environment variable MY_OTHER, which is not set"):
+        ServiceAddress.parse("https://host/s?key=$MY_OTHER")
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://me:c4n4ry@host/s",
+        "https://me:c4n4ry",
+        "https://c4n4ry@host/s",
+        "https://[c4n4ry",
+        "me:c4n4ry@host/s",
+        "ftp://me:c4n4ry@host/s",
+        "ftp://host/s?key=c4n4ry",
+        "https:///s?key=c4n4ry",
+        "https://ho st/s?key=c4n4ry",
+        "https://host:c4n4ry/s",
+    ],
+)
+@pytest.mark.usefixtures("contact")
+def test_what_is_refused_is_not_repeated(tmp_path: Path, url: str) -> None:
+    for call in (
+        lambda: build_from_sparql(url, tmp_path / "s", scope=ONE),
+        lambda: build_from_api(tmp_path / "s", scope=ONE, url=url),
+    ):
+        with pytest.raises(SourceError) as caught:
+            call()
+        assert "c4n4ry" not in str(caught.value)
+
+
+class Repeating(Loopback):
+    """Answers every request with what it was asked, headers included."""
+
+    path = "/s"
+
+    def __init__(self, status: int, kind: str, **headers: str) -> None:
+        super().__init__(Repeater)
+        self.status, self.kind, self.headers = status, kind, headers
+        self.asked: list[dict[str, str]] = []
+
+
+class Repeater(Answering):
+    usual = "text/html"
+    server: Repeating
+
+    def do_GET(self) -> None:  # noqa: N802  # the name that http.server calls
+        server = self.server
+        server.asked.append({"path": self.path, **dict(self.headers.items())})
+        size = int(self.headers.get("Content-Length") or 0)
+        self.rfile.read(size)
+        sign = self.headers.get("Authorization", "")
+        plain = base64.b64decode(sign.partition(" ")[2]).decode() if sign else ""
+        text = f"<b>{self.path} {CANARY} {plain}</b>"
+        if server.kind == "broken":
+            self.wfile.write(f"HTP/9 {text}\r\n\r\n".encode())
+            self.close_connection = True
+            return
+        body = b'{"error":{"code":"x","info":"%s"}}' % text.encode() if server.kind == "json" else text.encode()
+        kind = "application/json" if server.kind == "json" else "text/html"
+        self.answer(body, server.status, kind, **server.headers)
+
+    do_POST = do_GET  # noqa: N815
+
+
+@pytest.fixture(params=["api", "sparql"])
+def build_at(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, contact: None
+) -> Callable[[str], Report]:
+    monkeypatch.setenv("GRANOLA_SOURCE_USER", "me")
+    monkeypatch.setenv("GRANOLA_SOURCE_PASSWORD", "c4n4ry-pass")
+    if request.param == "api":
+        return lambda url: build_from_api(tmp_path / "s", scope=ONE, url=url, patience=QUICK)
+    return lambda url: build_from_sparql(url, tmp_path / "s", scope=ONE, patience=QUICK)
+
+
+@pytest.mark.parametrize(
+    ("status", "kind"),
+    [
+        *((status, "html") for status in (500, 503, 429, 403, 400, 404, 401, 200)),
+        *((200, kind) for kind in ("json", "broken")),
+    ],
+)
+def test_a_server_that_repeats_the_secrets_is_not_repeated(
+    build_at: Callable[[str], Report], tmp_path: Path, status: int, kind: str
+) -> None:
+    with running(Repeating(status, kind)) as server:
+        with pytest.raises(ServiceError) as caught:
+            build_at(f"{server.url}?key={QUOTED}")
+        assert f"/s?key={QUOTED}" in server.asked[0]["path"]
+        assert server.asked[0]["Authorization"] == "Basic " + base64.b64encode(b"me:c4n4ry-pass").decode()
+    told = "".join(traceback.format_exception(caught.value))
+    messages = [line for line in told.splitlines() if "Error" in line or "TryAgain" in line]
+    assert "key=$GRANOLA_SOURCE_KEY" in str(caught.value)
+    assert not any(sign in text for sign in HIDDEN for text in (str(caught.value), *messages))
+    for path in tmp_path.iterdir():
+        assert b"c4n4ry" not in path.read_bytes()
+
+
+def test_a_server_that_is_not_there(build_at: Callable[[str], Report]) -> None:
+    with running(Repeating(200, "html")) as server:
+        url = f"{server.url}?key={QUOTED}"
+    with pytest.raises(ServiceError) as caught:
+        build_at(url)
+    told = "".join(traceback.format_exception(caught.value))
+    assert not any(sign in told for sign in HIDDEN)
+
+
+@pytest.mark.usefixtures("contact")
+def test_what_works_records_no_secret(kinds: Path, tmp_path: Path) -> None:
+    with srv.serving(kinds / "world.nt") as server:
+        report = build_from_sparql(
+            f"{server.url}?key={QUOTED}", tmp_path / "a", scope=every_kind.IDS, patience=every_kind.QUICK
+        )
+    assert report.manifest["sources"][0]["name"] == f"{server.url}?key=$GRANOLA_SOURCE_KEY"
+    with api.serving({"Q1": entity_json(every_kind.ALL_KINDS)}, {}) as other:
+        build_from_api(tmp_path / "b", scope=ONE, url=f"{other.url}?key={QUOTED}", patience=QUICK)
+        assert other.params[0]["key"] == CANARY
+    for path in tmp_path.iterdir():
+        assert b"c4n4ry" not in path.read_bytes(), path
+
+
+# Redirects
+
+
+@pytest.fixture
+def elsewhere() -> Iterator[Repeating]:
+    with running(Repeating(200, "json")) as server:
+        yield server
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
+def test_a_redirect_is_told_and_not_followed(
+    build_at: Callable[[str], Report], elsewhere: Repeating, tmp_path: Path, status: int, host: str
+) -> None:
+    target = f"http://{host}:{elsewhere.server_port}/s"
+    location = f"http://me:c4n4ry@{host}:{elsewhere.server_port}/s?key=c4n4ry"
+    with running(Repeating(status, "html", Location=location)) as one:
+        with pytest.raises(QueryError) as caught:
+            build_at(one.url)
+        assert len(one.asked) == 1
+    assert f"leads elsewhere ({status}): to {target}?key=$GRANOLA_SOURCE_KEY" in str(caught.value)
+    assert elsewhere.asked == []
+    assert not (tmp_path / "s").exists()
+
+
+@pytest.mark.usefixtures("contact")
+def test_a_redirect_with_an_empty_answer_says_nothing_of_what_exists(tmp_path: Path) -> None:
+    empty = Repeating(302, "html", Location="/elsewhere")
+    with running(empty) as server:
+        source = WikiDataAPI(Cache(tmp_path / "cache"), url=server.url, patience=QUICK)
+        with pytest.raises(KGError, match="leads elsewhere"):
+            list(source.entities(["Q1"]))
+        with pytest.raises(KGError, match="leads elsewhere"):
+            Endpoint(Profile(url=server.url), patience=QUICK).ask("SELECT ?s WHERE { ?s ?p ?o }")
+
+
+@pytest.mark.usefixtures("contact")
+def test_known_services_get_nobodys_password(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GRANOLA_SOURCE_PASSWORD", "c4n4ry")
+    assert WikiDataAPI(Cache(tmp_path / "cache"))._address.credentials is None
+    assert WikiDataAPI(Cache(tmp_path / "cache"), url="https://host/api")._address.credentials == ("", "c4n4ry")
