@@ -3,16 +3,20 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 DEMO_OUT ?= demo-output
-INSTALL ?= -e '.[dev]'
+INSTALL ?=
+LOCK := scripts/requirements.txt
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test venv bench lint clean
+.PHONY: demo test venv bench lint lock audit clean
 
 venv: $(STAMP)
 
-$(STAMP): pyproject.toml scripts/constraints.txt
+$(STAMP): pyproject.toml scripts/constraints.txt $(LOCK)
 	@command -v $(PYTHON) >/dev/null || { echo "make: $(PYTHON) not found; set PYTHON=..., 3.11 or later" >&2; exit 1; }
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c scripts/constraints.txt $(INSTALL)
+	$(PIP) --require-hashes -r $(LOCK)
+	$(PIP) --no-deps --no-build-isolation -e .
+	$(if $(INSTALL),$(PIP) -c scripts/constraints.txt $(INSTALL))
 	@touch $(STAMP)
 
 demo: $(STAMP)
@@ -25,6 +29,12 @@ lint: $(STAMP)
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/python scripts/check_patterns.py
+
+lock:
+	$(PYTHON) scripts/lock.py
+
+audit:
+	PYTHON=$(PYTHON) scripts/audit.sh
 
 bench: $(STAMP)
 	$(BIN)/python scripts/bench.py
