@@ -79,11 +79,18 @@ def _lines(chunks: Iterable[bytes]) -> Iterator[str]:
 
 def _page(line: str, projects: set[str]) -> tuple[str, int] | None:
     """(title or QID, views) of a line; ("", 0) for another wiki's."""
+    if "\t" in line:
+        return _of_columns(line)
     parts = line.split(" ")
     if len(parts) == 4 and parts[2].isdecimal() and len(parts[2]) < 19:  # hourly
         return (_title(parts[1]), int(parts[2])) if parts[0] in projects else ("", 0)
     if len(parts) in (5, 6) and parts[-2].isdecimal() and len(parts[-2]) < 19:  # daily or monthly, with a device
         return (_title(parts[1]), int(parts[-2])) if parts[0] in projects else ("", 0)
+    return _of_columns(line)
+
+
+def _of_columns(line: str) -> tuple[str, int] | None:
+    """(title or QID, views) of a line of two columns."""
     two = _TWO.fullmatch(line.rstrip("\r"))
     if two is None:
         return None

@@ -141,7 +141,7 @@ def test_the_model_that_aggregates_may_be_another(run: Run, folder: Path) -> Non
     assert asked
     assert all(text.startswith("Question: ") and text.endswith("\nAnswer:") for text in asked)
     assert aggregated
-    assert all(text.endswith("\nCorrect aggregated answer:") for text in aggregated)
+    assert all(text.endswith("\nCorrect answer:") for text in aggregated)
 
 
 def test_results_of_other_definitions_are_not_gone_on_with(run: Run, folder: Path) -> None:

@@ -69,12 +69,12 @@ def test_the_worked_examples_stand_in_the_prompt(
     assert lines[start + 1] == "Responses:"
     shown = start + 2 + len(responses)
     assert lines[start + 2 : shown] == [f"- {one}" for one in responses]
-    assert lines[shown : shown + 2] == [f"Correct aggregated answer: {right}", f"Incorrect aggregated answer: {wrong}"]
+    assert lines[shown : shown + 2] == [f"Correct answer: {right}", f"Incorrect answer: {wrong}"]
     assert lines[shown + 2].startswith("Explanation: ")
     # Two examples, none of which ends in IDK, and then what is asked.
-    assert message.content.count("Incorrect aggregated answer:") == 2
+    assert message.content.count("Incorrect answer:") == 2
     assert not [line for line in lines if line.endswith("answer: IDK")]
-    assert lines[-4:] == ["Question: Where?", "Responses:", "- A", "Correct aggregated answer:"]
+    assert lines[-4:] == ["Question: Where?", "Responses:", "- A", "Correct answer:"]
 
 
 ADA, BOB, CYD, DAN, EVE = (f"Where was {name} Lang born?" for name in ("Ada", "Bob", "Cyd", "Dan", "Eve"))
