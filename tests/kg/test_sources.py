@@ -147,7 +147,7 @@ def _values(entity: Entity) -> set[tuple[str, str, Any]]:
 def test_what_an_endpoint_cannot_be_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(SelectionError, match="everything"):
         build_from_sparql("http://127.0.0.1:9/", tmp_path / "out", scope=Scope())
-    with pytest.raises(SourceError, match=r"'wdqs' is no SPARQL endpoint.*wdqs-main"):
+    with pytest.raises(SourceError, match=r"no SPARQL endpoint: 'wdqs' is no address.*wdqs-main"):
         build_from_sparql("wdqs", tmp_path / "out", scope=IDS)
     monkeypatch.delenv("GRANOLA_CONTACT")
     with pytest.raises(MissingContactError):
