@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 
 from abstraction.languages import language
-from granola.matching.mojibake import spaced
+from granola.matching.repair import spaced
 from granola.matching.words import plain
 
 

@@ -115,6 +115,11 @@ class Answer:
         return frozenset(map(stem, self.loose))
 
     @lazy
+    def roots(self) -> frozenset[str]:
+        from granola.matching.phrases import root
+        return frozenset(map(root, self.loose))
+
+    @lazy
     def claimed(self) -> tuple[str, ...]:
         """The further folds that say something which the question has not said."""
         return tuple(

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from granola.matching import vocabulary
 from granola.matching.answer import Answer, Mention
-from granola.matching.divisions import ABBREVIATIONS, country_adjectives, country_names
+from granola.matching.divisions import ABBREVIATIONS, country_adjectives, country_names, is_adjective
 from granola.matching.folding import loose_key
 from granola.matching.forms import initials_match
 from granola.matching.gold import Tier
@@ -155,6 +155,13 @@ def by_country(answer: Answer, tier: Tier) -> Found:
         yield Mention(tier[0], tier[1], 0, len(answer.words))
         return
     others, adjectives = country_names(tier[2]), country_adjectives(tier[2])
+    if len(answer.levels) == 1 and (adjectives or is_adjective(tier[2])):
+        from granola.matching.divisions import nation
+        own = nation(tier[2])
+        for start in range(len(answer.words)):
+            said = nation(answer.texts[start:start+4])
+            if said and own and said[0] == own[0] and (answer.words[start].capital or not answer.cased):
+                yield Mention(tier[0], tier[1], start, start + said[1])
     if not others and not adjectives:
         return
     for other in others:

@@ -343,7 +343,8 @@ def _scan(lower: str, text: str) -> Iterator[Claim]:
 
 
 _AROUND = re.compile(
-    r"(?:the|in|on|fiscal|year|circa|ca\.?|c\.?|about|around|early|mid|late|of|a\.?d\.?|born|[\s,.()-])*+"
+    r"(?:the|in|on|fiscal|year|circa|ca\.?|c\.?|about|around|early|mid|late|of|a\.?d\.?|born|by|season|usually"
+    r"|prior to|before|after|since|during|sometime|first|[\s,.:()-])*+"
 )
 
 

@@ -11,7 +11,7 @@ from granola.matching import tongues
 from granola.matching.amounts import may_be_amount, whole_amount
 from granola.matching.dates import may_be_date, whole_date
 from granola.matching.folding import loosened
-from granola.matching.mojibake import mended
+from granola.matching.repair import mended
 from granola.matching.ranges import Claim
 from granola.matching.words import key
 

@@ -21,6 +21,9 @@ def _clause(answer: Answer, start: int) -> Iterator[str]:
     for index in range(start - 1, max(-1, start - 7), -1):
         gap = answer.words[index + 1].gap if index + 1 < len(answer.words) else ""
         text = answer.words[index].text
+        if '"' in gap or "”" in gap: return
+        if text in vocabulary.NEGATIONS and text in answer.asked:
+            continue
         if gap.strip("'\"’“”()-") or (
             text in vocabulary.CLAUSE_WORDS and not (text == "but" and index and answer.texts[index - 1] == "anything")
         ):

@@ -6,6 +6,7 @@ power` what `to limit the power of the government` says.
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 
 from granola.matching import vocabulary
@@ -13,6 +14,7 @@ from granola.matching.answer import SENTENCE_END, Answer, Mention
 from granola.matching.bearers import Found
 from granola.matching.folding import loose_key, stem
 from granola.matching.gold import Tier
+from granola.matching.people import whole_person
 from granola.matching.words import drop_articles, key, words
 
 LONG = 4  # informative words from which most of them are enough
@@ -86,3 +88,59 @@ def by_coverage(answer: Answer, tier: Tier) -> Found:
 def _weight(word: str) -> float:
     """What a word says, by its length: short ones are common."""
     return 2.0 if word[0].isdigit() else min(len(word), 8) / 4
+
+
+SHARE = 0.45
+
+
+@lru_cache(maxsize=1 << 12)
+def _common_stems() -> frozenset[str]:
+    from granola.matching.recased import _common
+
+    return frozenset(stem(w) for word in _common() for w in loose_key(word))
+
+
+def _worth(word: str) -> float:
+    if word[0].isdigit():
+        return 1.5
+    return 0.5 if word in _common_stems() else 1.0
+
+
+_ROOT = re.compile(r"(?<=[a-z]{5})(?:isms?|ists?|ians?|ers?|ors?|ing|an|a|ic|ous|ive|able|ness)\Z")
+
+
+@lru_cache(maxsize=1 << 14)
+def root(word: str) -> str:
+    """The stem without an ending that makes a faith, its believer, a doer or a kind of it."""
+    return _ROOT.sub("", stem(word))
+
+
+def stated_by_coverage(answer: Answer, tier: Tier) -> Found:
+    """The informative words of a gold answer of one level, by weight, to half at least, and every number of it."""
+    wanted = {root(word): word for word in informative(tier[1])}
+    asked = {root(word) for word in answer.loose_asked}
+    said = answer.roots
+    if any((w[0].isdigit() or w in vocabulary.MONTHS) and r not in said for r, w in wanted.items()):
+        return
+    left = {r: w for r, w in wanted.items() if r not in asked}
+    if not left:
+        return
+    weights = {r: _worth(w) for r, w in left.items()}
+    missing = [r for r in left if r not in said]
+    if missing:
+        person = whole_person(tier[1])
+        if person is not None and (root(person.family) not in said or len(left) - len(missing) < 2):
+            return
+        if len(answer.words) <= FEW and _is_proper(tier[1]) and any(root(w) not in wanted for w in answer.claimed):
+            return
+    if sum(w for r, w in weights.items() if r in said) >= SHARE * sum(weights.values()):
+        yield Mention(tier[0], tier[1], 0, len(answer.words))
+
+
+FEW = 6
+
+
+@lru_cache(maxsize=1 << 14)
+def _is_proper(name: str) -> bool:
+    own = [word for word in words(name) if word.text not in vocabulary.FUNCTION]
+    return bool(own) and all(word.capital or not word.text.isalpha() for word in own)

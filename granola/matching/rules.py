@@ -30,7 +30,7 @@ from granola.matching.dates import dates
 from granola.matching.events import tells_of_another
 from granola.matching.folding import loose_key
 from granola.matching.looser import LOOSER, WHOLE, Looser
-from granola.matching.mojibake import joined, mended, spaced
+from granola.matching.repair import joined, mended, repairs, spaced
 from granola.matching.near import near
 from granola.matching.numerals import has_several
 from granola.matching.ranges import Claim
@@ -81,6 +81,20 @@ class RulesMatcher:
         names = gold.read_names(names)
         if question and len(question) > ASKED:
             question = _beginning(question, ASKED)
+        verdict = self._read(prediction, names, question)
+        if verdict.level is None:
+            versions = [prediction, *repairs(prediction)]
+            for repaired in versions[1:]:
+                second = self._read(repaired, names, question)
+                if second.level is not None:
+                    return second
+            if len(names) == 1 and verdict.rule not in ALWAYS:
+                for version in versions:
+                    if found := _covered(version, names, question, verdict):
+                        return found
+        return verdict
+
+    def _read(self, prediction: str, names: gold.Names, question: str | None) -> Verdict:
         written = recased(prediction, names, question)
         verdict = _decided(written, names, question, language(self.language).code)
         return verdict if written is prediction else _quoting(verdict, prediction)
@@ -162,6 +176,8 @@ def _judge(prediction: str, levels: gold.Names, question: str | None, code: str)
         if verdict.rule == "date:none-stated" and has_several(prediction) and gold.values(levels, "amount", code):
             continue  # 300 is a year as well as an amount; `three hundred` is no year
         words = gold.others(levels, kind, code)
+        if len(levels) == 1 and verdict.rule.partition(":")[2] in ("conflict", "none-stated", "coarser-than-all", "other-unit"):
+            words = levels
         if verdict.level is None and any(words):  # gold answers of two kinds: a date, or the name of an event
             named = _named(Answer(_around_names(prediction, code), words, question))
             return named if named.level is not None else verdict
@@ -191,6 +207,8 @@ def _asks(pattern: re.Pattern[str], question: str) -> bool:
 def _stated(kind: str, read: _Read, prediction: str, question: str | None) -> tuple[Claim, ...]:
     """The claims of an answer without those that the question made, unless it has no other."""
     claims = read(prediction) or (counted(prediction) if kind == "amount" else ())
+    if kind == "amount" and question and "times" in question:
+        claims += tuple(c for c in counted(prediction) if c.text.lower() in ("once", "twice", "thrice"))
     if kind == "amount" and question and len(claims) > 1:
         claims = _of_what_is_counted(claims, prediction, question)
     asked = {(claim.low, claim.high) for claim in read(question)} if question else set()
@@ -262,7 +280,24 @@ def _first_unrefused(
 
 
 def _veto(answer: Answer, mention: Mention) -> str | None:
-    return next((name for name, applies in VETOES if applies(answer, mention)), None)
+    few = len(answer.levels) > 1 or len(answer.words) <= 6
+    return next((name for name, applies in VETOES if (few or name in ALWAYS) and applies(answer, mention)), None)
+
+
+def _covered(text, names, question, verdict):
+    from granola.matching.phrases import stated_by_coverage
+    if verdict.abstained:
+        declined = refusal(text)
+        text = declined.offer if declined else text
+    answer = Answer(text, names, question)
+    if not answer.words: return None
+    for tier in answer.tiers:
+        for mention in stated_by_coverage(answer, tier):
+            return _verdict(answer, mention, "covered")
+    return None
+
+
+ALWAYS = {"negated", "beaten", "relative"}
 
 
 def _verdict(answer: Answer, mention: Mention, rule: str, *, level: bool = True) -> Verdict:

@@ -30,6 +30,7 @@ def _joined(answer: Answer) -> Sequence[Tier]:
 
 def _countries(answer: Answer) -> Sequence[Tier]:
     """Countries and faiths, where the answer has a word that a country's name begins with, or an adjective or faith."""
+    if len(answer.levels) == 1: return answer.tiers
     said = not country_openings().isdisjoint(answer.present) or answer.own in country_adjective_keys()
     if not said and _FAITHS.isdisjoint(answer.loose):
         return ()

@@ -105,7 +105,7 @@ def valued(
         for claim, placing in placed
         if placing.level is None or not any(w.inside(claim) and w.width < claim.width for w in wrong)
     ]
-    claim, best = min(placed, key=lambda pair: (pair[1].level is None, pair[1].level or 0))
+    claim, best = min(placed, key=lambda pair: (pair[1].level is None, pair[1].level or 0, pair[1].how == "conflict"))
     if best.how == "coarser-than-all" and (
         _is_close(claim, ladder) if kind == "date" else _is_rounded(claim, ladder, text)
     ):
@@ -204,6 +204,8 @@ def _is_close(claim: Claim, ladder: Sequence[Sequence[Claim]]) -> bool:
     That is the year of a day or month, or the century of a part of it.
     """
     coarsest = [tiers for tiers in ladder if tiers][-1]
+    if len(ladder) == 1 and claim.width < 10 * YEAR:
+        return True
     return claim.width < YEAR or any(claim.width < CLOSE * tier.width for tier in coarsest)
 
 

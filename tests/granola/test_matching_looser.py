@@ -12,7 +12,7 @@ import pytest
 from granola.matching import matcher
 from granola.matching.folding import loose_key
 from granola.matching.looser import LOOSER, one_letter_off
-from granola.matching.mojibake import mended
+from granola.matching.repair import mended
 from granola.matching.people import compatible, whole_person
 
 RULES = matcher("rules")

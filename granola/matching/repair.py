@@ -35,10 +35,15 @@ _PARTED = re.compile(
 )
 
 
+_CLOCK = re.compile(r"\b(\d{1,2})(?::00)?\s?([ap])\.?m\b\.?", re.IGNORECASE)
+
+
 def joined(text: str) -> str:
     """The text with letters that are written as signs, and with what a system parted at an apostrophe set together."""
     if "!" in text or "$" in text:
         text = _SIGNS.sub(lambda sign: "i" if sign[0] == "!" else "s", text)
+    if "m" in text or "M" in text:
+        text = _CLOCK.sub(r"\1 \2m", text)
     if " '" in text or " ’" in text:
         text = _PARTED.sub(lambda parted: "'" if parted[0].strip() else "", text)
     return text
@@ -89,3 +94,34 @@ _NESTED = 8  # marks around marks; a text with more of them is no answer
 _BULLET = re.compile(r"(?:[-+•] (?=[^\d\s])|[*>] |#{1,6} )")
 _AROUND = {'"': '"', "“": "”", "«": "»", "„": "“", "‘": "’", "'": "'", "*": "*", "_": "_", "`": "`"}
 _OPENING = frozenset({*_AROUND, *"-+•>#"})
+
+
+_SUPERSCRIPTS = re.compile("(?<=[^\\d\\s])[⁰¹²³⁴-⁹]+")
+_FOOTNOTE = re.compile(r"(?<!\bin)(?<!\bon)(?<!\bof)(?<!\bto)(?<!\bby)(?<!\bat)(?<!\bthe)(?<!\bfor)(?<!\band)(?<!\bfrom)(?<!\bsince)(?<=[a-z][a-z\"”’')\]])\d{1,3}(?![\d:%,]\d|\d)|(?<=[A-Z][A-Z])\d{1,3}(?=[.,;]?(?:\s|\Z))")
+_AFTER_YEAR = re.compile(r"\b(1[4-9]\d\d|20[0-3]\d)\d{1,3}(?=[.,;)]*(?:\s|\Z|[A-Z]))")
+_LONE = re.compile(r"(?<=[\w)\"”]) \d{1,2}(?= ?[.,;]|\Z)")
+_PARTED_DECIMAL = re.compile(r"(?<=\d)\. (?=\d)")
+_LINK_BORDER = re.compile(
+    r"(?<=[a-z])(?=[A-Z][a-z])|(?<=[a-z]{2})(?=[A-Z]\.|\d)|(?<=\d\d)(?=[A-Z]?[a-z]{3})|(?<=[a-z]{2}[”\"])(?=\w)"
+)
+
+
+def repairs(text: str) -> list[str]:
+    """Readings of a text that was copied with its footnotes and without the blanks around its links.
+
+    Footnote digits glued to words and years go first ("Jack Gleeson1.", "March 8, 19871"), then words glued at the
+    borders of links are parted ("byHugo Weaving"). A lone digit behind a blank is a footnote only where there are others.
+    """
+    found = []
+    once, notes = _SUPERSCRIPTS.subn("", text)
+    once, more = _FOOTNOTE.subn("", once)
+    once, years = _AFTER_YEAR.subn(r"\1", once)
+    if notes + more + years or len(_LONE.findall(once)) > 1:
+        once = _LONE.sub("", once)
+    if once != text:
+        found.append(once)
+    parted = _LINK_BORDER.sub(" ", once)
+    parted = _PARTED_DECIMAL.sub(".", parted)
+    if parted != once:
+        found.append(parted)
+    return found
