@@ -18,7 +18,7 @@ from granola.decoding.methods import METHODS, SAMPLES, TEMPERATURE, Answering
 from granola.decoding.prompting import DRAG
 from granola.decoding.samples import SampleRow
 from granola.errors import UsageError
-from granola.matching.words import key as folded
+from granola.matching.text import key as folded
 
 CHUNK = 256  # questions whose responses are drawn before any of them are aggregated
 

@@ -16,7 +16,7 @@ from functools import cache, lru_cache
 from abstraction.languages import language as language_data
 from abstraction.languages import languages
 from granola.matching.abstention import Refusal, refusal
-from granola.matching.words import plain
+from granola.matching.text import plain
 
 IDK = "IDK"  # the prediction of a method that abstains
 _BEFORE = " \"'([*-¿¡"  # what a refusal is set in

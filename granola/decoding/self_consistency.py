@@ -14,7 +14,7 @@ from enum import StrEnum
 from granola.decoding.cleaning import Said
 from granola.decoding.decision import Abstaining, Decision, abstained, confidence, of_responses
 from granola.decoding.tally import Claim, Tally
-from granola.matching.words import key as folded
+from granola.matching.text import key as folded
 
 SHOWN = 4
 

@@ -12,7 +12,7 @@ from functools import cache, lru_cache
 
 from abstraction.languages import language
 from granola.matching.repair import spaced
-from granola.matching.words import plain
+from granola.matching.text import plain
 
 
 @dataclass(frozen=True, slots=True)

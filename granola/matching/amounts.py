@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
+from granola.matching.intervals import Claim, half_step
 from granola.matching.numerals import with_digits
-from granola.matching.ranges import Claim, half_step
-from granola.matching.words import NUMBER_WORDS, TENS, UNITS, key, plain, words
+from granola.matching.text import NUMBER_WORDS, TENS, UNITS, key, plain, words
 
 _SCALES = {"hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9, "bn": 1e9, "trillion": 1e12, "dozen": 12.0}
 _UNITS = {
@@ -154,30 +154,10 @@ def amounts(text: str) -> tuple[Claim, ...]:
     if not lower.isascii():
         lower = lower.translate(_PRIMES)
     lower = _ONE_OR.sub("  1", with_digits(lower))
-    if "/" in lower or _FRACTIONS.search(lower):
-        lower = _SHARE.sub(_percent, lower)
     found = tuple(_scan(lower, text))
     return _compounds(found, lower, text) if len(found) > 1 else found
 
 
-def _percent(found: re.Match[str]) -> str:
-    """`1/4` and `a quarter` as `25%`, where a percentage says it exactly, or nearly so of thirds."""
-    if found["many"]:
-        many = {"two": 2, "three": 3}.get(found["many"], 1)
-        parts = _PARTS[found["part"].rstrip("s")]
-    else:
-        many, parts = int(found["above"]), int(found["below"])
-    if not 0 < many < parts or (100 * many % parts and parts != 3):
-        return found[0]
-    return f"{round(100 * many / parts)}%".rjust(len(found[0]))
-
-
-_PARTS = {"half": 2, "third": 3, "quarter": 4, "fourth": 4, "fifth": 5, "tenth": 10}
-_FRACTIONS = re.compile(r"\b(?:half|third|quarter|fourth|fifth|tenth)")
-_SHARE = re.compile(
-    rf"(?<![\w/.,-])(?:(?P<above>\d)/(?P<below>\d\d?)(?![\w/.,])|(?P<many>an?|one|two|three)[\s-]+"
-    rf"(?P<part>(?:{'|'.join(_PARTS)})s?)(?=\s+of\b(?!\s+an?\b)|\W*\Z))"
-)
 _ONE_OR = re.compile(r"\bone(?= or )")
 _SUPERSCRIPT = re.compile(r"(?<!\d)10([⁻⁰¹²³⁴-⁹]+)")
 # An amount in two units: how many of the smaller make one of the larger.

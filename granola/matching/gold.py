@@ -7,13 +7,13 @@ from dataclasses import replace
 from functools import lru_cache, partial
 from itertools import chain
 
-from granola.matching import tongues
+from granola.matching import multilingual
 from granola.matching.amounts import may_be_amount, whole_amount
 from granola.matching.dates import may_be_date, whole_date
-from granola.matching.folding import loosened
+from granola.matching.intervals import Claim
 from granola.matching.repair import mended
-from granola.matching.ranges import Claim
-from granola.matching.words import key
+from granola.matching.text import key
+from granola.matching.word_forms import loosened
 
 Names = tuple[tuple[str, ...], ...]
 """Acceptable names by level, finest first."""
@@ -68,7 +68,7 @@ def values(levels: Names, kind: str, code: str) -> tuple[tuple[Claim, ...], ...]
     """The names of each level that are dates, or amounts, as such; () where none of the finest level is."""
     read: Callable[[str], Claim | None] = whole_date if kind == "date" else whole_amount
     if code != "en":
-        read = partial(tongues.whole_date if kind == "date" else tongues.whole_amount, code=code)
+        read = partial(multilingual.whole_date if kind == "date" else multilingual.whole_amount, code=code)
     elif levels and not _may_state(levels[0], kind):
         return ()
     if not levels or not (finest := _claims(read, levels[0])):

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from granola.matching import matcher
-from granola.matching.folding import loose_key
+from granola.matching.word_forms import loose_key
 from granola.matching.looser import LOOSER, one_letter_off
 from granola.matching.repair import mended
 from granola.matching.people import compatible, whole_person

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from granola.errors import MatcherError
 from granola.matching import EmMatcher, F1Matcher, RulesMatcher, matcher, squad
-from granola.matching.folding import fold, loose_key
-from granola.matching.words import drop_articles, simple, words
+from granola.matching.word_forms import fold, loose_key
+from granola.matching.text import drop_articles, simple, words
 
 # The paper's running example: "When was Barack Obama born?" (Yona et al. 2024, introduction).
 OBAMA = [["August 4, 1961"], ["August 1961"], ["1961"]]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from granola.matching import matcher
 from granola.matching.abstention import abstention, refusal
-from granola.matching.words import key
+from granola.matching.text import key
 
 RULES = matcher("rules")
 CASES = [json.loads(line) for line in (Path(__file__).parent / "files/rules.jsonl").read_text().splitlines()]

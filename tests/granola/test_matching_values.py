@@ -10,7 +10,7 @@ from abstraction.ladders.dates import date_ladder, parse_date
 from granola.matching import matcher
 from granola.matching.amounts import amounts, whole_amount
 from granola.matching.dates import dates, whole_date
-from granola.matching.ranges import place
+from granola.matching.intervals import place
 
 
 def day(year: int, month: int, day_: int) -> int:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-from granola.matching.words import Word, drop_articles, key, words
+from granola.matching.text import Word, drop_articles, key, words
 
 _ROMAN_VALUES = {"i": 1, "v": 5, "x": 10, "l": 50}
 _ROMANS = frozenset(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache, lru_cache
 
 from abstraction.demonyms import bundled_demonyms
-from granola.matching.words import key
+from granola.matching.text import key
 
 _US = {
     "AL": "Alabama", "AK": "Alaska", "AZ": "Arizona", "AR": "Arkansas", "CA": "California", "CO": "Colorado",
@@ -113,13 +113,6 @@ def country_adjectives(folded: tuple[str, ...]) -> frozenset[tuple[str, ...]]:
     return frozenset(key(word) for qid in own for word in (table.adjectives[qid], *table.variants.get(qid, ())))
 
 
-@lru_cache(maxsize=1 << 12)
-def adjective_countries(word: str) -> tuple[tuple[str, ...], ...]:
-    """The folded names of the country that a national adjective means first."""
-    qids = frozenset(bundled_demonyms().countries.get(word, ())[:1])
-    return tuple(name for name, own in _countries().items() if own & qids) if qids else ()
-
-
 @cache
 def country_openings() -> frozenset[str]:
     """The folded words that the names of countries begin with."""
@@ -127,9 +120,9 @@ def country_openings() -> frozenset[str]:
 
 
 @cache
-def country_adjective_keys() -> frozenset[tuple[str, ...]]:
-    """The folded adjectives of all countries."""
-    return frozenset(adjective for name in _countries() for adjective in country_adjectives(name))
+def adjective_words() -> frozenset[str]:
+    """The first words of all national adjectives."""
+    return frozenset(adjective.split()[0] for adjective in bundled_demonyms().countries)
 
 
 def is_adjective(folded: tuple[str, ...]) -> bool:
@@ -162,11 +155,6 @@ def _countries() -> dict[tuple[str, ...], frozenset[str]]:
 def is_country(folded: tuple[str, ...]) -> bool:
     """Whether a folded name is that of a country."""
     return folded in _countries()
-
-
-def is_division(folded: tuple[str, ...]) -> bool:
-    """Whether a folded name is that of a state or province known here."""
-    return folded in _divisions()
 
 
 def is_known(folded: tuple[str, ...]) -> bool:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from granola.matching import vocabulary
-from granola.matching.words import Word, drop_articles, key, words
+from granola.matching.text import Word, drop_articles, key, words
 
 _PLACE_PARTS = 3  # parts of "Springfield, Sangamon County, Illinois"
 _PART_WORDS = 4
@@ -58,6 +58,11 @@ def forms(name: str) -> tuple[Form, ...]:
         found.setdefault(title, Form(title))
     if numbered := _RULER.match(name):
         found.setdefault(key(numbered[1]), Form(key(numbered[1])))
+    if len(whole) == 2 and whole[1] == "university":
+        found.setdefault(whole[:1], Form(whole[:1], alone=True))
+    if whole[:2] == ("university", "of") and len(whole) > 2:
+        found.setdefault(whole[2:], Form(whole[2:], partial=True, alone=True))
+        found[*whole[2:], "university"] = Form((*whole[2:], "university"))
     cut = _ADDED.search(name)
     if cut and not any(c.isdigit() for c in name):
         before = name[: cut.start()]
