@@ -135,6 +135,13 @@ class Answer:
         return tuple([tier for tier, folds in self.loose_tiers if not said.isdisjoint(folds)])
 
     @cached_property
+    def capitals(self) -> list[tuple[int, str]]:
+        """(index, letters) of each word that may be an acronym: two capitals or more, or the only word."""
+        alone = len(self.words) == 1
+        told = ((index, self.quote(index, index + 1).replace(".", "")) for index in range(len(self.words)))
+        return [(index, said) for index, said in told if 1 < len(said) < 9 and (alone or said.isupper())]
+
+    @cached_property
     def denies(self) -> bool:
         """Whether any word negates."""
         return not vocabulary.NEGATIONS.isdisjoint(self.present)

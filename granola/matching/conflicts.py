@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from granola.matching import vocabulary
 from granola.matching.answer import SENTENCE_END, Answer, Mention
-from granola.matching.countries import ABBREVIATIONS, contradict, division, exclude
+from granola.matching.countries import ABBREVIATIONS, contradict, country_ids, division, exclude
 from granola.matching.name_forms import place_parts
 
 
@@ -27,6 +27,9 @@ def _behind_a_name(answer: Answer, mention: Mention) -> bool:
     """A capitalised name before the mention, with nothing but a copula, a preposition or a comma between."""
     if not answer.cased:
         return False
+    own = country_ids(answer.texts[mention.start : mention.end])
+    if own and any(country_ids(answer.texts[max(0, mention.start - n) : mention.end]) & own for n in (2, 3)):
+        return False  # Federal Republic of Germany
     common = not answer.words[mention.start].capital
     bridge = mention.start
     parted = False

@@ -142,13 +142,25 @@ def nation(folded: tuple[str, ...]) -> tuple[str, int] | None:
     return None
 
 
+# How states call themselves before "of" and their name; not so where several do.
+_STYLES = (
+    "Republic of", "Kingdom of", "Commonwealth of", "Islamic Republic of", "Federal Republic of", "Arab Republic of",
+    "Federative Republic of", "Bolivarian Republic of", "Socialist Republic of", "Grand Duchy of", "Principality of",
+)  # fmt: skip
+_DIVIDED = frozenset({"china", "korea", "congo", "sudan", "vietnam", "georgia", "ireland", "cyprus", "macedonia"})
+
+
 @cache
 def _countries() -> dict[tuple[str, ...], frozenset[str]]:
     found: dict[tuple[str, ...], frozenset[str]] = {}
     for name, qids in bundled_demonyms().names.items():
         found[key(name)] = found.get(key(name), frozenset()) | frozenset(qids)
-    for name, known in _ALSO.items():
-        found[key(name)] = found.get(key(name), frozenset()) | found.get(key(known), frozenset())
+    for style in _STYLES:
+        for folded, known_ids in list(found.items()):
+            if len(folded) == 1 and folded[0] not in _DIVIDED:
+                found.setdefault((*key(style), *folded), known_ids)
+    for also, known in _ALSO.items():
+        found[key(also)] = found.get(key(also), frozenset()) | found.get(key(known), frozenset())
     return found
 
 

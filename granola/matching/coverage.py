@@ -141,7 +141,7 @@ _WHOLE = 3  # words that an answer may claim where a single word is all that a p
 
 
 SHARE = 0.45  # of the weight of a gold answer that states it; people agree from 0.40 to 0.50 alike
-FEW = 6  # words of an answer up to which a word said for another is another answer
+FEW = 4  # words of an answer up to which a word said for another is another answer
 NUMBER = 1.5  # what a number says, where any other word says 1
 DENYING = 12  # words of an answer up to which a denial is of what it says
 
@@ -189,7 +189,7 @@ def _may_not_miss(word: str) -> bool:
 @lru_cache(maxsize=1 << 14)
 def root(word: str) -> str:
     """The stem without an ending that makes a faith, its believer, a doer or a kind of it."""
-    return _ROOT.sub("", stem(word))
+    return _ROOT.sub("", _ROOT.sub("", stem(word)))
 
 
 _ROOT = re.compile(r"(?<=[a-z]{5})(?:isms?|ists?|ians?|ers?|ors?|ing|an|a|ic|ous|ive|able|ness)\Z")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from granola.matching import squad
 from granola.matching.abstention import abstention
-from granola.matching.verdict import Comparison, Levels, Verdict
+from granola.matching.verdict import Comparison, Levels, Verdict, signature
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -21,7 +21,7 @@ class EmMatcher:
 
     def signature(self) -> str:
         """`em`: it has no settings."""
-        return "em"
+        return signature("em")
 
     def match(self, prediction: str, levels: Levels, question: str | None = None) -> Verdict:
         """The finest level with an equal name; else an abstention, if the prediction is one; else none."""

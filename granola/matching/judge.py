@@ -20,7 +20,7 @@ from abstraction.models.prompts import Prompt, PromptKind, load_prompts, prompts
 from abstraction.models.request import Request, Sampling
 from abstraction.phrasing.asking import Asking, Outcome
 from granola.errors import MatcherError
-from granola.matching.verdict import Comparison, Levels, Verdict
+from granola.matching.verdict import Comparison, Levels, Verdict, signature
 
 JUDGE = PromptKind(
     name="judge", required=frozenset({"levels", "prediction", "words"}), optional=frozenset({"question"})
@@ -79,7 +79,7 @@ class JudgeMatcher:
         called = str(identity.get("model") or identity.get("kind") or "model")
         called = "".join(c if c.isalnum() or c in "._/-" else "_" for c in called)
         prompt = prompts_hash(dict(self.prompts))[:_HASH]
-        return f"judge|model:{called}-{told}|prompt:{prompt}|temperature:{self.sampling.temperature:g}"
+        return signature("judge", model=f"{called}-{told}", prompt=prompt, temperature=f"{self.sampling.temperature:g}")
 
     def judged(self, items: Iterable[Item]) -> Iterator[tuple[Item, Outcome[Verdict]]]:
         """Each item with its verdict, or why it has none, in their order; many are asked at a time."""

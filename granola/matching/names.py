@@ -236,12 +236,14 @@ def by_acronym(answer: Answer, tier: Tier) -> Found:
         return
     if len(folded) > INITIALS or (answer.text.isupper() and len(answer.words) > 1):
         return  # capitals tell nothing
-    for index, word in enumerate(answer.words):
-        said = answer.quote(index, index + 1).replace(".", "")
-        alone = len(answer.words) == 1
-        if len(said) < 2 or not (said.isupper() or (alone and len(folded) > 2)):
+    alone = len(answer.words) == 1
+    for index, said in answer.capitals:
+        word = answer.words[index]
+        if not said.isupper() and len(folded) == 2:
             continue
-        if len(folded) == 2 and (not (alone or answer.has_article(index)) or said in ABBREVIATIONS):
+        if len(folded) == 2 and (
+            not (alone or answer.has_article(index)) or said in ABBREVIATIONS or country_names((word.text,))
+        ):
             continue  # two letters are a state or a person's initials as well
         if initials_match(word.text, folded) or initials_match(word.text, loose_key(name)):
             yield Mention(tier[0], name, index, index + 1)
@@ -263,6 +265,7 @@ INITIALS = 12  # words of a name that is told by its initials
 
 def acronym_tiers(answer: Answer) -> Sequence[Tier]:
     """Acronyms, where the answer has several words, and names of several words, where it has one in capitals."""
-    several = len(answer.texts) > 1
-    told = not several or any(answer.text[word.start : word.end].isupper() for word in answer.words if word.capital)
+    told, several = bool(answer.capitals), len(answer.texts) > 1
+    if not told and not several:
+        return ()
     return [tier for tier in answer.tiers if (told if len(tier[2]) > 1 else several and tier[1].isupper())]

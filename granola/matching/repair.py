@@ -107,11 +107,15 @@ _FOOTNOTE = re.compile(
     r"(?<!\bin)(?<!\bon)(?<!\bof)(?<!\bto)(?<!\bby)(?<!\bat)(?<!\bthe)(?<!\bfor)(?<!\band)(?<!\bfrom)(?<!\bsince)(?<=[a-z][a-z\"”’')\]])\d{1,3}(?![\d:%,]\d|\d)|(?<=[A-Z][A-Z])\d{1,3}(?=[.,;]?(?:\s|\Z))"
 )
 _AFTER_YEAR = re.compile(r"\b(1[4-9]\d\d|20[0-3]\d)\d{1,3}(?=[.,;)]*(?:\s|\Z|[A-Z]))")
-_LONE = re.compile(r"(?<=[\w)\"”]) \d{1,2}(?= ?[.,;]|\Z)")
+_NO_MONTH = r"(?<!uary)(?<!March)(?<!April)(?<!May)(?<!June)(?<!July)(?<!August)(?<!ember)(?<!ober)"
+_LONE = re.compile(_NO_MONTH + r"(?<=[\w)\"”]) \d{1,2}(?= ?[.,;]|\Z)")
 _PARTED_DECIMAL = re.compile(r"(?<=\d)\. (?=\d)")
 _LINK_BORDER = re.compile(
     r"(?<=[a-z])(?=[A-Z][a-z])|(?<=[a-z]{2})(?=[A-Z]\.|\d)|(?<=\d\d)(?=[A-Z]?[a-z]{3})|(?<=[a-z]{2}[”\"])(?=\w)"
 )
+
+
+_DAMAGE = re.compile(r"[a-z\"”’')\]]\d|[A-Z][A-Z]\d|\d{5}|[a-z][A-Z]|\d\. \d|[⁰¹²³⁴-⁹]|\d[a-z]{3}|[a-z][”\"]\w")
 
 
 def repairs(text: str) -> list[str]:
@@ -120,6 +124,8 @@ def repairs(text: str) -> list[str]:
     Footnote digits glued to words and years go first ("Jack Gleeson1.", "March 8, 19871"), then words glued at the
     borders of links are parted ("byHugo Weaving"). A lone digit behind a blank is a footnote where there are others.
     """
+    if not _DAMAGE.search(text):
+        return []
     found = []
     once, notes = _SUPERSCRIPTS.subn("", text)
     once, more = _FOOTNOTE.subn("", once)

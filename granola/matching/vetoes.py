@@ -20,6 +20,8 @@ from granola.matching.text import words
 def is_alternative(answer: Answer, mention: Mention) -> bool:
     """`France or Germany`, `Paris, or possibly Lyon`, where the other is no tier: naming both names neither."""
     words = answer.words
+    if answer.cased and not words[mention.start].capital:
+        return False  # a bank or credit union
     end = mention.end
     while end < len(words) and words[end].gap == ",":  # Toronto, Ontario, or Ottawa
         larger = next((m for m in answer.mentions if m.start == end and m.level > mention.level), None)
@@ -166,5 +168,14 @@ VETOES: tuple[tuple[str, Callable[[Answer, Mention], bool]], ...] = (
 
 def veto(answer: Answer, mention: Mention) -> str | None:
     """The name of the first veto that takes the mention back, or None."""
-    every = len(answer.levels) > 1 or len(answer.words) <= SHORT
-    return next((name for name, holds in VETOES if (every or name in ALWAYS) and holds(answer, mention)), None)
+    if len(answer.levels) > 1:
+        asked = VETOES
+    elif len(answer.words) <= SHORT:
+        asked = _SHORT
+    else:
+        asked = _ALWAYS
+    return next((name for name, holds in asked if holds(answer, mention)), None)
+
+
+_ALWAYS = tuple(veto for veto in VETOES if veto[0] in ALWAYS)
+_SHORT = tuple(veto for veto in VETOES if veto[0] != RESTATED)
