@@ -24,10 +24,10 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
-from granola.matching import Verdict, matcher, squad
-from granola.matching import rules as own
+from granola.matching import Verdict, matcher, rules, squad, vetoes
 from granola.statistics import percentile_interval
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -199,40 +199,48 @@ def _ladder_outcome(row: Row, verdict: Verdict) -> str:
 
 
 @contextmanager
-def without(kind: str, index: int) -> Iterator[None]:
+def without(module: ModuleType, kind: str, index: int) -> Iterator[None]:
     """`rules` without one of its parts."""
-    listed = getattr(own, kind)
-    setattr(own, kind, listed[:index] + listed[index + 1 :])
+    listed = getattr(module, kind)
+    setattr(module, kind, listed[:index] + listed[index + 1 :])
     try:
         yield
     finally:
-        setattr(own, kind, listed)
+        setattr(module, kind, listed)
 
 
 def print_parts(flat: Sequence[Row], judged: Sequence[Row]) -> None:
-    """For every rule and veto: right and wrong verdicts that it turns, and the kappa that it is worth."""
-    rows = [*flat, *judged]
-    with_all = [rules_say(row) for row in rows]
-    whole = kappa(pairs_of(flat, with_all[: len(flat)]))
-    print("part                                     flat: made right, made wrong, kappa   ladders: made right, wrong")
-    for kind in PARTS:
-        for index, part in enumerate(getattr(own, kind)):
-            with without(kind, index):
-                left_out = [rules_say(row) for row in rows]
-            right: Counter[bool] = Counter()
-            wrong: Counter[bool] = Counter()
-            for row, a, b in zip(rows, with_all, left_out, strict=True):
-                on_ladder = len(row["levels"]) > 1
-                wanted = row["level"] if on_ladder else row["human"]
-                said, unsaid = (v.level if on_ladder else v.level is not None for v in (a, b))
-                right[on_ladder] += said != unsaid and said == wanted
-                wrong[on_ladder] += said != unsaid and unsaid == wanted
-            worth = whole - kappa(pairs_of(flat, left_out[: len(flat)]))
-            name = f"{kind.lower()}: {part[0]} ({getattr(part[1], '__name__', '')})"
-            print(f"{name:52s} {right[False]:5d} {wrong[False]:5d}  {worth:+.4f}   {right[True]:5d} {wrong[True]:5d}")
+    """For every rule and veto: right and wrong verdicts that it turns, and the kappa that it is worth.
+
+    On flat judgements, on the same with an unstated second level, as ladders are read, and on the judged ladders.
+    """
+    as_ladders = [{**row, "levels": [*row["levels"], [UNSTATED]]} for row in flat]
+    sets = {"flat": flat, "read as ladders": as_ladders, "ladders": judged}
+    with_all = {title: [rules_say(row) for row in rows] for title, rows in sets.items()}
+    print("made right, made wrong, kappa       " + "   ".join(f"{title:>20s}" for title in sets))
+    for module, kind in ((rules, "RULES"), (vetoes, "VETOES")):
+        for index, part in enumerate(getattr(module, kind)):
+            name = part.name if isinstance(part, rules.Rule) else f"{part[0]} ({part[1].__name__})"
+            told = []
+            with without(module, kind, index):
+                for title, rows in sets.items():
+                    told.append(_worth(rows, with_all[title], [rules_say(row) for row in rows]))
+            print(f"{name:52s} " + "   ".join(f"{right:4d} {wrong:4d} {worth:+.4f}" for right, wrong, worth in told))
 
 
-PARTS = ("LOOSER", "VETOES")
+UNSTATED = "what no answer says"
+
+
+def _worth(rows: Sequence[Row], having: Sequence[Verdict], lacking: Sequence[Verdict]) -> tuple[int, int, float]:
+    """(verdicts made right, made wrong, what is gained in kappa of right at any level) by having a part."""
+    right = wrong = 0
+    for row, a, b in zip(rows, having, lacking, strict=True):
+        judged = "level" in row
+        wanted = row["level"] if judged else row["human"]
+        said, unsaid = (v.level if judged else v.level is not None for v in (a, b))
+        right += said != unsaid and said == wanted
+        wrong += said != unsaid and unsaid == wanted
+    return right, wrong, kappa(pairs_of(rows, having)) - kappa(pairs_of(rows, lacking))
 
 
 def print_errors(rows: Sequence[Row], verdicts: Sequence[Verdict], most: int) -> None:

@@ -3,61 +3,26 @@
 from __future__ import annotations
 
 from functools import cache, lru_cache
+from importlib.resources import files
+
+import orjson
 
 from abstraction.demonyms import bundled_demonyms
 from granola.matching.text import key
 
-_US = {
-    "AL": "Alabama", "AK": "Alaska", "AZ": "Arizona", "AR": "Arkansas", "CA": "California", "CO": "Colorado",
-    "CT": "Connecticut", "DE": "Delaware", "FL": "Florida", "GA": "Georgia", "HI": "Hawaii", "ID": "Idaho",
-    "IL": "Illinois", "IN": "Indiana", "IA": "Iowa", "KS": "Kansas", "KY": "Kentucky", "LA": "Louisiana",
-    "ME": "Maine", "MD": "Maryland", "MA": "Massachusetts", "MI": "Michigan", "MN": "Minnesota",
-    "MS": "Mississippi", "MO": "Missouri", "MT": "Montana", "NE": "Nebraska", "NV": "Nevada",
-    "NH": "New Hampshire", "NJ": "New Jersey", "NM": "New Mexico", "NY": "New York", "NC": "North Carolina",
-    "ND": "North Dakota", "OH": "Ohio", "OK": "Oklahoma", "OR": "Oregon", "PA": "Pennsylvania",
-    "RI": "Rhode Island", "SC": "South Carolina", "SD": "South Dakota", "TN": "Tennessee", "TX": "Texas",
-    "UT": "Utah", "VT": "Vermont", "VA": "Virginia", "WA": "Washington", "WV": "West Virginia",
-    "WI": "Wisconsin", "WY": "Wyoming", "DC": "District of Columbia",
-}  # fmt: skip
-_CANADA = {
-    "ON": "Ontario", "QC": "Quebec", "BC": "British Columbia", "AB": "Alberta", "MB": "Manitoba",
-    "SK": "Saskatchewan", "NS": "Nova Scotia", "NB": "New Brunswick", "NL": "Newfoundland and Labrador",
-    "PE": "Prince Edward Island", "NT": "Northwest Territories", "YT": "Yukon", "NU": "Nunavut",
-}  # fmt: skip
-_OTHERS = (
-    "Queensland|Victoria|Tasmania|New South Wales|South Australia|Western Australia|Northern Territory",
-    "England|Scotland|Wales|Northern Ireland",
-    "Bavaria|Saxony|Hesse|Thuringia|Brandenburg|Saarland|Saxony-Anhalt|Lower Saxony|Baden-Württemberg"
-    "|Rhineland-Palatinate|Schleswig-Holstein|North Rhine-Westphalia|Mecklenburg-Vorpommern",
-    "Uttar Pradesh|Madhya Pradesh|Andhra Pradesh|Arunachal Pradesh|Himachal Pradesh|Bihar|Gujarat|Kerala"
-    "|Karnataka|Tamil Nadu|Telangana|Maharashtra|Rajasthan|Punjab|Haryana|Odisha|Assam|Jharkhand|Chhattisgarh"
-    "|West Bengal|Uttarakhand|Goa|Manipur|Meghalaya|Mizoram|Nagaland|Sikkim|Tripura",
-    "Yunnan|Sichuan|Guangdong|Guangxi|Guizhou|Hunan|Hubei|Henan|Hebei|Shanxi|Shaanxi|Shandong|Jiangsu|Jiangxi"
-    "|Zhejiang|Fujian|Anhui|Gansu|Qinghai|Hainan|Liaoning|Jilin|Heilongjiang|Xinjiang|Tibet|Inner Mongolia|Ningxia",
-    "Lombardy|Piedmont|Tuscany|Umbria|Lazio|Veneto|Liguria|Sicily|Sardinia|Calabria|Campania|Apulia|Abruzzo"
-    "|Marche|Molise|Basilicata|Emilia-Romagna|Friuli-Venezia Giulia|Aosta Valley|Trentino-Alto Adige",
-)
+_TABLES = orjson.loads(files("granola.matching").joinpath("divisions.json").read_bytes())
+_US: dict[str, str] = _TABLES["United States"]
+_CANADA: dict[str, str] = _TABLES["Canada"]
+_OTHERS: dict[str, list[str]] = _TABLES["others"]
 
 # The countries of the sets, in their order.
-_COUNTRIES = ("United States", "Canada", "Australia", "United Kingdom", "Germany", "India", "China", "Italy")
+_COUNTRIES = ("United States", "Canada", *_OTHERS)
 
 # Names that a table of adjectives has no use for.
-_ALSO = {
-    "America": "United States", "Britain": "United Kingdom", "Great Britain": "United Kingdom",
-    "PRC": "China", "PR China": "China", "Mainland China": "China", "UAE": "United Arab Emirates",
-    "ROK": "South Korea", "DPRK": "North Korea", "DRC": "Democratic Republic of the Congo", "NZ": "New Zealand",
-    "KSA": "Saudi Arabia", "RSA": "South Africa", "USSR": "Soviet Union", "FRG": "Germany", "GDR": "East Germany",
-}  # fmt: skip
+_ALSO: dict[str, str] = _TABLES["also"]
 
 # As newspapers shorten them; Miss and La are words as well.
-_PRESS = {
-    "Ala": "Alabama", "Ariz": "Arizona", "Ark": "Arkansas", "Calif": "California", "Colo": "Colorado",
-    "Conn": "Connecticut", "Del": "Delaware", "Fla": "Florida", "Ga": "Georgia", "Ill": "Illinois", "Ind": "Indiana",
-    "Kan": "Kansas", "Ky": "Kentucky", "Md": "Maryland", "Mass": "Massachusetts", "Mich": "Michigan",
-    "Minn": "Minnesota", "Mo": "Missouri", "Mont": "Montana", "Neb": "Nebraska", "Nev": "Nevada", "Okla": "Oklahoma",
-    "Ore": "Oregon", "Pa": "Pennsylvania", "Tenn": "Tennessee", "Tex": "Texas", "Vt": "Vermont", "Va": "Virginia",
-    "Wash": "Washington", "Wis": "Wisconsin", "Wyo": "Wyoming", "Ont": "Ontario", "Que": "Quebec",
-}  # fmt: skip
+_PRESS: dict[str, str] = _TABLES["press"]
 
 ABBREVIATIONS = {short: key(name) for short, name in (_US | _CANADA | _PRESS).items()}
 """The folded name of a state or province by its postal letters, and as newspapers shorten it."""
@@ -66,7 +31,7 @@ ABBREVIATIONS = {short: key(name) for short, name in (_US | _CANADA | _PRESS).it
 @cache
 def _divisions() -> dict[tuple[str, ...], int]:
     """Folded name -> the number of its country; the divisions of one country exclude each other."""
-    countries = [tuple(_US.values()), tuple(_CANADA.values()), *(tuple(names.split("|")) for names in _OTHERS)]
+    countries = [tuple(_US.values()), tuple(_CANADA.values()), *map(tuple, _OTHERS.values())]
     return {key(name): number for number, names in enumerate(countries) for name in names}
 
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from importlib.resources import files
+
+import orjson
 
 from granola.matching import vocabulary
 from granola.matching.answer import SENTENCE_END, Answer, Mention
@@ -81,40 +84,8 @@ def is_beside_another_person(answer: Answer, mention: Mention) -> bool:
 
 
 # Words of one event a line; folded. Where a question asks about one, what an answer says of another is no answer.
-_EVENTS = {
-    word: number
-    for number, line in enumerate(
-        (
-            "born birth birthplace",
-            "died die dies dying death dead killed murdered passed deathplace assassinated",
-            "educated study studied studies attend attended graduate graduated education student",
-            "live lived lives move moved reside resided settle settled raised grow grew residence emigrated",
-            "work worked works career became become elected served serves joined appointed",
-            "marry married marriage wife husband wed",
-            "founded formed established created founding formation",
-            "headquartered headquarters based",
-            "released published premiered issued",
-            "bury buried burial grave",
-            "began begin begins begun started start starts beginning commenced",
-            "ended end ends ending finished finish concluded",
-            "opened open opens opening inaugurated",
-            "closed close closes closing",
-            "completed complete completion",
-            "retired retire retires retirement",
-            "public ipo",
-            "acquired bought purchased sold acquisition merged merger",
-            "renamed rebranded",
-            "dissolved disbanded split defunct",
-            "crowned coronation",
-            "invented discovered patented invention discovery",
-            "written wrote composed",
-            "recorded filmed shot",
-            "built constructed construction",
-            "signed ratified adopted enacted",
-        )
-    )
-    for word in line.split()
-}
+_LISTED = orjson.loads(files("granola.matching").joinpath("events.json").read_bytes())["events"]
+_EVENTS: dict[str, int] = {word: number for number, line in enumerate(_LISTED) for word in line}
 
 
 _CLAUSES = frozenset({"although", "though", "while", "whereas", "however"})

@@ -1,7 +1,7 @@
 """What takes a mention back, by the name that the verdict then has, in the order in which it is asked.
 
-Where the gold answer has several levels, all hold. Where it has one, those of ALWAYS do, and the others in answers of
-up to SHORT words: in longer ones people read past them (docs/scoring.md).
+Where the gold answer has several levels, all hold. Where it has one, those of ALWAYS do, and the others but RESTATED in
+answers of up to SHORT words: in longer ones people read past them (docs/scoring.md).
 """
 
 from __future__ import annotations
@@ -168,14 +168,8 @@ VETOES: tuple[tuple[str, Callable[[Answer, Mention], bool]], ...] = (
 
 def veto(answer: Answer, mention: Mention) -> str | None:
     """The name of the first veto that takes the mention back, or None."""
-    if len(answer.levels) > 1:
-        asked = VETOES
-    elif len(answer.words) <= SHORT:
-        asked = _SHORT
-    else:
-        asked = _ALWAYS
-    return next((name for name, holds in asked if holds(answer, mention)), None)
-
-
-_ALWAYS = tuple(veto for veto in VETOES if veto[0] in ALWAYS)
-_SHORT = tuple(veto for veto in VETOES if veto[0] != RESTATED)
+    ladder, short = len(answer.levels) > 1, len(answer.words) <= SHORT
+    for name, holds in VETOES:
+        if (ladder or name in ALWAYS or (short and name != RESTATED)) and holds(answer, mention):
+            return name
+    return None
