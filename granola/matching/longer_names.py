@@ -37,6 +37,8 @@ def _has_a_name_before(answer: Answer, mention: Mention) -> bool:
         return False  # Brazilian Portuguese is Portuguese, the U.S. President a president
     if any(level == mention.level and word.text in folded for level, _, folded in answer.tiers):
         return False  # Roman Catholic, where Roman Catholicism and Catholic are names of one
+    if answer.asks_person and mention.level == 0 and not _has_fuller_names(answer, mention):
+        return False  # Gerald Ford, where the gold answer is Ford
     # A name of several words bears more first names: Achille Claude Debussy. A single word does not.
     return mention.end - mention.start == 1 and word.capital and answer.is_claim(left, left + 1)
 
@@ -89,3 +91,8 @@ def _is_a_container(answer: Answer, index: int) -> bool:
     folded = answer.texts[index : index + 3]
     known = division(folded) is not None or nation(folded[:1]) is not None
     return known or answer.quote(index, index + 1).replace(".", "") in ABBREVIATIONS
+
+
+def _has_fuller_names(answer: Answer, mention: Mention) -> bool:
+    """Whether the level tells its bearer by more than this word, so that other first names are another's."""
+    return any(level == mention.level and len(folded) > 1 for level, _, folded in answer.tiers)
