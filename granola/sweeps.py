@@ -15,7 +15,7 @@ from granola.metrics import LAMBDA, informativeness_weight
 from granola.predictions import Prediction
 from granola.scoring import ScoreReport, language_of, names_of
 
-TAUS = tuple(number / 20 for number in range(2, 21))
+TAUS = tuple(number / 20 for number in range(20))
 LAMBDAS = tuple(number / 10 for number in range(21))
 
 
@@ -86,11 +86,11 @@ def item_f1(rows: Sequence[TieredRow], predictions: Mapping[str, Prediction]) ->
 
 
 def tau_sweep(items: Sequence[ItemF1], taus: Sequence[float] = TAUS, lambda_: float = LAMBDA) -> list[TauPoint]:
-    """What `f1` says at each threshold (>=, the finest level that reaches it); NaN without items."""
+    """What `f1` says at each threshold (the finest level that exceeds it); NaN without items."""
     n = len(items)
     found = []
     for tau in taus:
-        levels = Counter(next((k for k, f1 in enumerate(item.levels, start=1) if f1 >= tau), 0) for item in items)
+        levels = Counter(next((k for k, f1 in enumerate(item.levels, start=1) if f1 > tau), 0) for item in items)
         matched = n - levels[0]
         weights = math.fsum(informativeness_weight(k, lambda_) * count for k, count in levels.items() if k)
         found.append(

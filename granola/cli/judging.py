@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from granola.predictions import PredictionFile
 
 MATCHER = typer.Option("rules", "--matcher", help="What decides a match: rules, f1, em or judge.")
-TAU = typer.Option(None, "--tau", help="Threshold of --matcher f1: a token-F1 of tau or more matches. Default 0.5.")
+TAU = typer.Option(None, "--tau", help="Threshold of --matcher f1: a token-F1 above it matches. Default 0.3.")
 JUDGE = typer.Option(
     None,
     "--judge",

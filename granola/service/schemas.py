@@ -251,7 +251,7 @@ class MatchSettings(_Closed):
     """What decides a match, and how levels weigh."""
 
     matcher: MatcherName = Field("rules", description="judge: the service's model decides, where it has one.")
-    tau: float | None = Field(None, ge=0, le=1, description="Threshold of f1.")
+    tau: float | None = Field(None, ge=0, lt=1, description="Threshold of f1; what exceeds it matches.")
     lambda_: float = Field(0.5, ge=0, le=1_000, alias="lambda")
 
 

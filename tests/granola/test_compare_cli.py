@@ -84,7 +84,7 @@ def test_sweeps_and_several_groupings(systems: Path) -> None:
     told = {s["system"]: s["metrics"]["informativeness"]["value"] for s in found["systems"]}
     for system, value in told.items():
         assert {p["lambda"]: p["informativeness"] for p in found["lambda_sweep"][system]}[0.5] == pytest.approx(value)
-        assert [p["n"] for p in found["tau_sweep"][system]] == [40] * 19
+        assert [p["n"] for p in found["tau_sweep"][system]] == [40] * 20
 
 
 def test_the_same_digits_by_one_process_and_by_several(systems: Path) -> None:
@@ -144,7 +144,7 @@ def test_tables_for_the_terminal(systems: Path) -> None:
         (["--metric", "granola_acuracy"], "did you mean 'granola_accuracy'"),
         (["--lambda", "-0.5"], "lambda is -0.5; allowed: 0"),
         (["--lambda", "nan"], "lambda is nan; allowed: 0"),
-        (["--matcher", "f1", "--tau", "2"], "tau is 2; allowed: above 0 and at most 1"),
+        (["--matcher", "f1", "--tau", "2"], "tau is 2; allowed: 0 and more, below 1"),
         (["--workers", "0"], "--workers is 0; allowed: 1 or more"),
         (["--by", ""], "no row has a field ''"),
         (["--matcher", "ruls"], "did you mean 'rules'"),

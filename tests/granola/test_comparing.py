@@ -210,7 +210,7 @@ def test_groups_by_any_field() -> None:
 def test_a_sweep_of_thresholds_is_what_f1_says() -> None:
     said = predictions("123w-1")
     items = item_f1(rows(6), said)
-    for point in tau_sweep(items, (0.3, 0.5, 1.0)):
+    for point in tau_sweep(items, (0.0, 0.3, 0.5, 0.95)):
         report = score(rows(6), PredictionFile(name="x", predictions=said), matcher("f1", tau=point.tau), times=1)
         values = {name: e.value for name, e in report.overall.estimates.items()}
         assert point.standard == pytest.approx(values["standard_accuracy"])

@@ -74,7 +74,7 @@ def test_the_snapshot_stands_in_the_signature(run, tmp_path: Path) -> None:  # t
 def test_matcher_tau_and_lambda(run) -> None:  # type: ignore[no-untyped-def]
     ran = run("score", TIERS, CAUTIOUS, "--matcher", "f1", "--tau", 0.7, "--lambda", 0, "--resamples", 20, "--json")
     data = json.loads(ran.out)
-    assert data["signature"].startswith("matcher:f1|tau:0.7|lambda:0|")
+    assert data["signature"].startswith("matcher:f1|tau:>0.7|lambda:0|")
     assert data["metrics"]["informativeness"]["value"] == 1.0  # lambda 0: every level weighs the same
 
 
@@ -92,13 +92,13 @@ def predictions(**changed: object) -> list[object]:
     ("arguments", "told"),
     [
         (["--matcher", "rule"], "did you mean 'rules'"),
-        (["--matcher", "f1", "--tau", "2"], "at most 1"),
+        (["--matcher", "f1", "--tau", "2"], "below 1"),
         (["--tau", "0.5"], "use --matcher f1"),
         (["--lambda", "-1"], "lambda is -1"),
         (["--resamples", "0"], "resamples is 0"),
         (["--resamples", "-5"], "resamples is -5"),
         (["--lambda", "nan"], "lambda is nan"),
-        (["--matcher", "f1", "--tau", "0"], "tau is 0; allowed: above 0"),
+        (["--matcher", "f1", "--tau", "1"], "tau is 1; allowed: 0 and more, below 1"),
         (["--matcher", "f1", "--tau", "nan"], "tau is nan; allowed"),
         (["--workers", "0"], "--workers is 0; allowed: 1 or more"),
         (["--matcher", "judge", "--judge", "replay:x", "--workers", "2"], "--workers goes with --matcher rules"),
