@@ -20,7 +20,9 @@ from kg.model import entity_number
 from kg.store.base import NameMatch
 from kg.terms import normalise
 
-_SIDE = r"(?:(?:north|south|east|west|central)(?:[- ]?(?:east|west))?(?:ern)?\s++(?=[A-ZÀ-Þ]))?"  # "in northern Germany"
+_SIDE = (
+    r"(?:(?:north|south|east|west|central)(?:[- ]?(?:east|west))?(?:ern)?\s++(?=[A-ZÀ-Þ]))?"  # "in northern Germany"
+)
 _PARTED = re.compile(
     rf"(?:(?<!\s)\s++)?+(?:,\s*+(?:in\s++)?{_SIDE}|[()]\s*+)|(?<!\s)\s++in\s++(?:the\s++)?{_SIDE}(?=[A-ZÀ-Þ])"
 )

@@ -11,10 +11,11 @@ import re
 from ast import literal_eval
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache
+from functools import cache
 
 from abstraction.languages import language as language_data
 from abstraction.languages import languages
+from granola.decoding.memory import DECODING
 from granola.matching.abstention import Refusal, refusal
 from granola.matching.text import plain
 
@@ -47,8 +48,8 @@ _STEPS = re.compile(
     re.IGNORECASE,
 )
 _CONCLUDES = re.compile(
-    r"(?<!\s)(?:(?<=[.!?;:])|(?=[^\S\n]*+\n))\s++(?:(?:so|therefore|thus|hence|consequently|in conclusion|overall|as a result"
-    r"|accordingly|finally|step \d++:)(?:\s*+,)?+\s++(?:(?:so|therefore)(?:\s*+,)?+\s++)?"
+    r"(?<!\s)(?:(?<=[.!?;:])|(?=[^\S\n]*+\n))\s++(?:(?:so|therefore|thus|hence|consequently|in conclusion|overall"
+    r"|as a result|accordingly|finally|step \d++:)(?:\s*+,)?+\s++(?:(?:so|therefore)(?:\s*+,)?+\s++)?"
     r"|(?=(?:the |my )?(?:final |correct )?answer\b))",
     re.IGNORECASE,
 )
@@ -60,7 +61,9 @@ _LINK = re.compile(r"!?\[([^\[\]]+)\]\((?:https?:|/|#)[^()\s]*(?:\([^()]*\))?\)"
 _AGAIN = re.compile(r"(?<=[^:：\s])\s++(?:(?:final|correct|short) )?answer\s*+[:：].*\Z", re.IGNORECASE | re.DOTALL)
 _ECHO = re.compile(r"\A(?i:(?:in |on |at |by )?(?:who|whom|whose|what|when|where|which|how))\b[^?]{5,300}\?\s+(?=\S)")
 _QUOTED = re.compile(r"(?<!\s)\s++to (?:the|your|this) question\s*+[\"“][^\"”]{0,500}+[\"”]", re.IGNORECASE)
-_REMAINDER = re.compile(r"(?<!\s)\s++(?i:explanation|note|reason|reasoning|source|confidence|rationale)\s*+:.*\Z", re.DOTALL)
+_REMAINDER = re.compile(
+    r"(?<!\s)\s++(?i:explanation|note|reason|reasoning|source|confidence|rationale)\s*+:.*\Z", re.DOTALL
+)
 _ANY_LABEL = re.compile(
     r"(?P<label>[^\W\d_][\w ]{0,30}):\s*+(?=(?P=label):)", re.IGNORECASE
 )  # "Birthplace: Birthplace:"
@@ -126,6 +129,7 @@ _QUOTES = {'"': '"', "'": "'", "“": "”", "‘": "’", "«": "»", "„": "�
 _ABBREVIATED = re.compile(
     r"(?:\b[^\W\d_]|\b(?:St|Mt|Ft|Dr|Mr|Mrs|Ms|Jr|Sr|Inc|Ltd|Co|Corp|No|vs|Prof|Gen|Bros|ca?))\.\Z"
 )
+_ABBREVIATION = 8  # characters of the longest of them, more than enough
 _SENTENCE_END = re.compile(r"[.!?](?=\s+[^\W\d_])")
 _DOUBT = re.compile(
     r"(?:,\s*+|(?<![\s,])\s++)?+(?:but|though|although)\s++(?:i(?:'m| am)|please|this|that|you|it)\b.*\Z"
@@ -142,6 +146,7 @@ _REMARK = re.compile(
     r"|as well as|near|close to|just outside|to (?:a|an|his|her|their))\s)"
 )
 _MOST_READINGS = 5
+_LAYERS = 20  # of labels, courtesies and quotes around an answer; models write three or four
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -161,9 +166,10 @@ class Said:
         return IDK if self.abstains else self.whole
 
 
-@lru_cache(maxsize=1 << 16)
+@DECODING.remembered(1 << 16)
 def said(response: str, *, subject: str | None = None, language: str = "en") -> Said:
     """What a response to a question about `subject` states. Never raises, whatever the text."""
+    DECODING.count(len(response))
     text = _answer_part(_conclusion(response)[:EXAMINED])
     declined = _refusal(text, language)
     if declined is not None:
@@ -217,12 +223,19 @@ def _abstention(rule: str) -> Said:
     return Said(text="", whole="", abstains=rule)
 
 
-@lru_cache(maxsize=1 << 15)
+@DECODING.remembered(1 << 15)
 def readings(text: str) -> tuple[str, ...]:
     """The text, then ever shorter beginnings of it that may be the answer alone; at most five."""
+    DECODING.count(len(text))
     cuts = sorted({found.start() for found in _REMARK.finditer(text) if found.start() > 1}, reverse=True)
-    shorter = (text[:cut].rstrip(" ,;:-–—(") for cut in cuts)
-    return tuple(dict.fromkeys((text, *(one for one in shorter if one))))[:_MOST_READINGS]
+    found = [text]
+    for cut in cuts:
+        shorter = text[:cut].rstrip(" ,;:-–—(")
+        if not shorter or len(found) == _MOST_READINGS:
+            break
+        if shorter != found[-1]:
+            found.append(shorter)
+    return tuple(found)
 
 
 def _conclusion(response: str) -> str:
@@ -285,8 +298,7 @@ def _value_of(data: object) -> str | None:
 
 
 def _stated(text: str, subject: str | None) -> str:
-    before = None
-    while text != before:
+    for _ in range(_LAYERS):
         before = text
         text = _unquoted(_BULLET.sub("", text))
         text = _ANY_LABEL.sub("", _COURTESY.sub("", text), count=1)
@@ -296,6 +308,8 @@ def _stated(text: str, subject: str | None) -> str:
         text = _DOUBT.sub("", text) or text
         text = _first_sentence(_REMAINDER.sub("", text) or text)
         text = _without_frame(text, subject)
+        if text == before:
+            break
     return text
 
 
@@ -323,11 +337,15 @@ def _without_frame(text: str, subject: str | None) -> str:
 
 def _first_sentence(text: str) -> str:
     for found in _SENTENCE_END.finditer(text):
-        head = text[: found.end()]
-        if found[0] != "." or not _ABBREVIATED.search(head):
-            text = head
+        if found[0] != "." or not _is_abbreviated(text, found.end()):
+            text = text[: found.end()]
             break
-    return text if _ABBREVIATED.search(text) else text.rstrip(" .!?,;")
+    return text if _is_abbreviated(text, len(text)) else text.rstrip(" .!?,;")
+
+
+def _is_abbreviated(text: str, end: int) -> bool:
+    """Whether the full stop before character `end` is that of an abbreviation."""
+    return _ABBREVIATED.search(text, max(0, end - _ABBREVIATION), end) is not None
 
 
 def _unquoted(text: str) -> str:

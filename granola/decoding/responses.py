@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import partial
 
 from abstraction.filters import gives_away, without_article
 from abstraction.ladders.dates import parse_date
@@ -22,6 +22,7 @@ from abstraction.wording import read_wording
 from granola.decoding.chains import Chains, Context, parts_of
 from granola.decoding.cleaning import Said, readings, said
 from granola.decoding.ladders import PEOPLE, Ladders, is_linked
+from granola.decoding.memory import DECODING
 from granola.decoding.samples import SampleRow
 from granola.decoding.units import aligned
 from granola.matching.amounts import amounts
@@ -204,7 +205,7 @@ class ResponseReader:
     def _plan(self, one: Said, context: Context) -> _Plan:
         asks = context.asked.asks
         if asks in ("date", "quantity"):
-            value = _value(one, asks, self._language)
+            value = _value(one.text, one.whole, asks, self._language)
             found = _NUMERIC.fullmatch(one.text) if value is None and asks == "date" else None
             return _Plan(value or one.text, behind=(found[2], None) if found else None)
         if asks == "any" and measured_levels(one.text, graph=self._maker.graph, subject=None, relation=""):
@@ -217,7 +218,7 @@ class ResponseReader:
             return _Plan(one.text, beside=self._named((rest,), context) or _Plan(rest))
         if plan := self._named((one.whole, one.text), context):
             return plan
-        if asks == "any" and (value := _value(one, "date", self._language)):
+        if asks == "any" and (value := _value(one.text, one.whole, "date", self._language)):
             return _Plan(value)
         return _Plan(one.text)
 
@@ -303,9 +304,10 @@ def _names(one: Said) -> list[str]:
     return [v for text in texts for v in (*_spellings(text), *parts_of(text))]
 
 
-@lru_cache(maxsize=1 << 15)
+@DECODING.remembered(1 << 15)
 def _spellings(text: str) -> tuple[str, ...]:
     """The text, and what the linker looks up for it besides: without or with an article."""
+    DECODING.count(len(text))
     bare = without_article(text)
     return (text, bare) if bare != normalise(text) else (text, f"the {text}")
 
@@ -322,16 +324,17 @@ _OF_WHAT = re.compile(
 )
 
 
-@lru_cache(maxsize=1 << 15)
-def _value(one: Said, asks: str, code: str) -> str | None:
+@DECODING.remembered(1 << 15)
+def _value(stated: str, whole: str, asks: str, code: str) -> str | None:
     """The date or the amount that a response states, as it is written there; None where there is none, or several."""
+    DECODING.count(len(stated) + len(whole))
     parse = parse_date if asks == "date" else partial(parse_quantity, is_temperature=False)
-    bare = one.text if asks == "date" else _OF_WHAT.sub("", one.text)
-    for text in dict.fromkeys((bare, one.text, one.whole, *readings(one.text))):
+    bare = stated if asks == "date" else _OF_WHAT.sub("", stated)
+    for text in dict.fromkeys((bare, stated, whole, *readings(stated))):
         if parse(text, code=code) is not None:
             return text
-    claims = dates(one.text) if asks == "date" else amounts(one.text)
+    claims = dates(stated) if asks == "date" else amounts(stated)
     texts = list(dict.fromkeys(claim.text.strip() for claim in claims))
-    if any(_OPEN.search(one.whole.partition(text)[0]) for text in texts):
+    if any(_OPEN.search(whole.partition(text)[0]) for text in texts):
         return None
     return texts[0] if len(texts) == 1 and parse(texts[0], code=code) is not None else None

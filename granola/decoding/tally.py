@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import pairwise
 
 from abstraction.tiers import Condition, Tier
 from granola.decoding.cleaning import Said
+from granola.decoding.memory import DECODING
 from granola.decoding.responses import Reading
 from granola.matching.text import key as folded
 
@@ -355,8 +355,9 @@ def _most(texts: Counter[str], members: Sequence[_Node]) -> str:
     return min(texts, key=lambda text: (-texts[text], text not in labels, folded(text) not in names, len(text), text))
 
 
-@lru_cache(maxsize=1 << 15)
+@DECODING.remembered(1 << 15)
 def _folded_names(names: tuple[str, ...]) -> frozenset[tuple[str, ...]]:
+    DECODING.count(sum(map(len, names)))
     return frozenset(map(folded, names))
 
 

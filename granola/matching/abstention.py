@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 
 from abstraction.languages import language
+from granola.matching.memory import MATCHING
 from granola.matching.repair import spaced
 from granola.matching.text import plain
 
@@ -142,12 +143,13 @@ _HELP = re.compile(
 SHORT = 12  # characters of a text that is read as one sentence, whatever its full stops
 
 
-@lru_cache(maxsize=1 << 14)
+@MATCHING.remembered(1 << 14)
 def refusal(text: str, code: str = "en") -> Refusal | None:
     """How `text` declines to answer, or None where it does not. An empty text declines.
 
     Beside English the language of `code` is read, where the package has its data.
     """
+    MATCHING.count(len(text))
     if not any(character.isalnum() for character in text):
         return Refusal("abstain:empty", "", False)
     rule, guess = "", False
@@ -194,7 +196,7 @@ def _begins_in(sentence: str, code: str) -> str | None:
         return None
     patterns = language(code).matching
     reading = sentence[_courtesies(sentence, code) :]
-    if not _any_in(code).match(reading):
+    if not _any_in(language(code).code).match(reading):
         return None
     for name, pattern in patterns.items():
         if name.startswith("abstain:") and pattern.match(reading):

@@ -6,12 +6,12 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import lru_cache
 from importlib.resources import files
 
 import orjson
 
 from granola.matching.intervals import Claim, half_step
+from granola.matching.memory import MATCHING
 from granola.matching.numerals import with_digits
 from granola.matching.text import NUMBER_WORDS, TENS, UNITS, key, plain, words
 
@@ -29,7 +29,7 @@ _RATES = {
 }
 _SQUARES = {"kilometre": "km2", "kilometer": "km2", "mile": "mi2", "metre": "m2", "meter": "m2"}
 
-_DIGITS = r"(?:\d{1,3}(?:,\d{3})++|\d{1,3}(?:[ '’]\d{3}){1,8}(?![\d'])|\d++)(?:\.\d++)?+"
+_DIGITS = r"(?:\d{1,3}(?:,\d{3}){1,20}+|\d{1,3}(?:[ '’]\d{3}){1,8}(?![\d'])|\d{1,60}+)(?:\.\d{1,60}+)?+"
 _SPELT = {
     **NUMBER_WORDS,
     **TENS,
@@ -96,9 +96,10 @@ def converted(claim: Claim, unit: str) -> Claim:
     return replace(claim, low=low, high=high, label=unit, exact=None)
 
 
-@lru_cache(maxsize=1 << 13)
+@MATCHING.remembered(1 << 13)
 def amounts(text: str) -> tuple[Claim, ...]:
     """Every amount in `text`, left to right, number words included; a range is one claim."""
+    MATCHING.count(len(text))
     if not text.isascii():
         text = _SUPERSCRIPT.sub(lambda found: "10^" + plain(found[1]), text)
     lower = plain(text)
@@ -192,12 +193,13 @@ def may_be_amount(text: str) -> bool:
     return not "".join(key(text)).isalpha()
 
 
-@lru_cache(maxsize=1 << 13)
+@MATCHING.remembered(1 << 13)
 def whole_amount(text: str) -> Claim | None:
     """The amount that `text` is, with a unit in small letters at most; None where it is something else.
 
     What a bracket behind it says in other units is left out.
     """
+    MATCHING.count(len(text))
     if (bracket := _BRACKET.search(text)) and len(amounts(bracket[1])) == 1:
         text = text[: bracket.start()]
     if not may_be_amount(text):

@@ -9,6 +9,7 @@ from itertools import accumulate, pairwise
 
 from granola.matching import gold, vocabulary
 from granola.matching.countries import country_adjectives, country_ids
+from granola.matching.memory import MATCHING
 from granola.matching.text import Word, drop_articles, key, occurrences, words
 from granola.matching.word_forms import fold, loose_key, stem
 
@@ -43,8 +44,10 @@ def _is_delicate(folded: tuple[str, ...]) -> bool:
     )
 
 
+@MATCHING.remembered(1 << 12)
 def _letters(text: str) -> str:
     """The letters and digits of a text in their case, without its articles: `the U.S.` -> `US`."""
+    MATCHING.count(len(text))
     found = drop_articles(words(text))
     return "".join(c for word in found for c in text[word.start : word.end] if c.isalnum())
 

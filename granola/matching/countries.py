@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from functools import cache, lru_cache
+from functools import cache
 from importlib.resources import files
 
 import orjson
 
 from abstraction.demonyms import bundled_demonyms
+from granola.matching.memory import MATCHING
 from granola.matching.text import key
 
 _TABLES = orjson.loads(files("granola.matching").joinpath("divisions.json").read_bytes())
@@ -57,9 +58,10 @@ def _bearers(folded: tuple[str, ...], country: int | None) -> frozenset[str]:
     return _countries().get(key(_COUNTRIES[country]) if country is not None else folded, frozenset())
 
 
-@lru_cache(maxsize=1 << 12)
+@MATCHING.remembered(1 << 12)
 def country_names(folded: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
     """The other folded names of the country that a folded name names; () for what is none."""
+    MATCHING.count(sum(map(len, folded)))
     own = _countries().get(folded)
     if not own:
         return ()
@@ -71,9 +73,10 @@ def country_ids(folded: tuple[str, ...]) -> frozenset[str]:
     return _countries().get(folded, frozenset())
 
 
-@lru_cache(maxsize=1 << 12)
+@MATCHING.remembered(1 << 12)
 def country_adjectives(folded: tuple[str, ...]) -> frozenset[tuple[str, ...]]:
     """The folded adjectives of a country by its folded name."""
+    MATCHING.count(sum(map(len, folded)))
     own, table = _countries().get(folded, frozenset()), bundled_demonyms()
     return frozenset(key(word) for qid in own for word in (table.adjectives[qid], *table.variants.get(qid, ())))
 
@@ -95,9 +98,10 @@ def is_adjective(folded: tuple[str, ...]) -> bool:
     return " ".join(folded) in bundled_demonyms().countries
 
 
-@lru_cache(maxsize=1 << 14)
+@MATCHING.remembered(1 << 14)
 def nation(folded: tuple[str, ...]) -> tuple[str, int] | None:
     """The id of the country whose name or adjective some folded words begin with, and of how many; or None."""
+    MATCHING.count(sum(map(len, folded)))
     for size in range(len(folded), 0, -1):
         own = folded[:size]
         if qids := _countries().get(own):

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import lru_cache
 
 from granola.matching import vocabulary
 from granola.matching.answer import SENTENCE_END, Answer, Mention
 from granola.matching.countries import is_adjective, is_known
 from granola.matching.gold import Tier, is_description
+from granola.matching.memory import MATCHING
 from granola.matching.names import DELICATE, Found
 from granola.matching.people import whole_person
 from granola.matching.persons import is_another_person
@@ -89,16 +89,18 @@ RETOLD = 40  # words of a name that may be told in another order or with others 
 SPREAD = 3  # words that may stand between the words of a name
 
 
-@lru_cache(maxsize=1 << 16)
+@MATCHING.remembered(1 << 16)
 def informative(name: str) -> tuple[str, ...]:
     """The further folds of a name's words that say something, in order."""
+    MATCHING.count(len(name))
     empty = vocabulary.FUNCTION
     return tuple(folded for word, folded in zip(key(name), loose_key(name), strict=True) if word not in empty)
 
 
-@lru_cache(maxsize=1 << 13)
+@MATCHING.remembered(1 << 13)
 def phrase_stems(name: str) -> frozenset[str]:
     """The stems of a phrase's informative words; none for names, kinds (`an American composer`) and single words."""
+    MATCHING.count(len(name))
     own = [word for word in drop_articles(words(name)) if word.text not in vocabulary.FUNCTION]
     if len(own) < 2 or any(word.capital for word in own[1:]) or not any(word.text.isalpha() for word in own):
         return frozenset()
@@ -186,9 +188,10 @@ def _may_not_miss(word: str) -> bool:
     return word[0].isdigit() or len(word) == 1 or word in vocabulary.MONTHS
 
 
-@lru_cache(maxsize=1 << 14)
+@MATCHING.remembered(1 << 14)
 def root(word: str) -> str:
     """The stem without an ending that makes a faith, its believer, a doer or a kind of it."""
+    MATCHING.count(len(word))
     return _ROOT.sub("", _ROOT.sub("", stem(word)))
 
 

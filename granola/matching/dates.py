@@ -6,9 +6,9 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import lru_cache
 
 from granola.matching.intervals import Claim
+from granola.matching.memory import MATCHING
 from granola.matching.text import ORDINALS, plain
 
 _MONTHS = (
@@ -41,7 +41,7 @@ def _year(name: str) -> str:
     """A year of three or four digits, or of fewer or more beside an era."""
     return (
         rf"(?:a\.?d\.?\s*+)?(?P<{name}>\d{{3,4}}"
-        rf"|(?:\d{{1,2}}|\d{{5,}}|\d{{1,3}}(?:,\d{{3}})+)(?={_BESIDE})"
+        rf"|(?:\d{{1,2}}|\d{{5,9}}|\d{{1,3}}(?:,\d{{3}})+)(?={_BESIDE})"
         r"|(?<=ad )\d{1,2}|(?<=a\.d\. )\d{1,2}|'\d\d(?![\w']))"
         rf"(?!\d){_era(name)}"
     )
@@ -236,9 +236,10 @@ def may_be_date(text: str) -> bool:
     return _MAY_BE.search(text.lower()) is not None
 
 
-@lru_cache(maxsize=1 << 13)
+@MATCHING.remembered(1 << 13)
 def dates(text: str) -> tuple[Claim, ...]:
     """Every date in `text`, left to right, without overlaps; bare numbers of 3 or 4 digits are years."""
+    MATCHING.count(len(text))
     if not may_be_date(text):
         return ()
     lower = plain(text)
@@ -292,9 +293,10 @@ _AROUND = re.compile(
 )
 
 
-@lru_cache(maxsize=1 << 13)
+@MATCHING.remembered(1 << 13)
 def whole_date(text: str) -> Claim | None:
     """The date that `text` is, or None where it is something else or says more than a date."""
+    MATCHING.count(len(text))
     if not may_be_date(text):
         return None
     lower = plain(text)

@@ -88,6 +88,7 @@ _LISTED = orjson.loads(files("granola.matching").joinpath("events.json").read_by
 _EVENTS: dict[str, int] = {word: number for number, line in enumerate(_LISTED) for word in line}
 
 
+_TOLD = 10  # words of an asked event of which the scopes are read
 _CLAUSES = frozenset({"although", "though", "while", "whereas", "however"})
 
 
@@ -111,9 +112,19 @@ def asked_events(answer: Answer) -> frozenset[int]:
 
 
 def _scopes(answer: Answer, asked: frozenset[int]) -> Iterator[tuple[int, int]]:
-    """[start, end) of the words behind each word of an asked event, up to another event or the sentence's end."""
+    """[start, end) of the words behind each word of an asked event, up to another event or the sentence's end.
+
+    Those of the first words: an answer that tells the event more often does not tell it.
+    """
+    end = found = 0
     for index, word in enumerate(answer.words):
         if word.text not in _EVENTS or _event_at(answer, index) not in asked:
+            continue
+        found += 1
+        if found > _TOLD:
+            return
+        if index < end:  # inside the scope before, which ends where this one does
+            yield index + 1, end
             continue
         end = index + 1
         while end < len(answer.words):

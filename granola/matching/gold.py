@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import lru_cache, partial
+from functools import partial
 from itertools import chain
 
 from granola.matching import multilingual
 from granola.matching.amounts import may_be_amount, whole_amount
 from granola.matching.dates import may_be_date, whole_date
 from granola.matching.intervals import Claim
+from granola.matching.memory import MATCHING
 from granola.matching.repair import mended
 from granola.matching.text import key
 from granola.matching.word_forms import loosened
@@ -37,23 +38,26 @@ def read_names(levels: Names) -> Names:
     return tuple(tuple([name for name in names if len(name) <= LONGEST]) for names in levels)
 
 
-@lru_cache(maxsize=_KEPT)
+@MATCHING.remembered(_KEPT)
 def tiers(levels: Names) -> tuple[Tier, ...]:
     """Every name that has any word, in the order of the levels."""
+    MATCHING.count(sum(map(len, chain.from_iterable(levels))))
     return tuple(
         [(level, name, folded) for level, names in enumerate(levels) for name in names if (folded := key(name))]
     )
 
 
-@lru_cache(maxsize=_KEPT)
+@MATCHING.remembered(_KEPT)
 def loose_keys(levels: Names) -> tuple[tuple[str, ...], ...]:
     """The further folds of each of the tiers, in their order."""
+    MATCHING.count(sum(map(len, chain.from_iterable(levels))))
     return tuple([loosened(name, folded) for _, name, folded in tiers(levels)])
 
 
-@lru_cache(maxsize=_KEPT)
+@MATCHING.remembered(_KEPT)
 def of_places(levels: Names) -> bool:
     """Whether coarser levels bear names and not only descriptions ("a composer"), as those of places do."""
+    MATCHING.count(sum(map(len, chain.from_iterable(levels))))
     return any(level > 0 and name[:1].isupper() and not is_description(name) for level, name, _ in tiers(levels))
 
 
@@ -63,9 +67,10 @@ def is_description(name: str) -> bool:
     return name.startswith(("a ", "an ", "A ", "An ")) or last[:1].islower()
 
 
-@lru_cache(maxsize=_KEPT)
+@MATCHING.remembered(_KEPT)
 def values(levels: Names, kind: str, code: str) -> tuple[tuple[Claim, ...], ...]:
     """The names of each level that are dates, or amounts, as such; () where none of the finest level is."""
+    MATCHING.count(sum(map(len, chain.from_iterable(levels))))
     read: Callable[[str], Claim | None] = whole_date if kind == "date" else whole_amount
     if code != "en":
         read = partial(multilingual.whole_date if kind == "date" else multilingual.whole_amount, code=code)
@@ -86,8 +91,11 @@ def _claims(read: Callable[[str], Claim | None], names: tuple[str, ...]) -> tupl
     return tuple([claim if claim.text == name else replace(claim, text=name) for claim, name in found])
 
 
-@lru_cache(maxsize=_KEPT)
+@MATCHING.remembered(_KEPT)
 def others(levels: Names, kind: str, code: str) -> Names:
     """The names of each level that are no such values."""
-    told = [{claim.text for claim in claims} for claims in values(levels, kind, code)]
+    MATCHING.count(sum(map(len, chain.from_iterable(levels))))
+    if not (claims := values(levels, kind, code)):
+        return levels
+    told = [{claim.text for claim in own} for own in claims]
     return tuple([tuple([name for name in names if name not in own]) for names, own in zip(levels, told, strict=True)])

@@ -47,7 +47,7 @@ def half_step(digits: str) -> float:
     if "." in digits:
         return 0.5 * 10.0 ** -len(digits.split(".")[1])
     stripped = digits.rstrip("0")
-    return 0.5 * 10.0 ** (len(digits) - len(stripped)) if stripped else 0.5
+    return 0.5 * 10.0 ** min(len(digits) - len(stripped), 300) if stripped else 0.5
 
 
 @dataclass(frozen=True, slots=True)

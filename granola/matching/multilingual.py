@@ -8,15 +8,18 @@ from __future__ import annotations
 
 import math
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import cache, lru_cache
+from functools import cache
+from operator import attrgetter
 
 from abstraction.date_texts import ParsedDate, parse_date
 from abstraction.languages import Language, language
 from abstraction.units import unit_of_spelling
 from granola.matching import dates as english
 from granola.matching.intervals import Claim, half_step
+from granola.matching.memory import MATCHING
 from kg.model import TimeValue
 
 _ONE_FOR_ONE = str.maketrans(
@@ -46,30 +49,39 @@ def _date_patterns(words: Language) -> tuple[re.Pattern[str], ...]:
 _COUNTED = ("century", "millennium", "decade")
 
 
-@lru_cache(maxsize=1 << 16)
+@MATCHING.remembered(1 << 16)
 def dates(text: str, code: str) -> tuple[Claim, ...]:
     """Every date in a text of the language, left to right, without overlaps."""
+    MATCHING.count(len(text))
     words = language(code)
     text, lower = _lowered(text)
-    kept: list[Claim] = []
+    kept: list[Claim] = []  # from left to right, none across another
     for pattern in _date_patterns(words):
         for found in pattern.finditer(lower):
-            if any(found.start() < claim.end and claim.start < found.end() for claim in kept):
+            at = bisect_left(kept, found.start(), key=_start)
+            if (at and found.start() < kept[at - 1].end) or (at < len(kept) and kept[at].start < found.end()):
                 continue
             parsed = parse_date(found[0], code=words.code)
             if parsed is not None:
-                kept.append(_claim(parsed, text, found.start(), found.end()))
+                kept.insert(at, _claim(parsed, text, found.start(), found.end()))
     for claim in english.dates(text):  # 28 June 1919, and the months of other languages
         if any(letter.isalpha() for letter in claim.text):
-            across = [own for own in kept if claim.start < own.end and own.start < claim.end]
-            if all(own.width > claim.width for own in across):
-                kept = [own for own in kept if own not in across] + [claim]
-    return tuple(sorted(kept, key=lambda claim: claim.start))
+            last = bisect_left(kept, claim.end, key=_start)
+            first = last
+            while first and kept[first - 1].end > claim.start:
+                first -= 1
+            if all(own.width > claim.width for own in kept[first:last]):
+                kept[first:last] = [claim]
+    return tuple(kept)
 
 
-@lru_cache(maxsize=1 << 16)
+_start = attrgetter("start")
+
+
+@MATCHING.remembered(1 << 16)
 def whole_date(text: str, code: str) -> Claim | None:
     """The date that `text` is, in the language or in English; None where it is something else or says more."""
+    MATCHING.count(len(text))
     parsed = parse_date(text, code=language(code).code)
     return english.whole_date(text) if parsed is None else _claim(parsed, text, 0, len(text))
 
@@ -110,9 +122,10 @@ def _amount(words: Language) -> re.Pattern[str]:
     )
 
 
-@lru_cache(maxsize=1 << 16)
+@MATCHING.remembered(1 << 16)
 def amounts(text: str, code: str) -> tuple[Claim, ...]:
     """Every amount in a text of the language, left to right; a range is one claim."""
+    MATCHING.count(len(text))
     text, lower = _lowered(text)
     return tuple(_amounts(text, lower, language(code)))
 
@@ -148,9 +161,10 @@ def _unit(written: str | None, words: Language) -> str:
     return ""
 
 
-@lru_cache(maxsize=1 << 16)
+@MATCHING.remembered(1 << 16)
 def whole_amount(text: str, code: str) -> Claim | None:
     """The amount that `text` is, with a unit or what is counted behind it; None where it is something else."""
+    MATCHING.count(len(text))
     words = language(code)
     found = amounts(text, code)
     if len(found) != 1:

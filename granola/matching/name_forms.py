@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache
 
 from granola.matching import vocabulary
+from granola.matching.memory import MATCHING
 from granola.matching.text import Word, drop_articles, key, words
 
 _PLACE_PARTS = 3  # parts of "Springfield, Sangamon County, Illinois"
@@ -32,9 +32,10 @@ class Form:
     alone: bool = False
 
 
-@lru_cache(maxsize=1 << 13)
+@MATCHING.remembered(1 << 13)
 def forms(name: str) -> tuple[Form, ...]:
     """The other forms of a name, none equal to its own folded words."""
+    MATCHING.count(len(name))
     whole = key(name)
     found: dict[tuple[str, ...], Form] = {}
     before, bracket, rest = name.partition("(")

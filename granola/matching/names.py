@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
 
 from granola.matching import vocabulary
 from granola.matching.answer import SENTENCE_END, Answer, Mention
@@ -23,6 +22,7 @@ from granola.matching.countries import (
     nation,
 )
 from granola.matching.gold import Tier, is_description
+from granola.matching.memory import MATCHING
 from granola.matching.name_forms import Form, forms, initials_match
 from granola.matching.text import MOST, key, occurrences
 from granola.matching.word_forms import loose, loose_key
@@ -84,9 +84,10 @@ def _may_lie_in(answer: Answer, mention: Mention, form: Form) -> bool:
     return True
 
 
-@lru_cache(maxsize=1 << 16)
+@MATCHING.remembered(1 << 16)
 def without_breaks(name: str) -> str:
     """The further folds of a name's words without a break."""
+    MATCHING.count(len(name))
     return "".join(loose_key(name))
 
 
@@ -164,9 +165,10 @@ def by_nation(answer: Answer, tier: Tier) -> Found:
             yield Mention(tier[0], tier[1], start, end)
 
 
-@lru_cache(maxsize=1 << 12)
+@MATCHING.remembered(1 << 12)
 def _parts(texts: tuple[str, ...], loose: tuple[str, ...]) -> tuple[Part, ...]:
     """The parts of some words, function words left out, countries and their adjectives put alike."""
+    MATCHING.count(sum(map(len, texts)))
     found: list[Part] = []
     index = 0
     while index < len(texts):
@@ -181,9 +183,10 @@ def _parts(texts: tuple[str, ...], loose: tuple[str, ...]) -> tuple[Part, ...]:
     return tuple(found)
 
 
-@lru_cache(maxsize=1 << 14)
+@MATCHING.remembered(1 << 14)
 def _owned(name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """A name's parts, and those left where the country before or behind them is not said; empty where there is none."""
+    MATCHING.count(len(name))
     parts = tuple(part for part, _, _ in _parts(key(name), loose_key(name)))
     nations = [index for index, part in enumerate(parts) if part[0] == "@"]
     if not nations or len(nations) == len(parts):

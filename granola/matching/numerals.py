@@ -17,7 +17,9 @@ _RUN = re.compile(rf"\b(?:an?\s+(?=hundred|{_POWERS}))?{_WORD}(?:{_GAP}{_WORD})+
 _PART = re.compile(
     rf"\b(?:(?P<many>an?|one|two|three)[\s-]+)?(?P<part>half|quarters?|thirds?)\s+(?:of\s+)?an?\s+(?P<scale>{_POWERS})\b"
 )
-_AND_A_HALF = re.compile(rf"\b(?P<whole>\d+|{_NAMES})\s+and\s+a\s+(?P<part>half|quarter)(?:\s+(?P<scale>{_POWERS}))?\b")
+_AND_A_HALF = re.compile(
+    rf"\b(?P<whole>\d{{1,15}}|{_NAMES})\s+and\s+a\s+(?P<part>half|quarter)(?:\s+(?P<scale>{_POWERS}))?\b"
+)
 _NEEDED = re.compile(r"hundred|thousand|illion|and a ")
 
 

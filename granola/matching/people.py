@@ -7,10 +7,11 @@ George W. Bush is not George H. W. Bush, and Cal Ripken Jr. not Cal Ripken Sr.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from importlib.resources import files
 
 from granola.matching import vocabulary
+from granola.matching.memory import MATCHING
 from granola.matching.text import Word, drop_articles, words
 
 _LONGEST = 6
@@ -75,9 +76,10 @@ def person(found: tuple[Word, ...], text: str) -> Person | None:
 _SUFFIX = {"junior": "jr", "senior": "sr"}
 
 
-@lru_cache(maxsize=1 << 13)
+@MATCHING.remembered(1 << 13)
 def whole_person(name: str) -> Person | None:
     """The parts of a name that looks like a person's: capitalised words, a given and a family name, no kinds."""
+    MATCHING.count(len(name))
     text = name.partition("(")[0].strip()
     _, comma, given = text.partition(",")
     if comma and not (vocabulary.SUFFIXES & {word.text for word in words(given)[:1]}):

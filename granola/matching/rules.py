@@ -18,7 +18,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import partial
 
 from abstraction.languages import language
 from granola.matching import gold, multilingual
@@ -30,6 +30,7 @@ from granola.matching.dates import dates
 from granola.matching.events import tells_of_another
 from granola.matching.gold import Tier
 from granola.matching.intervals import Claim
+from granola.matching.memory import MATCHING
 from granola.matching.names import (
     Found,
     acronym_tiers,
@@ -44,7 +45,7 @@ from granola.matching.names import (
 from granola.matching.persons import by_person, is_another_person
 from granola.matching.repair import repairs, tidied
 from granola.matching.restated import restates_at
-from granola.matching.text import key, plain
+from granola.matching.text import MOST, key, plain
 from granola.matching.values import compare
 from granola.matching.verdict import Comparison, Levels, Verdict, signature
 from granola.matching.vetoes import ELSEWHERE, PART, RESTATED, veto
@@ -194,7 +195,7 @@ def _judge(prediction: str, levels: gold.Names, question: str | None, code: str)
         ladder = gold.values(levels, kind, code)
         if not ladder:
             continue
-        claims = read(prediction) or (counted(prediction) if kind == "amount" else ())
+        claims = (read(prediction) or (counted(prediction) if kind == "amount" else ()))[:MOST]
         verdict = compare(kind, _stated(kind, claims, read, prediction, question), ladder, prediction, question)
         if verdict.rule == "date:none-stated" and gold.values(levels, "amount", code):
             continue  # 300 is a year as well as an amount
@@ -234,8 +235,9 @@ def _readings(question: str | None, code: str) -> tuple[tuple[str, _Read], ...]:
     return readings[::-1] if question and _asks(asks, question) else readings
 
 
-@lru_cache(maxsize=1 << 14)
+@MATCHING.remembered(1 << 14)
 def _asks(pattern: re.Pattern[str], question: str) -> bool:
+    MATCHING.count(len(question))
     return bool(pattern.search(plain(question)))
 
 

@@ -10,9 +10,11 @@ import re
 import string
 from collections import Counter
 from collections.abc import Sequence
-from functools import lru_cache
+
+from granola.matching.memory import Memory
 
 REMEMBERED = 1 << 18  # texts whose tokens are kept
+SQUAD = Memory(characters=6_000_000)
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
 _ARTICLES = re.compile(r"\b(?:a|an|the)\b")
 _DROPPED = frozenset({"a", "an", "the"})
@@ -23,9 +25,10 @@ def normalise(text: str) -> str:
     return " ".join(_ARTICLES.sub(" ", text.lower().translate(_PUNCTUATION)).split())
 
 
-@lru_cache(maxsize=REMEMBERED)
+@SQUAD.remembered(REMEMBERED)
 def tokens(text: str) -> tuple[str, ...]:
     """The normalised text's tokens, in order."""
+    SQUAD.count(len(text))
     found = text.lower().translate(_PUNCTUATION).split()
     if "".join(found).isalnum():
         if _DROPPED.isdisjoint(found):
@@ -34,7 +37,7 @@ def tokens(text: str) -> tuple[str, ...]:
     return tuple(normalise(text).split())
 
 
-@lru_cache(maxsize=REMEMBERED)
+@SQUAD.remembered(REMEMBERED)
 def _bag(text: str) -> tuple[int, frozenset[str], Counter[str] | None]:
     """(number of tokens, the distinct ones, how often each occurs where any does more than once)."""
     found = tokens.__wrapped__(text)
@@ -82,5 +85,4 @@ def best_f1(prediction: str, names: Sequence[str]) -> float:
 
 def forget() -> None:
     """Forget every remembered text."""
-    tokens.cache_clear()
-    _bag.cache_clear()
+    SQUAD.forget()

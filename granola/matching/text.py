@@ -10,8 +10,9 @@ import re
 import string
 import unicodedata
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
 from typing import NamedTuple
+
+from granola.matching.memory import MATCHING
 
 
 class Word(NamedTuple):  # made by the million: a frozen dataclass takes three times as long
@@ -91,9 +92,10 @@ def _fold(token: str) -> str:
     return text.replace("'", "")
 
 
-@lru_cache(maxsize=1 << 12)  # few: the collector walks through every Word that is kept
+@MATCHING.remembered(1 << 12)  # few: the collector walks through every Word that is kept
 def words(text: str) -> tuple[Word, ...]:
     """The words of `text` in order, articles kept, numbers and initials joined."""
+    MATCHING.count(len(text))
     found: list[Word] = []
     single = numbers = False
     same = text.isascii()
@@ -201,9 +203,10 @@ def occurrences(texts: Sequence[str], wanted: Sequence[str]) -> Iterator[int]:
         counted, at = at, line.find(run, at + 1)
 
 
-@lru_cache(maxsize=1 << 16)
+@MATCHING.remembered(1 << 16)
 def key(text: str) -> tuple[str, ...]:
     """The folded words without articles: two names with equal keys are spelling variants of each other."""
+    MATCHING.count(len(text))
     quick = simple(text)
     return quick if quick is not None else tuple(word.text for word in drop_articles(words(text)))
 

@@ -18,6 +18,7 @@ YEAR = 12 * 31  # days, as dates count them
 ROUNDED = 0.1  # of a number, what rounding it to two digits leaves open at most
 CLOSE = 3  # times as wide a date may be and still be as exact as the gold answer
 
+_NEAR = 60  # characters before a claim that are read for what it is
 _ABOUT = re.compile(
     r"(?:\b(?:about|around|approximately|approx\.?|roughly|nearly|almost|some|circa|over)|~|≈)\s*\Z", re.I
 )
@@ -46,7 +47,7 @@ def compare(
     affirmed = [claim for claim in claims if not is_denied(answer, claim.start)]
     asked = Answer(text, (), question)
     if kind == "date" and asked.asked.isdisjoint(_OPENING):
-        affirmed = [claim for claim in affirmed if not _OPEN.search(text, 0, claim.start)]
+        affirmed = [claim for claim in affirmed if not _OPEN.search(text, max(0, claim.start - _NEAR), claim.start)]
     if not affirmed:
         return Verdict(level=None, rule="negated", compared=Comparison(prediction=claims[0].text, tier=_first(ladder)))
     placed: list[tuple[Claim, Placing]] = []
@@ -138,7 +139,7 @@ def _is_rounded(claim: Claim, ladder: Sequence[Sequence[Claim]], text: str) -> b
     middle = _middle(claim)
     off = min(abs(middle - _middle(tier)) for tiers in ladder for tier in tiers)
     return claim.width <= ROUNDED * middle or (
-        bool(_ABOUT.search(text, 0, claim.start)) and off <= ROUNDED / 2 * middle
+        bool(_ABOUT.search(text, max(0, claim.start - _NEAR), claim.start)) and off <= ROUNDED / 2 * middle
     )
 
 

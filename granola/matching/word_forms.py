@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import lru_cache
 from importlib.resources import files
 
 import orjson
 
+from granola.matching.memory import MATCHING
 from granola.matching.text import Word, drop_articles, key, words
 
 _ROMAN_VALUES = {"i": 1, "v": 5, "x": 10, "l": 50}
@@ -37,9 +37,10 @@ def _roman(text: str) -> int:
     return sum(-v if i + 1 < len(values) and v < values[i + 1] else v for i, v in enumerate(values))
 
 
-@lru_cache(maxsize=1 << 16)
+@MATCHING.remembered(1 << 16)
 def loose(text: str) -> str:
     """The further fold of one folded word that is no Roman numeral."""
+    MATCHING.count(len(text))
     if not text.isalpha():
         found = _ORDINAL.fullmatch(text)
         return found[1] if found else text
@@ -68,9 +69,10 @@ def fold(found: Sequence[Word]) -> tuple[str, ...]:
     )
 
 
-@lru_cache(maxsize=1 << 16)
+@MATCHING.remembered(1 << 16)
 def loose_key(text: str) -> tuple[str, ...]:
     """The further folds of a text's words without articles."""
+    MATCHING.count(len(text))
     return loosened(text, key(text))
 
 
@@ -79,9 +81,10 @@ def loosened(text: str, folded: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(map(loose, folded)) if _ROMANS.isdisjoint(folded) else fold(drop_articles(words(text)))
 
 
-@lru_cache(maxsize=1 << 16)
+@MATCHING.remembered(1 << 16)
 def stem(text: str) -> str:
     """The beginning that forms of a word have in common, of words of five letters and more; at least four letters."""
+    MATCHING.count(len(text))
     if len(text) < 5 or not text.isalpha():
         return text
     for ending, left in _ENDINGS.items():
