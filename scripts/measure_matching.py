@@ -1,41 +1,85 @@
-"""Agreement of the matchers with human judgements of model answers, on two halves of the questions.
+"""Agreement of the matchers with people, and what every rule and veto of `rules` is worth.
 
-    python scripts/measure_matching.py [--data ../shared/data] [--errors]
+    python scripts/measure_matching.py [--data ../shared/data] [--aside] [--errors N] [--no-parts]
 
-The data is OpenQA-eval's (Kamalloo et al. 2023): a question, its gold answers, an answer, and whether a person
-took it as right. Half of the questions, by a seeded hash, is for tuning; the other is only measured, and
-`--errors` never prints it. Cohen's kappa with a 95 % bootstrap interval over questions. PEDANTS (Li et al. 2024)
-is published with 0.600 on all of these judgements.
+Three sets of judgements. `nq`: answers of five systems to questions of Natural Questions, right or wrong for a person
+(EVOUNA, Wang et al. 2023). `openqa`: the same of OpenQA-eval (Kamalloo et al. 2023), in the half that was tuned on and
+the half that was not. `ladders`: 400 answers of `nq` against ladders, each with the level that two readers gave it
+(docs/evaluation/answers-judged.jsonl); a quarter is measured with `--aside` alone. Few of these answers stand above
+level 1, so the levels that are claimed falsely are counted too.
+
+Half of the questions of `nq`, by a hash, is for tuning: `--errors` prints from that half alone. Cohen's kappa with a
+95 % bootstrap interval over questions. A part's worth is what changes where it is left out.
 """
 
 from __future__ import annotations
 
 import argparse
+import gzip
 import hashlib
 import json
 import random
-from collections import defaultdict
-from collections.abc import Callable, Sequence
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
-from granola.matching import matcher, squad
+from granola.matching import Verdict, matcher, rules, squad, vetoes
 from granola.statistics import percentile_interval
 
 ROOT = Path(__file__).resolve().parents[1]
-SEED = "matching-1"
-THRESHOLDS = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
+LADDERS = ROOT / "docs/evaluation/answers-judged.jsonl"
 RESAMPLES = 500
+THRESHOLDS = (0.1, 0.3, 0.5)
+LENGTHS = (("1-3", 3), ("4-8", 8), ("9-20", 20), ("21+", 10**6))
 Row = dict[str, Any]
+Judge = Callable[[Row], Verdict]
+
+# The source put "null" for "nan" everywhere: "finullce". Words that have it of their own stay: null, nullify, annulled.
+_REPLACED = re.compile(r"(?<![Aa]n)(?:(?<=[A-Za-z])null|null(?=[a-z]))(?!if)")
 
 
-def halves(rows: Sequence[Row]) -> dict[str, list[Row]]:
-    """Rows by half; all answers to one question fall into the same."""
-    found: dict[str, list[Row]] = {"tuned on": [], "kept aside": []}
+def nq(data: Path) -> list[Row]:
+    """The judgements of EVOUNA's development half, with `nan` where it was replaced."""
+    with gzip.open(data / "evouna/nq_dev.jsonl.gz", "rt", encoding="utf-8") as file:
+        rows = [json.loads(line) for line in file]
     for row in rows:
-        digest = hashlib.sha256(f"{SEED}\n{row['question']}".encode()).digest()
-        found["tuned on" if digest[0] % 2 else "kept aside"].append(row)
-    return found
+        row["question"], row["prediction"] = (_REPLACED.sub("nan", row[name]) for name in ("question", "prediction"))
+        row["levels"] = [[_REPLACED.sub("nan", answer) for answer in row["answers"]]]
+        row["half"] = half(row["question"], "nq-1")
+    return rows
+
+
+def openqa(data: Path) -> list[Row]:
+    """The judgements of OpenQA-eval."""
+    text = (data / "openqa_eval/judgements.jsonl").read_text(encoding="utf-8")
+    rows = [json.loads(line) for line in text.splitlines()]
+    for row in rows:
+        row["levels"], row["half"] = [row["answers"]], half(row["question"], "matching-1")
+    return rows
+
+
+def half(question: str, seed: str) -> str:
+    """The half that a question falls into, with all of its answers."""
+    return "tuned on" if hashlib.sha256(f"{seed}\n{question}".encode()).digest()[0] % 2 else "kept aside"
+
+
+def ladders(rows: Sequence[Row], *, aside: bool) -> list[Row]:
+    """The judged ladders with their answers, the gold answers as level 1; `level` as the first reader gave it."""
+    by_id = {row["id"]: row for row in rows}
+    lines = [json.loads(line) for line in LADDERS.read_text(encoding="utf-8").splitlines()[1:]]
+    return [
+        {
+            **by_id[line["id"]],
+            "level": line["first"],
+            "levels": by_id[line["id"]]["levels"] + [[n for tier in level for n in tier] for level in line["coarser"]],
+        }
+        for line in lines
+        if aside or not line["aside"]
+    ]
 
 
 def kappa(pairs: Sequence[tuple[bool, bool]]) -> float:
@@ -47,88 +91,193 @@ def kappa(pairs: Sequence[tuple[bool, bool]]) -> float:
     return (agreed - chance) / (1 - chance) if chance < 1 else 0.0
 
 
-def contained(prediction: str, answers: Sequence[str]) -> bool:
-    """Whether the normalised answer contains a normalised gold answer."""
-    said = f" {squad.normalise(prediction)} "
-    return any((gold := squad.normalise(answer)) and f" {gold} " in said for answer in answers)
+def rules_say(row: Row) -> Verdict:
+    """The verdict of `rules` on a row."""
+    return _RULES.match(row["prediction"], row["levels"], row["question"])
 
 
-def judges() -> dict[str, Callable[[Row], bool]]:
-    """Every way of judging by name."""
+_RULES = matcher("rules")
 
-    def by(name: str, **settings: float) -> Callable[[Row], bool]:
+
+def pairs_of(rows: Sequence[Row], verdicts: Sequence[Verdict]) -> list[tuple[bool, bool]]:
+    """(taken as right, right for people) of each row."""
+    return [(verdict.level is not None, row["human"]) for row, verdict in zip(rows, verdicts, strict=True)]
+
+
+def interval(rows: Sequence[Row], pairs: Sequence[tuple[bool, bool]]) -> str:
+    """95 % interval of kappa over resampled questions."""
+    groups: dict[str, list[tuple[bool, bool]]] = defaultdict(list)
+    for row, pair in zip(rows, pairs, strict=True):
+        groups[row["question"]].append(pair)
+    drawing, all_groups = random.Random(0), list(groups.values())
+    values = [
+        kappa([pair for group in drawing.choices(all_groups, k=len(all_groups)) for pair in group])
+        for _ in range(RESAMPLES)
+    ]
+    found = percentile_interval(values)
+    return f"{found.low:.3f}-{found.high:.3f}"
+
+
+def contained(row: Row) -> Verdict:
+    """Whether the normalised answer contains a normalised gold answer: six lines to compare with."""
+    said = f" {squad.normalise(row['prediction'])} "
+    golds = [squad.normalise(name) for names in row["levels"] for name in names]
+    return Verdict(level=1 if any(gold and f" {gold} " in said for gold in golds) else None, rule="containment")
+
+
+def other_judges() -> dict[str, Judge]:
+    """What `rules` is compared with."""
+
+    def by(name: str, **settings: float) -> Judge:
         chosen = matcher(name, **settings)
-        return lambda row: chosen.match(row["prediction"], [row["answers"]], row["question"]).level is not None
+        return lambda row: chosen.match(row["prediction"], row["levels"], row["question"])
 
     return {
         "em": by("em"),
         **{f"f1 > {tau:g}": by("f1", tau=tau) for tau in THRESHOLDS},
-        "containment": lambda row: contained(row["prediction"], row["answers"]),
-        "rules": by("rules"),
+        "containment": contained,
     }
 
 
-def interval(rows: Sequence[Row], said: Sequence[bool]) -> tuple[float, float]:
-    """95 % interval of kappa over resampled questions."""
-    groups: dict[str, list[tuple[bool, bool]]] = defaultdict(list)
-    for row, ours in zip(rows, said, strict=True):
-        groups[row["question"]].append((ours, row["human"]))
-    drawing, own = random.Random(0), list(groups.values())
-    values = [kappa([pair for group in drawing.choices(own, k=len(own)) for pair in group]) for _ in range(RESAMPLES)]
-    found = percentile_interval(values)
-    return found.low, found.high
+def print_agreement(title: str, rows: Sequence[Row]) -> None:
+    """Kappa of every judge by half."""
+    for name in ("tuned on", "kept aside"):
+        part = [row for row in rows if row["half"] == name]
+        right = sum(row["human"] for row in part)
+        print(f"{title}, half {name}: {len(part)} answers, {right} right")
+        print("  judge         kappa  95 %           agree  right as wrong  wrong as right")
+        for judge_name, judge in {**other_judges(), "rules": rules_say}.items():
+            pairs = pairs_of(part, [judge(row) for row in part])
+            agreed = sum(a == b for a, b in pairs) / len(pairs)
+            missed, taken = sum(b and not a for a, b in pairs), sum(a and not b for a, b in pairs)
+            told = f"{kappa(pairs):.3f}  {interval(part, pairs)}    {agreed:.3f}  {missed:14d}  {taken:14d}"
+            print(f"  {judge_name:12s}  {told}")
+
+
+def print_groups(rows: Sequence[Row], verdicts: Sequence[Verdict], pairs: Sequence[tuple[bool, bool]]) -> None:
+    """Kappa by the length of answers and by system, and the order of systems beside the people's."""
+
+    def length(row: Row) -> str:
+        words = len(row["prediction"].split())
+        return next(title for title, most in LENGTHS if words <= most)
+
+    shares: dict[str, tuple[float, float]] = {}
+    for title, key in (("words", length), ("system", lambda row: row["system"])):
+        groups: dict[str, list[tuple[bool, bool]]] = defaultdict(list)
+        for row, pair in zip(rows, pairs, strict=True):
+            groups[key(row)].append(pair)
+        for name, part in sorted(groups.items()):
+            ours, human = sum(a for a, _ in part) / len(part), sum(b for _, b in part) / len(part)
+            shares[name] = ours, human
+            print(f"  {title} {name:8s} {len(part):5d}  kappa {kappa(part):.3f}  right {ours:.3f}, people {human:.3f}")
+    systems = sorted({row["system"] for row in rows})
+    for title, index in (("rules ", 0), ("people", 1)):
+        print(f"  order by {title}: {' > '.join(sorted(systems, key=lambda name: -shares[name][index]))}")
+    told = Counter((v.rule, v.level is not None, b) for v, (_, b) in zip(verdicts, pairs, strict=True))
+    print("  decided by                     accepts right wrong   refuses right wrong")
+    for rule in sorted({rule for rule, _, _ in told}):
+        counts = [told[rule, accepts, human] for accepts in (True, False) for human in (True, False)]
+        print(f"  {rule:30s} {counts[0]:13d} {counts[1]:5d} {counts[2]:15d} {counts[3]:5d}")
+
+
+def print_ladders(rows: Sequence[Row], verdicts: Sequence[Verdict]) -> None:
+    """How often the level is the readers', and in which ways it is not."""
+    found = Counter(_ladder_outcome(row, verdict) for row, verdict in zip(rows, verdicts, strict=True))
+    print(f"ladders: {len(rows)} answers, {sum(row['level'] in (None, 1) for row in rows)} of them at level 1 or none")
+    for name, count in found.most_common():
+        print(f"  {name:28s} {count}")
+
+
+def _ladder_outcome(row: Row, verdict: Verdict) -> str:
+    if verdict.level == row["level"]:
+        return "as the readers"
+    if verdict.level is None:
+        return "right level missed"
+    if row["level"] is None:
+        return f"level {verdict.level} claimed falsely"
+    return "too fine" if verdict.level < row["level"] else "too coarse"
+
+
+@contextmanager
+def without(module: ModuleType, kind: str, index: int) -> Iterator[None]:
+    """`rules` without one of its parts."""
+    listed = getattr(module, kind)
+    setattr(module, kind, listed[:index] + listed[index + 1 :])
+    try:
+        yield
+    finally:
+        setattr(module, kind, listed)
+
+
+def print_parts(flat: Sequence[Row], judged: Sequence[Row]) -> None:
+    """For every rule and veto: right and wrong verdicts that it turns, and the kappa that it is worth.
+
+    On flat judgements, on the same with an unstated second level, as ladders are read, and on the judged ladders.
+    """
+    as_ladders = [{**row, "levels": [*row["levels"], [UNSTATED]]} for row in flat]
+    sets = {"flat": flat, "read as ladders": as_ladders, "ladders": judged}
+    with_all = {title: [rules_say(row) for row in rows] for title, rows in sets.items()}
+    print("made right, made wrong, kappa       " + "   ".join(f"{title:>20s}" for title in sets))
+    for module, kind in ((rules, "RULES"), (vetoes, "VETOES")):
+        for index, part in enumerate(getattr(module, kind)):
+            name = part.name if isinstance(part, rules.Rule) else f"{part[0]} ({part[1].__name__})"
+            told = []
+            with without(module, kind, index):
+                for title, rows in sets.items():
+                    told.append(_worth(rows, with_all[title], [rules_say(row) for row in rows]))
+            print(f"{name:52s} " + "   ".join(f"{right:4d} {wrong:4d} {worth:+.4f}" for right, wrong, worth in told))
+
+
+UNSTATED = "what no answer says"
+
+
+def _worth(rows: Sequence[Row], having: Sequence[Verdict], lacking: Sequence[Verdict]) -> tuple[int, int, float]:
+    """(verdicts made right, made wrong, what is gained in kappa of right at any level) by having a part."""
+    right = wrong = 0
+    for row, a, b in zip(rows, having, lacking, strict=True):
+        judged = "level" in row
+        wanted = row["level"] if judged else row["human"]
+        said, unsaid = (v.level if judged else v.level is not None for v in (a, b))
+        right += said != unsaid and said == wanted
+        wrong += said != unsaid and unsaid == wanted
+    return right, wrong, kappa(pairs_of(rows, having)) - kappa(pairs_of(rows, lacking))
+
+
+def print_errors(rows: Sequence[Row], verdicts: Sequence[Verdict], most: int) -> None:
+    """What `rules` gets wrong in the half that is tuned on."""
+    wrong = [
+        (row, verdict)
+        for row, verdict in zip(rows, verdicts, strict=True)
+        if row["half"] == "tuned on" and (verdict.level is not None) != row["human"]
+    ]
+    for row, verdict in random.Random(0).sample(wrong, min(most, len(wrong))):
+        told = "RIGHT" if row["human"] else "WRONG"
+        print(f"\n{told} for people; {verdict.rule} {verdict.compared}\n  {row['question']}\n  {row['levels'][0]}")
+        print(f"  {row['prediction']}")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared/data", help="folder of the real data")
-    parser.add_argument("--errors", action="store_true", help="print what rules get wrong in the half tuned on")
+    parser.add_argument("--aside", action="store_true", help="measure the quarter of the ladders kept aside as well")
+    parser.add_argument("--errors", type=int, default=0, help="print so many errors of the half that is tuned on")
+    parser.add_argument("--no-parts", action="store_true", help="leave out the worth of every rule and veto")
     arguments = parser.parse_args()
-    path = arguments.data / "openqa_eval/judgements.jsonl"
-    if not path.exists():
-        parser.exit(2, f"{path} is missing; name the folder that has openqa_eval with --data\n")
-    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    for half, part in halves(rows).items():
-        questions = len({row["question"] for row in part})
-        right = sum(row["human"] for row in part)
-        print(f"{half}: {len(part)} answers to {questions} questions, {right} right")
-        print("  judge         kappa  95 %           agree  right as wrong  wrong as right")
-        for name, judge in judges().items():
-            said = [judge(row) for row in part]
-            pairs = [(ours, row["human"]) for ours, row in zip(said, part, strict=True)]
-            low, high = interval(part, said)
-            agreed = sum(a == b for a, b in pairs) / len(pairs)
-            missed, taken = sum(b and not a for a, b in pairs), sum(a and not b for a, b in pairs)
-            print(f"  {name:12s}  {kappa(pairs):.3f}  {low:.3f}-{high:.3f}    {agreed:.3f}  {missed:14d}  {taken:14d}")
-    by_length(rows)
-    if arguments.errors:
-        print_errors(halves(rows)["tuned on"])
-
-
-def by_length(rows: Sequence[Row]) -> None:
-    """Kappa of token-F1 and of rules, with its interval, where the answer judged has so many words."""
-    print("all, by the words of the answer judged")
-    judged = {name: judge for name, judge in judges().items() if name in ("f1 > 0.3", "rules")}
-    for title, least, most in (("one", 1, 1), ("two or three", 2, 3), ("four to ten", 4, 10), ("more", 11, 10**6)):
-        part = [row for row in rows if least <= len(squad.tokens(row["prediction"])) <= most]
-        told = []
-        for name, judge in judged.items():
-            said = [judge(row) for row in part]
-            low, high = interval(part, said)
-            value = kappa([(ours, row["human"]) for ours, row in zip(said, part, strict=True)])
-            told.append(f"{name} {value:.3f} ({low:.3f}-{high:.3f})")
-        print(f"  {title:13s} {len(part):4d} answers  {'  '.join(told)}")
-
-
-def print_errors(rows: Sequence[Row]) -> None:
-    rules = matcher("rules")
-    for row in rows:
-        verdict = rules.match(row["prediction"], [row["answers"]], row["question"])
-        if (verdict.level is not None) != row["human"]:
-            print(
-                f"\n{'RIGHT' if row['human'] else 'WRONG'} for people; {verdict.rule} {verdict.compared}\n"
-                f"  {row['question']}\n  {row['answers']}\n  {row['prediction']}"
-            )
+    for name in ("evouna/nq_dev.jsonl.gz", "openqa_eval/judgements.jsonl"):
+        if not (arguments.data / name).exists():
+            parser.exit(2, f"{arguments.data / name} is missing; name the folder that has it with --data\n")
+    rows, others = nq(arguments.data), openqa(arguments.data)
+    judged = ladders(rows, aside=arguments.aside)
+    verdicts = [rules_say(row) for row in rows]
+    pairs = pairs_of(rows, verdicts)
+    print_agreement("nq", rows)
+    print(f"nq, all: {len(rows)} answers, kappa {kappa(pairs):.4f} ({interval(rows, pairs)})")
+    print_groups(rows, verdicts, pairs)
+    print_agreement("openqa", others)
+    print_ladders(judged, [rules_say(row) for row in judged])
+    if not arguments.no_parts:
+        print_parts([*rows, *others], judged)
+    print_errors(rows, verdicts, arguments.errors)
 
 
 if __name__ == "__main__":

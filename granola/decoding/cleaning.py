@@ -17,7 +17,7 @@ from abstraction.languages import language as language_data
 from abstraction.languages import languages
 from granola.decoding.memory import DECODING
 from granola.matching.abstention import Refusal, refusal
-from granola.matching.words import plain
+from granola.matching.text import plain
 
 IDK = "IDK"  # the prediction of a method that abstains
 _BEFORE = " \"'([*-¿¡"  # what a refusal is set in

@@ -16,7 +16,7 @@ from abstraction.tiers import Condition, Tier
 from granola.decoding.cleaning import Said
 from granola.decoding.memory import DECODING
 from granola.decoding.responses import Reading
-from granola.matching.words import key as folded
+from granola.matching.text import key as folded
 
 PlaceContains = Callable[[str], frozenset[str]]
 """Ids of the places that contain a place."""

@@ -12,8 +12,8 @@ from functools import cache
 
 from abstraction.languages import language
 from granola.matching.memory import MATCHING
-from granola.matching.mojibake import spaced
-from granola.matching.words import plain
+from granola.matching.repair import spaced
+from granola.matching.text import plain
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,53 +6,18 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from importlib.resources import files
 
+import orjson
+
+from granola.matching.intervals import Claim, half_step
 from granola.matching.memory import MATCHING
 from granola.matching.numerals import with_digits
-from granola.matching.ranges import Claim, half_step
-from granola.matching.words import NUMBER_WORDS, TENS, UNITS, key, plain, words
+from granola.matching.text import NUMBER_WORDS, TENS, UNITS, key, plain, words
 
 _SCALES = {"hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9, "bn": 1e9, "trillion": 1e12, "dozen": 12.0}
-_UNITS = {
-    spelling: unit
-    for unit, spellings in {
-        "m": "m metre metres meter meters",
-        "km": "km kms kilometre kilometres kilometer kilometers",
-        "cm": "cm centimetre centimetres centimeter centimeters",
-        "mm": "mm millimetre millimetres millimeter millimeters",
-        "ft": "ft foot feet",
-        "mi": "mi mile miles",
-        "in": "inch inches",
-        "kg": "kg kgs kilogram kilograms kilogramme kilogrammes",
-        "g": "g gram grams gramme grammes",
-        "mg": "mg milligram milligrams milligramme milligrammes",
-        "l": "l litre litres liter liters",
-        "ml": "ml millilitre millilitres milliliter milliliters",
-        "t": "t tonne tonnes ton tons",
-        "lb": "lb lbs pound pounds",
-        "oz": "oz ounce ounces",
-        "s": "s sec second seconds",
-        "min": "min mins minute minutes",
-        "h": "h hr hrs hour hours",
-        "d": "day days",
-        "wk": "week weeks",
-        "mo": "month months",
-        "a": "year years",
-        "%": "% percent",
-        "km2": "km2 km²",
-        "c": "°c celsius",
-        "f": "°f fahrenheit",
-        "k": "k kelvin kelvins",
-        "usd": "dollar dollars usd",
-        "eur": "euro euros eur",
-        "gbp": "gbp sterling",
-        "jpy": "yen jpy",
-        "km/h": "kph kmh",
-        "mph": "mph",
-        "people": "people person persons inhabitant inhabitants resident residents",
-    }.items()
-    for spelling in spellings.split()
-}
+_TABLES = orjson.loads(files("granola.matching").joinpath("units.json").read_bytes())
+_UNITS: dict[str, str] = {told: unit for unit, spellings in _TABLES["spellings"].items() for told in spellings}
 _RATES = {
     ("m", "s"): "m/s",
     ("km", "s"): "km/s",
@@ -119,19 +84,7 @@ def _next_power(value: float) -> float:
 
 
 # Units of one dimension: (dimension, size of one, offset), so that value * size + offset is in its base unit.
-_SIZES = {
-    "m": ("length", 1.0, 0.0), "km": ("length", 1e3, 0.0), "cm": ("length", 1e-2, 0.0), "mm": ("length", 1e-3, 0.0),
-    "ft": ("length", 0.3048, 0.0), "mi": ("length", 1609.344, 0.0), "in": ("length", 0.0254, 0.0),
-    "kg": ("mass", 1.0, 0.0), "g": ("mass", 1e-3, 0.0), "mg": ("mass", 1e-6, 0.0), "t": ("mass", 1e3, 0.0),
-    "lb": ("mass", 0.45359237, 0.0), "s": ("time", 1.0, 0.0), "min": ("time", 60.0, 0.0), "h": ("time", 3600.0, 0.0),
-    "d": ("time", 86400.0, 0.0), "wk": ("time", 604800.0, 0.0), "l": ("volume", 1.0, 0.0), "ml": ("volume", 1e-3, 0.0),
-    "km2": ("area", 1e6, 0.0), "mi2": ("area", 2589988.110336, 0.0), "m2": ("area", 1.0, 0.0),
-    "mo": ("months", 1.0, 0.0), "a": ("months", 12.0, 0.0),
-    "km/s": ("speed", 1e3, 0.0), "mi/s": ("speed", 1609.344, 0.0), "ft/s": ("speed", 0.3048, 0.0),
-    "m/h": ("speed", 1 / 3600, 0.0), "oz": ("mass", 0.028349523125, 0.0),
-    "km/h": ("speed", 1 / 3.6, 0.0), "mph": ("speed", 0.44704, 0.0), "m/s": ("speed", 1.0, 0.0),
-    "c": ("temperature", 1.0, 273.15), "f": ("temperature", 5 / 9, 459.67 * 5 / 9), "k": ("temperature", 1.0, 0.0),
-}  # fmt: skip
+_SIZES: dict[str, tuple[str, float, float]] = {unit: tuple(size) for unit, size in _TABLES["sizes"].items()}
 
 
 def converted(claim: Claim, unit: str) -> Claim:
@@ -155,30 +108,10 @@ def amounts(text: str) -> tuple[Claim, ...]:
     if not lower.isascii():
         lower = lower.translate(_PRIMES)
     lower = _ONE_OR.sub("  1", with_digits(lower))
-    if "/" in lower or _FRACTIONS.search(lower):
-        lower = _SHARE.sub(_percent, lower)
     found = tuple(_scan(lower, text))
     return _compounds(found, lower, text) if len(found) > 1 else found
 
 
-def _percent(found: re.Match[str]) -> str:
-    """`1/4` and `a quarter` as `25%`, where a percentage says it exactly, or nearly so of thirds."""
-    if found["many"]:
-        many = {"two": 2, "three": 3}.get(found["many"], 1)
-        parts = _PARTS[found["part"].rstrip("s")]
-    else:
-        many, parts = int(found["above"]), int(found["below"])
-    if not 0 < many < parts or (100 * many % parts and parts != 3):
-        return found[0]
-    return f"{round(100 * many / parts)}%".rjust(len(found[0]))
-
-
-_PARTS = {"half": 2, "third": 3, "quarter": 4, "fourth": 4, "fifth": 5, "tenth": 10}
-_FRACTIONS = re.compile(r"\b(?:half|third|quarter|fourth|fifth|tenth)")
-_SHARE = re.compile(
-    rf"(?<![\w/.,-])(?:(?P<above>\d)/(?P<below>\d\d?)(?![\w/.,])|(?P<many>an?|one|two|three)[\s-]+"
-    rf"(?P<part>(?:{'|'.join(_PARTS)})s?)(?=\s+of\b(?!\s+an?\b)|\W*\Z))"
-)
 _ONE_OR = re.compile(r"\bone(?= or )")
 _SUPERSCRIPT = re.compile(r"(?<!\d)10([⁻⁰¹²³⁴-⁹]+)")
 # An amount in two units: how many of the smaller make one of the larger.
@@ -266,6 +199,7 @@ def whole_amount(text: str) -> Claim | None:
 
     What a bracket behind it says in other units is left out.
     """
+    MATCHING.count(len(text))
     if (bracket := _BRACKET.search(text)) and len(amounts(bracket[1])) == 1:
         text = text[: bracket.start()]
     if not may_be_amount(text):

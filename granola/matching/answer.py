@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import accumulate, pairwise
-from typing import Any, TypeVar
 
 from granola.matching import gold, vocabulary
-from granola.matching.divisions import country_adjectives, country_ids
-from granola.matching.folding import fold, loose_key, stem
-from granola.matching.lazy import lazy
+from granola.matching.countries import country_adjectives, country_ids
 from granola.matching.memory import MATCHING
-from granola.matching.words import Word, drop_articles, key, occurrences, words
+from granola.matching.text import Word, drop_articles, key, occurrences, words
+from granola.matching.word_forms import fold, loose_key, stem
 
-T = TypeVar("T")
 SENTENCE_END = frozenset(".!?;:")
 _ASKS_PERSON = re.compile(
     r"\b(?:who|whom|whose|(?:which|what) (?:is the name of the )?(?:actor|actress|singer|author|writer|player|person"
@@ -23,13 +20,6 @@ _ASKS_PERSON = re.compile(
 )
 _ASKS_PLACE = re.compile(
     r"\b(?:where|(?:which|what) (?:city|town|village|country|state|county|province|region|continent|place|island))\b"
-)
-_ASKS_STUDY = re.compile(
-    r"\b(?:educated|stud(?:y|ied|ies)|attend(?:ed)?|graduate[ds]?|alma mater|degree|university|college)\b"
-)
-_ASKS_TEAM = re.compile(
-    r"\b(?:teams?|clubs?|super ?bowl|world series|nfl|nba|mlb|nhl|ncaa|championships?|league|playoffs?|stanley cup"
-    r"|world cup|final four|play(?:ed|s)? for)\b"
 )
 _PROSE = frozenset({"is", "was", "were", "are", "and", "or"})
 _SUBJECTS = frozenset({"i", "we", "he", "she", "they", "it"})  # where capitals tell names, sentences need no chain
@@ -57,6 +47,7 @@ def _is_delicate(folded: tuple[str, ...]) -> bool:
 @MATCHING.remembered(1 << 12)
 def _letters(text: str) -> str:
     """The letters and digits of a text in their case, without its articles: `the U.S.` -> `US`."""
+    MATCHING.count(len(text))
     found = drop_articles(words(text))
     return "".join(c for word in found for c in text[word.start : word.end] if c.isalnum())
 
@@ -69,32 +60,32 @@ class Answer:
     levels: gold.Names
     question: str | None = None
 
-    @lazy
+    @cached_property
     def words(self) -> tuple[Word, ...]:
         """The answer's words in order."""
         return drop_articles(words(self.text))
 
-    @lazy
+    @cached_property
     def texts(self) -> tuple[str, ...]:
         """The folded words' texts in order."""
         return tuple([word.text for word in self.words])
 
-    @lazy
+    @cached_property
     def present(self) -> frozenset[str]:
         """The texts without order."""
         return frozenset(self.texts)
 
-    @lazy
+    @cached_property
     def loose(self) -> tuple[str, ...]:
-        """The words folded further, in order (granola.matching.folding)."""
+        """The words folded further, in order (granola.matching.word_forms)."""
         return fold(self.words)
 
-    @lazy
+    @cached_property
     def loose_present(self) -> frozenset[str]:
         """The further folds without order."""
         return frozenset(self.loose)
 
-    @lazy
+    @cached_property
     def loose_asked(self) -> frozenset[str]:
         """The further folds of the question's words, and of the adjectives of the countries that it names."""
         if not self.question:
@@ -103,23 +94,30 @@ class Answer:
         adjectives = (adjective for word in asked for adjective in country_adjectives((word,)))
         return frozenset((*asked, *(word for adjective in adjectives for word in adjective)))
 
-    @lazy
+    @cached_property
     def joined(self) -> str:
         """The further folds without a break."""
         return "".join(self.loose)
 
-    @lazy
+    @cached_property
     def joined_starts(self) -> dict[int, int]:
         """Where each word begins in `joined`, and where the last ends: the index of the word, or how many there are."""
         ends = accumulate(map(len, self.loose), initial=0)
         return {at: index for index, at in enumerate(ends)}
 
-    @lazy
+    @cached_property
     def stems(self) -> frozenset[str]:
         """What forms of the words have in common."""
         return frozenset(map(stem, self.loose))
 
-    @lazy
+    @cached_property
+    def roots(self) -> frozenset[str]:
+        """The roots of the words (granola.matching.coverage)."""
+        from granola.matching.coverage import root  # it imports this module
+
+        return frozenset(map(root, self.loose))
+
+    @cached_property
     def claimed(self) -> tuple[str, ...]:
         """The further folds that say something which the question has not said."""
         return tuple(
@@ -128,51 +126,40 @@ class Answer:
             if word not in vocabulary.FUNCTION and folded not in self.loose_asked
         )
 
-    @lazy
+    @cached_property
     def own(self) -> tuple[str, ...]:
         """The folded words that are no function words."""
         return tuple(word for word in self.texts if word not in vocabulary.FUNCTION)
 
-    @lazy
+    @cached_property
     def shared(self) -> tuple[gold.Tier, ...]:
         """Those of the tiers that have a word in common with the answer, in whatever number or spelling."""
         said = self.loose_present
         return tuple([tier for tier, folds in self.loose_tiers if not said.isdisjoint(folds)])
 
-    @lazy
-    def has_acronym(self) -> bool:
-        """Whether a word may be an acronym: capitals throughout, or the only word."""
-        return len(self.words) == 1 or any(
-            word.capital and 1 < len(word.text) < 9 and self.text[word.start : word.end].isupper()
-            for word in self.words
-        )
+    @cached_property
+    def capitals(self) -> list[tuple[int, str]]:
+        """(index, letters) of each word that may be an acronym: two capitals or more, or the only word."""
+        alone = len(self.words) == 1
+        told = ((index, self.quote(index, index + 1).replace(".", "")) for index in range(len(self.words)))
+        return [(index, said) for index, said in told if 1 < len(said) < 9 and (alone or said.isupper())]
 
-    @lazy
+    @cached_property
     def denies(self) -> bool:
         """Whether any word negates."""
         return not vocabulary.NEGATIONS.isdisjoint(self.present)
 
-    @lazy
+    @cached_property
     def asks_person(self) -> bool:
         """Whether the question asks who."""
         return bool(self.question and _ASKS_PERSON.search(self.question.lower()))
 
-    @lazy
+    @cached_property
     def asks_place(self) -> bool:
         """Whether the question asks where."""
         return bool(self.question and _ASKS_PLACE.search(self.question.lower()))
 
-    @lazy
-    def asks_study(self) -> bool:
-        """Whether the question asks where somebody studied."""
-        return bool(self.question and _ASKS_STUDY.search(self.question.lower()))
-
-    @lazy
-    def asks_team(self) -> bool:
-        """Whether the question asks for a team."""
-        return bool(self.question and _ASKS_TEAM.search(self.question.lower()))
-
-    @lazy
+    @cached_property
     def of_persons(self) -> bool:
         """Whether coarser levels describe a person: "a French composer"."""
         return any(
@@ -180,48 +167,37 @@ class Answer:
             for level, name, folded in self.tiers
         )
 
-    @lazy
+    @cached_property
     def asked(self) -> frozenset[str]:
         """The words of the question: repeating them claims nothing."""
         return frozenset(key(self.question)) if self.question else frozenset()
 
-    @lazy
+    @cached_property
     def cased(self) -> bool:
         """Whether capitals tell names here: there are some, and the answer is not all in capitals."""
         return self.text != self.text.lower() and self.text != self.text.upper()
 
-    def found_once(self, name: str, find: Callable[[], T]) -> T:
-        """What `find` finds out about the answer as a whole, kept under a name."""
-        if name not in self._found:
-            self._found[name] = find()
-        found: T = self._found[name]
-        return found
-
-    @lazy
-    def _found(self) -> dict[str, Any]:
-        return {}
-
-    @lazy
+    @cached_property
     def tiers(self) -> tuple[gold.Tier, ...]:
         """(level from 0, name, its folded words) of every name that has any word."""
         return gold.tiers(self.levels)
 
-    @lazy
+    @cached_property
     def loose_tiers(self) -> tuple[tuple[gold.Tier, tuple[str, ...]], ...]:
         """Every tier with the further folds of its name."""
         return tuple(zip(self.tiers, gold.loose_keys(self.levels), strict=True))
 
-    @lazy
+    @cached_property
     def keys(self) -> frozenset[tuple[str, ...]]:
         """The folded words of every name."""
         return frozenset(folded for _, _, folded in self.tiers)
 
-    @lazy
+    @cached_property
     def of_places(self) -> bool:
         """Whether coarser levels bear names, as places do, and neither they nor the question tell of a person."""
         return gold.of_places(self.levels) and not self.asks_person and not self.of_persons
 
-    @lazy
+    @cached_property
     def mentions(self) -> tuple[Mention, ...]:
         """Every mention that no longer mention contains, finest level first, then from left to right."""
         texts = self.texts
@@ -242,7 +218,7 @@ class Answer:
             reached = max(reached, mention.end)
         return tuple(sorted(longest, key=lambda mention: (mention.level, mention.start)))
 
-    @lazy
+    @cached_property
     def mentioned(self) -> bytearray:
         """For each word 1 where it belongs to a mention of a tier."""
         marks = bytearray(len(self.words))
@@ -250,7 +226,7 @@ class Answer:
             marks[mention.start : mention.end] = b"\1" * (mention.end - mention.start)
         return marks
 
-    @lazy
+    @cached_property
     def mentions_by_end(self) -> dict[int, list[Mention]]:
         """The mentions that end before a word, in their order."""
         ends: dict[int, list[Mention]] = {}
@@ -258,7 +234,7 @@ class Answer:
             ends.setdefault(mention.end, []).append(mention)
         return ends
 
-    @lazy
+    @cached_property
     def unknown_first(self) -> int | None:
         """Where the answer is short parts between commas and the first, the finest, is unknown: where that ends."""
         words = self.words
@@ -282,7 +258,7 @@ class Answer:
         of a sentence has anyway tell nothing. An article before it (the uk) does.
         """
         end = start + len(folded)
-        if start == 0 and end == len(self.words):
+        if start == 0 and (end == len(self.words) or folded in (("yes",), ("no",))):
             return True
         before = self.text[: self.words[start].start].rstrip()
         if self.has_article(start):
@@ -343,7 +319,7 @@ class Answer:
         )
         return claims and not (self.countries and self._is_their_country(start, end))
 
-    @lazy
+    @cached_property
     def countries(self) -> frozenset[str]:
         """The ids of the countries that tiers name."""
         return frozenset().union(*(country_ids(folded) for _, _, folded in self.tiers))

@@ -7,10 +7,9 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import replace
 
+from granola.matching.intervals import Claim
 from granola.matching.memory import MATCHING
-from granola.matching.months import in_english
-from granola.matching.ranges import Claim
-from granola.matching.words import ORDINALS, plain
+from granola.matching.text import ORDINALS, plain
 
 _MONTHS = (
     "january|jan", "february|feb", "march|mar", "april|apr", "may", "june|jun", "july|jul",
@@ -106,29 +105,6 @@ _AMOUNT_BEFORE = frozenset("$€£¥#")
 
 SEASONS = 30  # years that two digits behind a year may span: 2017-18
 TURN = 30  # years written with two digits below this are of this century
-
-_UNIT = "one|two|three|four|five|six|seven|eight|nine"
-_TEEN = "ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen"
-_TENS = "twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety"
-_IN_WORDS = re.compile(
-    rf"\b(?:(?P<hundreds>(?:thir|four|fif|six|seven|eigh|nine)teen|twenty)[\s-]+"
-    rf"(?:hundred(?:[\s-]+and)?(?:[\s-]+(?P<rest>{_TEEN}|(?:{_TENS})(?:[\s-]+(?:{_UNIT}))?|{_UNIT}))?"
-    rf"|(?P<below>{_TEEN}|(?:{_TENS})(?:[\s-]+(?:{_UNIT}))?|oh?[\s-]+(?:{_UNIT})))"
-    rf"|two[\s-]+thousand(?:(?:[\s-]+and)?[\s-]+(?P<since>{_TEEN}|(?:{_TENS})(?:[\s-]+(?:{_UNIT}))?|{_UNIT}))?)\b"
-)
-_VALUE = {
-    **{word: number for number, word in enumerate(_UNIT.split("|"), 1)},
-    **{word: number for number, word in enumerate(_TEEN.split("|"), 10)},
-    **{word: 10 * number for number, word in enumerate(_TENS.split("|"), 2)},
-}
-
-
-def _year_in_words(found: re.Match[str]) -> str:
-    """`nineteen sixty-one` as 1961 behind as many blanks as keep every position."""
-    hundreds = _VALUE[found["hundreds"]] if found["hundreds"] else 20
-    small = found["rest"] or found["below"] or found["since"] or ""
-    year = 100 * hundreds + sum(_VALUE.get(word, 0) for word in re.split(r"[\s-]+", small))
-    return str(year).rjust(len(found[0]))
 
 
 def _days(year: int, month: int, day: int) -> int:
@@ -271,14 +247,7 @@ def dates(text: str) -> tuple[Claim, ...]:
         text = lower
     if usual := _usual(lower, text):
         return (usual,)
-    lower = in_english(lower)
-    lower, spelt = _with_digits(lower, text)
-    return tuple(
-        replace(claim, start=start, text=text[start : claim.end].strip())
-        if (start := spelt.get(claim.start, claim.start)) != claim.start
-        else claim
-        for claim in _scan(lower, text)
-    )
+    return tuple(_scan(lower, text))
 
 
 def _usual(lower: str, text: str) -> Claim | None:
@@ -292,31 +261,6 @@ def _usual(lower: str, text: str) -> Claim | None:
         return Claim(*_span(year, year), text, 0, len(text))
     days = _day(year, _NUMBER[month], int(day)) if day else _month(year, _NUMBER[month])
     return Claim(*days, text, 0, len(text)) if days else None
-
-
-def _with_digits(lower: str, text: str) -> tuple[str, dict[int, int]]:
-    """A text with its years in words or Roman numerals as digits, and where each that begins there began before."""
-    spelt: dict[int, int] = {}
-    if "teen" in lower or "twenty" in lower or "two" in lower:
-        spelt = {found.end() - 4: found.start() for found in _IN_WORDS.finditer(lower)}
-        lower = _IN_WORDS.sub(_year_in_words, lower)
-    if _MAY_BE_ROMAN.search(text):
-        found = [found for found in _ROMAN.finditer(text) if found.end() - found.start() > 3]
-        for year in found:
-            spelt[year.end() - 4] = year.start()
-            written = str(_roman(year[0].lower())).rjust(len(year[0]))
-            lower = lower[: year.start()] + written + lower[year.end() :]
-    return lower, spelt
-
-
-_MAY_BE_ROMAN = re.compile("M[CDM]")
-_ROMAN = re.compile(r"\bM(?=[CDM])M?(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})\b")
-_ROMAN_VALUES = {"m": 1000, "d": 500, "c": 100, "l": 50, "x": 10, "v": 5, "i": 1}
-
-
-def _roman(text: str) -> int:
-    values = [_ROMAN_VALUES[letter] for letter in text]
-    return sum(-v if index + 1 < len(values) and v < values[index + 1] else v for index, v in enumerate(values))
 
 
 def _scan(lower: str, text: str) -> Iterator[Claim]:
@@ -344,7 +288,8 @@ def _scan(lower: str, text: str) -> Iterator[Claim]:
 
 
 _AROUND = re.compile(
-    r"(?:the|in|on|fiscal|year|circa|ca\.?|c\.?|about|around|early|mid|late|of|a\.?d\.?|born|[\s,.()-])*+"
+    r"(?:the|in|on|fiscal|year|circa|ca\.?|c\.?|about|around|early|mid|late|of|a\.?d\.?|born|by|season|usually"
+    r"|prior to|before|after|since|during|sometime|first|[\s,.:()-])*+"
 )
 
 
@@ -362,24 +307,3 @@ def whole_date(text: str) -> Claim | None:
         return None
     outside = lower[: found[0].start], lower[found[0].end :]
     return found[0] if all(_AROUND.fullmatch(part) for part in outside) else None
-
-
-_DAY_OF_MONTH = re.compile(
-    rf"\b(?:(?P<mon>{_MONTH})\s++(?:the\s++)?(?P<d>{_DAY})|(?P<e>{_DAY})\s++(?:day\s++)?(?:of\s++)?(?P<nom>{_MONTH}))(?!\w)"
-)
-
-
-def days_of_months(text: str) -> tuple[tuple[int, int], ...]:
-    """The (month, day) of every day that a text tells, with a year or without."""
-    return tuple(
-        (_NUMBER[(found["mon"] or found["nom"]).rstrip(".")], _ordinal(found["d"] or found["e"]))
-        for found in _DAY_OF_MONTH.finditer(plain(text))
-    )
-
-
-def day_of_month(claim: Claim) -> tuple[int, int] | None:
-    """The (month, day) of a date that is a day."""
-    if claim.low != claim.high:
-        return None
-    month, day = divmod(int(claim.low), 31)
-    return month % 12 + 1, day + 1

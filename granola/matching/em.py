@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from granola.code_hash import hash_of_modules
 from granola.matching import squad
 from granola.matching.abstention import abstention
-from granola.matching.verdict import Comparison, Levels, Verdict
+from granola.matching.verdict import Comparison, Levels, Verdict, signature
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -22,7 +22,7 @@ class EmMatcher:
 
     def signature(self) -> str:
         """`em|v:HASH`: it has no settings; the hash is of the code and the data that it uses."""
-        return f"em|v:{hash_of_modules('granola.matching.em')}"
+        return signature("em", v=hash_of_modules("granola.matching.em"))
 
     def match(self, prediction: str, levels: Levels, question: str | None = None) -> Verdict:
         """The finest level with an equal name; else an abstention, if the prediction is one; else none."""

@@ -1,61 +1,106 @@
-"""Who was born here and studied there: a place or date belongs to the event whose word stands before it."""
+"""Who was born here and studied there: a place belongs to the event whose word stands before it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from importlib.resources import files
+
+import orjson
 
 from granola.matching import vocabulary
 from granola.matching.answer import SENTENCE_END, Answer, Mention
-from granola.matching.divisions import contradict, division
-from granola.matching.names import is_denied_word, is_only_nearby
+from granola.matching.conflicts import is_only_nearby
+from granola.matching.countries import contradict, division
+from granola.matching.negation import is_denied_word
+
+
+def is_of_another_event(answer: Answer, mention: Mention) -> bool:
+    """`born in Shanghai and studied in Kunming`, `Obama, President of the United States, was born in Kenya`.
+
+    So where the asked event is told with a place of its own that no tier names, and the mention stands elsewhere;
+    and where it is told with a tier, and the mention with another event: `born in France and died in Paris`.
+    Of places alone: who founded Apple in Cupertino is told by the words before.
+    """
+    if not answer.cased or not (answer.asks_place or answer.of_places):
+        return False
+    asked = asked_events(answer)
+    if not asked:
+        return False
+    scopes = list(_scopes(answer, asked))
+    if any(start <= mention.start < end for start, end in scopes):
+        return False
+    told = [(start, end) for start, end in scopes if not is_denied_word(answer, start)]
+    if any(not answer.is_mentioned(start, end) and _has_a_place(answer, start, end) for start, end in told):
+        return True
+    return any(answer.is_mentioned(*scope) for scope in told) and _is_told_with_an_event(answer, mention.start)
+
+
+def is_behind_an_unknown_place(answer: Answer, mention: Mention) -> bool:
+    """`born in Versailles, in the Île-de-France region`: the place that the asked event names first is no tier.
+
+    So for coarser levels alone, where no finer one is mentioned: a place inside level 1 cannot be told wrong.
+    """
+    if mention.level == 0 or not answer.cased or not answer.of_places:
+        return False
+    scopes = list(_scopes(answer, asked_events(answer))) or [(0, 0)]
+    if any(other.level == 0 and not is_only_nearby(answer, other) for other in answer.mentions):
+        return False
+    if any(start <= mention.start < end and _has_a_place(answer, start, mention.start) for start, end in scopes):
+        return True
+    return _has_answered(answer, mention.start)
+
+
+def is_in_a_contradicting_place(answer: Answer, mention: Mention) -> bool:
+    """`born in Texas, in the town of Paris` where the ladder has Paris in France."""
+    if mention.level > 0 or not answer.cased or not answer.of_places:
+        return False
+    coarser = [folded for level, _, folded in answer.tiers if level > 0]
+    for start, end in _scopes(answer, asked_events(answer)):
+        if not start <= mention.start < end or any(m.level > 0 and start <= m.start < end for m in answer.mentions):
+            continue
+        for index in range(start, mention.start):
+            said = division(answer.texts[index : index + 3])
+            if said is None or not answer.words[index].capital or answer.is_mentioned(index, index + 1):
+                continue
+            if any(contradict(said, folded) for folded in coarser):
+                return True
+    return False
+
+
+def is_beside_another_person(answer: Answer, mention: Mention) -> bool:
+    """`The composer is Maurice Ravel`: who is described is named, and no tier has that name."""
+    if mention.level == 0 or not answer.cased or not answer.of_persons:
+        return False
+    words = answer.words
+    for start, word in enumerate(words):
+        if not word.capital or (start > 0 and words[start - 1].text not in _NAMING) or word.text in vocabulary.FUNCTION:
+            continue
+        end = start
+        while end < len(words) and words[end].capital and (end == start or not words[end].gap.strip(".'-")):
+            end += 1
+        if end - start > 1 and all(answer.is_claim(i, i + 1) for i in range(start, end)):
+            return not any(other.level == 0 for other in answer.mentions)
+    return False
+
 
 # Words of one event a line; folded. Where a question asks about one, what an answer says of another is no answer.
-_EVENTS = {
-    word: number
-    for number, line in enumerate(
-        (
-            "born birth birthplace",
-            "died die dies dying death dead killed murdered passed deathplace assassinated",
-            "educated study studied studies attend attended graduate graduated education student",
-            "live lived lives move moved reside resided settle settled raised grow grew residence emigrated",
-            "work worked works career became become elected served serves joined appointed",
-            "marry married marriage wife husband wed",
-            "founded formed established created founding formation",
-            "headquartered headquarters based",
-            "released published premiered issued",
-            "bury buried burial grave",
-            "began begin begins begun started start starts beginning commenced",
-            "ended end ends ending finished finish concluded",
-            "opened open opens opening inaugurated",
-            "closed close closes closing",
-            "completed complete completion",
-            "retired retire retires retirement",
-            "public ipo",
-            "acquired bought purchased sold acquisition merged merger",
-            "renamed rebranded",
-            "dissolved disbanded split defunct",
-            "crowned coronation",
-            "invented discovered patented invention discovery",
-            "written wrote composed",
-            "recorded filmed shot",
-            "built constructed construction",
-            "signed ratified adopted enacted",
-        )
-    )
-    for word in line.split()
-}
-_CLAUSES = frozenset({"although", "though", "while", "whereas", "however"})
+_LISTED = orjson.loads(files("granola.matching").joinpath("events.json").read_bytes())["events"]
+_EVENTS: dict[str, int] = {word: number for number, line in enumerate(_LISTED) for word in line}
+
+
 _TOLD = 10  # words of an asked event of which the scopes are read
+_CLAUSES = frozenset({"although", "though", "while", "whereas", "however"})
+
+
 _ENDS = frozenset({"end", "start", "beginning", "close", "opening", "ending"})  # of a year, that is no event
+
+
 _BEFORE_PLACES = frozenset({"in", "at", "near", "from"})
-
-
-_event = _EVENTS.get
 
 
 def _event_at(answer: Answer, index: int) -> int | None:
     """The event that word `index` tells, if any; the end of 1945 is none."""
-    event = _event(answer.words[index].text)
+    event = _EVENTS.get(answer.words[index].text)
     if event is not None and answer.words[index].text in _ENDS and answer.texts[index + 1 : index + 2] == ("of",):
         return None
     return event
@@ -91,34 +136,6 @@ def _scopes(answer: Answer, asked: frozenset[int]) -> Iterator[tuple[int, int]]:
         yield index + 1, end
 
 
-def is_of_another_event(answer: Answer, mention: Mention) -> bool:
-    """`born in Shanghai and studied in Kunming`, `Obama, President of the United States, was born in Kenya`.
-
-    So where the asked event is told with a place of its own that no tier names, and the mention stands elsewhere;
-    and where it is told with a tier, and the mention with another event: `born in France and died in Paris`.
-    Of places alone: who founded Apple in Cupertino is told by the words before.
-    """
-    if not answer.cased or not (answer.asks_place or answer.of_places):
-        return False
-    asked = asked_events(answer)
-    if not asked:
-        return False
-    scopes = list(_scopes(answer, asked))
-    if any(start <= mention.start < end for start, end in scopes):
-        return False
-    elsewhere, mentioned = answer.found_once("told", lambda: _told(answer, scopes))
-    return elsewhere or (mentioned and _is_told_with_an_event(answer, mention.start))
-
-
-def _told(answer: Answer, scopes: Sequence[tuple[int, int]]) -> tuple[bool, bool]:
-    """Whether the asked event is told with a place that no tier names, and whether with a tier."""
-    told = [(start, end) for start, end in scopes if not is_denied_word(answer, start)]
-    return (
-        any(not answer.is_mentioned(start, end) and _has_a_place(answer, start, end) for start, end in told),
-        any(answer.is_mentioned(*scope) for scope in told),
-    )
-
-
 def _is_told_with_an_event(answer: Answer, index: int) -> bool:
     """Whether an event's word stands before word `index` in its sentence, and a preposition between."""
     if not index or answer.words[index - 1].text not in _BEFORE_PLACES:
@@ -127,38 +144,6 @@ def _is_told_with_an_event(answer: Answer, index: int) -> bool:
         index -= 1
         if _event_at(answer, index) is not None:
             return True
-    return False
-
-
-def is_behind_an_unknown_place(answer: Answer, mention: Mention) -> bool:
-    """`born in Versailles, in the Île-de-France region`: the place that the asked event names first is no tier.
-
-    So for coarser levels alone, where no finer one is mentioned: a place inside level 1 cannot be told wrong.
-    """
-    if mention.level == 0 or not answer.cased or not answer.of_places:
-        return False
-    scopes = list(_scopes(answer, asked_events(answer))) or [(0, 0)]
-    if any(other.level == 0 and not is_only_nearby(answer, other) for other in answer.mentions):
-        return False
-    if any(start <= mention.start < end and _has_a_place(answer, start, mention.start) for start, end in scopes):
-        return True
-    return _has_answered(answer, mention.start)
-
-
-def is_in_a_contradicting_place(answer: Answer, mention: Mention) -> bool:
-    """`born in Texas, in the town of Paris` where the ladder has Paris in France."""
-    if mention.level > 0 or not answer.cased or not answer.of_places:
-        return False
-    coarser = [folded for level, _, folded in answer.tiers if level > 0]
-    for start, end in _scopes(answer, asked_events(answer)):
-        if not start <= mention.start < end or any(m.level > 0 and start <= m.start < end for m in answer.mentions):
-            continue
-        for index in range(start, mention.start):
-            said = division(answer.texts[index : index + 3])
-            if said is None or not answer.words[index].capital or answer.is_mentioned(index, index + 1):
-                continue
-            if any(contradict(said, folded) for folded in coarser):
-                return True
     return False
 
 
@@ -174,31 +159,7 @@ def _has_answered(answer: Answer, before: int) -> bool:
     return bool(names) and all(word.capital for word in names) and answer.is_claim(end - len(names), end)
 
 
-def is_beside_another_person(answer: Answer, mention: Mention) -> bool:
-    """`The composer is Maurice Ravel`: who is described is named, and no tier has that name."""
-    if mention.level == 0 or not answer.cased or not answer.of_persons:
-        return False
-    words = answer.words
-    for start, word in enumerate(words):
-        if not word.capital or (start > 0 and words[start - 1].text not in _NAMING) or word.text in vocabulary.FUNCTION:
-            continue
-        end = start
-        while end < len(words) and words[end].capital and (end == start or not words[end].gap.strip(".'-")):
-            end += 1
-        if end - start > 1 and all(answer.is_claim(i, i + 1) for i in range(start, end)):
-            return not any(other.level == 0 for other in answer.mentions)
-    return False
-
-
 _NAMING = frozenset({"is", "was", "by", "named", "called", "composer", "author", "director", "singer", "writer"})
-
-
-def tells_of_another(question: str | None, text: str) -> bool:
-    """Whether a text tells of an event that the question is not about, and not of the asked one."""
-    answer = Answer(text, (), question)
-    asked = asked_events(answer)
-    told = {event for index in range(len(answer.words)) if (event := _event_at(answer, index)) is not None}
-    return bool(asked and told) and told.isdisjoint(asked)
 
 
 def _has_a_place(answer: Answer, start: int, end: int) -> bool:
@@ -216,22 +177,9 @@ def _has_a_place(answer: Answer, start: int, end: int) -> bool:
     return False
 
 
-def of_asked_events(answer: Answer, positions: list[int]) -> list[bool]:
-    """For what stands at each character of the text, whether the asked event tells it; all True where none does."""
+def tells_of_another(question: str | None, text: str) -> bool:
+    """Whether a text tells of an event that the question is not about, and not of the asked one."""
+    answer = Answer(text, (), question)
     asked = asked_events(answer)
-    if not asked:
-        return [True] * len(positions)
-    scopes = [(answer.words[start - 1].start, answer.words[end - 1].end) for start, end in _scopes(answer, asked)]
-    others = [
-        word.start
-        for index, word in enumerate(answer.words)
-        if (event := _event_at(answer, index)) is not None and event not in asked
-    ]
-    inside = [any(low <= place <= high for low, high in scopes) for place in positions]
-    if not others or not any(inside):
-        return [True] * len(positions)
-    told = []
-    for place, well in zip(positions, inside, strict=True):
-        before = max((start for start in others if start < place), default=None)
-        told.append(well or before is None)
-    return told
+    told = {event for index in range(len(answer.words)) if (event := _event_at(answer, index)) is not None}
+    return bool(asked and told) and told.isdisjoint(asked)

@@ -8,7 +8,7 @@ from granola.code_hash import hash_of_modules
 from granola.errors import MatcherError
 from granola.matching import squad
 from granola.matching.abstention import abstention
-from granola.matching.verdict import Comparison, Levels, Verdict
+from granola.matching.verdict import Comparison, Levels, Verdict, signature
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -33,7 +33,7 @@ class F1Matcher:
 
     def signature(self) -> str:
         """`f1|tau:>0.3|v:HASH`; the hash is of the code and the data that it uses."""
-        return f"f1|tau:>{self.tau:g}|v:{hash_of_modules('granola.matching.f1')}"
+        return signature("f1", tau=f">{self.tau:g}", v=hash_of_modules("granola.matching.f1"))
 
     def match(self, prediction: str, levels: Levels, question: str | None = None) -> Verdict:
         """The finest level whose best F1 exceeds tau; an abstention is looked for only where none does."""

@@ -7,14 +7,14 @@ from dataclasses import replace
 from functools import partial
 from itertools import chain
 
-from granola.matching import tongues
+from granola.matching import multilingual
 from granola.matching.amounts import may_be_amount, whole_amount
 from granola.matching.dates import may_be_date, whole_date
-from granola.matching.folding import loosened
+from granola.matching.intervals import Claim
 from granola.matching.memory import MATCHING
-from granola.matching.mojibake import mended
-from granola.matching.ranges import Claim
-from granola.matching.words import key
+from granola.matching.repair import mended
+from granola.matching.text import key
+from granola.matching.word_forms import loosened
 
 Names = tuple[tuple[str, ...], ...]
 """Acceptable names by level, finest first."""
@@ -50,12 +50,14 @@ def tiers(levels: Names) -> tuple[Tier, ...]:
 @MATCHING.remembered(_KEPT)
 def loose_keys(levels: Names) -> tuple[tuple[str, ...], ...]:
     """The further folds of each of the tiers, in their order."""
+    MATCHING.count(sum(map(len, chain.from_iterable(levels))))
     return tuple([loosened(name, folded) for _, name, folded in tiers(levels)])
 
 
 @MATCHING.remembered(_KEPT)
 def of_places(levels: Names) -> bool:
     """Whether coarser levels bear names and not only descriptions ("a composer"), as those of places do."""
+    MATCHING.count(sum(map(len, chain.from_iterable(levels))))
     return any(level > 0 and name[:1].isupper() and not is_description(name) for level, name, _ in tiers(levels))
 
 
@@ -71,7 +73,7 @@ def values(levels: Names, kind: str, code: str) -> tuple[tuple[Claim, ...], ...]
     MATCHING.count(sum(map(len, chain.from_iterable(levels))))
     read: Callable[[str], Claim | None] = whole_date if kind == "date" else whole_amount
     if code != "en":
-        read = partial(tongues.whole_date if kind == "date" else tongues.whole_amount, code=code)
+        read = partial(multilingual.whole_date if kind == "date" else multilingual.whole_amount, code=code)
     elif levels and not _may_state(levels[0], kind):
         return ()
     if not levels or not (finest := _claims(read, levels[0])):
@@ -92,6 +94,7 @@ def _claims(read: Callable[[str], Claim | None], names: tuple[str, ...]) -> tupl
 @MATCHING.remembered(_KEPT)
 def others(levels: Names, kind: str, code: str) -> Names:
     """The names of each level that are no such values."""
+    MATCHING.count(sum(map(len, chain.from_iterable(levels))))
     if not (claims := values(levels, kind, code)):
         return levels
     told = [{claim.text for claim in own} for own in claims]

@@ -21,7 +21,7 @@ from abstraction.models.request import Request, Sampling
 from abstraction.phrasing.asking import Asking, Outcome
 from granola.code_hash import hash_of_modules
 from granola.errors import MatcherError
-from granola.matching.verdict import Comparison, Levels, Verdict
+from granola.matching.verdict import Comparison, Levels, Verdict, signature
 
 JUDGE = PromptKind(
     name="judge", required=frozenset({"levels", "prediction", "words"}), optional=frozenset({"question"})
@@ -82,8 +82,8 @@ class JudgeMatcher:
         called = str(identity.get("model") or identity.get("kind") or "model")
         called = "".join(c if c.isalnum() or c in "._/-" else "_" for c in called)
         prompt = prompts_hash(dict(self.prompts))[:_HASH]
-        code = hash_of_modules("granola.matching.judge")
-        return f"judge|model:{called}-{told}|prompt:{prompt}|temperature:{self.sampling.temperature:g}|v:{code}"
+        settings = {"model": f"{called}-{told}", "prompt": prompt, "temperature": f"{self.sampling.temperature:g}"}
+        return signature("judge", **settings, v=hash_of_modules("granola.matching.judge"))
 
     def judged(self, items: Iterable[Item]) -> Iterator[tuple[Item, Outcome[Verdict]]]:
         """Each item with its verdict, or why it has none, in their order; many are asked at a time."""

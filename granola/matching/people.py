@@ -12,7 +12,7 @@ from importlib.resources import files
 
 from granola.matching import vocabulary
 from granola.matching.memory import MATCHING
-from granola.matching.words import Word, drop_articles, words
+from granola.matching.text import Word, drop_articles, words
 
 _LONGEST = 6
 
@@ -20,7 +20,7 @@ _LONGEST = 6
 @cache
 def _lines() -> tuple[tuple[str, ...], ...]:
     """The bundled forms of given names, the full one first."""
-    text = files("granola.matching").joinpath("nicknames.txt").read_text(encoding="utf-8")
+    text = files("granola.matching").joinpath("given_names.txt").read_text(encoding="utf-8")
     return tuple(tuple(line.split()) for line in text.splitlines() if line and not line.startswith("#"))
 
 

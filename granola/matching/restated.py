@@ -1,8 +1,4 @@
-"""What an answer repeats of its question: `The capital of Australia is Sydney` says nothing of Australia.
-
-Names stand in the question and the answer beside the same word (the University of Bristol), or a kind that is asked
-for is the answer's subject (the language is Latin).
-"""
+"""What an answer repeats of its question: `The capital of Australia is Sydney` says nothing of Australia."""
 
 from __future__ import annotations
 
@@ -11,9 +7,7 @@ from collections.abc import Sequence
 
 from granola.matching import vocabulary
 from granola.matching.answer import Answer, Mention
-from granola.matching.words import key
-
-_COPULAS = frozenset({"is", "was", "are", "were"})
+from granola.matching.text import key
 
 
 def is_restated(answer: Answer, mention: Mention) -> bool:
@@ -39,12 +33,6 @@ def restates(answer: Answer, start: int, end: int) -> bool:
     )
 
 
-def restates_at(answer: Answer, first: int, last: int) -> bool:
-    """The same of the characters [first, last) of the text."""
-    start = bisect_right(answer.words, first, key=lambda word: word.end)
-    return restates(answer, start, bisect_right(answer.words, last, key=lambda word: word.end))
-
-
 def _beside(texts: Sequence[str], first: int, start: int, end: int) -> frozenset[tuple[str, str]]:
     """The words that say something on either side of `start` and `end`, with the side; none to the left at 0.
 
@@ -66,3 +54,12 @@ def _is_asked_kind(answer: Answer, mention: Mention) -> bool:
     if mention.level == 0 or not mention.name.islower() or end + 1 >= len(answer.words):
         return False
     return answer.texts[end] in _COPULAS and not answer.words[end].gap and answer.is_claim(end + 1, len(answer.words))
+
+
+_COPULAS = frozenset({"is", "was", "are", "were"})
+
+
+def restates_at(answer: Answer, first: int, last: int) -> bool:
+    """The same of the characters [first, last) of the text."""
+    start = bisect_right(answer.words, first, key=lambda word: word.end)
+    return restates(answer, start, bisect_right(answer.words, last, key=lambda word: word.end))

@@ -1,63 +1,94 @@
 """The default matcher: ordered, named, deterministic rules.
 
-1. exact            the folded words are those of a name of a tier
-2. abstain:*        the answer declines (granola.matching.abstention)
-3. date:*, amount:* where tiers are dates or amounts they are compared as such, never as words
-4. span             a tier's name stands in a longer answer as whole words, and nothing takes it back
-5. near             short answers only: the same words in another order, or a few left out or added
+1. exact             the folded words are those of a name of a level
+2. abstain:*         the answer declines (granola.matching.abstention)
+3. date:*, amount:*  where levels are dates or amounts they are compared as such (granola.matching.values)
+4. span              a name stands in a longer answer as whole words, and no veto takes it back
+5. RULES             names in other forms and other words, in their order
+6. coverage          of a gold answer of one level, most of what it says, where nothing else decided
 
-Of the levels that a rule matches, the finest wins. A later rule is asked only where the earlier ones found
-nothing; a veto (negated, alternatives, finer-claim-conflict, ...) ends in no match. Of a prediction the first
-20,000 characters are read, up to a space: an answer that runs on endlessly costs no more than a long one. So with
-questions of more than 2,000 characters; a name of more than 500 is held against the whole prediction alone.
+Of the levels that a rule matches, the finest wins. A later rule is asked only for finer levels than those before it
+found. A text that matches nothing is read once more with what copying did to it repaired (granola.matching.repair).
+Of a prediction the first 20,000 characters are read, up to a space; so with questions of more than 2,000 characters.
+A name of more than 500 is held against the whole prediction alone.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
-from itertools import pairwise
 
 from abstraction.languages import language
 from granola.code_hash import hash_of_modules
-from granola.matching import gold, tongues
+from granola.matching import gold, multilingual
 from granola.matching.abstention import refusal
 from granola.matching.amounts import amounts, counted
 from granola.matching.answer import Answer, Mention
-from granola.matching.bearers import is_another_person
+from granola.matching.coverage import by_description, by_phrase, by_words, covered, phrase_tiers
 from granola.matching.dates import dates
 from granola.matching.events import tells_of_another
-from granola.matching.folding import loose_key
-from granola.matching.looser import LOOSER, WHOLE, Looser
+from granola.matching.gold import Tier
+from granola.matching.intervals import Claim
 from granola.matching.memory import MATCHING
-from granola.matching.mojibake import joined, mended, spaced
-from granola.matching.near import near
-from granola.matching.numerals import has_several
-from granola.matching.ranges import Claim
-from granola.matching.recased import recased
+from granola.matching.names import (
+    Found,
+    acronym_tiers,
+    by_acronym,
+    by_country,
+    by_form,
+    by_joining,
+    by_nation,
+    country_tiers,
+    joined_tiers,
+)
+from granola.matching.persons import by_person, is_another_person
+from granola.matching.repair import repairs, tidied
 from granola.matching.restated import restates_at
-from granola.matching.sieves import SIEVES, UNSHARED, shared
-from granola.matching.valued import valued
-from granola.matching.verdict import Comparison, Levels, Verdict
-from granola.matching.vetoes import ELSEWHERE, PART, RESTATED, VETOES
-from granola.matching.words import MOST, key, plain
+from granola.matching.text import MOST, key, plain
+from granola.matching.values import compare
+from granola.matching.verdict import Comparison, Levels, Verdict, signature
+from granola.matching.vetoes import ELSEWHERE, PART, RESTATED, veto
 
 EXAMINED = 20_000  # characters of a prediction
 ASKED = 2_000  # characters of a question
-JUDGED = 200  # mentions of tiers that are judged; an answer that names tiers more often answers nothing
-SHORT = 40  # characters of an answer in which `3. 97` is one number and no end of a sentence
+JUDGED = 200  # mentions of names that are judged; an answer that names them more often answers nothing
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Rule:
+    """A rule that finds where an answer may state a name; `of` gives the names that it is worth asking about.
+
+    A rule that reads the answer as a `whole` needs no veto on what stands beside a mention.
+    """
+
+    name: str
+    find: Callable[[Answer, Tier], Found]
+    of: Callable[[Answer], Sequence[Tier]] = lambda answer: answer.shared
+    whole: bool = False
+
+
+RULES: tuple[Rule, ...] = (
+    Rule(name="form", find=by_form),
+    Rule(name="joined", find=by_joining, of=joined_tiers),
+    Rule(name="person", find=by_person),
+    Rule(name="country", find=by_country, of=country_tiers),
+    Rule(name="nation", find=by_nation),
+    Rule(name="acronym", find=by_acronym, of=acronym_tiers),
+    Rule(name="description", find=by_description),
+    Rule(name="words", find=by_words, whole=True),
+    Rule(name="phrase", find=by_phrase, of=phrase_tiers),
+)
+"""Asked in this order behind `span`, each for levels finer than what was found before."""
 
 _ASKS_AMOUNT = re.compile(
     r"\bhow (?:many|much|far|tall|high|long|big|large|old|heavy|deep|wide)\b|\bpopulation\b|\bnumber of\b"
 )
-_HOW_MANY = re.compile(r"\bhow many ([^\W\d_]++(?: [^\W\d_]++)?)")
+_HOW_MANY = re.compile(r"\bhow many\b")
 _NONE = re.compile(r"\W*+none\W*+", re.IGNORECASE)  # an answer to how many
-_OUT_OF = re.compile(r" (?:out )?of (?:the |all )?")
-_NOUN = 24  # characters behind a number that are searched for what it counts
+_UNDECIDED = frozenset({"conflict", "none-stated", "coarser-than-all"})
 _Read = Callable[[str], tuple[Claim, ...]]
-_PARTED = re.compile(r"(?:(?<=\d) ?(,) (?=\d{3}(?!\d))|(?<=\d) ?([.:]) (?=\d))")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -72,34 +103,39 @@ class RulesMatcher:
 
     def signature(self) -> str:
         """`rules|v:HASH`: it has no settings; the hash is of the rules, their data and the readers that they use."""
-        return f"rules|v:{hash_of_modules('granola.matching.rules', folders=('granola/matching',))}"
+        return signature("rules", v=hash_of_modules("granola.matching.rules", folders=("granola/matching",)))
 
     def match(self, prediction: str, levels: Levels, question: str | None = None) -> Verdict:
         """The verdict of the first rule that decides; repeating words of `question` claims nothing."""
-        prediction = _numbers_joined(joined(spaced(_beginning(mended(prediction)))))
+        prediction = tidied(_beginning(prediction))
         names = gold.mended_names(tuple(map(tuple, levels)))
         if found := _exact(prediction, names):
             return found
         names = gold.read_names(names)
         if question and len(question) > ASKED:
             question = _beginning(question, ASKED)
-        written = recased(prediction, names, question)
-        verdict = _decided(written, names, question, language(self.language).code)
-        return verdict if written is prediction else _quoting(verdict, prediction)
-
-
-def _quoting(verdict: Verdict, text: str) -> Verdict:
-    """The verdict with what it compared as the answer wrote it, before its capitals were changed."""
-    said = verdict.compared.prediction if verdict.compared else ""
-    at = text.lower().find(said.lower()) if said else -1
-    if verdict.compared is None or at < 0:
+        code = language(self.language).code
+        verdict = _decided(prediction, names, question, code)
+        if verdict.level is not None:
+            return verdict
+        readings = [prediction, *repairs(prediction)]
+        for repaired in readings[1:]:
+            found = _decided(repaired, names, question, code)
+            if found.level is not None:
+                return found
+        if len(names) == 1 and (verdict.abstained or verdict.rule in _COVERABLE):
+            for reading in readings:
+                if found := _covered(reading, names, question, code):
+                    return found
         return verdict
-    return replace(verdict, compared=replace(verdict.compared, prediction=text[at : at + len(said)]))
+
+
+_COVERABLE = frozenset({"no-match", PART, RESTATED, *(f"{k}:{h}" for k in ("date", "amount") for h in _UNDECIDED)})
 
 
 def _decided(prediction: str, names: gold.Names, question: str | None, code: str) -> Verdict:
     declined = refusal(prediction, code)
-    if declined is None or (question and code == "en" and _NONE.fullmatch(prediction) and _asks(question, _HOW_MANY)):
+    if declined is None or (question and code == "en" and _NONE.fullmatch(prediction) and _asks(_HOW_MANY, question)):
         bare = _unframed(prediction)
         found = None if bare is prediction else _exact(bare, names)
         return found or _judge(bare, names, question, code)
@@ -108,6 +144,13 @@ def _decided(prediction: str, names: gold.Names, question: str | None, code: str
     if verdict is not None and (verdict.level is not None or declined.guess):
         return verdict
     return Verdict(level=None, rule=declined.rule, abstained=True)
+
+
+def _covered(text: str, names: gold.Names, question: str | None, code: str) -> Verdict | None:
+    declined = refusal(text, code)
+    answer = Answer(declined.offer if declined else text, names, question)
+    mention = covered(answer)
+    return _verdict(answer, mention, "coverage") if mention else None
 
 
 def _beginning(text: str, longest: int = EXAMINED) -> str:
@@ -119,24 +162,17 @@ def _beginning(text: str, longest: int = EXAMINED) -> str:
     return text[: space if space > 0 else longest]
 
 
-def _numbers_joined(text: str) -> str:
-    """Short answers of systems that part numbers at every sign: `1, 776` is 1,776 and `3. 97` is 3.97."""
-    if len(text) > SHORT or not _PARTED.search(text):
-        return text
-    return _PARTED.sub(lambda found: found[1] or found[2], text)
-
-
-_FRAME = re.compile(
-    r"\W*(?:so |thus |therefore |hence )?,? ?(?:the|my) (?:\w+ )?answer (?:is|was|would be|:):? ?(?=\w)", re.IGNORECASE
-)
-
-
 def _unframed(text: str) -> str:
     """What `The answer is` introduces, where a text begins so; a name is the same with it and without."""
     if "nswer" not in text[:40] and "NSWER" not in text[:40]:
         return text
     found = _FRAME.match(text)
     return text[found.end() :] if found else text
+
+
+_FRAME = re.compile(
+    r"\W*(?:so |thus |therefore |hence )?,? ?(?:the|my) (?:\w+ )?answer (?:is|was|would be|:):? ?(?=\w)", re.IGNORECASE
+)
 
 
 def _exact(prediction: str, levels: gold.Names) -> Verdict | None:
@@ -160,15 +196,27 @@ def _judge(prediction: str, levels: gold.Names, question: str | None, code: str)
         ladder = gold.values(levels, kind, code)
         if not ladder:
             continue
-        verdict = valued(kind, _stated(kind, read, prediction, question), ladder, prediction, question)
-        if verdict.rule == "date:none-stated" and has_several(prediction) and gold.values(levels, "amount", code):
-            continue  # 300 is a year as well as an amount; `three hundred` is no year
+        claims = (read(prediction) or (counted(prediction) if kind == "amount" else ()))[:MOST]
+        verdict = compare(kind, _stated(kind, claims, read, prediction, question), ladder, prediction, question)
+        if verdict.rule == "date:none-stated" and gold.values(levels, "amount", code):
+            continue  # 300 is a year as well as an amount
         words = gold.others(levels, kind, code)
+        if verdict.level is None and len(levels) == 1 and _is_open(verdict, claims, ladder, prediction):
+            words = levels  # its number may stand there as something else: 127 pages is no year
         if verdict.level is None and any(words):  # gold answers of two kinds: a date, or the name of an event
             named = _named(Answer(_around_names(prediction, code), words, question))
             return named if named.level is not None else verdict
         return verdict
     return _named(Answer(_around_names(prediction, code), levels, question))
+
+
+def _is_open(verdict: Verdict, claims: Sequence[Claim], ladder: Sequence[Sequence[Claim]], prediction: str) -> bool:
+    """Whether the words may still state a value: it was not read and passed over, and no other currency is told."""
+    if verdict.rule.partition(":")[2] not in _UNDECIDED:
+        return False
+    if any((claim.low, claim.high) == (tier.low, tier.high) for claim in claims for tier in ladder[0]):
+        return False
+    return all(_currencies(tier.text) <= _currencies(prediction) for tier in ladder[0])
 
 
 def _around_names(prediction: str, code: str) -> str:
@@ -181,21 +229,25 @@ def _readings(question: str | None, code: str) -> tuple[tuple[str, _Read], ...]:
     asks = _ASKS_AMOUNT
     if code != "en":
         asks = language(code).matching["asks_amount"]
-        readings = (("date", partial(tongues.dates, code=code)), ("amount", partial(tongues.amounts, code=code)))
-    return readings[::-1] if question and _asks(question, asks) else readings
+        readings = (
+            ("date", partial(multilingual.dates, code=code)),
+            ("amount", partial(multilingual.amounts, code=code)),
+        )
+    return readings[::-1] if question and _asks(asks, question) else readings
 
 
 @MATCHING.remembered(1 << 14)
-def _asks(question: str, pattern: re.Pattern[str]) -> bool:
+def _asks(pattern: re.Pattern[str], question: str) -> bool:
     MATCHING.count(len(question))
     return bool(pattern.search(plain(question)))
 
 
-def _stated(kind: str, read: _Read, prediction: str, question: str | None) -> tuple[Claim, ...]:
+def _stated(
+    kind: str, claims: tuple[Claim, ...], read: _Read, prediction: str, question: str | None
+) -> tuple[Claim, ...]:
     """The claims of an answer without those that the question made, unless it has no other."""
-    claims = (read(prediction) or (counted(prediction) if kind == "amount" else ()))[:MOST]
-    if kind == "amount" and question and len(claims) > 1:
-        claims = _of_what_is_counted(claims, prediction, question)
+    if kind == "amount" and question and "times" in question:
+        claims += tuple(claim for claim in counted(prediction) if claim.text.lower() in ("once", "twice", "thrice"))
     asked = {(claim.low, claim.high) for claim in read(question)} if question else set()
     told = tuple(claim for claim in claims if (claim.low, claim.high) not in asked)
     if told or not claims:
@@ -204,42 +256,28 @@ def _stated(kind: str, read: _Read, prediction: str, question: str | None) -> tu
     return tuple(claim for claim in claims if not restates_at(answer, claim.start, claim.end))
 
 
-def _of_what_is_counted(claims: tuple[Claim, ...], text: str, question: str) -> tuple[Claim, ...]:
-    """Of `73 episodes over eight seasons` the eight, where it is asked how many seasons; all where none says so."""
-    asked = _HOW_MANY.search(question.lower())
-    if asked is None:
-        return claims
-    nouns = set(loose_key(asked[1]))
-    told = [not nouns.isdisjoint(loose_key(text[claim.end : claim.end + _NOUN])[:2]) for claim in claims]
-    for index, (claim, following) in enumerate(pairwise(claims)):  # 49 of the 50 states
-        told[index] = told[index] or (told[index + 1] and bool(_OUT_OF.fullmatch(text, claim.end, following.start)))
-    return tuple(claim for claim, well in zip(claims, told, strict=True) if well) or claims
-
-
 def _named(answer: Answer) -> Verdict:
     """The finest level that any rule finds stated; a rule is asked only for finer levels than those before it."""
     best: Verdict | None = None
     refused, refused_at = None, None
     left = iter(range(JUDGED))
     for mention, _ in zip(answer.mentions, left, strict=False):
-        veto = _veto(answer, mention)
-        if veto is None:
+        why = veto(answer, mention)
+        if why is None:
             best = _verdict(answer, mention, "span")
             break
         if refused is None:
-            refused, refused_at = _verdict(answer, mention, veto, level=False), mention.level
-        if veto == ELSEWHERE:  # a wrong finer claim is not saved by a right coarser one
+            refused, refused_at = _verdict(answer, mention, why, level=False), mention.level
+        if why == ELSEWHERE:  # a wrong finer claim is not saved by a right coarser one
             break
     limit = _above(best)
     if refused is not None and refused.rule not in (PART, RESTATED):
         # what is taken back in plain words is not stated in others
         limit = min(level for level in (limit, refused_at) if level is not None)
-    if found := near(answer, limit):
-        best, limit = found, _above(found)
-    for rule, find in LOOSER if answer.shared else UNSHARED:
-        if limit == 0 or (rule in WHOLE and refused is not None and (refused.rule != PART or rule != "overlap")):
+    for rule in RULES:
+        if limit == 0 or (rule.whole and refused is not None):
             continue
-        if found := _first_unrefused(answer, rule, find, limit, left):
+        if found := _first(answer, rule, limit, left):
             best, limit = found, _above(found)
     return best or refused or Verdict(level=None, rule="no-match")
 
@@ -249,21 +287,17 @@ def _above(best: Verdict | None) -> int | None:
     return None if best is None or best.level is None else best.level - 1
 
 
-def _first_unrefused(answer: Answer, rule: str, find: Looser, limit: int | None, left: Iterator[int]) -> Verdict | None:
+def _first(answer: Answer, rule: Rule, limit: int | None, left: Iterator[int]) -> Verdict | None:
     """The first mention that is not taken back; each that is judged takes one of those that are `left`."""
-    for tier in SIEVES.get(rule, shared)(answer):
+    for tier in rule.of(answer):
         if limit is not None and tier[0] >= limit:
             return None
-        for mention, _ in zip(find(answer, tier), left, strict=False):
+        for mention, _ in zip(rule.find(answer, tier), left, strict=False):
             if answer.says_another(mention) or is_another_person(answer, mention.level, mention.start, mention.end):
                 continue
-            if rule in WHOLE or _veto(answer, mention) is None:
-                return _verdict(answer, mention, rule)
+            if rule.whole or veto(answer, mention) is None:
+                return _verdict(answer, mention, rule.name)
     return None
-
-
-def _veto(answer: Answer, mention: Mention) -> str | None:
-    return next((name for name, applies in VETOES if applies(answer, mention)), None)
 
 
 def _verdict(answer: Answer, mention: Mention, rule: str, *, level: bool = True) -> Verdict:

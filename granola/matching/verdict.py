@@ -34,6 +34,11 @@ class Verdict:
     score: float | None = None
 
 
+def signature(name: str, **settings: str) -> str:
+    """A matcher's name with its settings in their order, `name|setting:value`: what every signature is made of."""
+    return "|".join((name, *(f"{setting}:{value}" for setting, value in settings.items())))
+
+
 class Matcher(Protocol):
     """Decides which level, if any, a prediction states. A value: equal settings give equal verdicts."""
 

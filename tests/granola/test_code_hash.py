@@ -84,7 +84,7 @@ def test_a_copy_of_the_program_has_the_same_signatures_and_no_commit(copied: Pat
     ("file", "old", "new", "moved"),
     [
         ("granola/matching/rules.py", "EXAMINED = 20_000", "EXAMINED = 30_000", {"rules"}),
-        ("granola/matching/nicknames.txt", "\n", "\nzzz zzzy\n", {"rules"}),
+        ("granola/matching/given_names.txt", "\n", "\nzzz zzzy\n", {"rules"}),
         ("granola/matching/squad.py", "\n\n\n", "\n\nX = 1\n\n", {"rules", "f1", "em"}),
         ("granola/matching/f1.py", "\n\n\n", "\n\nX = 1\n\n", {"rules", "f1"}),
         ("abstraction/date_texts.py", "\n\n\n", "\n\nX = 1\n\n", {"rules"}),

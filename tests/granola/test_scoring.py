@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from abstraction.rows import TieredRow, read_tiered
@@ -249,6 +249,9 @@ def test_a_coarser_level_never_lowers_a_plain_matchers_accuracy(
 
     Not for `Kunming, China`: a coarser level, say France, may refute a container that nothing spoke against.
     """
+    if name == "rules":  # a gold answer of one level is no ladder, and becomes one
+        cases = [(levels, text) for levels, text in cases if len(levels) > 1]
+        assume(cases)
     predictions = said(**{f"q{i}": text for i, (_, text) in enumerate(cases)})
     rows = [row(f"q{i}", *levels) for i, (levels, _) in enumerate(cases)]
     added = [row(f"q{i}", *levels, coarser) for i, (levels, _) in enumerate(cases)]

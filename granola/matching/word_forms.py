@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from importlib.resources import files
+
+import orjson
 
 from granola.matching.memory import MATCHING
-from granola.matching.words import Word, drop_articles, key, words
+from granola.matching.text import Word, drop_articles, key, words
 
 _ROMAN_VALUES = {"i": 1, "v": 5, "x": 10, "l": 50}
 _ROMANS = frozenset(
@@ -20,37 +23,13 @@ _ROMANS = frozenset(
 ) - {""}
 _ORDINAL = re.compile(r"(\d+)(?:st|nd|rd|th)")
 _KEPT = ("ss", "us", "is", "as", "os")
-_IRREGULAR = {
-    "men": "man", "mens": "man", "women": "woman", "womens": "woman", "children": "child", "childrens": "child",
-    "people": "person", "feet": "foot", "teeth": "tooth",
-    "mice": "mouse", "geese": "goose", "wives": "wife", "lives": "life", "wolves": "wolf", "leaves": "leaf",
-    "bacteria": "bacterium", "criteria": "criterion", "phenomena": "phenomenon", "fungi": "fungus",
-    "nuclei": "nucleus", "alumni": "alumnus", "vertebrae": "vertebra", "larvae": "larva", "alveoli": "alveolus",
-}  # fmt: skip
-_SPELLING = {
-    "colour": "color", "honour": "honor", "labour": "labor", "harbour": "harbor", "favour": "favor",
-    "favourite": "favorite", "humour": "humor", "neighbour": "neighbor", "neighbourhood": "neighborhood",
-    "behaviour": "behavior", "armour": "armor", "rumour": "rumor", "flavour": "flavor", "vapour": "vapor",
-    "tumour": "tumor", "odour": "odor", "parlour": "parlor", "saviour": "savior", "centre": "center",
-    "theatre": "theater", "metre": "meter", "litre": "liter", "fibre": "fiber", "sabre": "saber",
-    "kilometre": "kilometer", "centimetre": "centimeter", "millimetre": "millimeter", "spectre": "specter",
-    "calibre": "caliber", "grey": "gray", "tyre": "tire", "plough": "plow", "programme": "program",
-    "defence": "defense", "offence": "offense", "licence": "license", "catalogue": "catalog",
-    "dialogue": "dialog", "analogue": "analog", "aluminium": "aluminum", "oestrogen": "estrogen",
-    "oesophagus": "esophagus", "anaemia": "anemia", "haemoglobin": "hemoglobin", "leukaemia": "leukemia",
-    "encyclopaedia": "encyclopedia", "mediaeval": "medieval", "foetus": "fetus", "jewellery": "jewelry",
-    "cheque": "check", "aeroplane": "airplane", "travelling": "traveling", "mould": "mold", "sulphur": "sulfur",
-    "sulphate": "sulfate", "sulphuric": "sulfuric", "moustache": "mustache", "pyjamas": "pajamas",
-    "draught": "draft", "kerb": "curb", "storey": "story", "gaol": "jail", "artefact": "artifact",
-}  # fmt: skip
+_TABLES = orjson.loads(files("granola.matching").joinpath("word_forms.json").read_bytes())
+_IRREGULAR: dict[str, str] = _TABLES["irregular"]
+_SPELLING: dict[str, str] = _TABLES["spelling"]
 _ISE = re.compile(r"(?<=[a-z]{3}i)s(?=e|ing|ation)|(?<=[a-z]{2}y)s(?=e|ing)")  # organise, analyse
 # Letters that fold away at a word's end where what it does matters and not when (protects, protecting, protection),
 # each with the letters that have to be left.
-_ENDINGS = {
-    "ations": 4, "ational": 5, "ation": 4, "ating": 5, "ments": 4, "ional": 5, "ated": 5, "ates": 5, "ment": 4,
-    "ings": 4, "ions": 5, "ing": 4, "ers": 4, "ies": 4, "ied": 4, "ion": 5, "ate": 5, "ity": 5, "ed": 4, "er": 4,
-    "es": 4, "ly": 4, "al": 5, "s": 4, "y": 4, "e": 4,
-}  # fmt: skip
+_ENDINGS: dict[str, int] = _TABLES["endings"]
 
 
 def _roman(text: str) -> int:
@@ -93,6 +72,7 @@ def fold(found: Sequence[Word]) -> tuple[str, ...]:
 @MATCHING.remembered(1 << 16)
 def loose_key(text: str) -> tuple[str, ...]:
     """The further folds of a text's words without articles."""
+    MATCHING.count(len(text))
     return loosened(text, key(text))
 
 

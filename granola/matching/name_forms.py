@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from granola.matching import vocabulary
 from granola.matching.memory import MATCHING
-from granola.matching.words import Word, drop_articles, key, words
+from granola.matching.text import Word, drop_articles, key, words
 
 _PLACE_PARTS = 3  # parts of "Springfield, Sangamon County, Illinois"
 _PART_WORDS = 4
@@ -35,6 +35,7 @@ class Form:
 @MATCHING.remembered(1 << 13)
 def forms(name: str) -> tuple[Form, ...]:
     """The other forms of a name, none equal to its own folded words."""
+    MATCHING.count(len(name))
     whole = key(name)
     found: dict[tuple[str, ...], Form] = {}
     before, bracket, rest = name.partition("(")
@@ -58,6 +59,11 @@ def forms(name: str) -> tuple[Form, ...]:
         found.setdefault(title, Form(title))
     if numbered := _RULER.match(name):
         found.setdefault(key(numbered[1]), Form(key(numbered[1])))
+    if len(whole) == 2 and whole[1] == "university":
+        found.setdefault(whole[:1], Form(whole[:1], alone=True))
+    if whole[:2] == ("university", "of") and len(whole) > 2:
+        found.setdefault(whole[2:], Form(whole[2:], partial=True, alone=True))
+        found[*whole[2:], "university"] = Form((*whole[2:], "university"))
     cut = _ADDED.search(name)
     if cut and not any(c.isdigit() for c in name):
         before = name[: cut.start()]
@@ -114,8 +120,8 @@ def is_abbreviation(short: str, long: str) -> bool:
     return len(letters) <= 2 and bool(folded) and folded[0].startswith(letters[0].lower()) and len(folded) == 1
 
 
-def initials(folded: tuple[str, ...]) -> frozenset[str]:
-    """The initials of some words, function words counted and not: "nasa" of four words.
+def initials_match(letters: str, folded: tuple[str, ...]) -> bool:
+    """Whether letters are the initials of the words, function words counted or not; "NASA" of four words.
 
     Numbers stand as they are (WWII is no World War I), and a junior is left out.
     """
@@ -123,9 +129,4 @@ def initials(folded: tuple[str, ...]) -> frozenset[str]:
         folded = folded[:-1]
     short = [(word, word if word in vocabulary.ROMAN or word[0].isdigit() else word[0]) for word in folded]
     all_of = "".join(own for _, own in short)
-    return frozenset((all_of, "".join(own for word, own in short if word not in vocabulary.FUNCTION)))
-
-
-def initials_match(letters: str, folded: tuple[str, ...]) -> bool:
-    """Whether letters are the initials of the words."""
-    return letters in initials(folded)
+    return letters in (all_of, "".join(own for word, own in short if word not in vocabulary.FUNCTION))

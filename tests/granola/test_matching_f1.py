@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from granola.errors import MatcherError
-from granola.matching import EmMatcher, F1Matcher, RulesMatcher, matcher, squad
-from granola.matching.folding import fold, loose_key
-from granola.matching.words import drop_articles, simple, words
+from granola.matching import EmMatcher, F1Matcher, Levels, RulesMatcher, Verdict, in_language, matcher, registry, squad
+from granola.matching.verdict import signature
 
 # The paper's running example: "When was Barack Obama born?" (Yona et al. 2024, introduction).
 OBAMA = [["August 4, 1961"], ["August 1961"], ["1961"]]
@@ -140,12 +140,32 @@ def test_the_best_f1_of_a_level_is_the_greatest_of_its_names(said: str, names: l
     assert all(squad.token_f1(said, n) == pytest.approx(squad.f1(squad.tokens(said), squad.tokens(n))) for n in names)
 
 
-@settings(max_examples=500, deadline=None)
-@given(st.text(alphabet=st.sampled_from("aAnThe1 ,-é.'oneI&St"), max_size=20))
-@example("Smith-Jones, the Third")
-@example("1,000 x")
-@example("one-two")
-def test_the_quick_way_to_a_key_is_the_defined_one(text: str) -> None:
-    if (quick := simple(text)) is not None:
-        assert quick == tuple(word.text for word in drop_articles(words(text)))
-        assert loose_key(text) == fold(drop_articles(words(text)))
+@dataclass(frozen=True, kw_only=True)
+class Contained:
+    """A matcher of another package: the name stands in the prediction."""
+
+    name: str = "contained"
+    language: str = "en"
+
+    def signature(self) -> str:
+        return signature("contained")
+
+    def match(self, prediction: str, levels: Levels, question: str | None = None) -> Verdict:
+        for number, names in enumerate(levels, start=1):
+            if any(name in prediction for name in names):
+                return Verdict(level=number, rule="contained")
+        return Verdict(level=None, rule="absent")
+
+
+def test_a_registered_matcher_is_asked_for_by_its_name_and_in_a_language(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "_ENTRIES", dict(registry._ENTRIES))
+    monkeypatch.setattr(registry, "MATCHERS", registry._ENTRIES)
+    registry.register("contained", Contained, "language")
+    chosen = matcher("contained", language="de")
+    assert chosen == in_language(matcher("contained"), "de") == Contained(language="de")
+    assert chosen.match("in Berlin", [["Bonn"], ["Berlin"]]).level == 2
+    with pytest.raises(MatcherError, match="has no threshold"):
+        matcher("contained", tau=0.5)
+    with pytest.raises(MatcherError, match="already"):
+        registry.register("contained", Contained)
+    assert in_language(matcher("rules"), "fr") == RulesMatcher(language="fr")

@@ -1,10 +1,8 @@
-"""Text that was decoded by the wrong table, set right where that is certain: `CuraÃ§ao` is Curaçao."""
+"""Texts set in order before they are read, and repaired where they were damaged by copying."""
 
 from __future__ import annotations
 
 import re
-
-from granola.matching.memory import MATCHING
 
 # The bytes of UTF-8's longer sequences as Windows-1252 or Latin-1 shows them.
 _HIGH = bytes(range(0x80, 0xC0)).decode("cp1252", errors="ignore") + bytes(range(0x80, 0xC0)).decode("latin-1")
@@ -29,6 +27,11 @@ def _byte(letter: str) -> bytes:
         return letter.encode("cp1252")
 
 
+def mended(text: str) -> str:
+    """The text with mojibake undone and every kind of blank a plain one; most texts are returned as they are."""
+    return text if text.isascii() else _DAMAGED.sub(_mend, text).translate(_BLANKS)
+
+
 _SIGNS = re.compile(r"(?<=[A-Za-z])[!$](?=[A-Za-z])")
 _ENDINGS = r"(?:s|t|re|ve|ll|d|m)\b"
 _PARTED = re.compile(
@@ -36,24 +39,30 @@ _PARTED = re.compile(
 )
 
 
-def joined(text: str) -> str:
-    """The text with letters that are written as signs, and with what a system parted at an apostrophe set together."""
-    if "!" in text or "$" in text:
-        text = _SIGNS.sub(lambda sign: "i" if sign[0] == "!" else "s", text)
-    if " '" in text or " ’" in text:
-        text = _PARTED.sub(lambda parted: "'" if parted[0].strip() else "", text)
+_CLOCK = re.compile(r"\b(\d{1,2})(?::00)?\s?([ap])\.?m\b\.?", re.IGNORECASE)
+
+
+def tidied(text: str) -> str:
+    """The text as it is read: blanks, marks and what a system parted at its signs set in order."""
+    text = _joined(spaced(mended(text)))
+    if len(text) <= SHORT and _PARTED_NUMBER.search(text):  # 1, 776 and 3. 97
+        text = _PARTED_NUMBER.sub(lambda found: found[1] or found[2], text)
     return text
 
 
-@MATCHING.remembered(1 << 14)
-def _mended(text: str) -> str:
-    MATCHING.count(len(text))
-    return _DAMAGED.sub(_mend, text).translate(_BLANKS)
+SHORT = 40  # characters of an answer in which `3. 97` is one number and no end of a sentence
+_PARTED_NUMBER = re.compile(r"(?:(?<=\d) ?(,) (?=\d{3}(?!\d))|(?<=\d) ?([.:]) (?=\d))")
 
 
-def mended(text: str) -> str:
-    """The text with mojibake undone and every kind of blank a plain one; most texts are returned as they are."""
-    return text if text.isascii() else _mended(text)
+def _joined(text: str) -> str:
+    """The text with letters that are written as signs, and with what a system parted at an apostrophe set together."""
+    if "!" in text or "$" in text:
+        text = _SIGNS.sub(lambda sign: "i" if sign[0] == "!" else "s", text)
+    if "m" in text or "M" in text:
+        text = _CLOCK.sub(r"\1 \2m", text)
+    if " '" in text or " ’" in text:
+        text = _PARTED.sub(lambda parted: "'" if parted[0].strip() else "", text)
+    return text
 
 
 def spaced(text: str) -> str:
@@ -91,3 +100,42 @@ _NESTED = 8  # marks around marks; a text with more of them is no answer
 _BULLET = re.compile(r"(?:[-+•] (?=[^\d\s])|[*>] |#{1,6} )")
 _AROUND = {'"': '"', "“": "”", "«": "»", "„": "“", "‘": "’", "'": "'", "*": "*", "_": "_", "`": "`"}
 _OPENING = frozenset({*_AROUND, *"-+•>#"})
+
+
+_SUPERSCRIPTS = re.compile("(?<=[^\\d\\s])[⁰¹²³⁴-⁹]+")
+_FOOTNOTE = re.compile(
+    r"(?<!\bin)(?<!\bon)(?<!\bof)(?<!\bto)(?<!\bby)(?<!\bat)(?<!\bthe)(?<!\bfor)(?<!\band)(?<!\bfrom)(?<!\bsince)(?<=[a-z][a-z\"”’')\]])\d{1,3}(?![\d:%,]\d|\d)|(?<=[A-Z][A-Z])\d{1,3}(?=[.,;]?(?:\s|\Z))"
+)
+_AFTER_YEAR = re.compile(r"\b(1[4-9]\d\d|20[0-3]\d)\d{1,3}(?=[.,;)]*(?:\s|\Z|[A-Z]))")
+_NO_MONTH = r"(?<!uary)(?<!March)(?<!April)(?<!May)(?<!June)(?<!July)(?<!August)(?<!ember)(?<!ober)"
+_LONE = re.compile(_NO_MONTH + r"(?<=[\w)\"”]) \d{1,2}(?= ?[.,;]|\Z)")
+_PARTED_DECIMAL = re.compile(r"(?<=\d)\. (?=\d)")
+_LINK_BORDER = re.compile(
+    r"(?<=[a-z])(?=[A-Z][a-z])|(?<=[a-z]{2})(?=[A-Z]\.|\d)|(?<=\d\d)(?=[A-Z]?[a-z]{3})|(?<=[a-z]{2}[”\"])(?=\w)"
+)
+
+
+_DAMAGE = re.compile(r"[a-z\"”’')\]]\d|[A-Z][A-Z]\d|\d{5}|[a-z][A-Z]|\d\. \d|[⁰¹²³⁴-⁹]|\d[a-z]{3}|[a-z][”\"]\w")
+
+
+def repairs(text: str) -> list[str]:
+    """Readings of a text that was copied with its footnotes and without the blanks around its links.
+
+    Footnote digits glued to words and years go first ("Jack Gleeson1.", "March 8, 19871"), then words glued at the
+    borders of links are parted ("byHugo Weaving"). A lone digit behind a blank is a footnote where there are others.
+    """
+    if not _DAMAGE.search(text):
+        return []
+    found = []
+    once, notes = _SUPERSCRIPTS.subn("", text)
+    once, more = _FOOTNOTE.subn("", once)
+    once, years = _AFTER_YEAR.subn(r"\1", once)
+    if notes + more + years or len(_LONE.findall(once)) > 1:
+        once = _LONE.sub("", once)
+    if once != text:
+        found.append(once)
+    parted = _LINK_BORDER.sub(" ", once)
+    parted = _PARTED_DECIMAL.sub(".", parted)
+    if parted != once:
+        found.append(parted)
+    return found

@@ -18,8 +18,8 @@ from abstraction.date_texts import ParsedDate, parse_date
 from abstraction.languages import Language, language
 from abstraction.units import unit_of_spelling
 from granola.matching import dates as english
+from granola.matching.intervals import Claim, half_step
 from granola.matching.memory import MATCHING
-from granola.matching.ranges import Claim, half_step
 from kg.model import TimeValue
 
 _ONE_FOR_ONE = str.maketrans(

@@ -1,0 +1,202 @@
+"""Finer claims that no level bears out, and containers that are not the ladder's: Lyon, France for Paris."""
+
+from __future__ import annotations
+
+from granola.matching import vocabulary
+from granola.matching.answer import SENTENCE_END, Answer, Mention
+from granola.matching.countries import ABBREVIATIONS, contradict, country_ids, division, exclude
+from granola.matching.name_forms import place_parts
+
+
+def follows_a_finer_claim(answer: Answer, mention: Mention) -> bool:
+    """`Lyon, France` or `Kurt Masur, a German conductor`: a tier behind a finer claim that no tier states.
+
+    A claim finer than level 1 cannot be told wrong and takes nothing back.
+    """
+    return mention.level > 0 and (
+        _in_chain(answer, mention) or _behind_a_name(answer, mention) or _before_a_specific(answer, mention)
+    )
+
+
+def _in_chain(answer: Answer, mention: Mention) -> bool:
+    """Short parts between commas, read from the finest: an unknown first part before a known one."""
+    return answer.unknown_first is not None and mention.start >= answer.unknown_first
+
+
+def _behind_a_name(answer: Answer, mention: Mention) -> bool:
+    """A capitalised name before the mention, with nothing but a copula, a preposition or a comma between."""
+    if not answer.cased:
+        return False
+    own = country_ids(answer.texts[mention.start : mention.end])
+    if own and any(country_ids(answer.texts[max(0, mention.start - n) : mention.end]) & own for n in (2, 3)):
+        return False  # Federal Republic of Germany
+    common = not answer.words[mention.start].capital
+    bridge = mention.start
+    parted = False
+    while bridge > 0:
+        gap, word = answer.words[bridge].gap, answer.words[bridge - 1]
+        if set(gap) & SENTENCE_END:
+            return False
+        parted = parted or "," in gap or "(" in gap
+        if word.text not in vocabulary.BRIDGE and not (common and not word.capital and mention.start - bridge < 4):
+            break
+        bridge -= 1
+    if bridge == mention.start and not parted:
+        return False
+    larger = next((m for m in answer.mentions_by_end.get(bridge, ()) if m.level < mention.level), None)
+    if parted and _is_an_alternative(answer, bridge):
+        return False
+    if larger is not None:  # Lyon, Rhône, France: what takes back the part before takes back this one
+        return follows_a_finer_claim(answer, larger)
+    end = bridge
+    while parted and 0 < end > bridge - 3 and not answer.words[end - 1].capital:
+        if answer.words[end - 1].text in vocabulary.FUNCTION or answer.words[end - 1].gap:
+            break
+        end -= 1  # Norwood Junction railway station, England
+    if not parted and "-" in answer.words[end].gap:
+        return False  # German-born, Paris-based: what a noun is told by, no name
+    start = answer.name_before(end)
+    while end - start > 1 and answer.words[end - 1].text in vocabulary.CLASSES:
+        end -= 1  # Cambridge University, where a university is a tier
+    if start == end or answer.words[end - 1].text in vocabulary.CONTINENTS | vocabulary.PARTS:
+        return False  # somewhere in Asia; on the East Coast
+    return answer.is_claim(start, end)
+
+
+def _is_an_alternative(answer: Answer, end: int) -> bool:
+    """Whether what ends before word `end` is the other of two of which a finer tier is one: Paris or Lyon, France."""
+    start = answer.name_before(end)
+    return start > 1 and answer.texts[start - 1] == "or" and answer.is_mentioned(start - 2, start - 1)
+
+
+def _before_a_specific(answer: Answer, mention: Mention) -> bool:
+    """`France, specifically Lyon`."""
+    index = mention.end
+    marked = False
+    while index < len(answer.words) and not answer.words[index].capital:
+        word = answer.words[index].text
+        marked = marked or word in vocabulary.SPECIFICALLY
+        if word not in vocabulary.BRIDGE and word not in vocabulary.SPECIFICALLY and word != "more":
+            return False
+        index += 1
+    return marked and index < len(answer.words) and answer.is_claim(index, index + 1)
+
+
+def is_in_another_container(answer: Answer, mention: Mention) -> bool:
+    """`Paris, Texas` where the ladder has Paris in France: a larger place that no tier names.
+
+    A coarser tier further on vouches for the chain (Munich, Upper Bavaria, Germany), and the coarsest tier
+    has no container to differ in.
+    """
+    start = mention.end
+    if start >= len(answer.words):
+        return False
+    if not answer.of_places:
+        return answer.asks_place and bool(_in_another_division(answer, mention))
+    if (elsewhere := _in_another_division(answer, mention)) is not None:
+        return elsewhere
+    if mention.level >= max(level for level, _, _ in answer.tiers):
+        return False
+    gap = answer.words[start].gap
+    if answer.words[start].text == "in" and not gap and answer.cased:
+        start += 1
+    elif gap not in (",", "("):
+        return False
+    elif answer.words[start].text == "in":
+        start += 1
+    end = _run(answer, start)
+    if not _ends(answer, end) or not _is_other(answer, start, end):
+        return False
+    if answer.words[end - 1].text in vocabulary.CONTINENTS or not vocabulary.GONE.isdisjoint(answer.texts[start:end]):
+        return False  # Bavaria, Holy Roman Empire
+    if end < len(answer.words) and answer.words[end].text in ("and", "is", "was", "s"):
+        return False
+    return not any(other.level > mention.level and other.start >= end for other in answer.mentions)
+
+
+def _in_another_division(answer: Answer, mention: Mention) -> bool | None:
+    """Whether a state or province said behind a place is another than its own; None where none is said.
+
+    `Springfield, Ohio, United States` where a coarser tier is Illinois: no tier behind it vouches for that.
+    """
+    own = [folded for level, _, folded in answer.tiers if level > mention.level]
+    told = [part for level, name, _ in answer.tiers if level == mention.level for part in place_parts(name)[1]]
+    own += told
+    for index in range(mention.end, min(len(answer.words), mention.end + _CHAIN)):
+        word = answer.words[index]
+        if set(word.gap) & SENTENCE_END:
+            return None
+        source = answer.quote(index, index + 1)
+        said = division(answer.texts[index : index + 3])
+        if said is None and word.gap:
+            said = ABBREVIATIONS.get(source)
+        if said is not None and (word.capital or not answer.cased):
+            if said in own:
+                return False
+            if any(exclude(said, other) for other in own) or any(contradict(said, other) for other in told):
+                return True
+        named = (word.capital or not answer.cased) and word.text not in vocabulary.FUNCTION
+        if not named and word.text not in vocabulary.BRIDGE and word.text not in vocabulary.CLASSES:
+            return None
+    return None
+
+
+def is_before_another_name(answer: Answer, mention: Mention) -> bool:
+    """`an Austrian composer, Joseph Haydn`: a description, and then the name of one who is no tier."""
+    if mention.level == 0 or not answer.cased or answer.words[mention.end - 1].capital:
+        return False
+    start = mention.end
+    while start < len(answer.words) and start < mention.end + 2 and answer.words[start].text in vocabulary.NAMED:
+        start += 1
+    if start >= len(answer.words) or answer.words[start].gap not in ("", ",", ":", "(", "-", "–", "—"):
+        return False
+    end = _run(answer, start)
+    return _ends(answer, end) and _is_other(answer, start, end)
+
+
+def _run(answer: Answer, start: int) -> int:
+    """Where the name that begins at word `start` ends: capitalised words without a break, or `start` for none."""
+    end = start
+    while end < len(answer.words) and end - start < _RUN and not (end > start and answer.words[end].gap.strip("'-.")):
+        word = answer.words[end]
+        if not (word.capital or not answer.cased) or not word.text[0].isalpha() or word.text in vocabulary.FUNCTION:
+            break
+        if not answer.cased and word.text in _GOES_ON:
+            break
+        end += 1
+    return end
+
+
+def _ends(answer: Answer, index: int) -> bool:
+    """Whether a phrase may end before word `index`: at the text's end, at punctuation, before a function word."""
+    return (
+        index >= len(answer.words) or bool(answer.words[index].gap) or answer.words[index].text in vocabulary.FUNCTION
+    )
+
+
+def _is_other(answer: Answer, start: int, end: int) -> bool:
+    """Whether [start, end) names something that is no tier, no date and no nationality."""
+    if start >= end or not answer.is_claim(start, end):
+        return False
+    texts = [word.text for word in answer.words[start:end]]
+    return vocabulary.MONTHS.isdisjoint(texts) and not texts[-1].endswith(vocabulary.DEMONYM_ENDINGS)
+
+
+_GOES_ON = vocabulary.CLAUSE_WORDS | {phrase[0] for phrase in vocabulary.NEARBY}
+
+
+_CHAIN = 8  # words behind a place that are searched for its state
+
+
+_RUN = 4  # capitalised words in a row, more are a headline
+
+
+def is_only_nearby(answer: Answer, mention: Mention) -> bool:
+    """`near Paris`, `north of Paris`: beside a place is not in it; `the north of France` is."""
+    before = [word.text for word in answer.words[max(0, mention.start - 2) : mention.start]]
+    if len(before) == 2 and before[0] in vocabulary.POINTS and before[1] == "of":
+        at = mention.start - 2
+        at -= at > 0 and answer.words[at - 1].text in vocabulary.POINTS  # south-east
+        if answer.has_article(at) and not (at > 0 and answer.words[at - 1].text == "to"):
+            return False
+    return any(tuple(before[-len(phrase) :]) == phrase for phrase in vocabulary.NEARBY)

@@ -1,0 +1,149 @@
+"""Divisions of a country exclude each other: who says Springfield, Ohio does not mean Springfield, Illinois."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+
+import orjson
+
+from abstraction.demonyms import bundled_demonyms
+from granola.matching.memory import MATCHING
+from granola.matching.text import key
+
+_TABLES = orjson.loads(files("granola.matching").joinpath("divisions.json").read_bytes())
+_US: dict[str, str] = _TABLES["United States"]
+_CANADA: dict[str, str] = _TABLES["Canada"]
+_OTHERS: dict[str, list[str]] = _TABLES["others"]
+
+# The countries of the sets, in their order.
+_COUNTRIES = ("United States", "Canada", *_OTHERS)
+
+# Names that a table of adjectives has no use for.
+_ALSO: dict[str, str] = _TABLES["also"]
+
+# As newspapers shorten them; Miss and La are words as well.
+_PRESS: dict[str, str] = _TABLES["press"]
+
+ABBREVIATIONS = {short: key(name) for short, name in (_US | _CANADA | _PRESS).items()}
+"""The folded name of a state or province by its postal letters, and as newspapers shorten it."""
+
+
+@cache
+def _divisions() -> dict[tuple[str, ...], int]:
+    """Folded name -> the number of its country; the divisions of one country exclude each other."""
+    countries = [tuple(_US.values()), tuple(_CANADA.values()), *map(tuple, _OTHERS.values())]
+    return {key(name): number for number, names in enumerate(countries) for name in names}
+
+
+def exclude(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
+    """Whether two folded names are two divisions of one country."""
+    country = _divisions().get(one)
+    return country is not None and one != other and country == _divisions().get(other)
+
+
+def contradict(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
+    """Whether a place in the one cannot be in the other: two divisions, two countries, a division and a country."""
+    if one == other:
+        return False
+    first, second = _divisions().get(one), _divisions().get(other)
+    if first is not None and second is not None:
+        return True
+    countries, others = _bearers(one, first), _bearers(other, second)
+    return bool(countries and others) and countries.isdisjoint(others)
+
+
+def _bearers(folded: tuple[str, ...], country: int | None) -> frozenset[str]:
+    """The ids of the country that a name names or lies in."""
+    return _countries().get(key(_COUNTRIES[country]) if country is not None else folded, frozenset())
+
+
+@MATCHING.remembered(1 << 12)
+def country_names(folded: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
+    """The other folded names of the country that a folded name names; () for what is none."""
+    MATCHING.count(sum(map(len, folded)))
+    own = _countries().get(folded)
+    if not own:
+        return ()
+    return tuple(name for name, qids in _countries().items() if name != folded and own & qids)
+
+
+def country_ids(folded: tuple[str, ...]) -> frozenset[str]:
+    """The ids of the country that a folded name names; none for what is no country."""
+    return _countries().get(folded, frozenset())
+
+
+@MATCHING.remembered(1 << 12)
+def country_adjectives(folded: tuple[str, ...]) -> frozenset[tuple[str, ...]]:
+    """The folded adjectives of a country by its folded name."""
+    MATCHING.count(sum(map(len, folded)))
+    own, table = _countries().get(folded, frozenset()), bundled_demonyms()
+    return frozenset(key(word) for qid in own for word in (table.adjectives[qid], *table.variants.get(qid, ())))
+
+
+@cache
+def country_openings() -> frozenset[str]:
+    """The folded words that the names of countries begin with."""
+    return frozenset(name[0] for name in _countries())
+
+
+@cache
+def adjective_words() -> frozenset[str]:
+    """The first words of all national adjectives."""
+    return frozenset(adjective.split()[0] for adjective in bundled_demonyms().countries)
+
+
+def is_adjective(folded: tuple[str, ...]) -> bool:
+    """Whether a folded text is a national adjective."""
+    return " ".join(folded) in bundled_demonyms().countries
+
+
+@MATCHING.remembered(1 << 14)
+def nation(folded: tuple[str, ...]) -> tuple[str, int] | None:
+    """The id of the country whose name or adjective some folded words begin with, and of how many; or None."""
+    MATCHING.count(sum(map(len, folded)))
+    for size in range(len(folded), 0, -1):
+        own = folded[:size]
+        if qids := _countries().get(own):
+            return min(qids), size
+        if adjectives := bundled_demonyms().countries.get(" ".join(own)):
+            return adjectives[0], size
+    return None
+
+
+# How states call themselves before "of" and their name; not so where several do.
+_STYLES = (
+    "Republic of", "Kingdom of", "Commonwealth of", "Islamic Republic of", "Federal Republic of", "Arab Republic of",
+    "Federative Republic of", "Bolivarian Republic of", "Socialist Republic of", "Grand Duchy of", "Principality of",
+)  # fmt: skip
+_DIVIDED = frozenset({"china", "korea", "congo", "sudan", "vietnam", "georgia", "ireland", "cyprus", "macedonia"})
+
+
+@cache
+def _countries() -> dict[tuple[str, ...], frozenset[str]]:
+    found: dict[tuple[str, ...], frozenset[str]] = {}
+    for name, qids in bundled_demonyms().names.items():
+        found[key(name)] = found.get(key(name), frozenset()) | frozenset(qids)
+    for style in _STYLES:
+        for folded, known_ids in list(found.items()):
+            if len(folded) == 1 and folded[0] not in _DIVIDED:
+                found.setdefault((*key(style), *folded), known_ids)
+    for also, known in _ALSO.items():
+        found[key(also)] = found.get(key(also), frozenset()) | found.get(key(known), frozenset())
+    return found
+
+
+def is_country(folded: tuple[str, ...]) -> bool:
+    """Whether a folded name is that of a country."""
+    return folded in _countries()
+
+
+def is_known(folded: tuple[str, ...]) -> bool:
+    """Whether a folded name is that of a division or a country known here."""
+    return folded in _divisions() or folded in _countries()
+
+
+def division(folded: tuple[str, ...]) -> tuple[str, ...] | None:
+    """The longest division's name that some folded words begin with, or None."""
+    known = _divisions()
+    return next((folded[:size] for size in (3, 2, 1) if len(folded) >= size and folded[:size] in known), None)

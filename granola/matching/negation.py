@@ -1,0 +1,70 @@
+"""Negation: what a clause denies."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator
+
+from granola.matching import vocabulary
+from granola.matching.answer import SENTENCE_END, Answer, Mention
+
+
+def is_negated(answer: Answer, mention: Mention) -> bool:
+    """`not in France`, `rather than France`, `not in Paris, France`; but `not only France` affirms."""
+    if is_denied_word(answer, mention.start) or _is_asked_and_denied(answer, mention):
+        return True
+    if "," not in answer.words[mention.start].gap:
+        return False
+    smaller = next((m for m in answer.mentions_by_end.get(mention.start, ()) if m.level < mention.level), None)
+    return smaller is not None and is_negated(answer, smaller)
+
+
+def is_denied_word(answer: Answer, start: int) -> bool:
+    """Whether the clause denies what stands from word `start` on."""
+    before = list(_clause(answer, start))[::-1]
+    if _DENYING.isdisjoint(before):
+        return False
+    if any(_phrase_in(phrase, before) for phrase in vocabulary.AFFIRMATIONS):
+        return False
+    return any(word in vocabulary.NEGATIONS for word in before) or any(
+        _phrase_in(phrase, before) for phrase in (*vocabulary.NEGATION_PHRASES, *vocabulary.HEARSAY)
+    )
+
+
+def is_denied(answer: Answer, position: int) -> bool:
+    """Whether the clause denies what stands at a character of the text: `not in 1961`."""
+    return is_denied_word(answer, bisect_right(answer.words, position, key=lambda word: word.end))
+
+
+def _clause(answer: Answer, start: int) -> Iterator[str]:
+    """The words before word `start`, nearest first, back to the beginning of its clause; at most six."""
+    for index in range(start - 1, max(-1, start - 7), -1):
+        gap = answer.words[index + 1].gap if index + 1 < len(answer.words) else ""
+        text = answer.words[index].text
+        if '"' in gap or "”" in gap:
+            return
+        if text in vocabulary.NEGATIONS and text in answer.asked:
+            continue
+        if gap.strip("'\"’“”()-") or (
+            text in vocabulary.CLAUSE_WORDS and not (text == "but" and index and answer.texts[index - 1] == "anything")
+        ):
+            return
+        yield answer.words[index].text
+
+
+def _phrase_in(phrase: tuple[str, ...], before: list[str]) -> bool:
+    size = len(phrase)
+    return any(tuple(before[i : i + size]) == phrase for i in range(len(before) - size + 1))
+
+
+_DENYING = vocabulary.NEGATIONS | {phrase[0] for phrase in (*vocabulary.NEGATION_PHRASES, *vocabulary.HEARSAY)}
+
+
+def _is_asked_and_denied(answer: Answer, mention: Mention) -> bool:
+    """`Born in Lyon? No, in Marseille.`"""
+    if "?" not in answer.text:
+        return False
+    for index in range(mention.end, len(answer.words)):
+        if gap := set(answer.words[index].gap) & SENTENCE_END:
+            return "?" in gap and answer.texts[index] in ("no", "nope")
+    return False

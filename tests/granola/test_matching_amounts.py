@@ -1,0 +1,145 @@
+"""Numbers in the forms that people write: groups of digits, words, powers of ten."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from granola.matching import matcher
+from granola.matching.amounts import amounts, whole_amount
+from granola.matching.intervals import place
+from granola.matching.numerals import with_digits
+
+RULES = matcher("rules")
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("five hundred thousand", 500_000),
+        ("half a million", 500_000),
+        ("a quarter of a million", 250_000),
+        ("three quarters of a billion", 750_000_000),
+        ("two and a half million", 2_500_000),
+        ("two hundred and fifty thousand", 250_000),
+        ("one hundred and twenty", 120),
+        ("a hundred and five", 105),
+        ("three hundred and sixty-five", 365),
+        ("one thousand two hundred", 1_200),
+        ("one million two hundred thousand and six", 1_200_006),
+    ],
+)
+def test_words_that_make_one_number(text: str, value: int) -> None:
+    found = with_digits(f"about {text} of them")
+    assert found.split() == ["about", str(value), "of", "them"]
+    assert len(found) == len(f"about {text} of them")
+    assert [claim.exact for claim in amounts(text)] == [value]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["nineteen sixty-one", "seventy-three", "twenty thirty", "hundreds", "two million", "five hundred six hundred"],
+)
+def test_words_that_are_left_as_they_are(text: str) -> None:
+    assert with_digits(text).split() in (text.split(), [str(2_000_000)])
+
+
+@pytest.mark.parametrize(
+    ("said", "gold", "level"),
+    [
+        ("522 969", "522,969", 1),
+        ("522\u00a0969", "522,969", 1),
+        ("522\u202f969 inhabitants", "522,969", 1),
+        ("522'969", "522,969", 1),
+        ("522’969", "522,969", 1),
+        ("about 522 969 people live there", "522,969", 1),
+        ("522 968", "522,969", None),
+        ("522,969", "522 969", 1),
+        ("half a million", "500,000", 1),
+        ("five hundred thousand", "500,000", 1),
+        ("six hundred thousand", "500,000", None),
+        ("three hundred", "300", 1),
+        ("It has three hundred and sixty-five days.", "365", 1),
+        ("three hundred and thirty metres", "330 m", 1),
+        ("3 x 10^8 m/s", "300,000,000 m/s", 1),
+        ("3 × 10⁸ m/s", "300,000,000 m/s", 1),
+        ("3e8", "300,000,000", 1),
+        ("3 x 10^7 m/s", "300,000,000 m/s", None),
+        ("300,000,000 m/s", "3 × 10^8 m/s", 1),
+        ("over eight", "8", 1),
+        ("at least two parties", "two parties", 1),
+        ("$2.2 billion", "$2.18 billion", 1),
+        ("10 £", "$10", None),
+    ],
+)
+def test_amounts_however_they_are_written(said: str, gold: str, level: int | None) -> None:
+    assert RULES.match(said, [[gold]]).level == level
+
+
+@pytest.mark.parametrize(
+    ("text", "low", "high", "unit"),
+    [
+        ("8,849 m", 8848.5, 8849.5, "m"),
+        ("about 8,850 metres", 8845, 8855, "m"),
+        ("35 million", 34.5e6, 35.5e6, ""),
+        ("35.4 million people", 35.35e6, 35.45e6, "people"),
+        ("between 10 and 100 million", 10e6, 100e6, ""),
+        ("three", 2.5, 3.5, ""),
+        ("-12 °C", -12.5, -11.5, "c"),
+        ("5 square kilometres", 4.5, 5.5, "km2"),
+    ],
+)
+def test_an_amount_is_an_interval_that_its_rounding_leaves(text: str, low: float, high: float, unit: str) -> None:
+    found = whole_amount(text)
+    assert found is not None
+    assert (found.low, found.high, found.label) == (pytest.approx(low), pytest.approx(high), unit)
+
+
+@pytest.mark.parametrize("text", ["Apollo 11", "50 Cent", "3 Doors Down", "Paris", "Henry 8 of England"])
+def test_names_with_numbers_are_no_amounts(text: str) -> None:
+    assert whole_amount(text) is None
+
+
+LADDER = ["8,849 m", "about 8,850 m", "about 8,800 m", "about 9,000 m"]
+
+
+@pytest.mark.parametrize(
+    ("said", "level", "how"),
+    [
+        ("8849", 0, "equal"),
+        ("8850 metres", 1, "equal"),
+        ("9 thousand metres", 3, "equal"),
+        ("8,848", None, "conflict"),  # close, but no rounding of 8,849
+        ("8,611 m", None, "conflict"),  # K2: rounds to the coarsest tier, and is wrong
+        ("fewer than 20,000", None, "coarser-than-all"),
+    ],
+)
+def test_amounts_are_placed_on_a_ladder(said: str, level: int | None, how: str) -> None:
+    ladder: Any = [[whole_amount(tier)] for tier in LADDER]
+    placing = place(amounts(said)[0], ladder)
+    assert placing is not None
+    assert (placing.level, placing.how) == (level, how)
+
+
+@pytest.mark.parametrize(
+    ("said", "gold", "level"),
+    [
+        ("about 29,000 feet", "8848 metres", 1),  # two digits of it
+        ("1.4 billion people", "1,412,000,000", 1),
+        ("1 billion people", "1,412,000,000", None),
+        ("10,000 feet", "3000 m", 1),
+        ("8,000 feet", "3000 m", None),  # a round gold answer leaves less open in other units
+        ("161 km/h", "100 mph", 1),
+        ("100 km/h", "100 mph", None),
+        ("62 mph", "100 km/h", 1),
+        ("32 °F", "0 °C", 1),
+    ],
+)
+def test_amounts_are_compared_as_their_digits_and_units_say(said: str, gold: str, level: int | None) -> None:
+    assert matcher("rules").match(said, [[gold]]).level == level
+
+
+def test_amounts_of_other_units_do_not_compare() -> None:
+    ladder: Any = [[whole_amount("8,849 m")]]
+    assert place(amounts("8,849 feet")[0], ladder) is None

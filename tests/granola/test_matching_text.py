@@ -1,0 +1,112 @@
+"""Spellings of one name fold alike, and texts are set in order and repaired before they are read."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from granola.matching import matcher
+from granola.matching.repair import mended, repairs, tidied
+from granola.matching.text import drop_articles, key, simple, words
+from granola.matching.word_forms import fold, loose_key
+
+SPELLINGS = [
+    ("J. R. R. Tolkien", "J.R.R. Tolkien", "JRR Tolkien", "j. r. r. tolkien"),
+    ("Łódź", "Lodz", "LODZ"),
+    ("Saint-Germain", "St. Germain", "saint germain"),
+    ("the U.S.A.", "USA", "U.S.A"),
+    ("Twenty-One Pilots", "21 Pilots"),
+    ("the Twentieth Century", "20th century"),
+    ("1,234,567", "1234567"),
+    ("O’Brien", "O'Brien", "OBrien"),
+    ("Simon & Garfunkel", "Simon and Garfunkel"),
+    ("Straße", "Strasse"),
+]
+
+
+@pytest.mark.parametrize("names", SPELLINGS, ids=lambda names: names[0])
+def test_spellings_of_one_name_fold_to_the_same_words(names: tuple[str, ...]) -> None:
+    assert len({key(name) for name in names}) == 1
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("the arteries", "artery"),
+        ("organisations", "organization"),
+        ("World War II", "world war 2"),
+        ("Fourteenth", "14"),
+        ("women", "Woman"),
+        ("Elizabeth I", "Elizabeth 1"),
+    ],
+)
+def test_words_that_fold_alike(one: str, other: str) -> None:
+    assert loose_key(one) == loose_key(other)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [("Paris", "Pari"), ("Henry VII", "Henry VIII"), ("bus", "bu"), ("I see", "1 see"), ("xi", "11")]
+)
+def test_words_that_do_not(one: str, other: str) -> None:
+    assert loose_key(one) != loose_key(other)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("CuraÃ§ao", "Curaçao"),
+        ("up to 7Â\xa0ml", "up to 7 ml"),
+        ("donâ€™t", "don’t"),
+        ("Ã‰douard", "Édouard"),
+        ("Ãndia", "Ãndia"),  # no sequence of UTF-8
+        ("naïve façade", "naïve façade"),
+    ],
+)
+def test_mojibake_is_undone_where_that_is_certain(text: str, expected: str) -> None:
+    assert mended(text) == expected
+
+
+@settings(max_examples=500, deadline=None)
+@given(st.text(alphabet=st.sampled_from("aAnThe1 ,-é.'oneI&St"), max_size=20))
+@example("Smith-Jones, the Third")
+@example("1,000 x")
+@example("one-two")
+def test_the_quick_way_to_a_key_is_the_defined_one(text: str) -> None:
+    if (quick := simple(text)) is not None:
+        assert quick == tuple(word.text for word in drop_articles(words(text)))
+        assert loose_key(text) == fold(drop_articles(words(text)))
+
+
+@pytest.mark.parametrize(
+    ("text", "repaired"),
+    [
+        ("It is Jack Gleeson1.", "It is Jack Gleeson."),
+        ("It was built on March 8, 19871", "It was built on March 8, 1987"),
+        ("They did so in 200912.", "They did so in 2009."),
+        ("played by Elizabeth Mitchell⁶⁷, with her", "played by Elizabeth Mitchell, with her"),
+        ("broadcast on CBS1. You", "broadcast on CBS. You"),
+        ("played byHugo Weaving", "played by Hugo Weaving"),
+        ("held in126 games", "held in 126 games"),
+        ("has a 1. 7-liter engine", "has a 1.7-liter engine"),
+        ("on cells1 and electrons 2. It", "on cells and electrons. It"),  # a lone digit where there are other footnotes
+    ],
+)
+def test_copied_text_is_repaired(text: str, repaired: str) -> None:
+    assert repaired in repairs(text)
+
+
+@pytest.mark.parametrize("text", ["Chilliwack 1.", "Toy Story 2", "Apollo 11", "Paris, France.", "8,849 m", "in 1987"])
+def test_what_was_not_copied_with_footnotes_stays(text: str) -> None:
+    assert repairs(text) == []
+
+
+def test_a_repair_is_used_only_where_the_text_matches_nothing() -> None:
+    rules = matcher("rules")
+    assert rules.match("It is played by Jack Gleeson1.", [["Jack Gleeson"]]).level == 1
+    assert rules.match("MH3701", [["MH370"], ["MH3701"]]).level == 2
+    assert rules.match("on March 8, 19871", [["March 8, 1987"], ["March 1987"], ["1987"]]).level == 1
+
+
+def test_times_of_day_are_written_alike() -> None:
+    assert len({tidied(text) for text in ("7 a.m.", "7:00 a.m.", "7am", "7 am")}) == 1
