@@ -126,6 +126,7 @@ _FILLER = re.compile(
     r"|as of my (?:last|latest) [\w ]{1,60}"
     r"|as an (?:ai|artificial intelligence)(?: language)?(?: model| assistant)?)\b[\s,;:.!-]*+(?:but\b[\s,]*+)?"
 )
+_QUOTED_TITLE = re.compile(r"(?:the )?(?:song |film |movie )?[\"“][^\"”]{2,100}[\"”][ ,]*+[a-z(]")
 _SENTENCE = re.compile(r"(?<=[.!?;])\s+|\n+")
 _GUESS = re.compile(
     r"(?:\bbut\b|\bhowever\b|\bthough\b|\bmaybe\b|\bperhaps\b|\bpossibly\b|\bprobably\b|\blikely\b"
@@ -222,6 +223,8 @@ def _courtesies(sentence: str, code: str) -> int:
 
 def _begins(sentence: str) -> str | None:
     """The rule by which a folded sentence declines, read as it is and without its opening courtesies."""
+    if _QUOTED_TITLE.match(sentence):
+        return None  # "Can't Help Falling in Love" was recorded by ...
     start = 0
     while filler := _FILLER.match(sentence, start):
         start = filler.end()

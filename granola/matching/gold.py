@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain
 
-from granola.matching import multilingual
+from granola.matching import multilingual, vocabulary
 from granola.matching.amounts import may_be_amount, whole_amount
 from granola.matching.dates import may_be_date, whole_date
 from granola.matching.intervals import Claim
@@ -31,11 +31,40 @@ def mended_names(levels: Names) -> Names:
     return tuple(tuple(mended(name) for name in names) for names in levels)
 
 
+@MATCHING.remembered(_KEPT)
 def read_names(levels: Names) -> Names:
-    """The names that are read for more than whether they are the whole prediction: those of LONGEST characters."""
-    if max(map(len, chain.from_iterable(levels)), default=0) <= LONGEST:
-        return levels
-    return tuple(tuple([name for name in names if len(name) <= LONGEST]) for names in levels)
+    """The names that are read for more than whether they are the whole prediction.
+
+    Those of up to LONGEST characters, and the names that stand in them behind what their bearers are.
+    """
+    MATCHING.count(sum(map(len, chain.from_iterable(levels))))
+    return tuple([tuple(_with_introduced([n for n in names if len(n) <= LONGEST])) for names in levels])
+
+
+def _with_introduced(names: Sequence[str]) -> Iterator[str]:
+    yield from names
+    for name in names:
+        if (bare := introduced(name)) and bare not in names:
+            yield bare
+
+
+def introduced(name: str) -> str:
+    """The name behind what its bearer is, as in `English author Rudyard Kipling`; "" where there is none."""
+    found = name.split()
+    for place in range(len(found) - 2, 0, -1):
+        kind = found[place].lower()
+        own = found[place + 1 :]
+        if not all(word[0].isupper() or word == "the" or word in vocabulary.PARTICLES for word in own):
+            return ""
+        if kind in vocabulary.TITLES and len(own) > 1 and own[0] != "the":
+            return " ".join(own)
+        if found[place] in _KINDS and len("".join(own)) > _SHORTEST:
+            return " ".join(own)
+    return ""
+
+
+_KINDS = (vocabulary.CLASSES | vocabulary.OCCUPATIONS) - {"of"}
+_SHORTEST = 4  # letters of a name that is taken out of a longer one
 
 
 @MATCHING.remembered(_KEPT)

@@ -87,11 +87,16 @@ def place(claim: Claim, ladder: Sequence[Sequence[Claim]]) -> Placing | None:
         return None
     for number, tiers in stated:
         for tier in tiers:
-            if claim.low == tier.low and claim.high == tier.high:
+            if (claim.low == tier.low and claim.high == tier.high) or (
+                claim.exact is not None and claim.exact == tier.exact and claim.label == tier.label
+            ):
                 return Placing(number, "equal", tier)
     number, finest = stated[0]
     for tier in finest:
         if _refines(claim, tier):
+            finer = [other for other in finest if other.width < tier.width and _refines(other, tier)]
+            if finer and not any(claim.allows(other) or claim.inside(other) for other in finer):
+                return Placing(None, "conflict", finer[0])
             return Placing(number, "finer-than-gold", tier)
     if not any(claim.allows(tier) for tier in finest):
         return Placing(None, "conflict", finest[0])

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+
+from granola.matching import vocabulary
 
 # The bytes of UTF-8's longer sequences as Windows-1252 or Latin-1 shows them.
 _HIGH = bytes(range(0x80, 0xC0)).decode("cp1252", errors="ignore") + bytes(range(0x80, 0xC0)).decode("latin-1")
@@ -102,11 +105,14 @@ _AROUND = {'"': '"', "“": "”", "«": "»", "„": "“", "‘": "’", "'": 
 _OPENING = frozenset({*_AROUND, *"-+•>#"})
 
 
-_SUPERSCRIPTS = re.compile("(?<=[^\\d\\s])[⁰¹²³⁴-⁹]+")
+_SUPERSCRIPTS = re.compile("(?:(?<=[^\\d\\s])|(?<=\\b[12]\\d\\d\\d))[⁰¹²³⁴-⁹]+")
+_BEFORE_NUMBERS = ("in", "on", "of", "to", "by", "at", "the", "for", "and", "from", "since", "about", "into", "around", "over", "takes")
 _FOOTNOTE = re.compile(
-    r"(?<!\bin)(?<!\bon)(?<!\bof)(?<!\bto)(?<!\bby)(?<!\bat)(?<!\bthe)(?<!\bfor)(?<!\band)(?<!\bfrom)(?<!\bsince)(?<=[a-z][a-z\"”’')\]])\d{1,3}(?![\d:%,]\d|\d)|(?<=[A-Z][A-Z])\d{1,3}(?=[.,;]?(?:\s|\Z))"
+    "".join(rf"(?<!\b{word})" for word in _BEFORE_NUMBERS)
+    + r"(?<=[a-zß-öø-ÿ][a-zß-öø-ÿ\"”’')\]])\d{1,3}(?![\d:%,]\d|\d)"
+    + r"|(?<=[A-Z][A-Z])\d{1,3}(?=[.,;]?(?:\s|\Z))"
 )
-_AFTER_YEAR = re.compile(r"\b(1[4-9]\d\d|20[0-3]\d)\d{1,3}(?=[.,;)]*(?:\s|\Z|[A-Z]))")
+_AFTER_YEAR = re.compile(r"(?<!\d)(1[4-9]\d\d|20[0-3]\d)\d{1,3}(?=[.,;)]*(?:\s|\Z|[A-Z]))")
 _NO_MONTH = r"(?<!uary)(?<!March)(?<!April)(?<!May)(?<!June)(?<!July)(?<!August)(?<!ember)(?<!ober)"
 _LONE = re.compile(_NO_MONTH + r"(?<=[\w)\"”]) \d{1,2}(?= ?[.,;]|\Z)")
 _PARTED_DECIMAL = re.compile(r"(?<=\d)\. (?=\d)")
@@ -118,13 +124,56 @@ _LINK_BORDER = re.compile(
 _DAMAGE = re.compile(r"[a-z\"”’')\]]\d|[A-Z][A-Z]\d|\d{5}|[a-z][A-Z]|\d\. \d|[⁰¹²³⁴-⁹]|\d[a-z]{3}|[a-z][”\"]\w")
 
 
+GLUED = 5  # letters of a name that may be glued to others; shorter ones stand in other words
+
+
+def parted(text: str, names: Iterable[str]) -> str:
+    """A text that was copied with blanks around the names that are glued to other words: `starLuke Bryansang`.
+
+    A name of small letters is parted from a small word alone: `themedulla oblongataof`, not `phytohormones`.
+    """
+    for name in sorted({name for name in names if len(name) >= GLUED and name[0].isalnum()}, key=len, reverse=True):
+        at = text.find(name)
+        while at >= 0:
+            end = at + len(name)
+            before, after = _letters_before(text, at), _letters_after(text, end)
+            capital = name[0].isupper() and not before[-1:].isupper()
+            if (before or after) and (capital or {before.lower(), after.lower()} <= _SMALL):
+                text = f"{text[:at]} {name} {text[end:]}"
+            at = text.find(name, end)
+    return text
+
+
+def _letters_before(text: str, end: int) -> str:
+    start = end
+    while start and end - start < _LONGEST and text[start - 1].isalpha():
+        start -= 1
+    return text[start:end]
+
+
+def _letters_after(text: str, start: int) -> str:
+    end = start
+    while end < len(text) and end - start < _LONGEST and text[end].isalpha():
+        end += 1
+    return text[start:end]
+
+
+_LONGEST = 12  # letters of a word that a name is parted from by the word itself
+_SMALL = vocabulary.FUNCTION | {""}
+
+
+def is_damaged(text: str) -> bool:
+    """Whether something in a text looks as if it was glued on where links or footnotes stood."""
+    return _DAMAGE.search(text) is not None
+
+
 def repairs(text: str) -> list[str]:
     """Readings of a text that was copied with its footnotes and without the blanks around its links.
 
     Footnote digits glued to words and years go first ("Jack Gleeson1.", "March 8, 19871"), then words glued at the
     borders of links are parted ("byHugo Weaving"). A lone digit behind a blank is a footnote where there are others.
     """
-    if not _DAMAGE.search(text):
+    if not is_damaged(text):
         return []
     found = []
     once, notes = _SUPERSCRIPTS.subn("", text)

@@ -44,7 +44,7 @@ from granola.matching.names import (
     joined_tiers,
 )
 from granola.matching.persons import by_person, is_another_person
-from granola.matching.repair import repairs, tidied
+from granola.matching.repair import is_damaged, parted, repairs, tidied
 from granola.matching.restated import restates_at
 from granola.matching.text import MOST, key, plain
 from granola.matching.values import compare
@@ -119,6 +119,8 @@ class RulesMatcher:
         if verdict.level is not None:
             return verdict
         readings = [prediction, *repairs(prediction)]
+        if is_damaged(prediction) and (separate := parted(readings[-1], (name for level in names for name in level))) != readings[-1]:
+            readings.append(separate)
         for repaired in readings[1:]:
             found = _decided(repaired, names, question, code)
             if found.level is not None:
