@@ -268,10 +268,12 @@ def score(
     )
     items = ItemScores()
     with_bits = faults = 0
+    one_level = 0
     digest = 0  # the sum of the rows' hashes, whatever order they come in
 
     def add(row: TieredRow, names: list[list[str]]) -> None:
-        nonlocal digest
+        nonlocal digest, one_level
+        one_level += len(names) == 1
         digest = (digest + int.from_bytes(hashlib.sha256(_canonical(row, names)).digest())) % (1 << 256)
 
     def outcomes() -> Iterator[tuple[str | None, Outcome | None]]:
@@ -306,6 +308,7 @@ def score(
             missing=missing,
             unknown=unknown,
             bits=with_bits,
+            one_level=one_level,
         ),
         counts={
             "rows": len(kept),

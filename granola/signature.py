@@ -21,6 +21,7 @@ class Signature:
     `matcher` has the hash of its code and data. `tiers` is the start of a hash of what of the tiered rows can change a
     score, in any order of the rows (docs/scoring.md says in which form), `snapshot` that of the id of the snapshot that
     the ladders were made from, `n` the scored questions. `missing` and `unknown` appear only where ids did not fit,
+    `one_level`, the rows whose answer has one level, which `rules` reads more leniently, only where there are any, so
     `bits`, the scored questions whose answer has bits, only where there are any; `prompts`, the set and the hash of
     those that a model phrased the tiers with, only where one did. `standard` appears where it takes the gold answer's
     own names alone.
@@ -36,6 +37,7 @@ class Signature:
     missing: int = 0
     unknown: int = 0
     bits: int = 0
+    one_level: int = 0
     prompts: str = ""
     standard: str = "aliases"
     version: str = __version__
@@ -50,6 +52,8 @@ class Signature:
             *([f"prompts:{self.prompts}"] if self.prompts else []),
             f"n:{self.n}",
         ]
+        if self.one_level:
+            parts.append(f"one-level:{self.one_level}")
         if self.missing:
             parts.append(f"missing:{self.missing}-unscored")
         if self.unknown:

@@ -75,7 +75,8 @@ def place(claim: Claim, ladder: Sequence[Sequence[Claim]]) -> Placing | None:
     equal: a tier says exactly this. finer-than-gold: inside the finest stated tier, and credited there.
     between-tiers: true of the answer, coarser than one level, finer than the next, and credited at that one.
     coarser-than-all: true, but no tier is that coarse. conflict: it excludes the answer, or is finer than a
-    tier and disagrees with the finer one, and a right coarser tier does not save it.
+    tier and disagrees with the finer one, and a right coarser tier does not save it. another-inside: inside a name of
+    the finest level, but not in accord with a finer name of it, as July 26, 1976 beside "1976" and "July 14, 1976".
     None where the ladder has no claim that compares.
     """
     stated = [
@@ -96,7 +97,7 @@ def place(claim: Claim, ladder: Sequence[Sequence[Claim]]) -> Placing | None:
         if _refines(claim, tier):
             finer = [other for other in finest if other.width < tier.width and _refines(other, tier)]
             if finer and not any(claim.allows(other) or claim.inside(other) for other in finer):
-                return Placing(None, "conflict", finer[0])
+                return Placing(None, "another-inside", finer[0])
             return Placing(number, "finer-than-gold", tier)
     if not any(claim.allows(tier) for tier in finest):
         return Placing(None, "conflict", finest[0])

@@ -112,7 +112,7 @@ def compatible(one: Person, other: Person) -> bool:
     """Whether two names can be one person's, both with given names; the family names are taken as equal."""
     if one.suffix and other.suffix and one.suffix != other.suffix:
         return False
-    if (one.suffix or other.suffix) in ("sr", "ii", "iii") and one.suffix != other.suffix:
+    if (one.suffix or other.suffix) in ("sr", "ii", "iii", "iv") and one.suffix != other.suffix:
         return False
     shorter, longer = sorted((one, other), key=lambda who: len(who.given))
     if not shorter.given or not _same(shorter, 0, longer, 0):

@@ -106,7 +106,7 @@ _OPENING = frozenset({*_AROUND, *"-+•>#"})
 
 
 _SUPERSCRIPTS = re.compile("(?:(?<=[^\\d\\s])|(?<=\\b[12]\\d\\d\\d))[⁰¹²³⁴-⁹]+")
-_BEFORE_NUMBERS = ("in", "on", "of", "to", "by", "at", "the", "for", "and", "from", "since", "about", "into", "around", "over", "takes")
+_BEFORE_NUMBERS = re.findall(r"\w+", "in on of to by at the for and from since about into around over takes")
 _FOOTNOTE = re.compile(
     "".join(rf"(?<!\b{word})" for word in _BEFORE_NUMBERS)
     + r"(?<=[a-zß-öø-ÿ][a-zß-öø-ÿ\"”’')\]])\d{1,3}(?![\d:%,]\d|\d)"
@@ -137,8 +137,8 @@ def parted(text: str, names: Iterable[str]) -> str:
         while at >= 0:
             end = at + len(name)
             before, after = _letters_before(text, at), _letters_after(text, end)
-            capital = name[0].isupper() and not before[-1:].isupper()
-            if (before or after) and (capital or {before.lower(), after.lower()} <= _SMALL):
+            small = {before.lower(), after.lower()} <= _SMALL
+            if (before or after) and (small or (name[0].isupper() and before[-1:].islower())):
                 text = f"{text[:at]} {name} {text[end:]}"
             at = text.find(name, end)
     return text

@@ -119,8 +119,9 @@ class RulesMatcher:
         if verdict.level is not None:
             return verdict
         readings = [prediction, *repairs(prediction)]
-        if is_damaged(prediction) and (separate := parted(readings[-1], (name for level in names for name in level))) != readings[-1]:
-            readings.append(separate)
+        if is_damaged(prediction):
+            separate = parted(prediction, [name for level in names for name in level])
+            readings += [separate, *repairs(separate)[-1:]] if separate != prediction else []
         for repaired in readings[1:]:
             found = _decided(repaired, names, question, code)
             if found.level is not None:

@@ -95,7 +95,7 @@ def _placed(claim: Claim, ladder: Sequence[Sequence[Claim]]) -> tuple[Claim, Pla
     )
 
 
-_HOW = ("equal", "finer-than-gold", "between-tiers", "coarser-than-all", "conflict")
+_HOW = ("equal", "finer-than-gold", "between-tiers", "coarser-than-all", "conflict", "another-inside")
 
 
 def _comparable(claim: Claim, finest: Claim) -> Claim:

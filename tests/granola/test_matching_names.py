@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from granola.matching import matcher
+from granola.matching.gold import introduced
 from granola.matching.people import compatible, whole_person
 
 
@@ -57,6 +58,7 @@ def test_two_letters_stand_for_two_words_alone_or_with_an_article(said: str, tie
         ("Federal Republic of Germany", "Germany"),
         ("It was Rudyard Kipling.", "English author Rudyard Kipling"),
         ("John F. Kennedy", "U.S. President John F. Kennedy"),
+        ("It is sung by The Outfield.", "English rock band the Outfield"),
         ("It shared it with Great Britain.", "British"),
         ("The name is of English origin.", "England"),
         ("Zoroastrianism", "the Zoroastrian religion"),
@@ -66,6 +68,12 @@ def test_two_letters_stand_for_two_words_alone_or_with_an_article(said: str, tie
 )
 def test_other_names_of_one_thing(said: str, gold: str) -> None:
     assert matcher("rules").match(said, [[gold]]).level == 1
+
+
+def test_a_name_behind_what_its_bearer_is_states_its_level_beside_coarser_ones() -> None:
+    levels = [["English author Rudyard Kipling"], ["an English short-story writer"], ["a writer"]]
+    assert matcher("rules").match("It was written by Rudyard Kipling in 1894.", levels).level == 1
+    assert introduced("the Battle of Britain") == introduced("Lake Victoria") == introduced("rock music") == ""
 
 
 def test_the_official_name_of_a_state_states_its_level_beside_a_finer_one() -> None:

@@ -86,6 +86,9 @@ def test_the_quick_way_to_a_key_is_the_defined_one(text: str) -> None:
         ("They did so in 200912.", "They did so in 2009."),
         ("played by Elizabeth Mitchell⁶⁷, with her", "played by Elizabeth Mitchell, with her"),
         ("broadcast on CBS1. You", "broadcast on CBS. You"),
+        ("was played by Hanna Alström1.", "was played by Hanna Alström."),
+        ("was held there in 1994⁶.", "was held there in 1994."),
+        ("came into effect in19971.", "came into effect in 1997."),
         ("played byHugo Weaving", "played by Hugo Weaving"),
         ("held in126 games", "held in 126 games"),
         ("has a 1. 7-liter engine", "has a 1.7-liter engine"),
@@ -99,6 +102,22 @@ def test_copied_text_is_repaired(text: str, repaired: str) -> None:
 @pytest.mark.parametrize("text", ["Chilliwack 1.", "Toy Story 2", "Apollo 11", "Paris, France.", "8,849 m", "in 1987"])
 def test_what_was_not_copied_with_footnotes_stays(text: str) -> None:
     assert repairs(text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "stated"),
+    [
+        ("Country starLuke Bryansang the anthem.", "Luke Bryan", True),
+        ("was played byHugo Weavingin the film12.", "Hugo Weaving", True),
+        ("are located in themedulla oblongataof the brain1.", "medulla oblongata", True),
+        ("These are phytohormones1.", "hormones", False),
+        ("It is in Carrieton1.", "Carrie", False),
+        ("byAnnabel Lee", "Anna", False),  # too short to be told from the beginning of another
+        ("These are phytohormones.", "hormones", False),
+    ],
+)
+def test_names_glued_to_other_words_are_parted(text: str, name: str, stated: bool) -> None:
+    assert (matcher("rules").match(text, [[name]]).level == 1) is stated
 
 
 def test_a_repair_is_used_only_where_the_text_matches_nothing() -> None:
