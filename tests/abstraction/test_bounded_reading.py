@@ -22,8 +22,8 @@ from granola.predictions import read_predictions
 ONE = 1 << 24
 MANY = 40  # of them unpack to 670 MB
 MEGABYTES = 400  # what reading may hold, the interpreter included; the array is read up to 256 MB
-READ = """
-import json, resource, sys
+READ = r"""
+import json, re, sys
 from abstraction.errors import RowError
 from abstraction.formats.records import Record, read_records
 found = []
@@ -32,7 +32,8 @@ try:
         found.append(one.source.split(":")[-1] if isinstance(one, Record) else [one.source.split(":")[-1], one.reason])
 except RowError as error:
     found.append(str(error))
-print(json.dumps([found, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10]))
+peak = re.search(r"VmHWM:\s+(\d+)", open("/proc/self/status").read())[1]  # ru_maxrss has that of the parent in it
+print(json.dumps([found, int(peak) >> 10]))
 """
 TOO_LONG = "longer than 16,777,216 {}, the most that one record may have; split it or leave it out"
 
