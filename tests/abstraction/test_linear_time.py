@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import time
 from collections.abc import Callable, Iterator
 
@@ -22,6 +23,14 @@ UNHEARD = 0.06  # seconds that say nothing
 MOST = 8.0  # times as long for four times the text
 LONGEST = 1.0  # seconds of any entry with the longer text
 ENTRIES = entries()
+
+
+@pytest.fixture(autouse=True)
+def _no_collector() -> Iterator[None]:
+    gc.collect()
+    gc.disable()
+    yield
+    gc.enable()
 
 
 def _of(run: str, miss: str, length: int) -> str:
