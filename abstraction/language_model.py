@@ -195,7 +195,7 @@ class Language:
     def number_pattern(self) -> str:
         """A regular expression of the numbers that the language reads, without a sign."""
         groups = "|".join(rf"\d{{1,3}}(?:{re.escape(g)}\d{{3}}){{1,12}}" for g in self.groups_read)
-        return rf"(?:{groups}|\d+)(?:{re.escape(self.decimal)}\d+)?"
+        return rf"(?:{groups}|\d++)(?:{re.escape(self.decimal)}\d++)?"
 
     def plain_number(self, text: str) -> str:
         """A number that `number_pattern` reads, as a plain decimal text."""

@@ -12,7 +12,7 @@ PACKAGES = ("kg", "abstraction", "granola")
 ROOT = Path(__file__).resolve().parents[1]
 SHORT = 8
 
-_TYPES_ONLY = re.compile(r"^([ \t]*)if TYPE_CHECKING:\n(?:\1[ \t]+.*\n|[ \t]*\n)+", re.MULTILINE)
+_TYPES_ONLY = re.compile(r"^([ \t]*+)if TYPE_CHECKING:\n(?:\1[ \t].*+\n|[ \t]*+\n)+", re.MULTILINE)
 _IMPORT = re.compile(r"^[ \t]*(?:from (\S+) import (\([^)]*\)|.*)|import (.*))$", re.MULTILINE)
 _NAME = re.compile(r"\b(?<!as )(?!as\b)\w[\w.]*")
 _DATA = re.compile(r"""["']([\w./-]+)["']""")

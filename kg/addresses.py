@@ -23,7 +23,8 @@ _BEGIN = r"[A-Za-z][A-Za-z0-9+.-]+:(?:[A-Za-z][A-Za-z0-9+.-]+:)?/"  # not C:/; w
 _PLACE = re.compile(rf"({_BEGIN}/?)([^/]*)(.*)", re.DOTALL)
 _HOST = re.compile(r"(?:\[[0-9A-Fa-f:.]*\]?|[^:\[\]]*)(?::[0-9]+)?")
 _BARE = re.compile(r"\A[^/?#\s:]+:[^/?#\s]*@")
-_ADDRESS = re.compile(rf"{_BEGIN}/?[^\s'\"<>]+")
+_LONGEST = 40  # characters of a scheme in running text; without a bound any long word would be read again and again
+_ADDRESS = re.compile(_BEGIN.replace("]+:", f"]{{1,{_LONGEST}}}+:") + r"/?[^\s'\"<>]+")
 _SHORTEST = 4  # characters of a secret that is looked for in what a server says
 _HIDDEN = "***"
 

@@ -127,10 +127,10 @@ class WordingCheck:
         return f"adds {', '.join(best)}" if best else ""
 
     def _lost(self, text: str, wording: str) -> set[str]:
-        said = content(wording)
+        said, told = content(wording), normalise(wording)
         table = bundled_demonyms()
         countries = {c for word in said for c in table.countries.get(word, ())}
-        countries |= {c for c, adjective in table.adjectives.items() if normalise(adjective) in normalise(wording)}
+        countries |= {c for c, adjective in table.adjectives.items() if normalise(adjective) in told}
 
         def meant(word: str) -> bool:
             return word in said or any(c in countries for c in table.countries.get(word, ()))

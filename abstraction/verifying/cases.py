@@ -92,7 +92,7 @@ class CaseReader:
         words = content(description) | self.near.words(class_ids) | {w for n in above.names for w in content(n)}
         words |= {w for t in made.levels[1:] for tier in t.tiers for w in content(tier.text)}
         words |= {w for c in (*nations, *above.states) for w in self.demonyms(c)}
-        words |= {w for found_word in all_words(description) for w in self.nation_names(found_word)}
+        words |= {w for found_word in set(all_words(description)) for w in self.nation_names(found_word)}
         person = "person" in kinds or "fictional" in kinds or (not kinds and asked.asks in PEOPLE)
         classed = asked.asks in CLASSES or not CLASSES.isdisjoint(kinds)
         return Case(

@@ -109,10 +109,11 @@ class Phrases:
             countries = [t for p in NATIONALITY for t in self.graph.targets(tier.qid, p)]
             out |= content(self.graph.description(tier.qid) or "") | self.near.words(self.near.kinds(tier.qid))
             out |= {w for country in countries for w in self.cases.demonyms(country)}
+        told = f" {normalise(tier.text)} "
         for title, lift in titles().items():
-            if f" {title} " in f" {normalise(tier.text)} ":
+            if f" {title} " in told:
                 out |= content(lift)
-        for word in words:
+        for word in set(words):
             out |= self.cases.nation_names(word)
         for name in proper_names(tier.text):
             for qid in [i for i in (*case.above.ids, *sorted(case.nations)) if self.cases.is_called(i, bare(name))][:3]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import islice
 
 from granola.matching import vocabulary
 from granola.matching.answer import SENTENCE_END, Answer, Mention
@@ -17,7 +18,7 @@ from granola.matching.memory import MATCHING
 from granola.matching.names import DELICATE, Found
 from granola.matching.people import whole_person
 from granola.matching.persons import is_another_person
-from granola.matching.text import drop_articles, key, words
+from granola.matching.text import MOST, drop_articles, key, words
 from granola.matching.word_forms import loose_key, stem
 
 
@@ -204,9 +205,14 @@ def by_description(answer: Answer, tier: Tier) -> Found:
     if not 2 <= len(folded) <= RETOLD or not is_description(name):
         return
     texts = answer.texts
-    for start in (i for i, text in enumerate(texts) if text == folded[0]):
+    if not answer.present.issuperset(folded):
+        return
+    most = len(folded) + 2
+    for start in islice((i for i, text in enumerate(texts) if text == folded[0]), MOST):
+        if folded[-1] not in texts[start + len(folded) - 1 : start + most]:
+            continue
         end, used = start, 0
-        while end < len(texts) and used < len(folded) and end - start < len(folded) + 2:
+        while end < len(texts) and used < len(folded) and end - start < most:
             if texts[end] == folded[used]:
                 used += 1
             elif answer.words[end].gap.strip("-") or answer.words[end].capital or texts[end] in vocabulary.FUNCTION:

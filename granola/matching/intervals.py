@@ -69,8 +69,26 @@ def _refines(claim: Claim, tier: Claim) -> bool:
     return tier.exact is None or (claim.exact is not None and tier.width == 1 and tier.exact.is_integer())
 
 
-def place(claim: Claim, ladder: Sequence[Sequence[Claim]]) -> Placing | None:
-    """The level that a claim states; `ladder` has each level's claims, finest first, empty where none.
+class Ladder:
+    """The claims of each level of a gold answer, finest first, empty where none. Those of one unit are found once."""
+
+    def __init__(self, levels: Sequence[Sequence[Claim]]) -> None:
+        self.levels = levels
+        self._comparable: dict[str, list[tuple[int, list[Claim]]]] = {}
+
+    def comparable(self, label: str) -> list[tuple[int, list[Claim]]]:
+        """The levels that have claims of a unit or of none, and these; of "" all."""
+        if (found := self._comparable.get(label)) is None:
+            levels = (
+                (number, [tier for tier in tiers if not (label and tier.label) or label == tier.label])
+                for number, tiers in enumerate(self.levels)
+            )
+            found = self._comparable[label] = [(number, tiers) for number, tiers in levels if tiers]
+        return found
+
+
+def place(claim: Claim, ladder: Ladder) -> Placing | None:
+    """The level that a claim states.
 
     equal: a tier says exactly this. finer-than-gold: inside the finest stated tier, and credited there.
     between-tiers: true of the answer, coarser than one level, finer than the next, and credited at that one.
@@ -79,11 +97,7 @@ def place(claim: Claim, ladder: Sequence[Sequence[Claim]]) -> Placing | None:
     the finest level, but not in accord with a finer name of it, as July 26, 1976 beside "1976" and "July 14, 1976".
     None where the ladder has no claim that compares.
     """
-    stated = [
-        (number, [tier for tier in tiers if not (claim.label and tier.label) or claim.label == tier.label])
-        for number, tiers in enumerate(ladder)
-    ]
-    stated = [(number, tiers) for number, tiers in stated if tiers]
+    stated = ladder.comparable(claim.label)
     if not stated:
         return None
     for number, tiers in stated:

@@ -10,7 +10,7 @@ from itertools import pairwise
 from granola.matching.amounts import converted
 from granola.matching.answer import Answer
 from granola.matching.dates import as_century
-from granola.matching.intervals import Claim, Placing, place
+from granola.matching.intervals import Claim, Ladder, Placing, place
 from granola.matching.negation import is_denied
 from granola.matching.verdict import Comparison, Verdict
 
@@ -51,10 +51,11 @@ def compare(
     if not affirmed:
         return Verdict(level=None, rule="negated", compared=Comparison(prediction=claims[0].text, tier=_first(ladder)))
     placed: list[tuple[Claim, Placing]] = []
+    tiers = Ladder(ladder)
     for told in affirmed:
-        claim, placing = _placed(told, ladder) if kind == "amount" else (told, place(told, ladder))
+        claim, placing = _placed(told, tiers) if kind == "amount" else (told, place(told, tiers))
         if placing is not None and placing.level is None and (wider := as_century(claim)) is not None:
-            placing = place(wider, ladder)
+            placing = place(wider, tiers)
         if placing is not None:
             placed.append((claim, placing))
     if not placed:
@@ -84,12 +85,25 @@ def compare(
     )
 
 
-def _placed(claim: Claim, ladder: Sequence[Sequence[Claim]]) -> tuple[Claim, Placing | None]:
-    """An amount in that of the gold answer's units in which it states the finest level, and where it falls."""
-    told = [_comparable(claim, finest) for finest in ladder[0]]
-    found = [(one, placing) for one in told if (placing := place(one, ladder)) is not None]
+def _placed(claim: Claim, ladder: Ladder) -> tuple[Claim, Placing | None]:
+    """An amount in that of the gold answer's units in which it states the finest level, and where it falls.
+
+    It falls in one place for each unit; where it rounds to one of the gold answers, no other can be better.
+    """
+    if not claim.label:
+        return claim, place(claim, ladder)
+    told: dict[str, Claim] = {}  # in each unit of the gold answers
+    found: dict[str, tuple[Claim, Placing]] = {}  # by the unit that it has then: few units are of its dimension
+    for finest in ladder.levels[0]:
+        if (one := told.get(finest.label)) is None:
+            one = told[finest.label] = converted(claim, finest.label) if finest.label else claim
+            if one.label not in found and (placing := place(one, ladder)) is not None:
+                found[one.label] = one, placing
+        if one is not claim and _rounds(one, finest):
+            rounded = replace(one, low=finest.low, high=finest.high)
+            return rounded, place(rounded, ladder)
     return min(
-        found,
+        found.values(),
         key=lambda pair: (pair[1].level is None, pair[1].level or 0, _HOW.index(pair[1].how)),
         default=(claim, None),
     )
@@ -98,20 +112,15 @@ def _placed(claim: Claim, ladder: Sequence[Sequence[Claim]]) -> tuple[Claim, Pla
 _HOW = ("equal", "finer-than-gold", "between-tiers", "coarser-than-all", "conflict", "another-inside")
 
 
-def _comparable(claim: Claim, finest: Claim) -> Claim:
-    """An amount in the unit of a gold answer; where it rounds to the gold answer's own number, that number."""
-    if not finest.label or claim.label in {"", finest.label}:
-        return claim
-    told = converted(claim, finest.label)
-    if (
-        told.label == finest.label
-        and told.low <= finest.high
+def _rounds(told: Claim, finest: Claim) -> bool:
+    """Whether an amount in the unit of a gold answer rounds to the gold answer's own number."""
+    return (
+        told.low <= finest.high
         and finest.low <= told.high
+        and told.label == finest.label
         and told.width <= 4 * finest.width
         and abs(_middle(told) - _middle(finest)) <= max(ROUNDED / 2 * abs(_middle(finest)), ROUNDED * finest.width)
-    ):
-        return replace(told, low=finest.low, high=finest.high)
-    return told
+    )
 
 
 def _middle(claim: Claim) -> float:

@@ -198,3 +198,14 @@ def test_many_predictions_and_many_similar_names() -> None:
     for number in range(10):
         rules.match(f"Paris region {number}", (names,), QUESTION)
     assert time.thread_time() - began < 1.0
+
+
+UNITS = ("km", "m", "miles", "feet", "inches", "cm", "mm", "yards")
+
+
+@pytest.mark.parametrize("units", [("km",), ("",), UNITS], ids=["one unit", "no unit", "eight units"])
+def test_many_amounts_are_held_against_many_amounts(units: tuple[str, ...]) -> None:
+    """The work is that of claims x gold answers, for each of the few units of a dimension."""
+    told = "; ".join(f"{number} {units[number % len(units)]}" for number in range(700))[:4_000]
+    names = tuple(f"{1_000 + 7 * number} {units[-number % len(units)]}" for number in range(400))
+    assert _seconds(lambda: matcher("rules").match(told, (names,), "How far is it?")) < 0.5
