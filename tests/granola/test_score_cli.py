@@ -62,7 +62,7 @@ def test_json_is_all_of_stdout_and_agrees_with_the_items(run, tmp_path: Path) ->
     weights = [item["weight"] for item in matched]
     assert data["metrics"]["informativeness"]["value"] == pytest.approx(sum(weights) / 6)
     assert data["metrics"]["informativeness_matched"]["value"] == pytest.approx(sum(weights) / len(weights))
-    assert data["signature"].endswith(f"|n:6|boot:1000|seed:5|version:{__version__}")
+    assert data["signature"].endswith(f"|n:6|one-level:1|boot:1000|seed:5|version:{__version__}")
     record = json.loads(Path(f"{out}.run.json").read_text())
     assert record["signature"] == data["signature"]
     assert record["versions"]["files"] == hash_of_program()
