@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import accumulate, pairwise
 
 from granola.matching import gold, vocabulary
 from granola.matching.countries import country_adjectives, country_ids
+from granola.matching.lazy import lazy
 from granola.matching.memory import MATCHING
 from granola.matching.text import Word, drop_articles, key, occurrences, words
 from granola.matching.word_forms import fold, loose_key, stem
@@ -60,32 +60,32 @@ class Answer:
     levels: gold.Names
     question: str | None = None
 
-    @cached_property
+    @lazy
     def words(self) -> tuple[Word, ...]:
         """The answer's words in order."""
         return drop_articles(words(self.text))
 
-    @cached_property
+    @lazy
     def texts(self) -> tuple[str, ...]:
         """The folded words' texts in order."""
         return tuple([word.text for word in self.words])
 
-    @cached_property
+    @lazy
     def present(self) -> frozenset[str]:
         """The texts without order."""
         return frozenset(self.texts)
 
-    @cached_property
+    @lazy
     def loose(self) -> tuple[str, ...]:
         """The words folded further, in order (granola.matching.word_forms)."""
         return fold(self.words)
 
-    @cached_property
+    @lazy
     def loose_present(self) -> frozenset[str]:
         """The further folds without order."""
         return frozenset(self.loose)
 
-    @cached_property
+    @lazy
     def loose_asked(self) -> frozenset[str]:
         """The further folds of the question's words, and of the adjectives of the countries that it names."""
         if not self.question:
@@ -94,30 +94,30 @@ class Answer:
         adjectives = (adjective for word in asked for adjective in country_adjectives((word,)))
         return frozenset((*asked, *(word for adjective in adjectives for word in adjective)))
 
-    @cached_property
+    @lazy
     def joined(self) -> str:
         """The further folds without a break."""
         return "".join(self.loose)
 
-    @cached_property
+    @lazy
     def joined_starts(self) -> dict[int, int]:
         """Where each word begins in `joined`, and where the last ends: the index of the word, or how many there are."""
         ends = accumulate(map(len, self.loose), initial=0)
         return {at: index for index, at in enumerate(ends)}
 
-    @cached_property
+    @lazy
     def stems(self) -> frozenset[str]:
         """What forms of the words have in common."""
         return frozenset(map(stem, self.loose))
 
-    @cached_property
+    @lazy
     def roots(self) -> frozenset[str]:
         """The roots of the words (granola.matching.coverage)."""
         from granola.matching.coverage import root  # it imports this module
 
         return frozenset(map(root, self.loose))
 
-    @cached_property
+    @lazy
     def claimed(self) -> tuple[str, ...]:
         """The further folds that say something which the question has not said."""
         return tuple(
@@ -126,40 +126,40 @@ class Answer:
             if word not in vocabulary.FUNCTION and folded not in self.loose_asked
         )
 
-    @cached_property
+    @lazy
     def own(self) -> tuple[str, ...]:
         """The folded words that are no function words."""
         return tuple(word for word in self.texts if word not in vocabulary.FUNCTION)
 
-    @cached_property
+    @lazy
     def shared(self) -> tuple[gold.Tier, ...]:
         """Those of the tiers that have a word in common with the answer, in whatever number or spelling."""
         said = self.loose_present
         return tuple([tier for tier, folds in self.loose_tiers if not said.isdisjoint(folds)])
 
-    @cached_property
+    @lazy
     def capitals(self) -> list[tuple[int, str]]:
         """(index, letters) of each word that may be an acronym: two capitals or more, or the only word."""
         alone = len(self.words) == 1
         told = ((index, self.quote(index, index + 1).replace(".", "")) for index in range(len(self.words)))
         return [(index, said) for index, said in told if 1 < len(said) < 9 and (alone or said.isupper())]
 
-    @cached_property
+    @lazy
     def denies(self) -> bool:
         """Whether any word negates."""
         return not vocabulary.NEGATIONS.isdisjoint(self.present)
 
-    @cached_property
+    @lazy
     def asks_person(self) -> bool:
         """Whether the question asks who."""
         return bool(self.question and _ASKS_PERSON.search(self.question.lower()))
 
-    @cached_property
+    @lazy
     def asks_place(self) -> bool:
         """Whether the question asks where."""
         return bool(self.question and _ASKS_PLACE.search(self.question.lower()))
 
-    @cached_property
+    @lazy
     def of_persons(self) -> bool:
         """Whether coarser levels describe a person: "a French composer"."""
         return any(
@@ -167,37 +167,37 @@ class Answer:
             for level, name, folded in self.tiers
         )
 
-    @cached_property
+    @lazy
     def asked(self) -> frozenset[str]:
         """The words of the question: repeating them claims nothing."""
         return frozenset(key(self.question)) if self.question else frozenset()
 
-    @cached_property
+    @lazy
     def cased(self) -> bool:
         """Whether capitals tell names here: there are some, and the answer is not all in capitals."""
         return self.text != self.text.lower() and self.text != self.text.upper()
 
-    @cached_property
+    @lazy
     def tiers(self) -> tuple[gold.Tier, ...]:
         """(level from 0, name, its folded words) of every name that has any word."""
         return gold.tiers(self.levels)
 
-    @cached_property
+    @lazy
     def loose_tiers(self) -> tuple[tuple[gold.Tier, tuple[str, ...]], ...]:
         """Every tier with the further folds of its name."""
         return tuple(zip(self.tiers, gold.loose_keys(self.levels), strict=True))
 
-    @cached_property
+    @lazy
     def keys(self) -> frozenset[tuple[str, ...]]:
         """The folded words of every name."""
         return frozenset(folded for _, _, folded in self.tiers)
 
-    @cached_property
+    @lazy
     def of_places(self) -> bool:
         """Whether coarser levels bear names, as places do, and neither they nor the question tell of a person."""
         return gold.of_places(self.levels) and not self.asks_person and not self.of_persons
 
-    @cached_property
+    @lazy
     def mentions(self) -> tuple[Mention, ...]:
         """Every mention that no longer mention contains, finest level first, then from left to right."""
         texts = self.texts
@@ -218,7 +218,7 @@ class Answer:
             reached = max(reached, mention.end)
         return tuple(sorted(longest, key=lambda mention: (mention.level, mention.start)))
 
-    @cached_property
+    @lazy
     def mentioned(self) -> bytearray:
         """For each word 1 where it belongs to a mention of a tier."""
         marks = bytearray(len(self.words))
@@ -226,7 +226,7 @@ class Answer:
             marks[mention.start : mention.end] = b"\1" * (mention.end - mention.start)
         return marks
 
-    @cached_property
+    @lazy
     def mentions_by_end(self) -> dict[int, list[Mention]]:
         """The mentions that end before a word, in their order."""
         ends: dict[int, list[Mention]] = {}
@@ -234,7 +234,7 @@ class Answer:
             ends.setdefault(mention.end, []).append(mention)
         return ends
 
-    @cached_property
+    @lazy
     def unknown_first(self) -> int | None:
         """Where the answer is short parts between commas and the first, the finest, is unknown: where that ends."""
         words = self.words
@@ -319,7 +319,7 @@ class Answer:
         )
         return claims and not (self.countries and self._is_their_country(start, end))
 
-    @cached_property
+    @lazy
     def countries(self) -> frozenset[str]:
         """The ids of the countries that tiers name."""
         return frozenset().union(*(country_ids(folded) for _, _, folded in self.tiers))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from itertools import chain
@@ -38,19 +38,16 @@ def read_names(levels: Names) -> Names:
     Those of up to LONGEST characters, and the names that stand in them behind what their bearers are.
     """
     MATCHING.count(sum(map(len, chain.from_iterable(levels))))
-    return tuple([tuple(_with_introduced([n for n in names if len(n) <= LONGEST])) for names in levels])
-
-
-def _with_introduced(names: Sequence[str]) -> Iterator[str]:
-    yield from names
-    for name in names:
-        if (bare := introduced(name)) and bare not in names:
-            yield bare
+    if max(map(len, chain.from_iterable(levels)), default=0) > LONGEST:
+        levels = tuple(tuple([name for name in names if len(name) <= LONGEST]) for names in levels)
+    bare = [[own for name in names if (own := introduced(name)) and own not in names] for names in levels]
+    return tuple((*names, *more) for names, more in zip(levels, bare, strict=True)) if any(bare) else levels
 
 
 def introduced(name: str) -> str:
     """The name behind what its bearer is, as in `English author Rudyard Kipling`; "" where there is none."""
-    found = name.split()
+    if not name[name.rfind(" ") + 1 :][:1].isupper() or _INTRODUCING.isdisjoint(found := name.split()):
+        return ""
     for place in range(len(found) - 2, 0, -1):
         kind = found[place].lower()
         own = found[place + 1 :]
@@ -64,6 +61,7 @@ def introduced(name: str) -> str:
 
 
 _KINDS = (vocabulary.CLASSES | vocabulary.OCCUPATIONS) - {"of"}
+_INTRODUCING = _KINDS | vocabulary.TITLES | {title.capitalize() for title in vocabulary.TITLES}
 _SHORTEST = 4  # letters of a name that is taken out of a longer one
 
 
