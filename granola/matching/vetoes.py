@@ -1,7 +1,8 @@
 """What takes a mention back, by the name that the verdict then has, in the order in which it is asked.
 
-Where the gold answer has several levels, all hold. Where it has one, those of ALWAYS do, and the others but RESTATED in
-answers of up to SHORT words: in longer ones people read past them (docs/scoring.md).
+All hold for the coarser levels of a ladder, and for its finest in answers of up to SHORT words; in longer ones people
+read past those of LONG. Where there is one level, those of ALWAYS hold, and the others but RESTATED in answers of up to
+SHORT words (docs/scoring.md).
 """
 
 from __future__ import annotations
@@ -147,6 +148,7 @@ def _has_a_sibling(answer: Answer, mention: Mention, *, national: bool) -> bool:
 SHORT = 6  # words up to which every veto holds
 PART, ELSEWHERE, RESTATED = "part-of-another-name", "other-container", "restated"
 ALWAYS = frozenset({"negated", "relative", "beaten"})
+LONG = frozenset({"alternatives", PART})  # those that people read past in long answers on the finest level of a ladder
 VETOES: tuple[tuple[str, Callable[[Answer, Mention], bool]], ...] = (
     ("negated", is_negated),
     (RESTATED, is_restated),
@@ -168,8 +170,10 @@ VETOES: tuple[tuple[str, Callable[[Answer, Mention], bool]], ...] = (
 
 def veto(answer: Answer, mention: Mention) -> str | None:
     """The name of the first veto that takes the mention back, or None."""
-    ladder, short = len(answer.levels) > 1, len(answer.words) <= SHORT
+    ladder, coarser, short = len(answer.levels) > 1, mention.level > 0, len(answer.words) <= SHORT
     for name, holds in VETOES:
-        if (ladder or name in ALWAYS or (short and name != RESTATED)) and holds(answer, mention):
+        if (name in ALWAYS or coarser or (ladder and name not in LONG) or (short and name != RESTATED)) and holds(
+            answer, mention
+        ):
             return name
     return None
