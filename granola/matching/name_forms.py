@@ -80,8 +80,10 @@ _NICKNAME = re.compile(r"(?<= )[\"“']([^\"“”']+)[\"”'] (?=[A-Z])")  # Dw
 _ADDED = re.compile(r"(?<=\w),? (?:(?P<in>in|at|near) |(?:of the|from|on|by|from the|for the|to the) )")
 
 
+@MATCHING.remembered(1 << 14)
 def place_parts(name: str) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
     """(Springfield, (Illinois,)) of `Springfield, Illinois`, folded; ((), ()) of what is no such chain."""
+    MATCHING.count(len(name))
     parts = [part.strip() for part in name.split(",")]
     if not 2 <= len(parts) <= _PLACE_PARTS:
         return (), ()
