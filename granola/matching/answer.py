@@ -263,7 +263,8 @@ class Answer:
         if self.has_article(start):
             return True
         ordinary = vocabulary.ORDINARY.issuperset(folded)
-        own, said = _letters(name), _letters(self.quote(start, end))
+        own = _letters(name)
+        said = "".join(c for w in self.words[start:end] for c in self.text[w.start : w.end] if c.isalnum())
         if self._is_upper:
             return not ordinary
         if own != said:

@@ -87,7 +87,7 @@ class Ladder:
         return found
 
 
-def place(claim: Claim, ladder: Ladder) -> Placing | None:
+def place(claim: Claim, ladder: Ladder | Sequence[Sequence[Claim]]) -> Placing | None:
     """The level that a claim states.
 
     equal: a tier says exactly this. finer-than-gold: inside the finest stated tier, and credited there.
@@ -96,7 +96,7 @@ def place(claim: Claim, ladder: Ladder) -> Placing | None:
     tier and disagrees with the finer one, and a right coarser tier does not save it.
     None where the ladder has no claim that compares.
     """
-    stated = ladder.comparable(claim.label)
+    stated = (ladder if isinstance(ladder, Ladder) else Ladder(ladder)).comparable(claim.label)
     if not stated:
         return None
     for number, tiers in stated:
