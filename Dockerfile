@@ -2,12 +2,14 @@
 FROM python:3.11-slim AS build
 WORKDIR /src
 COPY pyproject.toml README.md ./
-COPY scripts/constraints.txt scripts/
+COPY scripts/requirements-service.txt scripts/
 COPY kg kg
 COPY abstraction abstraction
 COPY granola granola
 RUN python -m venv /opt/granola \
- && /opt/granola/bin/pip install --no-cache-dir --disable-pip-version-check -c scripts/constraints.txt '.[service,mirror]'
+ && /opt/granola/bin/pip install --no-cache-dir --disable-pip-version-check --require-hashes \
+    -r scripts/requirements-service.txt \
+ && /opt/granola/bin/pip install --no-cache-dir --disable-pip-version-check --no-deps --no-build-isolation .
 
 FROM python:3.11-slim
 COPY --from=build /opt/granola /opt/granola

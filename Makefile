@@ -3,7 +3,6 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 DEMO_OUT ?= demo-output
-INSTALL ?=
 LOCK := scripts/requirements.txt
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
@@ -16,7 +15,6 @@ $(STAMP): pyproject.toml scripts/constraints.txt $(LOCK)
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(PIP) --require-hashes -r $(LOCK)
 	$(PIP) --no-deps --no-build-isolation -e .
-	$(if $(INSTALL),$(PIP) -c scripts/constraints.txt $(INSTALL))
 	@touch $(STAMP)
 
 demo: $(STAMP)

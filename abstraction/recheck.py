@@ -7,13 +7,14 @@ question: make the tiers again to see.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import islice
 from typing import Any
 
 from abstraction.evidence import value_of
+from abstraction.faults import Fault, OnReject, attempt
 from abstraction.rows import TieredRow
 from abstraction.tiers import Evidence
 from kg.model import Entity, Rank
@@ -51,20 +52,43 @@ class Problem:
         return out | {key: value for key, value in (("old", self.old), ("new", self.new)) if value is not None}
 
 
-def recheck(rows: Iterable[TieredRow], store: Store) -> Iterator[tuple[TieredRow, list[Problem]]]:
-    """(row, what does not stand of it) in the order of the rows; the store is read in batches."""
+def recheck(
+    rows: Iterable[TieredRow], store: Store, *, on_reject: OnReject | None = None
+) -> Iterator[tuple[TieredRow, list[Problem]]]:
+    """(row, what does not stand of it) in the order of the rows; the store is read in batches.
+
+    A row with which the program is at fault goes to `on_reject`; without it the error is raised.
+    """
     source = iter(rows)
     while chunk := list(islice(source, _CHUNK)):
-        evidence = [one for row in chunk for level in row.levels for tier in level.tiers for one in tier.evidence]
-        languages = {code for one in evidence if one.language for code in fallback_chain(one.language)}
-        entities = store.entities(
-            list(dict.fromkeys(qid for row in chunk for _, qid in _ids(row))),
-            languages=sorted(languages),
-            properties=sorted({one.property for one in evidence if one.property}),
-        )
-        for row in chunk:
-            found = {(problem.finding, problem.id): problem for problem in reversed(list(_problems(row, entities)))}
-            yield row, list(reversed(found.values()))  # each once, at its finest level
+        if on_reject is None:
+            yield from _checked(chunk, store)
+            continue
+        found = attempt("checking rows", _checked, chunk, store)
+        if not isinstance(found, Fault):
+            yield from found
+            continue
+        for row in chunk:  # one by one, to see whose fault it is
+            one = attempt("checking a row", _checked, [row], store)
+            if isinstance(one, Fault):
+                on_reject(one.rejected(source=row.source, id=row.id, text=row.question))
+            else:
+                yield from one
+
+
+def _checked(rows: Sequence[TieredRow], store: Store) -> list[tuple[TieredRow, list[Problem]]]:
+    evidence = [one for row in rows for level in row.levels for tier in level.tiers for one in tier.evidence]
+    languages = {code for one in evidence if one.language for code in fallback_chain(one.language)}
+    entities = store.entities(
+        list(dict.fromkeys(qid for row in rows for _, qid in _ids(row))),
+        languages=sorted(languages),
+        properties=sorted({one.property for one in evidence if one.property}),
+    )
+    out = []
+    for row in rows:
+        found = {(problem.finding, problem.id): problem for problem in reversed(list(_problems(row, entities)))}
+        out.append((row, list(reversed(found.values()))))  # each once, at its finest level
+    return out
 
 
 def _ids(row: TieredRow) -> Iterator[tuple[int, str]]:

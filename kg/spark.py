@@ -160,8 +160,8 @@ def _described(path: Path) -> dict[str, Any]:
 
 def _decoded(spark: Any, paths: Sequence[Path], languages: frozenset[str] | None) -> Any:
     """A row for each entity, reject and bracket; decoded once, kept on the executors' disks."""
-    from pyspark import StorageLevel  # type: ignore[import-not-found,unused-ignore]
-    from pyspark.sql import functions  # type: ignore[import-not-found,unused-ignore]  # an extra
+    from pyspark import StorageLevel
+    from pyspark.sql import functions
 
     lines = None
     for number, path in enumerate(paths):

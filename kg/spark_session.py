@@ -21,10 +21,10 @@ def session(master: str | None = None, *, name: str = "granola") -> Iterator[Any
     A session that is active already is used and left running. Raises EngineError without pyspark or Java.
     """
     try:
-        import pandas  # type: ignore  # noqa: F401  # an extra without stubs; pyspark asks for it late
-        import pyspark  # type: ignore[import-not-found,unused-ignore]  # an extra
-        from pyspark.errors import PySparkException  # type: ignore[import-not-found,unused-ignore]
-        from pyspark.sql import SparkSession  # type: ignore[import-not-found,unused-ignore]
+        import pandas  # noqa: F401  # pyspark asks for it late
+        import pyspark
+        from pyspark.errors import PySparkException
+        from pyspark.sql import SparkSession
     except ImportError as error:
         raise EngineError(f"Spark needs {error.name}: pip install -e '.[spark]' in the clone") from error
     active = SparkSession.getActiveSession()
@@ -60,8 +60,8 @@ def session(master: str | None = None, *, name: str = "granola") -> Iterator[Any
 @contextmanager
 def told(what: str) -> Iterator[None]:
     """Turn what Spark raises into one error with the line that says why."""
-    from py4j.protocol import Py4JJavaError  # type: ignore[import-not-found,unused-ignore]
-    from pyspark.errors import PySparkException  # type: ignore[import-not-found,unused-ignore]
+    from py4j.protocol import Py4JJavaError
+    from pyspark.errors import PySparkException
 
     try:
         yield

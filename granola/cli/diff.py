@@ -88,7 +88,7 @@ def check(
     store = open_store(snapshot)
     try:
         with _lines(problems) as write:
-            for _, found in recheck(read_tiered(tiered, on_reject=rejected.append), store):
+            for _, found in recheck(read_tiered(tiered, on_reject=rejected.append), store, on_reject=rejected.append):
                 rows += 1
                 sound += not found
                 findings.update(str(one.finding) for one in found)

@@ -27,6 +27,7 @@ def guess(
 
     A baseline to stand beside systems in `granola compare` and `granola report`: how far up can one guess?
     """
+    from abstraction.faults import Taken
     from abstraction.formats.writing import check_format, write_records
     from abstraction.rows import RejectedRow, read_tiered
     from granola.cli.output import (
@@ -54,14 +55,16 @@ def guess(
         reason = f"; {rejected[0].source}: {rejected[0].reason}" if rejected else ""
         raise PredictionError(f"{tiered} has no tiered row{reason}; make one with granola tiers")
     outcomes: Counter[str] = Counter()
+    taken = Taken(rejected.append)
 
     def predictions() -> Iterator[dict[str, Any]]:
-        for row, decision in guesses(rows, least=least, folds=folds):
+        for row, decision in guesses(rows, least=least, folds=folds, on_reject=rejected.append):
+            taken.take(row.source, row.id, row.question)
             outcomes["IDK" if decision.abstains else "guessed"] += 1
             yield {"id": row.id, "question": row.question, "method": "guess", **decision.to_json()}
 
     with removed_on_error(None if to_stdout else out):
-        write_records(predictions(), out, csv_raw=csv_raw)
+        write_records(predictions(), out, csv_raw=csv_raw, on_fault=taken.unwritten)
         rejects = list_rejects(out, rejected)
     screen = sys.stderr if to_stdout else sys.stdout
     total = count(outcomes.total(), "question")

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 
+from abstraction.faults import Fault, OnReject, attempt
 from abstraction.rows import TieredRow
 from abstraction.wording import subject_of
 from granola.decoding.decision import Decision, abstained
@@ -68,33 +69,53 @@ class _Known:
 
 
 def guesses(
-    rows: Sequence[TieredRow], *, least: float | None = None, folds: int = FOLDS
+    rows: Sequence[TieredRow], *, least: float | None = None, folds: int = FOLDS, on_reject: OnReject | None = None
 ) -> Iterator[tuple[TieredRow, Decision]]:
     """Each row with a guess, in order. Raises UsageError for settings outside their ranges.
 
     `least` None guesses the likeliest tier; a number in (0, 1] the finest of those that are at least so likely, or IDK.
+    A row with which the program is at fault goes to `on_reject`, and no other is guessed from it where it cannot be
+    counted; without it the error is raised.
     """
     if least is not None and not 0.0 < least <= 1.0:
         raise UsageError(f"least is {least:g}; allowed: above 0 and up to 1")
     if folds < 2:
         raise UsageError(f"folds is {folds}; allowed: 2 and more")
-    signs = [signs_of(row) for row in rows]
+    read = [_read(row) if on_reject is None else attempt("reading a question", _read, row) for row in rows]
+    if on_reject is not None:
+        for row, one in zip(rows, read, strict=True):
+            if isinstance(one, Fault):
+                on_reject(one.rejected(source=row.source, id=row.id, text=row.question))
+    kept = [(row, one) for row, one in zip(rows, read, strict=True) if not isinstance(one, Fault)]
+    rows, signs = [row for row, _ in kept], [one for _, one in kept]
     parts: dict[tuple[str | None, int], list[int]] = defaultdict(list)
     known: dict[str | None, _Known] = defaultdict(_Known)
     for place, row in enumerate(rows):
         known[row.relation].add(row, signs[place])
         parts[row.relation, _fold(row.id, folds)].append(place)
-    made: dict[int, Decision] = {}
+    made: dict[int, Decision | Fault] = {}
     for (relation, _), places in sorted(parts.items(), key=lambda part: part[1]):
         here = known[relation]
         for place in places:
             here.add(rows[place], signs[place], by=-1)
         for place in places:
-            made[place] = _guess(here, signs[place], least)
+            work = here, signs[place], least
+            made[place] = _guess(*work) if on_reject is None else attempt("guessing", _guess, *work)
         for place in places:
             here.add(rows[place], signs[place])
     for place, row in enumerate(rows):
-        yield row, made[place]
+        decision = made[place]
+        if not isinstance(decision, Fault):
+            yield row, decision
+        elif on_reject is not None:
+            on_reject(decision.rejected(source=row.source, id=row.id, text=row.question))
+
+
+def _read(row: TieredRow) -> frozenset[str]:
+    """The signs of a row that can be counted. Raises what counting it raises, before it is half counted."""
+    signs = signs_of(row)
+    _Known().add(row, signs)
+    return signs
 
 
 def signs_of(row: TieredRow) -> frozenset[str]:

@@ -260,16 +260,21 @@ class Answer:
         end = start + len(folded)
         if start == 0 and (end == len(self.words) or folded in (("yes",), ("no",))):
             return True
-        before = self.text[: self.words[start].start].rstrip()
         if self.has_article(start):
             return True
         ordinary = vocabulary.ORDINARY.issuperset(folded)
-        own, said = _letters(name), _letters(self.quote(start, end))
-        if self.text == self.text.upper():
+        own = _letters(name)
+        said = "".join(c for w in self.words[start:end] for c in self.text[w.start : w.end] if c.isalnum())
+        if self._is_upper:
             return not ordinary
         if own != said:
             return False
+        before = self.text[: self.words[start].start].rstrip()
         return not (ordinary and said[1:].islower() and (not before or before[-1] in '.!?:;"“'))
+
+    @cached_property
+    def _is_upper(self) -> bool:
+        return self.text == self.text.upper()
 
     def has_article(self, index: int) -> bool:
         """Whether "the" stands before word `index`."""

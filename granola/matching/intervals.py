@@ -87,7 +87,7 @@ class Ladder:
         return found
 
 
-def place(claim: Claim, ladder: Ladder) -> Placing | None:
+def place(claim: Claim, ladder: Ladder | Sequence[Sequence[Claim]]) -> Placing | None:
     """The level that a claim states.
 
     equal: a tier says exactly this. finer-than-gold: inside the finest stated tier, and credited there.
@@ -97,7 +97,7 @@ def place(claim: Claim, ladder: Ladder) -> Placing | None:
     the finest level, but not in accord with a finer name of it, as July 26, 1976 beside "1976" and "July 14, 1976".
     None where the ladder has no claim that compares.
     """
-    stated = ladder.comparable(claim.label)
+    stated = (ladder if isinstance(ladder, Ladder) else Ladder(ladder)).comparable(claim.label)
     if not stated:
         return None
     for number, tiers in stated:

@@ -80,8 +80,10 @@ _NICKNAME = re.compile(r"(?<= )[\"“']([^\"“”']+)[\"”'] (?=[A-Z])")  # Dw
 _ADDED = re.compile(r"(?<=\w),? (?:(?P<in>in|at|near) |(?:of the|from|on|by|from the|for the|to the) )")
 
 
+@MATCHING.remembered(1 << 14)
 def place_parts(name: str) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
     """(Springfield, (Illinois,)) of `Springfield, Illinois`, folded; ((), ()) of what is no such chain."""
+    MATCHING.count(len(name))
     parts = [part.strip() for part in name.split(",")]
     if not 2 <= len(parts) <= _PLACE_PARTS:
         return (), ()
@@ -120,8 +122,8 @@ def is_abbreviation(short: str, long: str) -> bool:
     return len(letters) <= 2 and bool(folded) and folded[0].startswith(letters[0].lower()) and len(folded) == 1
 
 
-def initials_match(letters: str, folded: tuple[str, ...]) -> bool:
-    """Whether letters are the initials of the words, function words counted or not; "NASA" of four words.
+def initials(folded: tuple[str, ...]) -> tuple[str, str]:
+    """The initials of words, function words counted and not: ("domv", "dmv") of department of motor vehicles.
 
     Numbers stand as they are (WWII is no World War I), and a junior is left out.
     """
@@ -129,4 +131,4 @@ def initials_match(letters: str, folded: tuple[str, ...]) -> bool:
         folded = folded[:-1]
     short = [(word, word if word in vocabulary.ROMAN or word[0].isdigit() else word[0]) for word in folded]
     all_of = "".join(own for _, own in short)
-    return letters in (all_of, "".join(own for word, own in short if word not in vocabulary.FUNCTION))
+    return all_of, "".join(own for word, own in short if word not in vocabulary.FUNCTION)

@@ -23,7 +23,7 @@ from granola.matching.countries import (
 )
 from granola.matching.gold import Tier, is_description
 from granola.matching.memory import MATCHING
-from granola.matching.name_forms import Form, forms, initials_match
+from granola.matching.name_forms import Form, forms, initials
 from granola.matching.text import MOST, key, occurrences
 from granola.matching.word_forms import loose, loose_key
 
@@ -240,6 +240,7 @@ def by_acronym(answer: Answer, tier: Tier) -> Found:
     if len(folded) > INITIALS or (answer.text.isupper() and len(answer.words) > 1):
         return  # capitals tell nothing
     alone = len(answer.words) == 1
+    wanted = {*initials(folded), *initials(loose_key(name))} if answer.capitals else ()
     for index, said in answer.capitals:
         word = answer.words[index]
         if not said.isupper() and len(folded) == 2:
@@ -248,7 +249,7 @@ def by_acronym(answer: Answer, tier: Tier) -> Found:
             not (alone or answer.has_article(index)) or said in ABBREVIATIONS or country_names((word.text,))
         ):
             continue  # two letters are a state or a person's initials as well
-        if initials_match(word.text, folded) or initials_match(word.text, loose_key(name)):
+        if word.text in wanted:
             yield Mention(tier[0], name, index, index + 1)
 
 
@@ -259,7 +260,7 @@ def _spelt_out(answer: Answer, tier: Tier, letters: str) -> Found:
         if first[0] != letters[0] or (answer.cased and not answer.words[start].capital):
             continue
         for end in range(start + len(letters), min(len(texts), start + len(letters) + 3) + 1):
-            if texts[end - 1] not in vocabulary.FUNCTION and initials_match(letters, texts[start:end]):
+            if texts[end - 1] not in vocabulary.FUNCTION and letters in initials(texts[start:end]):
                 yield Mention(tier[0], tier[1], start, end)
 
 

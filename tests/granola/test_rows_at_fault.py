@@ -466,3 +466,51 @@ def test_a_batch_of_the_service() -> None:
     first, second, third = map(json.loads, lines.splitlines())
     assert first["levels"] == third["levels"]
     assert second["rejected"]["reason"].startswith(FAULT)
+
+
+# Guesses, and evidence held against a snapshot.
+
+
+@pytest.mark.parametrize(
+    ("where", "of"),
+    [
+        ("granola.decoding.guessing:signs_of", lambda row: row.id),
+        ("granola.decoding.guessing:_Known.add", lambda _, row, *__, **___: row.id),
+        ("abstraction.formats.writing:json_line", lambda record: "" if "reason" in record else record["id"]),
+    ],
+)
+def test_guess(
+    run: Run, scored: tuple[Path, Path], tmp_path: Path, inject: Injection, where: str, of: Callable[..., str]
+) -> None:
+    whole, out = tmp_path / "whole.jsonl", tmp_path / "out.jsonl"
+    assert run("guess", scored[0], "--out", whole)[0] == 0
+    inject.into(where, of)
+    code, _, stderr = run("guess", scored[0], "--out", out)
+    assert code == 1
+    assert "1 row rejected" in stderr
+    check_told(rejects(out), scored[0])
+    assert [one["id"] for one in read(out)] == OTHERS
+
+
+def test_a_guess_that_fails_rejects_its_row(
+    run: Run, scored: tuple[Path, Path], tmp_path: Path, inject: Injection
+) -> None:
+    turns = iter(one["id"] for one in QUESTIONS)
+    inject.into("granola.decoding.guessing:_guess", lambda *_: next(turns))
+    out = tmp_path / "out.jsonl"
+    assert run("guess", scored[0], "--out", out)[0] == 1
+    assert (len(rejects(out)), len(read(out))) == (1, len(OTHERS))
+    assert rejects(out)[0]["reason"].startswith(f"{FAULT} in guessing")
+
+
+@pytest.mark.parametrize("where", ["abstraction.recheck:_ids", "abstraction.recheck:_problems"])
+def test_evidence_held_against_a_snapshot(
+    run: Run, scored: tuple[Path, Path], snapshot: Path, inject: Injection, where: str
+) -> None:
+    inject.into(where, lambda row, *_: row.id)
+    code, stdout, stderr = run("snapshot", "check", scored[0], snapshot, "--json")
+    assert code == 1
+    report = json.loads(stdout)
+    assert (report["rows"], report["rejected"]) == (len(OTHERS), 1)
+    assert f"{scored[0]}:2: {FAULT} in checking a row" in stderr
+    assert "Traceback" not in stderr

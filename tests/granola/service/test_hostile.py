@@ -146,9 +146,9 @@ def test_sizes_and_their_products_are_bounded_before_work_begins(service: Runnin
 
 
 def test_what_may_be_compared_grows_with_what_is_sent() -> None:
-    limits.check_compared([([13] * 170, [16] * 170)])
+    limits.check_compared([([13] * 170, [16] * 127)])
     with pytest.raises(Problem, match="fewer predictions at a time"):
-        limits.check_compared([([13] * 180, [16] * 180)])
+        limits.check_compared([([13] * 180, [16] * 130)])
     limits.check_compared(([200], [20] * 30) for _ in range(2_000))  # a large file
     limits.check_resampled(1_000, 30, 100)
     limits.check_resampled(1_000, 400, 10_000)
