@@ -272,7 +272,7 @@ class Answer:
         before = self.text[: self.words[start].start].rstrip()
         return not (ordinary and said[1:].islower() and (not before or before[-1] in '.!?:;"“'))
 
-    @cached_property
+    @lazy
     def _is_upper(self) -> bool:
         return self.text == self.text.upper()
 
