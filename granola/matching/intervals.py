@@ -93,8 +93,7 @@ def place(claim: Claim, ladder: Ladder | Sequence[Sequence[Claim]]) -> Placing |
     equal: a tier says exactly this. finer-than-gold: inside the finest stated tier, and credited there.
     between-tiers: true of the answer, coarser than one level, finer than the next, and credited at that one.
     coarser-than-all: true, but no tier is that coarse. conflict: it excludes the answer, or is finer than a
-    tier and disagrees with the finer one, and a right coarser tier does not save it. another-inside: inside a name of
-    the finest level, but not in accord with a finer name of it, as July 26, 1976 beside "1976" and "July 14, 1976".
+    tier and disagrees with the finer one, and a right coarser tier does not save it.
     None where the ladder has no claim that compares.
     """
     stated = (ladder if isinstance(ladder, Ladder) else Ladder(ladder)).comparable(claim.label)
@@ -102,16 +101,11 @@ def place(claim: Claim, ladder: Ladder | Sequence[Sequence[Claim]]) -> Placing |
         return None
     for number, tiers in stated:
         for tier in tiers:
-            if (claim.low == tier.low and claim.high == tier.high) or (
-                claim.exact is not None and claim.exact == tier.exact and claim.label == tier.label
-            ):
+            if claim.low == tier.low and claim.high == tier.high:
                 return Placing(number, "equal", tier)
     number, finest = stated[0]
     for tier in finest:
         if _refines(claim, tier):
-            finer = [other for other in finest if other.width < tier.width and _refines(other, tier)]
-            if finer and not any(claim.allows(other) or claim.inside(other) for other in finer):
-                return Placing(None, "another-inside", finer[0])
             return Placing(number, "finer-than-gold", tier)
     if not any(claim.allows(tier) for tier in finest):
         return Placing(None, "conflict", finest[0])

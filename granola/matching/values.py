@@ -109,7 +109,7 @@ def _placed(claim: Claim, ladder: Ladder) -> tuple[Claim, Placing | None]:
     )
 
 
-_HOW = ("equal", "finer-than-gold", "between-tiers", "coarser-than-all", "conflict", "another-inside")
+_HOW = ("equal", "finer-than-gold", "between-tiers", "coarser-than-all", "conflict")
 
 
 def _rounds(told: Claim, finest: Claim) -> bool:

@@ -126,13 +126,11 @@ def test_what_is_denied_or_wrong_in_the_finer_is_not_credited(
         ("It happened in the early 1850s.", "by 1854", 1),  # coarser, where nothing else could be stated
         ("The original is about 127 pages.", "127", 1),  # no year
         ("July 26, 1976", "July 14, 1976", None),
-        ("The bill was enacted on July 26, 1976.", "1976|July 14, 1976", None),
-        ("It opened on September 2, 1995.", "1995|September 1995", 1),
         ("prior to 1912", "1912", None),
     ],
 )
 def test_dates_of_gold_answers_of_one_level(said: str, gold: str, level: int | None) -> None:
-    assert matcher("rules").match(said, [gold.split("|")]).level == level
+    assert matcher("rules").match(said, [[gold]]).level == level
 
 
 def test_a_coarser_date_of_a_ladder_has_a_level_of_its_own() -> None:
