@@ -310,10 +310,11 @@ class Answer:
         ]
         if not others:
             return False
+        others_say = bytearray(len(self.words))
+        for other in others:
+            others_say[other.start : other.end] = b"\1" * (other.end - other.start)
         return all(
-            any(other.start <= index < other.end for other in others)
-            or self.texts[index] in vocabulary.FUNCTION
-            or self.texts[index] in self.asked
+            others_say[index] or self.texts[index] in vocabulary.FUNCTION or self.texts[index] in self.asked
             for index in said
         )
 
