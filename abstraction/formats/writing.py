@@ -57,6 +57,15 @@ def check_format(path: Path | str, given: str | None = None) -> str:
     return kind
 
 
+def check_kind(path: Path | str, kind: str, *, asked: str = "--out", may_be_packed: bool = False) -> None:
+    """Raise RowError for a path whose ending names another format than the only one in which something is written."""
+    ending = Path(path).suffix.lower()
+    if _is_packed(path) and may_be_packed:
+        ending = _unpacked(path).suffix.lower()
+    if ending and _ENDINGS.get(ending) != kind:
+        raise RowError(f"{path}: {asked} is written as {kind}, which {ending} is not; give it the ending .{kind}")
+
+
 def write_records(
     records: Iterable[Mapping[str, Any]],
     path: Path | str,

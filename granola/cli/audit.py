@@ -10,6 +10,7 @@ from pathlib import Path
 
 import typer
 
+from abstraction.formats.writing import check_kind
 from abstraction.rows import RejectedRow, TieredRow, read_tiered
 from granola.audit.annotation import rate_lines, rates
 from granola.audit.offences import Offence, Tally, audit_axes, audit_entailment
@@ -85,6 +86,7 @@ def audit(
     check_language(language)
     if out is not None:
         check_outputs(out, inputs=[*files, snapshot], force=force)
+        check_kind(out, "jsonl")
     _audit(files[0], snapshot, out, entailment=entailment, language=language, as_json=as_json)
 
 
@@ -156,6 +158,7 @@ def _sheet(
         raise UsageError("name the sheet with --out where the tiered file is standard input")
     place = out or Path(f"{path}.sheet.csv")
     check_outputs(place, inputs=[path], sides=(KEY_SUFFIX,), force=force)
+    check_kind(place, "csv")
     rejected: list[RejectedRow] = []
     items = draw(_rows(path, rejected), n, seed=seed, equally=equally, with_first=with_first)
     if not items:

@@ -11,6 +11,7 @@ from typing import Any
 import orjson
 import typer
 
+from abstraction.formats.writing import check_kind
 from granola.cli.output import check_outputs, report_rejects
 from granola.errors import UsageError
 from kg.files import atomic_path
@@ -33,6 +34,7 @@ def diff(
 
     if changes is not None:
         check_outputs(changes, inputs=[old, new], force=force, asked="--changes")
+        check_kind(changes, "jsonl", asked="--changes")
     with _lines(changes) as write:
         found = compare(old, new, on_change=None if write is None else lambda change: write(change.to_json()))
     if as_json:
@@ -82,6 +84,7 @@ def check(
 
     if problems is not None:
         check_outputs(problems, inputs=[tiered, snapshot], force=force, asked="--problems")
+        check_kind(problems, "jsonl", asked="--problems")
     findings: Counter[str] = Counter()
     rows = sound = 0
     rejected: list[RejectedRow] = []

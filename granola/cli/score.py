@@ -35,7 +35,7 @@ def score(
     settings: ScoringSettings,
 ) -> None:
     """Score predictions: GRANOLA accuracy, informativeness and more, with intervals and a signature."""
-    from abstraction.formats.writing import check_format
+    from abstraction.formats.writing import check_kind
     from granola.cli.output import REJECTS_SUFFIX, STANDARD, check_outputs, count, exit_status, note, print_json
     from granola.cli.systems import score_systems
     from granola.errors import UsageError
@@ -45,7 +45,7 @@ def score(
         if str(out) in (STANDARD, "."):
             raise UsageError("--out takes a file; the tables or --json go to standard output")
         check_outputs(out, inputs=[tiered, predictions], sides=(REJECTS_SUFFIX, RECORD_SUFFIX), force=force)
-        check_format(out)
+        check_kind(out, "jsonl", may_be_packed=True)
     if out is None:
         found = score_systems(tiered, [predictions], settings, keep_items=False)
     else:

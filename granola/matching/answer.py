@@ -263,14 +263,20 @@ class Answer:
         if self.has_article(start):
             return True
         ordinary = vocabulary.ORDINARY.issuperset(folded)
-        own = _letters(name)
-        said = "".join(c for w in self.words[start:end] for c in self.text[w.start : w.end] if c.isalnum())
+        own, (letters, starts) = _letters(name), self._spelt
+        said = letters[starts[start] : starts[end]]
         if self._is_upper:
             return not ordinary
         if own != said:
             return False
         before = self.text[: self.words[start].start].rstrip()
         return not (ordinary and said[1:].islower() and (not before or before[-1] in '.!?:;"“'))
+
+    @lazy
+    def _spelt(self) -> tuple[str, tuple[int, ...]]:
+        """The letters and digits of the words in their case, and where those of each begin, and end at last."""
+        spelt = ["".join(filter(str.isalnum, self.text[word.start : word.end])) for word in self.words]
+        return "".join(spelt), (0, *accumulate(map(len, spelt)))
 
     @lazy
     def _is_upper(self) -> bool:
@@ -304,10 +310,11 @@ class Answer:
         ]
         if not others:
             return False
+        others_say = bytearray(len(self.words))
+        for other in others:
+            others_say[other.start : other.end] = b"\1" * (other.end - other.start)
         return all(
-            any(other.start <= index < other.end for other in others)
-            or self.texts[index] in vocabulary.FUNCTION
-            or self.texts[index] in self.asked
+            others_say[index] or self.texts[index] in vocabulary.FUNCTION or self.texts[index] in self.asked
             for index in said
         )
 

@@ -7,6 +7,7 @@ the gold answer has one level and nothing else decided.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Sequence
 from itertools import islice
 
@@ -121,14 +122,16 @@ def by_phrase(answer: Answer, tier: Tier) -> Found:
         return
     if len(left) == 1 and (len(next(iter(left))) < _ALONE or len(answer.claimed) > _WHOLE):
         return
-    places = [index for index, word in enumerate(answer.loose) if stem(word) in left]
+    places = [(index, form) for index, word in enumerate(answer.loose) if (form := stem(word)) in left]
     ends = [index for index, word in enumerate(answer.words) if word.gap and set(word.gap) & SENTENCE_END]
-    for first, start in enumerate(places):
+    for first, (start, _) in enumerate(places):
         need = set(left)
-        for index in places[first:]:
-            if index - start > 2 * len(left) + _APART or any(start < end <= index for end in ends):
+        later = bisect_right(ends, start)
+        beyond = min(start + 2 * len(left) + _APART + 1, ends[later] if later < len(ends) else len(answer.words))
+        for index, form in places[first : first + beyond - start]:
+            if index >= beyond:
                 break
-            need.discard(stem(answer.loose[index]))
+            need.discard(form)
             if not need:
                 yield Mention(tier[0], tier[1], start, index + 1)
                 return

@@ -181,5 +181,5 @@ class Desk:
     def _opened(self) -> Holding:
         own = self.settings
         holding = Holding(own.snapshot, language=own.language, seconds=own.seconds)
-        holding.maker()
+        holding.prepare()
         return holding

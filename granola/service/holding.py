@@ -123,6 +123,7 @@ class Holding:
 
     def __init__(self, where: str, *, language: str, seconds: float) -> None:
         self.store = TimedStore(_opened(where, seconds))
+        self._is_mirror = is_address(where)
         self.manifest = self.store.manifest()
         self.snapshot_id = str(self.manifest["snapshot_id"])
         self.language = language
@@ -152,6 +153,13 @@ class Holding:
         for one in others[:-LANGUAGES_KEPT]:
             del self._makers[one]
         return maker
+
+    def prepare(self) -> None:
+        """Make ready what requests in any language need of the snapshot, as far as that does not take too long."""
+        self.maker()
+        for language in () if self._is_mirror else _ENGLISH:
+            if language not in self._vocabularies:
+                self._vocabularies[language] = Vocabulary.from_store(self.store, language)
 
     def speaks(self, language: str) -> bool:
         """Whether dates are written in the language, or the snapshot has names in it, or it cannot be told."""

@@ -62,3 +62,18 @@ def test_the_page_shows_the_ladder_and_says_so(service: Running) -> None:
     assert told in got.text
     assert "United States" in got.text
     assert "no names in" not in requests.get(service.address, params={**OBAMA, "language": "de"}, timeout=10).text
+
+
+def test_no_request_waits_for_the_words_of_another_english(
+    demo_snapshot: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    holding = Holding(str(demo_snapshot), language="en", seconds=10)
+    holding.prepare()
+
+    def read_again(*_: object) -> None:
+        raise AssertionError("the snapshot's words are read while a request waits")
+
+    monkeypatch.setattr("abstraction.vocabulary.Vocabulary.from_store", read_again)
+    for language in ("en", "en-gb", "en-us", "en-ca", "de", "nb"):
+        assert holding.maker(language).vocabulary.occupations
+    holding.close()
