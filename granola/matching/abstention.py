@@ -126,7 +126,11 @@ _FILLER = re.compile(
     r"|as of my (?:last|latest) [\w ]{1,60}"
     r"|as an (?:ai|artificial intelligence)(?: language)?(?: model| assistant)?)\b[\s,;:.!-]*+(?:but\b[\s,]*+)?"
 )
-_QUOTED_TITLE = re.compile(r"(?:the )?(?:song |film |movie )?[\"“][^\"”]{2,100}[\"”][ ,]*+[a-z(]")
+# "Can't Help Falling in Love" was recorded by ...; Don't Know Why is sung by ...
+_TITLE = re.compile(
+    r"(?:[Tt]he )?(?:[Ss]ong |[Ff]ilm |[Mm]ovie )?[\"“][^\"”]{2,100}[\"”][ ,]*+[a-z(]"
+    r"|[A-Z][a-z]{2,6}['’]t [A-Z][a-z]+ \w"
+)
 _SENTENCE = re.compile(r"(?<=[.!?;])\s+|\n+")
 _GUESS = re.compile(
     r"(?:\bbut\b|\bhowever\b|\bthough\b|\bmaybe\b|\bperhaps\b|\bpossibly\b|\bprobably\b|\blikely\b"
@@ -162,7 +166,7 @@ def refusal(text: str, code: str = "en") -> Refusal | None:
         lower = plain(sentence)
         # Positions carry over only while folding keeps the length; else the folded text is offered.
         source = sentence if len(lower) == len(sentence) else lower
-        name = _begins(lower) or _begins_in(lower, code)
+        name = None if _TITLE.match(sentence) else _begins(lower) or _begins_in(lower, code)
         if name is None or (name in _HEDGES and offers):
             offers.append(source)
             continue
@@ -223,8 +227,6 @@ def _courtesies(sentence: str, code: str) -> int:
 
 def _begins(sentence: str) -> str | None:
     """The rule by which a folded sentence declines, read as it is and without its opening courtesies."""
-    if _QUOTED_TITLE.match(sentence):
-        return None  # "Can't Help Falling in Love" was recorded by ...
     start = 0
     while filler := _FILLER.match(sentence, start):
         start = filler.end()
