@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from granola.matching.registry import asks_a_model, named
+
 if TYPE_CHECKING:
     from abstraction.rows import TieredRow
     from granola.matching import Matcher
     from granola.predictions import PredictionFile
 
-MATCHER = typer.Option("rules", "--matcher", help="What decides a match: rules, f1, em or judge.")
+MATCHER = typer.Option("rules", "--matcher", help=f"What decides a match: {named()}.")
 TAU = typer.Option(None, "--tau", help="Threshold of --matcher f1: a token-F1 above it matches. Default 0.3.")
 JUDGE = typer.Option(
     None,
@@ -78,8 +80,8 @@ def check_answer_language(code: str | None, matcher: str) -> None:
 
     if code is not None and not is_known(code):
         raise UsageError(f"--language is {code!r}; answers are read in {', '.join(languages())}, or a kind as de-at")
-    if code is not None and matcher == "judge":
-        raise UsageError("--language goes with --matcher rules, f1 or em: a judge reads any language")
+    if code is not None and asks_a_model(matcher):
+        raise UsageError(f"--language goes with --matcher {named(asking=False)}: a judge reads any language")
 
 
 def check_workers(workers: int, matcher: str) -> None:
@@ -88,8 +90,8 @@ def check_workers(workers: int, matcher: str) -> None:
 
     if workers < 1:
         raise UsageError(f"--workers is {workers}; allowed: 1 or more")
-    if workers > 1 and matcher == "judge":
-        raise UsageError("--workers goes with --matcher rules, f1 or em: a judge asks many at once by itself")
+    if workers > 1 and asks_a_model(matcher):
+        raise UsageError(f"--workers goes with --matcher {named(asking=False)}: a judge asks many at once by itself")
 
 
 def warn_of_answer_languages(rows: Mapping[str, int]) -> None:

@@ -5,41 +5,61 @@ from __future__ import annotations
 import dataclasses
 import difflib
 from collections.abc import Callable, Mapping
+from importlib import import_module
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from granola.errors import MatcherError
-from granola.matching.em import EmMatcher
-from granola.matching.f1 import F1Matcher
-from granola.matching.rules import RulesMatcher
-from granola.matching.verdict import Matcher
 
 if TYPE_CHECKING:
     from abstraction.models.base import ChatModel
+    from granola.matching.verdict import Matcher
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Entry:
-    """How a matcher is made: of which `settings`, by name, and what is told where one that it has not is given."""
+    """How a matcher is made of `settings`: by `make`, a class, or `MODULE:CLASS`, which is loaded when it is wanted."""
 
-    make: Callable[..., Matcher]
+    make: Callable[..., Matcher] | str
     settings: frozenset[str]
 
+    @property
+    def asks_a_model(self) -> bool:
+        """Whether it needs a chat model, which then reads answers in any language."""
+        return "model" in self.settings
 
-def _judge(model: ChatModel) -> Matcher:
-    from granola.matching.judge import JudgeMatcher  # it loads what asks models
-
-    return JudgeMatcher(model=model)
+    def made(self, **settings: Any) -> Matcher:
+        """The matcher with these settings, each one of `settings`."""
+        make = self.make
+        if isinstance(make, str):
+            module, _, name = make.partition(":")
+            make = getattr(import_module(module), name)
+        return make(**settings)
 
 
 _ENTRIES: dict[str, Entry] = {
-    "em": Entry(make=EmMatcher, settings=frozenset({"language"})),
-    "f1": Entry(make=F1Matcher, settings=frozenset({"language", "tau"})),
-    "judge": Entry(make=_judge, settings=frozenset({"model"})),
-    "rules": Entry(make=RulesMatcher, settings=frozenset({"language"})),
+    "rules": Entry(make="granola.matching.rules:RulesMatcher", settings=frozenset({"language"})),
+    "f1": Entry(make="granola.matching.f1:F1Matcher", settings=frozenset({"language", "tau"})),
+    "em": Entry(make="granola.matching.em:EmMatcher", settings=frozenset({"language"})),
+    "judge": Entry(make="granola.matching.judge:JudgeMatcher", settings=frozenset({"model"})),
 }
 MATCHERS: Mapping[str, Entry] = MappingProxyType(_ENTRIES)
-"""The registered matchers by name, in alphabetical order of those that come with the package."""
+"""The registered matchers by name, the default first."""
+
+
+def asks_a_model(name: str) -> bool:
+    """Whether the matcher of a name needs a chat model; False of a name that is not known."""
+    return name in MATCHERS and MATCHERS[name].asks_a_model
+
+
+def named(*, with_setting: str = "", asking: bool | None = None, last: str = "or") -> str:
+    """`rules, f1, em or judge`: the matchers that take a setting, or that ask a model or do not, as help says it."""
+    names = [
+        name
+        for name, entry in MATCHERS.items()
+        if (not with_setting or with_setting in entry.settings) and asking in (None, entry.asks_a_model)
+    ]
+    return f" {last} ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
 def register(name: str, make: Callable[..., Matcher], *settings: str) -> None:
@@ -64,18 +84,19 @@ def matcher(
     if name not in MATCHERS:
         near = difflib.get_close_matches(name.lower(), MATCHERS, n=1, cutoff=0.5)
         hint = f"; did you mean {near[0]!r}?" if near else ""
-        raise MatcherError(f"no matcher {name!r}; there are {', '.join(MATCHERS)}{hint}")
+        raise MatcherError(f"no matcher {name!r}; there are {', '.join(sorted(MATCHERS))}{hint}")
     entry = MATCHERS[name]
     if tau is not None and "tau" not in entry.settings:
-        raise MatcherError(f"matcher {name!r} has no threshold; leave --tau out, or use --matcher f1")
-    if (model is None) == ("model" in entry.settings):
+        wanted = named(with_setting="tau")
+        raise MatcherError(f"matcher {name!r} has no threshold; leave --tau out, or use --matcher {wanted}")
+    if (model is None) == entry.asks_a_model:
         raise MatcherError(
             f"matcher {name!r} asks a model; name one with --judge openai:URL#NAME, local:FOLDER or replay:FILE"
             if model is None
-            else f"matcher {name!r} asks no model; leave --judge out, or use --matcher judge"
+            else f"matcher {name!r} asks no model; leave --judge out, or use --matcher {named(asking=True)}"
         )
     given: dict[str, Any] = {"tau": tau, "language": language, "model": model}
-    return entry.make(**{key: value for key, value in given.items() if value is not None and key in entry.settings})
+    return entry.made(**{key: value for key, value in given.items() if value is not None and key in entry.settings})
 
 
 def in_language(matcher: Matcher, code: str) -> Matcher:

@@ -5,10 +5,11 @@ Questions, tiers and predictions are those of the files: further fields are kept
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
+from granola.matching.registry import MATCHERS
 from granola.service.limits import (
     LONGEST,
     LONGEST_ID,
@@ -23,7 +24,10 @@ from granola.service.limits import (
 Text = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST, pattern=r"\S")]
 Language = Annotated[str, StringConstraints(pattern=r"^[a-z]{2,3}(-[A-Za-z0-9]{1,8}){0,3}$")]
 Linker = Literal["question", "smallest"]
-MatcherName = Literal["rules", "f1", "em", "judge"]
+if TYPE_CHECKING:
+    MatcherName = str
+else:
+    MatcherName = Literal[tuple(MATCHERS)]
 PhraseMode = Literal["free", "word"]
 Unproven = Literal["keep", "drop"]
 EntityText = Annotated[str, StringConstraints(max_length=LONGEST)]

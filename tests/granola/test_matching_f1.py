@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from dataclasses import dataclass
 
 import pytest
@@ -169,3 +171,20 @@ def test_a_registered_matcher_is_asked_for_by_its_name_and_in_a_language(monkeyp
     with pytest.raises(MatcherError, match="already"):
         registry.register("contained", Contained)
     assert in_language(matcher("rules"), "fr") == RulesMatcher(language="fr")
+
+
+def test_help_and_service_list_the_registered_matchers() -> None:
+    from granola.cli.judging import MATCHER
+    from granola.service.schemas import ScoreRequest
+
+    schema = ScoreRequest.model_json_schema()
+    assert schema["properties"]["matcher"]["enum"] == list(registry.MATCHERS)
+    assert MATCHER.help == "What decides a match: rules, f1, em or judge."
+    assert registry.named(with_setting="tau") == "f1"
+    assert registry.named(asking=False) == "rules, f1 or em"
+
+
+def test_the_registry_loads_no_matcher() -> None:
+    code = "import sys, granola.matching.registry; print([n for n in sys.modules if n.startswith('granola.matching.')])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "['granola.matching.registry']"
