@@ -15,7 +15,6 @@ BELOW = {"kg": {"kg"}, "abstraction": {"kg", "abstraction"}, "granola": set(PACK
 HEAVY = (
     "torch",
     "transformers",
-    "networkx",
     "rdflib",
     "SPARQLWrapper",
     "neo4j",

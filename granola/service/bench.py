@@ -16,6 +16,7 @@ class _Nothing:
     """What such work works with."""
 
     may_stop = True
+    is_preparing = False
 
     def begin(self, until: float) -> None:
         """See `Context.begin`."""
@@ -53,6 +54,10 @@ class Bench:
         """Give up what is beyond its time."""
         if self._worker is not None:
             self._worker.sweep(now)
+
+    def overdue(self, now: float) -> float:
+        """See `Worker.overdue`."""
+        return 0.0 if self._worker is None else self._worker.overdue(now)
 
     def close(self) -> None:
         """Take no more work."""

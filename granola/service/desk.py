@@ -159,6 +159,10 @@ class Desk:
         for reader in (*self._readers, *self._retiring):
             reader.sweep(now)
 
+    def overdue(self, now: float) -> float:
+        """See `Worker.overdue`: of all readers."""
+        return max((reader.overdue(now) for reader in (*self._readers, *self._retiring)), default=0.0)
+
     async def _answer(self, reader: Reader, work: Callable[[Holding], T], seconds: float) -> T:
         try:
             return await reader.put(work, seconds)

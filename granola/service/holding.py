@@ -128,7 +128,7 @@ class Holding:
         self.snapshot_id = str(self.manifest["snapshot_id"])
         self.language = language
         self._makers: OrderedDict[tuple[str, str], LadderMaker] = OrderedDict()
-        self._preparing = False
+        self.is_preparing = False  # what serves later requests, too
         self._vocabularies: dict[str, Vocabulary] = {}
         self._spoken: dict[str, bool] = {}
         self._aggregator: tuple[tuple[str, str], LadderMaker, Aggregator] | None = None
@@ -175,11 +175,11 @@ class Holding:
     @contextmanager
     def _unhurried(self) -> Iterator[None]:
         """Make ready what serves all later requests, however long it takes: who asked is told when time is up."""
-        until, self.store.until, self._preparing = self.store.until, float("inf"), True
+        until, self.store.until, self.is_preparing = self.store.until, float("inf"), True
         try:
             yield
         finally:
-            self.store.until, self._preparing = until, False
+            self.store.until, self.is_preparing = until, False
 
     def _vocabulary(self, language: str) -> Vocabulary | None:
         """The words of the snapshot, which take seconds to read, where they were read."""
@@ -223,7 +223,7 @@ class Holding:
     @property
     def may_stop(self) -> bool:
         """Whether work may be stopped where it is: not while it reads, for the next read stops it."""
-        return not (self.store.is_reading or self._preparing)
+        return not (self.store.is_reading or self.is_preparing)
 
     def interrupted(self) -> None:
         """Work has ended in the middle: what makers were about to conclude is dropped, what was read stays."""

@@ -81,6 +81,10 @@ class Service:
             self.tell(problem, error)
         return self.told(problem)
 
+    def overdue(self, now: float) -> float:
+        """For how many seconds work has gone on beyond its time, of all threads but those that ask a model."""
+        return max(self.desk.overdue(now), self.bench.overdue(now), self.scoring.overdue(now))
+
     async def _sweep(self) -> None:
         """Look after what takes too long, for as long as the service runs."""
         while True:

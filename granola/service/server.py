@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import logging
 import os
 import shutil
 import signal
 import socket
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -28,9 +30,10 @@ BACKLOG = 1024
 SWITCH_SECONDS = 0.002  # how long answers may wait for the thread that makes ladders; less costs more switches
 COLLECTED = (20_000, 20, 100)  # what is read of a snapshot stays, and looking it through takes a tenth of a second
 BEATS = 5  # in `hang_seconds`
-FINISHING = 0.9  # of the grace, in which what was begun is answered; the rest is for closing
+FINISHING = 5 / 6  # of the grace, in which what was begun is answered; the rest is for closing
 BALANCED = sys.platform == "linux"
 _FOLDER = "granola-metrics-"
+log = logging.getLogger("granola.service")
 
 
 class _Server(uvicorn.Server):
@@ -172,7 +175,10 @@ def _serve(settings: Settings, sock: socket.socket, calls: WorkerCalls) -> None:
     async def looked_after() -> None:
         while True:
             await asyncio.sleep(often)
-            calls.beat()
+            if (over := service.overdue(time.monotonic())) < settings.stuck_seconds:
+                calls.beat()
+            else:
+                log.error("work goes on %.0f s beyond its time and cannot be stopped: this worker is replaced", over)
             sweep(server.server_state.connections)
 
     config = uvicorn.Config(

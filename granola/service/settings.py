@@ -22,8 +22,9 @@ class Settings:
     `per_client` bounds the requests of one client's address that are under way; None for no bound, as behind a proxy
     all have one address. `model` is the word of a chat model, asked by `model_requests` requests at a time, about
     `model_rows` rows each, for `model_seconds`; `answers` the file where its answers are kept. `hosts`: names that the
-    service may be asked under, in small letters; None for any. A worker that has not been heard of for `hang_seconds`
-    is replaced; `stop_seconds` after it was told to end, whatever is left of the service is killed.
+    service may be asked under, in small letters; None for any. A worker is replaced that has not been heard of for
+    `hang_seconds`, which it is not where work of its threads goes on for `stuck_seconds` beyond its time.
+    `stop_seconds` after it was told to end, the service has: shortly before, whatever is left of it is killed.
     """
 
     snapshot: str
@@ -52,11 +53,12 @@ class Settings:
     idle_seconds: float = 30.0
     stop_seconds: float = 30.0
     hang_seconds: float = 10.0
+    stuck_seconds: float = 60.0
 
     def __post_init__(self) -> None:
         bounds = (
             "body", "rows", "seconds", "waiting", "connections", "model_requests", "model_rows", "model_seconds",
-            "stop_seconds", "hang_seconds",
+            "stop_seconds", "hang_seconds", "stuck_seconds",
         )  # fmt: skip
         for name in bounds:
             if getattr(self, name) <= 0:

@@ -1,7 +1,8 @@
 """The process above the workers: it starts them, replaces those that end or hang, and ends them when told to.
 
 A worker tells from its event loop, some times in `hang_seconds`, that it is well. Work that never gives the
-interpreter's lock away keeps the loop from that, and no signal handler of the worker runs either: it is killed.
+interpreter's lock away keeps the loop from that, and no signal handler of the worker runs either: it is killed. Nor
+does the worker tell it while work that gives the lock away, and heeds nothing, goes on far beyond its time.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ START_SECONDS = 300.0  # in which a worker has to be ready
 RESTART_SECONDS = 1.0  # between two starts of one worker, so that one that cannot live does not take the processor
 LOOK_SECONDS = 0.25
 PAUSE_SECONDS = 2.0  # between two looks: longer means that this process was stopped, and so perhaps were the workers
+ENDING = 14 / 15  # of the grace, after which what is left is killed: ending takes time, too, where much else runs
 _HANDLED = frozenset({signal.SIGTERM, signal.SIGINT, signal.SIGHUP})
 FAILED = 3  # the exit status of a worker that could not start
 log = logging.getLogger("granola.service")
@@ -93,7 +95,9 @@ class Supervisor:
 
     def _wait(self) -> None:
         """Wait for news: a signal, or a worker that is ready."""
-        for end in select.select([self._told[0], self._signals[0]], [], [], LOOK_SECONDS)[0]:
+        until = float("inf") if self._stop_until is None else self._stop_until
+        seconds = max(0.0, min(LOOK_SECONDS, until - time.monotonic()))
+        for end in select.select([self._told[0], self._signals[0]], [], [], seconds)[0]:
             with suppress(BlockingIOError):
                 news = os.read(end, 1 << 10)
                 if end == self._told[0] and self._begun < self._count:
@@ -147,7 +151,7 @@ class Supervisor:
 
     @property
     def _grace(self) -> float:
-        return self._settings.stop_seconds
+        return ENDING * self._settings.stop_seconds
 
     def _start_due(self) -> None:
         now = time.monotonic()

@@ -35,6 +35,10 @@ class Context(Protocol):
     def may_stop(self) -> bool:
         """Whether the work may be stopped where it is just now."""
 
+    @property
+    def is_preparing(self) -> bool:
+        """Whether it makes ready what later work needs, which may take longer than the work's time."""
+
     def interrupted(self) -> None:
         """A piece of work has ended in the middle."""
 
@@ -132,6 +136,12 @@ class Worker(threading.Thread, Generic[C]):
                 ticket.answer.set_exception(OverTimeError())
             if self.opened.result().may_stop:
                 self._stopper.stop(ticket)
+
+    def overdue(self, now: float) -> float:
+        """For how many seconds the oldest work has gone on beyond its time; such is stopped, unless it cannot be."""
+        if not self._tickets or self.opened.result().is_preparing:
+            return 0.0
+        return max(0.0, now - min(ticket.until for ticket in self._tickets))
 
     def retire(self) -> None:
         """End when all that was queued, and every lease, is done."""

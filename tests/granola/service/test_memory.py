@@ -27,7 +27,7 @@ def test_normal_forms_of_long_names_are_not_kept(monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_graph_keeps_so_many_characters_of_names(demo_snapshot: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(graph, "FOUND", 12_000)
+    monkeypatch.setattr(graph, "FOUND", 10_000)
     with closing(open_store(demo_snapshot)) as store:
         reading = Graph(store)
         for number in range(100):

@@ -13,11 +13,22 @@ import pytest
 from tests.granola.service.conftest import ROOT
 
 
-def test_promises_hold_under_wrong_requests() -> None:
-    command = [sys.executable, str(ROOT / "scripts" / "soak_service.py"), "--requests", "400", "--workers", "2"]
+def soaked(*options: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, str(ROOT / "scripts" / "soak_service.py"), *options]
     command += ["--late", "10"]  # on a machine with much else to do
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(command, capture_output=True, text=True, timeout=600, cwd=ROOT, env=environment)
+    return subprocess.run(command, capture_output=True, text=True, timeout=250, cwd=ROOT, env=environment, check=False)
+
+
+def test_more_memory_than_promised_ends_with_status_1() -> None:
+    done = soaked("--requests", "20", "--workers", "1", "--memory", "20")
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "MiB, promised are 20" in done.stdout
+    assert "1 promises broken" in done.stdout
+
+
+def test_promises_hold_under_wrong_requests() -> None:
+    done = soaked("--requests", "400", "--workers", "2")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "400 requests in" in done.stdout
     assert "all promises held" in done.stdout

@@ -17,16 +17,20 @@ import requests
 
 from granola.errors import UsageError
 from granola.service.heartbeats import Heartbeats
+from granola.service.server import FINISHING
 from granola.service.settings import Settings
+from granola.service.supervisor import ENDING
 from tests.granola.service.conftest import Running, started
+from tests.granola.service.test_limits import OBAMA
 from tests.granola.service.test_running import children
 
 HANGS = 1.5
+STUCK = 2.0
 STOPS = 5.0
 SLACK = 3.0  # for processes to start and end on a machine with much else to do
 # The service with one route more, whose regular expression never ends and keeps the lock meanwhile.
 _PATCHED = """
-import json, re, sys
+import json, re, sys, time
 import granola.service.app as app
 from granola.service.server import bind, run
 from granola.service.settings import Settings
@@ -35,6 +39,9 @@ def with_hang(whole, service):
     @whole.get("/hang")
     async def hang():
         await service.bench.run(lambda: re.fullmatch("(a|aa)+b", "a" * 100), seconds=1)
+    @whole.get("/stick")
+    async def stick():
+        await service.desk.run(lambda holding: time.sleep(1_000))
     add(whole, service)
 app.add_page = with_hang
 given = json.loads(sys.argv[1])
@@ -47,17 +54,18 @@ run(Settings(**given), sock, workers=workers, ready=lambda: print(told, file=sys
 
 @contextmanager
 def serving(snapshot: Path, workers: int) -> Iterator[Running]:
-    settings = {"snapshot": str(snapshot), "workers": workers, "hang_seconds": HANGS, "stop_seconds": STOPS}
+    settings = {"snapshot": str(snapshot), "workers": workers, "hang_seconds": HANGS, "stop_seconds": STOPS,
+                "seconds": 1.0, "stuck_seconds": STUCK}  # fmt: skip
     with started([_PATCHED, json.dumps(settings)], snapshot) as running:
         yield running
 
 
-def hang(service: Running) -> None:
+def hang(service: Running, path: str = "hang") -> None:
     """Let one worker hang; returns while it does."""
 
     def ask() -> None:
         with suppress(requests.RequestException):
-            requests.get(f"{service.address}/hang", timeout=60)
+            requests.get(f"{service.address}/{path}", timeout=60)
 
     threading.Thread(target=ask, daemon=True).start()
     time.sleep(0.3)
@@ -90,6 +98,25 @@ def test_a_worker_that_hangs_is_replaced_and_counted(demo_snapshot: Path) -> Non
         assert f"worker {first} has not answered for {HANGS:g} s" in service.log.read_text()
 
 
+def test_a_worker_whose_reader_is_stuck_is_replaced(demo_snapshot: Path) -> None:
+    """The reader is in code that gives the interpreter's lock away, so that only its requests do not end."""
+    with serving(demo_snapshot, workers=1) as service:
+        (first,) = children(service.process.pid)
+        hang(service, "stick")
+        began = time.monotonic()
+        assert is_live(service)
+        asked = requests.post(f"{service.address}/v1/ladder", json=OBAMA, timeout=20)
+        assert (asked.status_code, asked.json()["code"]) == (503, "time-limit")
+        while children(service.process.pid) in ([first], []):
+            assert time.monotonic() - began < 1.0 + STUCK + HANGS + 2 * SLACK
+            time.sleep(0.1)
+        while not is_live(service):
+            assert time.monotonic() - began < 1.0 + STUCK + HANGS + 4 * SLACK
+        assert requests.post(f"{service.address}/v1/ladder", json=OBAMA, timeout=20).status_code == 200
+        assert replaced(service) == {"hung": 1, "ended": 0}
+        assert "cannot be stopped" in service.log.read_text()
+
+
 def test_another_worker_answers_all_the_while(demo_snapshot: Path) -> None:
     with serving(demo_snapshot, workers=2) as service:
         before = set(children(service.process.pid))
@@ -119,9 +146,14 @@ def test_a_service_whose_worker_hangs_ends_within_its_grace(demo_snapshot: Path,
         began = time.monotonic()
         service.process.send_signal(sign)
         assert service.process.wait(timeout=30) == 0
-        assert time.monotonic() - began < STOPS + SLACK
+        assert time.monotonic() - began < STOPS + 1  # the promise is STOPS, on a machine without other work
         assert "killed" in service.log.read_text()
         assert not any(Path(f"/proc/{pid}").exists() for pid in pids)
+
+
+def test_what_is_left_is_killed_before_the_grace_is_over() -> None:
+    stop = Settings(snapshot="x").stop_seconds
+    assert (stop, FINISHING * stop, ENDING * stop) == (30, 25, 28)
 
 
 def test_a_second_interrupt_waits_for_nobody(demo_snapshot: Path) -> None:
@@ -146,7 +178,7 @@ def test_a_supervisor_that_was_stopped_itself_kills_nobody_for_that(demo_snapsho
 
 
 def test_only_what_can_be_waited_for_is_taken() -> None:
-    for name in ("hang_seconds", "stop_seconds"):
+    for name in ("hang_seconds", "stop_seconds", "stuck_seconds"):
         with pytest.raises(UsageError, match=name):
             Settings(snapshot="x", **{name: 0})
 
