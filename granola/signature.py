@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from granola import __version__
+from granola.metrics import Standard
 
 SHORT = 8
 PROMPTS = re.compile(r"(?:[a-z+]{1,40}-)?[0-9a-f]{8,64}")  # "paper-1a2b3c4d": the set and the hash of prompts
@@ -22,8 +23,9 @@ class Signature:
     score, in any order of the rows (docs/scoring.md says in which form), `snapshot` that of the id of the snapshot that
     the ladders were made from, `n` the scored questions. `missing` and `unknown` appear only where ids did not fit,
     `bits`, the scored questions whose answer has bits, only where there are any; `prompts`, the set and the hash of
-    those that a model phrased the tiers with, only where one did. `standard` appears where it takes the gold answer's
-    own names alone.
+    those that a model phrased the tiers with, only where one did, `asked` of those that a model was asked the questions
+    with. `standard` appears where level 1 has the gold
+    answers alone.
     """
 
     matcher: str
@@ -37,7 +39,8 @@ class Signature:
     unknown: int = 0
     bits: int = 0
     prompts: str = ""
-    standard: str = "aliases"
+    asked: str = ""
+    standard: Standard = "aliases"
     version: str = __version__
 
     def __str__(self) -> str:
@@ -48,6 +51,7 @@ class Signature:
             f"tiers:{self.tiers}",
             f"snapshot:{self.snapshot}",
             *([f"prompts:{self.prompts}"] if self.prompts else []),
+            *([f"asked:{self.asked}"] if self.asked else []),
             f"n:{self.n}",
         ]
         if self.missing:
@@ -69,7 +73,15 @@ def snapshot_of(tiers: Path | str) -> str:
 def prompts_of(tiers: Path | str) -> str:
     """The set and hash of the prompts that a model phrased a tiered file with, by FILE.run.json; else ""."""
     phrasing = _record(tiers).get("phrasing")
-    found = phrasing.get("prompts") if isinstance(phrasing, dict) else None
+    return _prompts(phrasing.get("prompts") if isinstance(phrasing, dict) else None)
+
+
+def asked_of(predictions: Path | str) -> str:
+    """The set and hash of the prompts that a model was asked with for predictions, by FILE.run.json; else ""."""
+    return _prompts(_record(predictions).get("prompts"))
+
+
+def _prompts(found: object) -> str:
     return found if isinstance(found, str) and PROMPTS.fullmatch(found) else ""
 
 

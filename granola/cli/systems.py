@@ -84,7 +84,7 @@ def score_systems(
             warn_of_answer_languages(read.languages)
         for name, given in zip(names, files, strict=True):
             report_rejects(given.name, given.rejected)
-            judge_ahead(chosen, read.rows, given)
+            judge_ahead(chosen, read.rows, given, settings.standard or "aliases")
             before = len(faults)
             reports.append(
                 scoring.score(
@@ -92,7 +92,7 @@ def score_systems(
                     given,
                     chosen,
                     lambda_=settings.lambda_,
-                    standard="gold" if settings.standard == "gold" else "aliases",
+                    standard=settings.standard,
                     times=settings.resamples,
                     seed=settings.seed,
                     system=name,
