@@ -59,7 +59,7 @@ def _mark_lambda(axes: Axes, study: Study) -> None:
 
 
 def f1(study: Study, figure: Figure) -> bool:
-    """Token-F1 with the gold answer against that with the matched tier (the closest if none did), coloured by a score."""
+    """Token-F1 with the gold answer against that with the matched tier (the closest if none), coloured by a score."""
     import matplotlib
 
     panels: list[tuple[str, dict[tuple[float, float], tuple[int, float]]]] = []

@@ -13,7 +13,9 @@ from abstraction.tiers import Level, Tier
 from granola.errors import UsageError
 from granola.page_views import FIELD, read_page_views, with_page_views
 
-WANTED = ("Barack Obama", "Q42", "iPod")
+WANTED = (
+    "Barack Obama", "Q42", "iPod", '"Heroes" (album)', "Washington, D.C.", "Faust; Part One", "Faust, Part One",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -27,6 +29,11 @@ WANTED = ("Barack Obama", "Q42", "iPod")
         ("en IPod 3 0\n", {"IPod": 3}),
         ("page\tviews\nQ42\t1000\nBarack Obama\t20\n", {"Q42": 1000, "Barack Obama": 20}),
         ('qid,views\nQ42,5\r\n"Barack Obama",6\r\n', {"Q42": 5, "Barack Obama": 6}),
+        # quoted as CSV has it: quotes doubled, separators inside, numbers in quotes as well
+        ('title,views\n"""Heroes"" (album)",7\n"Washington, D.C.","8"\n"Faust; Part One",9\n',
+         {'"Heroes" (album)': 7, "Washington, D.C.": 8, "Faust; Part One": 9}),
+        ("title;views\nFaust, Part One;4\nWashington, D.C.;3\n", {"Faust, Part One": 4, "Washington, D.C.": 3}),
+        ('"Heroes"_(album)\t2\n', {'"Heroes" (album)': 2}),
     ],
 )  # fmt: skip
 def test_forms(text: str, views: dict[str, int], tmp_path: Path) -> None:
@@ -36,7 +43,8 @@ def test_forms(text: str, views: dict[str, int], tmp_path: Path) -> None:
         ("v.bz2", bz2.compress(text.encode())),
     ):
         (tmp_path / name).write_bytes(packed)
-        assert read_page_views(tmp_path / name, WANTED).views == views
+        told = read_page_views(tmp_path / name, WANTED)
+        assert (told.views, told.unread) == (views, 0)
 
 
 def test_hostile_files(tmp_path: Path) -> None:
@@ -45,6 +53,8 @@ def test_hostile_files(tmp_path: Path) -> None:
     told = read_page_views(path, WANTED)
     assert told.views == {"Barack Obama": 1}
     assert (told.lines, told.unread) == (4, 3)
+    path.write_text("title,views\nQ42,5\nno number,\n")
+    assert read_page_views(path, WANTED).unread == 1, "the head line is none of them"
     path.write_text("nothing here\n")
     with pytest.raises(UsageError, match="no line tells views"):
         read_page_views(path, WANTED)
@@ -59,7 +69,7 @@ def test_rows_get_the_views_of_the_entity_asked_about(tmp_path: Path) -> None:
     path = tmp_path / "v.tsv"
     path.write_text("Q42\t1000\nBarack Obama\t20\n")
     rows = [row(1, qid="Q42", text="Barack Obama"), row(2, text="barack Obama"), row(3, text="Nobody"), row(4)]
-    told, found = with_page_views(rows, path)
+    told, found, _ = with_page_views(rows, path)
     assert [one.extra.get(FIELD) for one in told] == [1000, 20, None, None], "the id goes before the name"
     assert found == 2
     with pytest.raises(UsageError, match="no row's question_entity has views"):
