@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import json
 from pathlib import Path
 
 import pytest
 
-from abstraction.rows import TieredRow
+from abstraction.rows import TieredRow, read_tiered
 from abstraction.tiers import Level, Tier
+from granola.cli.systems import with_popularity
 from granola.errors import UsageError
-from granola.page_views import FIELD, read_page_views, with_page_views
+from granola.page_views import FIELD, SITELINKS, read_page_views, with_page_views
+from tests.conftest import Run
 
 WANTED = (
     "Barack Obama", "Q42", "iPod", '"Heroes" (album)', "Washington, D.C.", "Faust; Part One", "Faust, Part One",
@@ -74,3 +77,36 @@ def test_rows_get_the_views_of_the_entity_asked_about(tmp_path: Path) -> None:
     assert found == 2
     with pytest.raises(UsageError, match="no row's question_entity has views"):
         with_page_views(rows[2:], path)
+
+
+@pytest.fixture
+def scored(tmp_path: Path) -> list[str | Path]:
+    """Ten questions about entities with sitelinks, and predictions: what `granola report` and `compare` are given."""
+    tiers, said = tmp_path / "tiers.jsonl", tmp_path / "said.jsonl"
+    rows = [row(n, qid=f"Q{n}", text=f"Entity {n}").to_json() | {SITELINKS: n} for n in range(1, 11)]
+    tiers.write_text("".join(json.dumps(one) + "\n" for one in rows))
+    said.write_text("".join(json.dumps({"id": str(n), "prediction": "x"}) + "\n" for n in range(1, 11)))
+    return [tiers, said]
+
+
+def test_lines_that_could_not_be_read_are_told(run: Run, scored: list[str | Path], tmp_path: Path) -> None:
+    path = tmp_path / "views.csv"
+    path.write_text("qid,views\n" + "".join(f"Q{n},{n}\n" for n in range(1, 10)) + "Q10,many\n")
+    _, _, told = run("compare", *scored, "--page-views", path)
+    assert "page views of 9 of 10 entities asked about; 1 line of the file could not be read" in told
+    path.write_text("".join(f"Q{n},{n}\n" for n in range(1, 10)))
+    _, _, told = run("compare", *scored, "--page-views", path)
+    assert "page views of 9 of 10 entities asked about\n" in told
+
+
+def test_sitelinks_stand_in_where_there_are_no_page_views(scored: list[str | Path]) -> None:
+    rows = list(read_tiered(str(scored[0])))
+    assert with_popularity(rows, None, None, "en.wikipedia") == (rows, [SITELINKS])
+
+
+def test_a_figure_that_is_left_out_is_told(scored: list[str | Path], capfd: pytest.CaptureFixture[str]) -> None:
+    rows = list(read_tiered(str(scored[0])))[:9]  # fewer than two a bin
+    assert with_popularity(rows, None, None, "en.wikipedia") == (rows, [])
+    assert "no figure by popularity: give --page-views FILE" in capfd.readouterr().err
+    assert with_popularity(rows, [SITELINKS], None, "en.wikipedia") == (rows, [SITELINKS])
+    assert capfd.readouterr().err == ""
