@@ -63,14 +63,14 @@ def aggregate(
 
     Items are given as (relation, outcome), each None where there is none.
     """
-    cells: dict[tuple[str, int | None, bool, bool], _Cell] = {}
+    cells: dict[tuple[str, int | None, bool, Outcome | None], _Cell] = {}
     unscored = Counter[str]()
     for given, outcome in items:
         relation = given or NO_RELATION
         if outcome is None:
             unscored[relation] += 1
             continue
-        place = (relation, outcome.level, outcome.abstained, outcome.gold)
+        place = (relation, outcome.level, outcome.abstained, outcome.other)
         if (cell := cells.get(place)) is None:
             cell = cells[place] = _Cell(relation, outcome.plain)
         cell.add(outcome)

@@ -23,7 +23,9 @@ from granola.metrics import metrics as every_metric
 from granola.scoring import ScoreReport
 from granola.statistics import RESAMPLES, Interval, binomial, holm, percentile_interval, resamples
 
-COMPARED = ("granola_accuracy", "standard_accuracy", "informativeness", "selective_accuracy")
+COMPARED = (
+    "selective_accuracy", "selective_standard_accuracy", "informativeness", "granola_accuracy", "standard_accuracy",
+)  # fmt: skip
 POWER = 1.959964 + 0.841621  # two-sided 5 %, 80 % power: quantiles of the normal distribution
 
 

@@ -11,7 +11,7 @@ from granola.matching.verdict import Comparison, Verdict
 from granola.metrics import Outcome
 from granola.packed import Packed
 
-_WRONG, _ABSTAINED, _UNSCORED, _ALIAS = 0, -1, -2, -3  # in place of a level; the last for level 1 by another name
+_WRONG, _ABSTAINED, _UNSCORED, _SAME = 0, -1, -2, -3  # in place of a level; the last for no other outcome
 NO_BITS = -1.0  # in arrays of bits, which are never below zero
 
 
@@ -20,7 +20,7 @@ class ItemScore:
     """One question with one prediction and its verdict; `verdict` is None where there is no prediction.
 
     `weight` is None where nothing matched; `bits` and `bits_share` are 0 there, and None where the ladder has no bits.
-    `gold`: whether level 1 matched by the gold answer's own names; None where another level did, or none.
+    `other` is the outcome where the gold answer's other names count, or do not; None where it is the same.
     """
 
     id: str
@@ -30,7 +30,7 @@ class ItemScore:
     weight: float | None
     bits: float | None = None
     bits_share: float | None = None
-    gold: bool | None = None
+    other: Outcome | None = None
 
     @property
     def status(self) -> Literal["matched", "wrong", "abstained", "unscored"]:
@@ -49,13 +49,16 @@ class ItemScore:
         return Outcome(
             level=self.verdict.level,
             abstained=self.verdict.abstained,
-            gold=self.gold is not False,
             bits=self.bits,
             share=self.bits_share,
+            other=self.other,
         )
 
     def to_json(self) -> dict[str, Any]:
-        """The row of a per-item file; `level`, `rule`, `weight` and bits are null where there is none."""
+        """The row of a per-item file; `level`, `rule`, `weight` and bits are null where there is none.
+
+        `other_level` is the level by the other names of level 1, null where there is none.
+        """
         verdict = self.verdict
         compared = verdict.compared if verdict else None
         return {
@@ -71,7 +74,7 @@ class ItemScore:
             "weight": self.weight,
             "bits": self.bits,
             "bits_share": self.bits_share,
-            "gold": self.gold,
+            "other_level": self.other.level if self.other else verdict.level if verdict else None,
         }
 
 
@@ -84,6 +87,7 @@ class ItemScores(Sequence[ItemScore]):
     def __init__(self) -> None:
         self.ids: list[str] = []
         self._levels = array("l")
+        self._others = array("i")
         self._bits = array("d")
         self._shares = array("d")
         self._packed: Packed[ItemScore] = Packed(_packed, _unpacked)
@@ -92,18 +96,25 @@ class ItemScores(Sequence[ItemScore]):
         """Put an item behind the others."""
         verdict = item.verdict
         level = _UNSCORED if verdict is None else _ABSTAINED if verdict.abstained else verdict.level or _WRONG
-        level = _ALIAS if item.gold is False else level
+        other = item.other
         self.ids.append(item.id)
         self._levels.append(level)
+        self._others.append(_SAME if other is None else _ABSTAINED if other.abstained else other.level or _WRONG)
         self._bits.append(NO_BITS if item.bits is None else item.bits)
         self._shares.append(NO_BITS if item.bits_share is None else item.bits_share)
         self._packed.append(item)
 
     def outcomes(self) -> Iterator[Outcome | None]:
         """What the metrics see of every item, in order; None where it is unscored."""
-        plain = {level: _outcome(level) for level in set(self._levels)}
-        for level, bits, share in zip(self._levels, self._bits, self._shares, strict=True):
-            yield plain[level] if bits == NO_BITS else _outcome(level, bits, None if share == NO_BITS else share)
+        pairs = zip(self._levels, self._others, strict=True)
+        plain = {pair: _outcome(*pair) for pair in set(pairs)}
+        rows = zip(self._levels, self._others, self._bits, self._shares, strict=True)
+        for level, other, bits, share in rows:
+            known = plain[level, other]
+            if known is None or bits == NO_BITS:
+                yield known
+            else:
+                yield _outcome(level, other, bits, None if share == NO_BITS else share)
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -124,12 +135,16 @@ class ItemScores(Sequence[ItemScore]):
     __hash__ = None  # type: ignore[assignment]  # it grows
 
 
-def _outcome(level: int, bits: float | None = None, share: float | None = None) -> Outcome | None:
+def _outcome(level: int, other: int, bits: float | None = None, share: float | None = None) -> Outcome | None:
     if level == _UNSCORED:
         return None
-    if level == _ALIAS:
-        return Outcome(level=1, gold=False, bits=bits, share=share)
-    return Outcome(level=level if level > 0 else None, abstained=level == _ABSTAINED, bits=bits, share=share)
+    return Outcome(
+        level=level if level > 0 else None,
+        abstained=level == _ABSTAINED,
+        bits=bits,
+        share=share,
+        other=None if other == _SAME else _outcome(other, _SAME),
+    )
 
 
 def _packed(item: ItemScore) -> tuple[Any, ...]:
@@ -144,11 +159,12 @@ def _packed(item: ItemScore) -> tuple[Any, ...]:
             verdict.abstained,
             verdict.score,
         )
-    return item.id, item.relation, item.prediction, said, item.weight, item.bits, item.bits_share, item.gold
+    other = None if item.other is None else (item.other.level, item.other.abstained)
+    return item.id, item.relation, item.prediction, said, item.weight, item.bits, item.bits_share, other
 
 
 def _unpacked(data: tuple[Any, ...]) -> ItemScore:
-    id_, relation, prediction, said, weight, bits, share, gold = data
+    id_, relation, prediction, said, weight, bits, share, other = data
     verdict = None
     if said is not None:
         level, rule, compared, abstained, score = said
@@ -161,5 +177,5 @@ def _unpacked(data: tuple[Any, ...]) -> ItemScore:
         )
     return ItemScore(
         id=id_, relation=relation, prediction=prediction, verdict=verdict, weight=weight, bits=bits, bits_share=share,
-        gold=gold,
+        other=None if other is None else Outcome(level=other[0], abstained=other[1]),
     )  # fmt: skip

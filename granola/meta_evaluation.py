@@ -30,7 +30,7 @@ class MetaCell:
 
 
 def cell_of(outcome: Outcome) -> str:
-    """The cell of a scored item, one of CELLS."""
+    """The cell of a scored item, one of CELLS: by whatever names its level 1 was matched with."""
     if outcome.abstained:
         return CELLS[4]
     return CELLS[3] if outcome.level is None else CELLS[0] if outcome.level == 1 else CELLS[1]
@@ -46,18 +46,21 @@ def meta_table(
     report: ScoreReport, predictions: Mapping[str, Prediction], f1: Sequence[ItemF1] = ()
 ) -> dict[str, dict[str, MetaCell]]:
     """By the name of a score, its mean in every cell: the scores that predictions carry, then token-F1."""
-    cells = {
-        id_: cell_of(outcome)
+    outcomes = {
+        id_: outcome
         for id_, outcome in zip(report.items.ids, report.items.outcomes(), strict=True)
         if outcome is not None
     }
+    cells = {id_: cell_of(outcome) for id_, outcome in outcomes.items()}
     values: dict[str, dict[str, float]] = {}
     for id_ in cells:
         for name, value in predictions[id_].scores.items():
             values.setdefault(name, {})[id_] = value
     if f1:
         values["token-F1, standard"] = {item.id: item.standard for item in f1 if item.id in cells}
-        values["token-F1, GRANOLA"] = {item.id: item.granola for item in f1 if item.id in cells}
+        values["token-F1, GRANOLA"] = {
+            item.id: item.with_level(outcomes[item.id].level) for item in f1 if item.id in outcomes
+        }
     return {
         name: {cell: _cell([value for id_, value in told.items() if cells[id_] == cell]) for cell in CELLS}
         for name, told in values.items()

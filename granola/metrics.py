@@ -22,20 +22,20 @@ class Outcome:
     """What a metric needs of a scored item: its matched level from 1, or None, and whether it abstained.
 
     `bits` is the information content of the matched level, `share` that of the answer's own bits, in [0, 1]; both 0
-    where nothing matched, and None where the ladder has no bits. `gold` is False where level 1 matched by another name
-    of the answer than the gold answer's own.
+    where nothing matched, and None where the ladder has no bits. `other` is the outcome, without bits, where the other
+    names of the gold answer count, or do not; None where it is the same.
     """
 
     level: int | None
     abstained: bool = False
-    gold: bool = True
     bits: float | None = None
     share: float | None = None
+    other: Outcome | None = None
 
     @property
     def plain(self) -> Outcome:
         """The outcome without bits, of which there are few."""
-        return Outcome(level=self.level, abstained=self.abstained, gold=self.gold)
+        return Outcome(level=self.level, abstained=self.abstained, other=self.other)
 
     @property
     def name(self) -> str:
@@ -43,9 +43,10 @@ class Outcome:
         return str(self.level) if self.level is not None else "idk" if self.abstained else "wrong"
 
     @property
-    def order(self) -> tuple[bool, int, bool, bool]:
-        """Sort key: by level, then wrong, then idk."""
-        return (self.level is None, self.level or 0, self.abstained, not self.gold)
+    def order(self) -> tuple[tuple[bool, int, bool], ...]:
+        """Sort key: by level, then wrong, then idk; then alike by the other outcome, where there is one."""
+        own = (self.level is None, self.level or 0, self.abstained)
+        return (own,) if self.other is None else (own, *self.other.order)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -83,11 +84,21 @@ Standard = Literal["aliases", "gold"]
 STANDARDS: tuple[Standard, ...] = get_args(Standard)
 
 
+def usual_standard(matcher: str) -> Standard:
+    """What counts as level 1 where nobody says: for `f1`, the paper's matcher, what counts in the paper."""
+    return "gold" if matcher == "f1" else "aliases"
+
+
+def other_standard(standard: Standard) -> Standard:
+    """The one that `standard` is not."""
+    return "gold" if standard == "aliases" else "aliases"
+
+
 def metrics(lambda_: float = LAMBDA, standard: Standard = "aliases") -> tuple[Metric, ...]:
     """Every metric in display order. `lambda_` >= 0 weighs informativeness; MatcherError where it is not.
 
-    `standard` says what standard accuracy takes: any name of level 1, or the gold answer's own names alone, as the
-    paper does. The other one is a metric of its own.
+    `standard` says which names level 1 has, and so i*, every accuracy and informativeness: those of the gold answers
+    alone, as in the paper, or all aliases as well. Both accuracies and the gap by the other are metrics of their own.
     """
     if standard not in STANDARDS:
         raise MatcherError(f"standard is {standard!r}; allowed: {', '.join(STANDARDS)}")
@@ -101,12 +112,17 @@ def metrics(lambda_: float = LAMBDA, standard: Standard = "aliases") -> tuple[Me
     def matched(outcome: Outcome) -> float:
         return float(outcome.level is not None)
 
-    def right_at_first(takes: Standard) -> Callable[[Outcome], float]:
-        return lambda outcome: float(outcome.level == 1 and (outcome.gold or takes == "aliases"))
+    def finest(outcome: Outcome) -> float:
+        return float(outcome.level == 1)
 
-    finest = right_at_first(standard)
-    other: Standard = "gold" if standard == "aliases" else "aliases"
-    takes = {"aliases": "by any name of the answer", "gold": "by the gold answer's own names"}
+    def gap(outcome: Outcome) -> float:
+        return matched(outcome) - finest(outcome)
+
+    other = other_standard(standard)
+    takes = {"aliases": "with all names of the gold answer", "gold": "with the gold answers alone"}
+
+    def by_other(adds: Callable[[Outcome], float | None]) -> Callable[[Outcome], float | None]:
+        return lambda outcome: adds(outcome.other or outcome)
 
     def weight(outcome: Outcome) -> float:
         return 0.0 if outcome.level is None else informativeness_weight(outcome.level, lambda_)
@@ -131,16 +147,8 @@ def metrics(lambda_: float = LAMBDA, standard: Standard = "aliases") -> tuple[Me
             title="standard accuracy",
             range=share,
             better="higher",
-            source=f"share of scored items that match level 1 {takes[standard]}; an abstention counts 0",
+            source=f"share of scored items that match level 1, {takes[standard]}; an abstention counts 0",
             adds=finest,
-        ),
-        Metric(
-            name=f"standard_accuracy_{other}",
-            title=f"standard accuracy, {other}",
-            range=share,
-            better="higher",
-            source=f"the same {takes[other]}",
-            adds=right_at_first(other),
         ),
         Metric(
             name="knowledge_evaluation_gap",
@@ -149,7 +157,31 @@ def metrics(lambda_: float = LAMBDA, standard: Standard = "aliases") -> tuple[Me
             better="neither",
             source="Yona et al. 2024, section 5: GRANOLA accuracy minus standard accuracy, both over the items "
             "that did not abstain",
-            adds=attempted(lambda outcome: matched(outcome) - finest(outcome)),
+            adds=attempted(gap),
+        ),
+        Metric(
+            name=f"granola_accuracy_{other}",
+            title=f"GRANOLA accuracy, {other}",
+            range=share,
+            better="higher",
+            source=f"GRANOLA accuracy, level 1 {takes[other]}",
+            adds=by_other(matched),
+        ),
+        Metric(
+            name=f"standard_accuracy_{other}",
+            title=f"standard accuracy, {other}",
+            range=share,
+            better="higher",
+            source=f"standard accuracy {takes[other]}",
+            adds=by_other(finest),
+        ),
+        Metric(
+            name=f"knowledge_evaluation_gap_{other}",
+            title=f"knowledge evaluation gap, {other}",
+            range=share,
+            better="neither",
+            source=f"the gap, level 1 {takes[other]}",
+            adds=by_other(attempted(gap)),
         ),
         Metric(
             name="informativeness",

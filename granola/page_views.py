@@ -25,14 +25,21 @@ FIELD = "question_entity_page_views"
 SITELINKS = "question_entity_sitelinks"
 TITLES = {FIELD: "page views of the entity asked about", SITELINKS: "sitelinks of the entity asked about"}
 LONGEST = 1 << 16  # bytes of a line; a longer one is no page's
+# A title in quotes has its own doubled; without them it may have any sign but a tab, the last separator decides.
 _TWO = re.compile(
-    r"(?P<name>[^\t]{1,1000})\t(?P<views>\d{1,18})|\"?(?P<other>[^\";]{1,1000})\"?[,;](?P<number>\d{1,18})"
+    r"""(?P<tabbed>[^\t]{1,1000})\t"?(?P<first>\d{1,18})"?"""
+    r"""|"(?P<quoted>(?:[^"]|""){1,1000})"[\t,;]"?(?P<second>\d{1,18})"?"""
+    r"""|(?P<bare>[^"\t][^\t]{0,999})[,;]"?(?P<third>\d{1,18})"?"""
 )
+_HEAD = re.compile(r"[\t,;]")  # in a first line that tells nothing: names of columns
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PageViews:
-    """Views by title as pages have it (`Barack Obama`) or by QID; `lines` read, of which `unread` were none of them."""
+    """Views by title as pages have it (`Barack Obama`) or by QID.
+
+    Of the `lines` read `unread` tell nothing; a head line is not among them.
+    """
 
     views: Mapping[str, int]
     lines: int
@@ -50,15 +57,18 @@ def read_page_views(path: Path | str, wanted: Iterable[str], *, project: str = "
     projects = {project, short, f"{short}.m", f"{short}.zero", f"{project}.org"}
     found: Counter[str] = Counter()
     lines = unread = 0
+    told = False
     with Path(path).open("rb") as stream:
         for line in _lines(plain_chunks(HashedReader(stream), str(path))):
             lines += 1
             said = _page(line, projects)
             if said is None:
-                unread += 1
-            elif said[0] in names:
+                unread += lines > 1 or not _HEAD.search(line)
+                continue
+            told = True
+            if said[0] in names:
                 found[said[0]] += said[1]
-    if lines and unread == lines:
+    if not told:
         raise UsageError(
             f"{path}: no line tells views; expected Wikimedia's (en Barack_Obama 412 0) or a title or QID and a "
             "number, parted by a tab or a comma"
@@ -94,7 +104,8 @@ def _of_columns(line: str) -> tuple[str, int] | None:
     two = _TWO.fullmatch(line.rstrip("\r"))
     if two is None:
         return None
-    return _title(two["name"] or two["other"]), int(two["views"] or two["number"])
+    name = two["tabbed"] or two["bare"] or two["quoted"].replace('""', '"')
+    return _title(name), int(two["first"] or two["second"] or two["third"])
 
 
 def _title(text: str) -> str:
@@ -105,15 +116,16 @@ def _title(text: str) -> str:
 
 def with_page_views(
     rows: Sequence[TieredRow], path: Path | str, *, project: str = "en.wikipedia"
-) -> tuple[list[TieredRow], int]:
-    """(the rows with the views of the entity asked about as the field FIELD, how many got them).
+) -> tuple[list[TieredRow], int, int]:
+    """(the rows with the views of the entity asked about as the field FIELD, how many got them, lines unread).
 
     An entity is found by its QID, then by its name as a page's title. Raises as `read_page_views`, and UsageError
     where no row gets any.
     """
     asked = [row.question_entity or {} for row in rows]
     keys = [[str(one[key]) for key in ("qid", "text") if one.get(key)] for one in asked]
-    told = read_page_views(path, (name for names in keys for name in names), project=project).views
+    read = read_page_views(path, (name for names in keys for name in names), project=project)
+    told = read.views
     out, found = [], 0
     for row, names in zip(rows, keys, strict=True):
         views = next((told[_title(name)] for name in names if _title(name) in told), None)
@@ -124,4 +136,4 @@ def with_page_views(
             f"{path}: no row's question_entity has views there; they are found by its qid, or by its text as a title "
             f"of {project}"
         )
-    return out, found
+    return out, found, read.unread

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 
@@ -12,6 +12,7 @@ from abstraction.errors import RowError
 from abstraction.faults import fault_of
 from abstraction.formats.records import Record, RejectedRow, excerpt, read_records
 from granola.errors import PredictionError
+from granola.signature import asked_of
 
 EXPECTED = 'expected {"id": ..., "prediction": "..."} a line, or CSV with the columns id and prediction'
 
@@ -21,7 +22,7 @@ class Prediction:
     """One system's answer to one question; `samples` in the order drawn. `source` is "file:line".
 
     `confidence`, the higher the surer, on any scale; None where none is given. `scores` are the other fields that
-    are finite numbers, such as another metric's score of the item.
+    are finite numbers, such as another metric's score of the item; not those that `granola answer` and its like write.
     """
 
     id: str
@@ -36,13 +37,15 @@ class Prediction:
 class PredictionFile:
     """What a file holds: predictions by id in the file's order, the rejected lines, and how many were read.
 
-    `rejected_ids` are the ids of rejected lines where they can be told: those questions are not unanswered.
+    `rejected_ids` are the ids of rejected lines where they can be told: those questions are not unanswered. `asked` are
+    the set and the hash of the prompts that a model was asked with, where the file's run record tells them.
     """
 
     name: str
     predictions: Mapping[str, Prediction]
     rejected: tuple[RejectedRow, ...] = ()
     rejected_ids: frozenset[str] = frozenset()
+    asked: str = ""
 
     @property
     def read(self) -> int:
@@ -58,9 +61,10 @@ def read_predictions(path: Path | str) -> PredictionFile:
     """
     name = "standard input" if str(path) == "-" else str(path)
     try:
-        return predictions_of(read_records(path), name)
+        found = predictions_of(read_records(path), name)
     except RowError as error:
         raise PredictionError(f"{error}; for predictions, {EXPECTED}") from error
+    return replace(found, asked=asked_of(path))
 
 
 def predictions_of(records: Iterable[Record | RejectedRow], name: str) -> PredictionFile:
@@ -140,7 +144,11 @@ def _prediction(record: Record) -> Prediction | str:
     )
 
 
-_OWN = frozenset({"id", "prediction", "samples", "confidence", "schema_version"})
+# What rows of ours carry along is no score of a prediction, even where it is a number.
+_OWN = frozenset({
+    "id", "prediction", "samples", "confidence", "schema_version", "question", "relation", "method", "explanation",
+    "qid", "support", "bits", "question_entity_sitelinks", "question_entity_page_views",
+})  # fmt: skip
 _NONE: Mapping[str, float] = MappingProxyType({})  # of most predictions: one for all
 
 

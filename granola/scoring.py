@@ -23,10 +23,20 @@ from abstraction.tiers import Level
 from granola.aggregating import Estimate, GroupScore, aggregate
 from granola.errors import MatcherError, PredictionError
 from granola.items import ItemScore, ItemScores
-from granola.matching import Matcher, Verdict, in_language
+from granola.matching import Matcher, Verdict
 from granola.matching.judge import JudgeMatcher
 from granola.matching.many import Case, match_each, match_many
-from granola.metrics import LAMBDA, Metric, Outcome, Standard, informativeness_weight, metrics
+from granola.matching.verdict import Levels
+from granola.metrics import (
+    LAMBDA,
+    Metric,
+    Outcome,
+    Standard,
+    informativeness_weight,
+    metrics,
+    other_standard,
+    usual_standard,
+)
 from granola.packed_rows import PackedRows
 from granola.predictions import Prediction, PredictionFile
 from granola.signature import SHORT, Signature
@@ -82,10 +92,17 @@ class ScoreReport:
         }
 
 
-def names_of(row: TieredRow) -> list[list[str]]:
-    """The acceptable names of a row, finest level first: every text and alias, level 1 all gold answers."""
-    levels: Sequence[Level] = row.levels
-    first = list(dict.fromkeys([*row.answers, *(levels[0].names() if levels else ())]))
+def names_of(row: TieredRow, standard: Standard = "aliases") -> list[list[str]]:
+    """The acceptable names of a row, finest level first: every text and alias, level 1 all gold answers.
+
+    With `standard` "gold", level 1 has the gold answers alone.
+    """
+    return _names(row.answers, row.levels, standard)
+
+
+def _names(answers: Sequence[str], levels: Sequence[Level], standard: Standard) -> list[list[str]]:
+    aliases = levels[0].names() if levels and standard == "aliases" else ()
+    first = list(dict.fromkeys([*answers, *aliases]))
     return [first, *(list(dict.fromkeys(level.names())) for level in levels[1:])]
 
 
@@ -95,12 +112,15 @@ def language_of(row: TieredRow) -> str | None:
     return code if isinstance(code, str) and code.strip() else None
 
 
-def score_item(row: TieredRow, prediction: Prediction | None, matcher: Matcher, lambda_: float) -> ItemScore:
-    """The verdict on one prediction, with its informativeness weight where it matched.
+def score_item(
+    row: TieredRow, prediction: Prediction | None, matcher: Matcher, lambda_: float, *, standard: Standard = "aliases"
+) -> ItemScore:
+    """The verdict on one prediction, with its informativeness weight where it matched; `standard` as in `names_of`.
 
     The matcher reads the prediction in the row's "language", its own where the row names none.
     """
-    return next(score_items([row], {} if prediction is None else {row.id: prediction}, matcher, lambda_))
+    said = {} if prediction is None else {row.id: prediction}
+    return next(score_items([row], said, matcher, lambda_, standard=standard))
 
 
 def score_items(
@@ -109,6 +129,7 @@ def score_items(
     matcher: Matcher,
     lambda_: float,
     *,
+    standard: Standard = "aliases",
     workers: int = 1,
     on_reject: OnReject | None = None,
 ) -> Iterator[ItemScore]:
@@ -117,7 +138,7 @@ def score_items(
     A prediction with which the program is at fault goes to `on_reject`, and its item is unscored; without `on_reject`
     the error is raised.
     """
-    return (item for item, _ in _scored(rows, predictions, matcher, lambda_, workers, on_reject))
+    return (item for item, _ in _scored(rows, predictions, matcher, lambda_, standard, workers, on_reject))
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,12 +153,18 @@ class _Waiting:
     question: str = ""
     language: str | None = None
 
+    def case(self, names: Levels) -> Case:
+        """What is matched, against these names."""
+        assert self.said is not None
+        return Case(prediction=self.said.text, levels=names, question=self.question, language=self.language)
+
 
 def _scored(
     rows: Iterable[TieredRow],
     predictions: Mapping[str, Prediction],
     matcher: Matcher,
     lambda_: float,
+    standard: Standard,
     workers: int,
     on_reject: OnReject | None,
     on_row: Callable[[TieredRow, list[list[str]]], None] | None = None,
@@ -147,7 +174,7 @@ def _scored(
 
     def cases() -> Iterator[Case]:
         for row in rows:
-            names = names_of(row)
+            names = names_of(row, standard)
             if on_row is not None:
                 on_row(row, names)
             said = predictions.get(row.id)
@@ -155,30 +182,37 @@ def _scored(
                 waiting.append(_Waiting(row.id, row.relation, None))
                 continue
             language = language_of(row)
-            waiting.append(_Waiting(row.id, row.relation, said, row.levels, row.answers, row.question, language))
-            yield Case(prediction=said.text, levels=names, question=row.question, language=language)
+            one = _Waiting(row.id, row.relation, said, row.levels, row.answers, row.question, language)
+            waiting.append(one)
+            yield one.case(names)
 
     def unscored() -> Iterator[tuple[ItemScore, bool]]:
         while waiting and waiting[0].said is None:
             one = waiting.popleft()
             yield ItemScore(id=one.id, relation=one.relation, prediction=None, verdict=None, weight=None), False
 
-    verdicts: Iterator[Verdict | Fault] = (match_each if on_reject else match_many)(matcher, cases(), workers=workers)
-    for verdict in verdicts:
+    matched: Callable[..., Iterator[Verdict | Fault]] = match_each if on_reject else match_many
+    for verdict in matched(matcher, cases(), workers=workers):
         yield from unscored()
         one = waiting.popleft()
         assert one.said is not None
-        if isinstance(verdict, Fault):
-            if on_reject is not None:
-                on_reject(verdict.rejected(source=one.said.source, id=one.id, text=one.said.text))
+        second: Verdict | Fault | None = None
+        if not isinstance(verdict, Fault) and (names := _other_names(one, verdict, matcher, standard)) is not None:
+            (second,) = matched(matcher, [one.case(names)])
+        if isinstance(verdict, Fault) or isinstance(second, Fault):
+            fault = verdict if isinstance(verdict, Fault) else second
+            if on_reject is not None and isinstance(fault, Fault):
+                on_reject(fault.rejected(source=one.said.source, id=one.id, text=one.said.text))
             said = one.said.text
             yield ItemScore(id=one.id, relation=one.relation, prediction=said, verdict=None, weight=None), False
         else:
-            yield _item(one, verdict, lambda_, matcher), told(one.levels, 1)[0] is not None
+            yield _item(one, verdict, lambda_, second), told(one.levels, 1)[0] is not None
     yield from unscored()
 
 
-def _item(one: _Waiting, verdict: Verdict, lambda_: float, matcher: Matcher) -> ItemScore:
+def _item(one: _Waiting, verdict: Verdict, lambda_: float, second: Verdict | None) -> ItemScore:
+    """The item; `second` is the verdict by the other names of level 1, None where it was not asked for."""
+    differs = second is not None and (second.level, second.abstained) != (verdict.level, verdict.abstained)
     bits, share = told(one.levels, verdict.level)
     return ItemScore(
         id=one.id,
@@ -188,19 +222,22 @@ def _item(one: _Waiting, verdict: Verdict, lambda_: float, matcher: Matcher) -> 
         weight=None if verdict.level is None else informativeness_weight(verdict.level, lambda_),
         bits=bits,
         bits_share=share,
-        gold=_by_gold(one, verdict, matcher) if verdict.level == 1 else None,
+        other=Outcome(level=second.level, abstained=second.abstained) if second is not None and differs else None,
     )
 
 
-def _by_gold(one: _Waiting, verdict: Verdict, matcher: Matcher) -> bool:
-    """Whether the answer matches the gold answer's own names; a judge is not asked again."""
-    if set(one.levels[0].names() if one.levels else ()) <= set(one.answers):
-        return True
-    if (verdict.compared and verdict.compared.tier in one.answers) or isinstance(matcher, JudgeMatcher):
-        return True
-    assert one.said is not None
-    reading = in_language(matcher, one.language) if one.language else matcher
-    return reading.match(one.said.text, [list(one.answers)], one.question).level == 1
+def _other_names(one: _Waiting, verdict: Verdict, matcher: Matcher, standard: Standard) -> Levels | None:
+    """The names by the other `standard`, where they may give another verdict. A judge is asked once, for both.
+
+    Fewer names match no finer level, and more no coarser one: most verdicts need no second look.
+    """
+    if (verdict.level == 1) == (standard == "gold") or isinstance(matcher, JudgeMatcher):
+        return None
+    if standard == "aliases" and verdict.compared and verdict.compared.tier in one.answers:
+        return None
+    if not one.levels or set(one.levels[0].names()) <= set(one.answers):
+        return None
+    return _names(one.answers, one.levels, other_standard(standard))
 
 
 def _bits(level: Level) -> float | None:
@@ -228,7 +265,7 @@ def score(
     matcher: Matcher,
     *,
     lambda_: float = LAMBDA,
-    standard: Standard = "aliases",
+    standard: Standard | None = None,
     times: int = RESAMPLES,
     seed: int = 0,
     system: str | None = None,
@@ -245,7 +282,9 @@ def score(
     """Score one prediction file against tiered rows, or a tiered file or the path of one.
 
     A file knows the snapshot and the prompts that its ladders were made with, by its run record; rows alone do not, and
-    the signature says "unknown" unless `snapshot` and `prompts` tell. A file's rejected rows count as `rejected_rows`.
+    the signature says "unknown" unless `snapshot` and `prompts` tell; predictions bring the prompts that they
+    were asked with. A file's rejected rows count as `rejected_rows`.
+    `standard` says which names level 1 has; without it, "gold" for the matcher `f1` and "aliases" for others.
     `times` bootstrap resamples (1 or more) from `seed`; `workers` processes match, to the same digits. `on_item` takes
     every item as soon as it is scored; the report has none where `keep_items` is False. A row without a
     prediction is an error unless `allow_missing`, which leaves it unscored; a prediction without a row is one unless
@@ -254,6 +293,7 @@ def score(
     unscored, and under "faults". Raises PredictionError and, for a bad setting, MatcherError.
     """
     check_resamples(times)
+    standard = standard or usual_standard(matcher.name)
     chosen = metrics(lambda_, standard)
     from granola.tiered_file import TieredFile, read_tiered_file
 
@@ -274,11 +314,14 @@ def score(
     def add(row: TieredRow, names: list[list[str]]) -> None:
         nonlocal digest, one_level
         one_level += len(names) == 1
+        if standard == "gold":
+            names = names_of(row)  # so that the same rows have the same hash
         digest = (digest + int.from_bytes(hashlib.sha256(_canonical(row, names)).digest())) % (1 << 256)
 
     def outcomes() -> Iterator[tuple[str | None, Outcome | None]]:
         nonlocal with_bits, faults
-        for item, has_bits in _scored(kept, predictions.predictions, matcher, lambda_, workers, on_reject, add):
+        scored = _scored(kept, predictions.predictions, matcher, lambda_, standard, workers, on_reject, add)
+        for item, has_bits in scored:
             with_bits += has_bits
             faults += item.verdict is None and item.prediction is not None
             if on_item is not None:
@@ -302,6 +345,7 @@ def score(
             tiers=f"{digest:064x}"[:SHORT],
             snapshot=(snapshot or "unknown")[:SHORT],
             prompts=prompts or "",
+            asked=predictions.asked,
             n=overall.n,
             resamples=times,
             seed=seed,
@@ -325,7 +369,7 @@ def score(
 def _canonical(row: TieredRow, names: list[list[str]]) -> bytes:
     """What of a row can change a score, as a line of JSON: the same whatever file, format or caller it comes from."""
     bits = [None if (most := _bits(level)) is None else float(most) for level in row.levels]
-    content = [row.id, row.relation, row.question, language_of(row), names, bits]
+    content = [row.id, row.relation, row.question, language_of(row), row.answers, names, bits]
     try:
         return orjson.dumps(content, option=orjson.OPT_APPEND_NEWLINE)
     except TypeError:  # half of a surrogate pair

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from granola import __version__
+from granola.metrics import Standard
 
 SHORT = 8
 PROMPTS = re.compile(r"(?:[a-z+]{1,40}-)?[0-9a-f]{8,64}")  # "paper-1a2b3c4d": the set and the hash of prompts
@@ -23,8 +24,9 @@ class Signature:
     the ladders were made from, `n` the scored questions. `missing` and `unknown` appear only where ids did not fit,
     `one_level`, the rows whose answer has one level, which `rules` reads more leniently, only where there are any, so
     `bits`, the scored questions whose answer has bits, only where there are any; `prompts`, the set and the hash of
-    those that a model phrased the tiers with, only where one did. `standard` appears where it takes the gold answer's
-    own names alone.
+    those that a model phrased the tiers with, only where one did, `asked` of those that a model was asked the questions
+    with. `standard` appears where level 1 has the gold
+    answers alone.
     """
 
     matcher: str
@@ -39,7 +41,8 @@ class Signature:
     bits: int = 0
     one_level: int = 0
     prompts: str = ""
-    standard: str = "aliases"
+    asked: str = ""
+    standard: Standard = "aliases"
     version: str = __version__
 
     def __str__(self) -> str:
@@ -50,6 +53,7 @@ class Signature:
             f"tiers:{self.tiers}",
             f"snapshot:{self.snapshot}",
             *([f"prompts:{self.prompts}"] if self.prompts else []),
+            *([f"asked:{self.asked}"] if self.asked else []),
             f"n:{self.n}",
         ]
         if self.one_level:
@@ -73,7 +77,15 @@ def snapshot_of(tiers: Path | str) -> str:
 def prompts_of(tiers: Path | str) -> str:
     """The set and hash of the prompts that a model phrased a tiered file with, by FILE.run.json; else ""."""
     phrasing = _record(tiers).get("phrasing")
-    found = phrasing.get("prompts") if isinstance(phrasing, dict) else None
+    return _prompts(phrasing.get("prompts") if isinstance(phrasing, dict) else None)
+
+
+def asked_of(predictions: Path | str) -> str:
+    """The set and hash of the prompts that a model was asked with for predictions, by FILE.run.json; else ""."""
+    return _prompts(_record(predictions).get("prompts"))
+
+
+def _prompts(found: object) -> str:
     return found if isinstance(found, str) and PROMPTS.fullmatch(found) else ""
 
 

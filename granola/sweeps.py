@@ -11,7 +11,7 @@ from typing import Any
 from abstraction.rows import TieredRow
 from granola.matching import squad
 from granola.matching.abstention import abstention
-from granola.metrics import LAMBDA, informativeness_weight
+from granola.metrics import LAMBDA, Standard, informativeness_weight
 from granola.predictions import Prediction
 from granola.scoring import ScoreReport, language_of, names_of
 
@@ -69,18 +69,19 @@ class ItemF1:
         """F1 with the gold answer."""
         return self.levels[0]
 
-    @property
-    def granola(self) -> float:
-        """The best F1 with any level."""
-        return max(self.levels)
+    def with_level(self, level: int | None) -> float:
+        """F1 with the level that matched, from 1; the best with any where none did."""
+        return max(self.levels) if level is None else self.levels[level - 1]
 
 
-def item_f1(rows: Sequence[TieredRow], predictions: Mapping[str, Prediction]) -> list[ItemF1]:
-    """The token-F1 of every row that has a prediction, in the order of the rows."""
+def item_f1(
+    rows: Sequence[TieredRow], predictions: Mapping[str, Prediction], standard: Standard = "aliases"
+) -> list[ItemF1]:
+    """The token-F1 of every row that has a prediction, in the order of the rows; `standard` as in `names_of`."""
     return [
         ItemF1(
             id=row.id,
-            levels=tuple(squad.best_f1(said.text, names) for names in names_of(row)),
+            levels=tuple(squad.best_f1(said.text, names) for names in names_of(row, standard)),
             abstained=abstention(said.text, language_of(row) or "en") is not None,
         )
         for row in rows

@@ -38,8 +38,10 @@ def asked() -> argparse.Namespace:
     parser.add_argument("--name", default="GRANOLA-EQ rebuilt from WikiData", help="the dataset's name")
     parser.add_argument("--split", default="test", help="the split's name (default: test)")
     parser.add_argument("--format", choices=("parquet", "jsonl"), default="jsonl", help="of the rows (default: jsonl)")
-    parser.add_argument("--linker", choices=("question", "smallest"), default="question",
-                        help="how names find entities; the paper took the smallest id")  # fmt: skip
+    parser.add_argument(
+        "--linker", choices=("question", "smallest"), default="smallest",
+        help="how names find entities: the smallest id, as in the paper (default), or what the question says",
+    )  # fmt: skip
     parser.add_argument("--without", action="append", choices=[str(step) for step in STEPS], default=[],
                         help="leave a step of the cleaning out; may be given again")  # fmt: skip
     parser.add_argument("--trivial", type=Path, help="a file of texts that never are a coarser answer, one a line")

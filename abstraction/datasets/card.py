@@ -104,6 +104,10 @@ class Card:
                     "" if self.scored else ": no model was asked"
                 )
             rows.append((f"`{step}`", SAID[step], _share_of(count.dropped, count.rows), note))
+        cleaning = [count for step, count in self.cleaner.counts.items() if step is not Step.SEVERAL_ANSWERS]
+        if cleaning:
+            whole = _share_of(sum(count.dropped for count in cleaning), cleaning[0].rows)
+            rows.append(("all steps", "rows of those that were to be cleaned", whole, ""))
         table = _table(("step", "takes out", "rows left out", ""), rows)
         if self.beside is not None:
             theirs = self.beside
@@ -136,7 +140,8 @@ class Card:
         return (
             "```python\nfrom datasets import load_dataset\n\n"
             f'rows = load_dataset("PATH/TO/THIS/FOLDER", split="{self.split}")\n```\n\n'
-            f"or `granola score {self.data_file} PREDICTIONS`, which reads the levels with their aliases."
+            f"or `granola score {self.data_file} PREDICTIONS`, which reads the levels with their aliases; with "
+            "`--matcher f1` as the paper scores, by the gold answers without their aliases."
         )
 
 

@@ -27,14 +27,15 @@ GRANOLA_EQ_RELATIONS = (
 class Published:
     """What a paper says of its dataset.
 
-    `rows` after cleaning, `questions` before it; `shares` of rows by their number of answers, `mean` of that number;
-    `inconsistent` rows that the score for potential error took out, `cleaned` all that cleaning did.
+    `rows` after cleaning, `questions` before it; `relations` as the paper words it; `shares` of rows by their number of
+    answers, `mean` of that number; `inconsistent` rows that the score for potential error took out, `cleaned` all that
+    cleaning did.
     """
 
     name: str
     rows: int
     questions: int
-    relations: int
+    relations: str
     shares: tuple[tuple[str, float], ...]
     mean: float
     inconsistent: int
@@ -46,7 +47,7 @@ GRANOLA_EQ = Published(
     name="GRANOLA-EQ (Yona, Aharoni and Geva 2024)",
     rows=12_452,
     questions=14_830,
-    relations=17,
+    relations="16 (question templates; its ids tell of 17 properties)",
     shares=(("2", 0.20), ("3", 0.60), ("4 or more", 0.15)),
     mean=2.9,
     inconsistent=1_409,

@@ -66,7 +66,7 @@ class Statistics:
         related = sum(r != NO_RELATION for r in self.relations)
         lines = ["| | this dataset |" + (f" {beside.name} |" if beside else ""), "|---|---:|" + "---:|" * bool(beside)]
         rows = [("rows", f"{self.rows:,}", f"{beside.rows:,}" if beside else "")]
-        rows.append(("relations", str(related), str(beside.relations) if beside else ""))
+        rows.append(("relations", str(related), beside.relations if beside else ""))
         for name, share in self.shares().items():
             published = f"about {100 * theirs[name]:.0f} %" if name in theirs else "not stated"
             rows.append((f"rows with {name} answer{'s' * (name != '1')}", f"{100 * share:.1f} %", published))

@@ -35,7 +35,7 @@ def compare(
     metric: list[str] | None = typer.Option(
         None,
         "--metric",
-        help="Test this metric; may be repeated. Default: both accuracies, informativeness, selective.",
+        help="Test this metric; may be repeated. Default: both accuracies, selective and not, and informativeness.",
     ),
     as_json: bool = typer.Option(False, "--json", help="Print everything as one JSON object."),
     by: list[str] | None = BY,
@@ -97,7 +97,9 @@ def compare(
                 "tau_sweep": {
                     report.system: [
                         point.to_json()
-                        for point in tau_sweep(item_f1(found.rows, given.predictions), lambda_=settings.lambda_)
+                        for point in tau_sweep(
+                            item_f1(found.rows, given.predictions, report.signature.standard), lambda_=settings.lambda_
+                        )
                     ]
                     for report, given in zip(found.reports, found.files, strict=True)
                 },

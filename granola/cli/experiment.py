@@ -25,10 +25,7 @@ GUESS = "guess"  # the system that knows a question's relation and its subject's
 STATE, RESULTS, REPORT = "experiment.json", "results.csv", "report"
 PREDICTIONS, ANSWERS = "predictions", "answers.sqlite"
 BEFORE = ("0.1.0",)  # versions that scored by other definitions
-METRICS = (
-    "selective_accuracy", "selective_standard_accuracy", "granola_accuracy", "standard_accuracy", "informativeness",
-    "informativeness_matched", "coverage",
-)  # fmt: skip
+LEFT_OUT = ("informativeness_bits", "informativeness_bits_matched", "bits", "bits_matched", "abstention_rate")
 
 
 def experiment(
@@ -63,8 +60,9 @@ def experiment(
             raise FileNotFoundError(2, "no such file", str(path))
     # Questions may be fewer than the tiered rows, and what got no response is asked again: neither stops scoring.
     settings = ScoringSettings(
-        matcher=plan.matcher, lambda_=plan.lambda_, seed=plan.seed, resamples=plan.resamples, allow_missing=True
-    )
+        matcher=plan.matcher, tau=plan.tau, standard=plan.standard, lambda_=plan.lambda_, seed=plan.seed,
+        resamples=plan.resamples, allow_missing=True,
+    )  # fmt: skip
     check_settings(settings)
     _check_inputs(plan)
     if dry_run:
@@ -192,6 +190,7 @@ def _begin(out: Path, plan: Plan, prompts: Mapping[str, Prompt], *, force: bool)
             raise UsageError(f"{out} holds an experiment with other {changed}; give another --out, or --force")
         for path in (out / PREDICTIONS).glob("*.jsonl"):
             path.unlink()
+            _record(path).unlink(missing_ok=True)
     (out / PREDICTIONS).mkdir(parents=True, exist_ok=True)
     with atomic_path(state) as temporary:
         temporary.write_text(json.dumps(told, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
@@ -252,13 +251,19 @@ def _guess(out: Path, plan: Plan) -> None:
 
 def _is_done(out: Path, cell: Cell) -> bool:
     path = out / PREDICTIONS / f"{cell.name}.jsonl"
-    return path.exists() and not _rejects(path).exists()
+    return path.exists() and _record(path).exists() and not _rejects(path).exists()
 
 
 def _rejects(path: Path) -> Path:
     from granola.cli.output import REJECTS_SUFFIX
 
     return Path(f"{path}{REJECTS_SUFFIX}")
+
+
+def _record(path: Path) -> Path:
+    from granola.run_record import SUFFIX
+
+    return Path(f"{path}{SUFFIX}")
 
 
 def _predict(
@@ -278,6 +283,7 @@ def _predict(
     from granola.decoding.asking import Answered, Answerer
     from granola.decoding.samples import read_asked
     from granola.errors import PredictionError
+    from granola.run_record import write_run_record
 
     answerer = Answerer(
         model,
@@ -309,6 +315,8 @@ def _predict(
     rows = list(with_progress(predictions()))
     list_rejects(path, rejected)
     write_records(rows, path)
+    arguments = {"system": cell.name, "model": cell.model, "method": cell.asking.method}
+    write_run_record(path, command="experiment", arguments=arguments, inputs=plan.questions, more=answerer.settings)
     return len(rejected)
 
 
@@ -321,20 +329,22 @@ def _write_results(path: Path, cells: Sequence[Cell], found: Systems, *, csv_raw
     from granola.decoding.methods import METHODS
     from kg.files import atomic_path
 
-    head = ["system", "model", "method", "temperature", "samples", "support", "weigh", "counting", "n"]
-    head += [f"{metric}{part}" for metric in METRICS for part in ("", "_low", "_high")]
+    metrics = [metric.name for metric in found.reports[0].metrics if metric.name not in LEFT_OUT]
+    head = ["system", "model", "method", "temperature", "samples", "support", "weigh", "counting", "prompts", "n"]
+    head += [f"{metric}{part}" for metric in metrics for part in ("", "_low", "_high")]
     with atomic_path(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as stream:
         rows = csv.writer(stream, lineterminator="\n")
         rows.writerow([*head, "signature"])
         for cell, report in zip((*cells, None), found.reports, strict=True):
             if cell is None:
-                told: list[Any] = [GUESS, "", GUESS, "", "", "", "", "", report.overall.n]
+                told: list[Any] = [GUESS, "", GUESS, "", "", "", "", "", "", report.overall.n]
             else:
                 drawn = METHODS[cell.asking.method].drawn
                 told = [cell.name, cell.model, str(cell.asking.method)]
                 told.append(cell.asking.temperature if drawn != "no" else 0.0)
-                told += [cell.asking.sampling().n, cell.support, cell.weigh, cell.counting, report.overall.n]
-            for metric in METRICS:
+                told += [cell.asking.sampling().n, cell.support, cell.weigh, cell.counting]
+                told += [report.signature.asked, report.overall.n]
+            for metric in metrics:
                 estimate = report.overall.estimates[metric]
                 numbers = (estimate.value, estimate.interval.low, estimate.interval.high)
                 told += ["" if math.isnan(one) else round(one, 6) for one in numbers]

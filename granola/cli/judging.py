@@ -14,6 +14,7 @@ from granola.matching.registry import asks_a_model, named
 if TYPE_CHECKING:
     from abstraction.rows import TieredRow
     from granola.matching import Matcher
+    from granola.metrics import Standard
     from granola.predictions import PredictionFile
 
 MATCHER = typer.Option("rules", "--matcher", help=f"What decides a match: {named()}.")
@@ -107,7 +108,7 @@ def warn_of_answer_languages(rows: Mapping[str, int]) -> None:
             )
 
 
-def judge_ahead(matcher: Matcher, rows: Sequence[TieredRow], given: PredictionFile) -> None:
+def judge_ahead(matcher: Matcher, rows: Sequence[TieredRow], given: PredictionFile, standard: Standard) -> None:
     """Ask a judge about all predictions at once, not one by one. Raises PredictionError where it gives no verdict."""
     from granola.matching.judge import Item, JudgeMatcher
     from granola.scoring import names_of
@@ -117,7 +118,7 @@ def judge_ahead(matcher: Matcher, rows: Sequence[TieredRow], given: PredictionFi
     from granola.errors import PredictionError
 
     failed = matcher.prepare(
-        Item(prediction=said.text, levels=tuple(map(tuple, names_of(row))), question=row.question)
+        Item(prediction=said.text, levels=tuple(map(tuple, names_of(row, standard))), question=row.question)
         for row in rows
         if (said := given.predictions.get(row.id)) is not None
     )

@@ -7,11 +7,14 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from granola.cli.judging import ANSWERS, JUDGE, MATCHER, TAU
+
+if TYPE_CHECKING:
+    from granola.metrics import Standard
 
 TIERED = typer.Argument(..., metavar="TIERED", help="Tiered rows, as `granola tiers` writes them; - is standard input.")
 PREDICTIONS = typer.Argument(
@@ -58,7 +61,7 @@ class ScoringSettings:
     judge: str | None = None
     answers: Path | None = None
     lambda_: float = 0.5
-    standard: str = "aliases"
+    standard: Standard | None = None
     seed: int = 0
     resamples: int = 1000
     allow_missing: bool = False
@@ -67,7 +70,10 @@ class ScoringSettings:
 
     def to_json(self) -> dict[str, Any]:
         """What a run record says of them: all but where answers are kept and by how many processes."""
+        from granola.metrics import usual_standard
+
         said = {name.rstrip("_"): value for name, value in asdict(self).items()}
+        said["standard"] = self.standard or usual_standard(self.matcher)
         return {name: value for name, value in said.items() if name not in ("answers", "workers")}
 
 
@@ -79,11 +85,11 @@ def _options(
     lambda_: float = typer.Option(
         0.5, "--lambda", help="Informativeness of level k is exp(-lambda (k - 1)); 0 or more."
     ),
-    standard: StandardName = typer.Option(
-        StandardName.ALIASES,
+    standard: StandardName | None = typer.Option(
+        None,
         "--standard",
-        help="What standard accuracy takes: any name of the answer (aliases), or the gold answer's own names alone, as "
-        "the paper does (gold). The other is a metric beside it.",
+        help="The names of level 1, for every score: the gold answers alone, as in the paper (gold), or their aliases "
+        "as well (aliases). Both accuracies by the other stand beside. Default: gold for --matcher f1, else aliases.",
     ),
     seed: int = typer.Option(0, "--seed", help="Seed of the bootstrap and the permutation tests."),
     resamples: int = typer.Option(1000, "--resamples", help="Bootstrap resamples and permutations, 1 or more."),
@@ -101,7 +107,7 @@ def _options(
         judge=judge,
         answers=answers,
         lambda_=lambda_,
-        standard=standard.value,
+        standard=standard.value if standard else None,
         seed=seed,
         resamples=resamples,
         allow_missing=allow_missing,

@@ -84,7 +84,7 @@ def score_systems(
             warn_of_answer_languages(read.languages)
         for name, given in zip(names, files, strict=True):
             report_rejects(given.name, given.rejected)
-            judge_ahead(chosen, read.rows, given)
+            judge_ahead(chosen, read.rows, given, settings.standard or "aliases")
             before = len(faults)
             reports.append(
                 scoring.score(
@@ -92,7 +92,7 @@ def score_systems(
                     given,
                     chosen,
                     lambda_=settings.lambda_,
-                    standard="gold" if settings.standard == "gold" else "aliases",
+                    standard=settings.standard,
                     times=settings.resamples,
                     seed=settings.seed,
                     system=name,
@@ -165,16 +165,22 @@ def with_popularity(
 
     Where neither is, the sitelinks that rows carry of the entity asked about. Raises as `with_page_views`.
     """
-    from granola.cli.output import note
+    from granola.cli.output import count, note
     from granola.page_views import FIELD, SITELINKS, with_page_views
 
     fields = list(popularity or ())
     if page_views is not None:
-        rows, found = with_page_views(rows, page_views, project=project)
-        note(f"{page_views}: page views of {found:,} of {len(rows):,} entities asked about")
+        rows, found, unread = with_page_views(rows, page_views, project=project)
+        lines = f"; {count(unread, 'line')} of the file could not be read" if unread else ""
+        note(f"{page_views}: page views of {found:,} of {len(rows):,} entities asked about{lines}")
         fields.insert(0, FIELD)
     elif not fields and sum(isinstance(row.extra.get(SITELINKS), int) for row in rows) >= 2 * DEFAULT_BINS:
         fields.append(SITELINKS)
+    elif not fields:
+        note(
+            f"no figure by popularity: give --page-views FILE; rows of granola tiers have {SITELINKS} where the "
+            "snapshot counts them, and these have none or too few"
+        )
     return rows, fields
 
 

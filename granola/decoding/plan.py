@@ -39,6 +39,7 @@ from granola.decoding.prompting import SETS
 from granola.decoding.rules import needs_snapshot, rule_of, usual_abstaining
 from granola.decoding.self_consistency import Counting
 from granola.errors import UsageError
+from granola.metrics import STANDARDS, Standard
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,40}")
 # Each key with the type of its values and what stands where it is not given; a list may stand for its one value.
@@ -50,7 +51,11 @@ KEYS: Mapping[str, tuple[type, Any]] = {
     "language": (str, "en"), "linker": (str, "question"), "limit": (int, 0), "models": (dict, None),
     "scoring": (dict, {}),
 }  # fmt: skip
-SCORING: Mapping[str, tuple[type, Any]] = {"matcher": (str, "rules"), "lambda": (float, 0.5), "resamples": (int, 1000)}
+# An empty text: what the matcher has by default.
+SCORING: Mapping[str, tuple[type, Any]] = {
+    "matcher": (str, "rules"), "tau": (float, ""), "standard": (str, ""), "lambda": (float, 0.5),
+    "resamples": (int, 1000),
+}  # fmt: skip
 LISTED = frozenset({"questions", "methods", "temperatures", "samples", "supports", "weighs", "counting"})
 
 
@@ -81,6 +86,8 @@ class Plan:
     linker: str
     limit: int | None
     matcher: str
+    tau: float | None
+    standard: Standard | None
     lambda_: float
     resamples: int
     seed: int
@@ -102,6 +109,8 @@ def read_plan(path: Path) -> Plan:
     for key, allowed in (("linker", get_args(LinkerMethod)), ("abstaining", ("", *Abstaining))):
         if told[key] not in allowed:
             raise UsageError(f"{path}: {key} is {told[key]!r}; allowed: {', '.join(allowed)}")
+    if scoring["standard"] not in ("", *STANDARDS):
+        raise UsageError(f"{path}: standard is {scoring['standard']!r}; allowed: {', '.join(STANDARDS)}")
     if "limit" in given and told["limit"] < 1:
         raise UsageError(f"{path}: limit is {told['limit']}; allowed: 1 and more, or no limit at all")
     folder = path.parent
@@ -118,6 +127,8 @@ def read_plan(path: Path) -> Plan:
         linker=told["linker"],
         limit=told["limit"] or None,
         matcher=scoring["matcher"],
+        tau=None if scoring["tau"] == "" else scoring["tau"],
+        standard=scoring["standard"] or None,
         lambda_=scoring["lambda"],
         resamples=scoring["resamples"],
         seed=told["seed"],

@@ -13,7 +13,7 @@ from pathlib import Path
 from abstraction.rows import RejectedRow, read_tiered
 from granola.errors import PredictionError
 from granola.matching import Verdict
-from granola.metrics import LAMBDA, Outcome, metrics
+from granola.metrics import LAMBDA, Outcome, Standard, metrics
 from granola.scoring import language_of, names_of
 
 SCORES = ("granola_accuracy", "standard_accuracy", "informativeness", "coverage")
@@ -30,14 +30,17 @@ class Question:
     language: str = "en"
 
 
-def questions(tiered: Path | str) -> Iterator[Question]:
-    """The questions of a tiered file. Raises PredictionError for a damaged row: a harness has no place for rejects."""
+def questions(tiered: Path | str, standard: Standard = "aliases") -> Iterator[Question]:
+    """The questions of a tiered file, `standard` as in `granola.scoring.names_of`.
+
+    Raises PredictionError for a damaged row: a harness has no place for rejects.
+    """
     rejected: list[RejectedRow] = []
     for row in read_tiered(tiered, on_reject=rejected.append):
         yield Question(
             id=row.id,
             question=row.question,
-            levels=tuple(map(tuple, names_of(row))),
+            levels=tuple(map(tuple, names_of(row, standard))),
             language=language_of(row) or "en",
         )
     if rejected:

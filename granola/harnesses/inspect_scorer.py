@@ -15,11 +15,12 @@ from inspect_ai.solver import TaskState
 from granola.harnesses.grading import graded, questions
 from granola.matching import in_language
 from granola.matching import matcher as named
-from granola.metrics import LAMBDA
+from granola.metrics import LAMBDA, Standard
 
 
-def granola_dataset(tiered: Path | str, prompt: str = "{question}") -> MemoryDataset:
-    """The questions of a tiered file; `prompt` is what is asked, with {question} in it.
+def granola_dataset(tiered: Path | str, prompt: str = "{question}", standard: Standard = "aliases") -> MemoryDataset:
+    """The questions of a tiered file; `prompt` is what is asked, with {question} in it. `standard` "gold", the default
+    of `granola score --matcher f1`, leaves the gold answer's other names out.
 
     A sample's target is the gold answers; its metadata has "levels", "question" and "language".
     """
@@ -34,7 +35,7 @@ def granola_dataset(tiered: Path | str, prompt: str = "{question}") -> MemoryDat
                 "language": row.language,
             },
         )
-        for row in questions(tiered)
+        for row in questions(tiered, standard)
     ]
     return MemoryDataset(samples, name=Path(tiered).stem)
 

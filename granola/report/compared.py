@@ -68,7 +68,7 @@ def groups_table(title: str, reports: Sequence[ScoreReport], scores: Sequence[Ma
     """One row a group: n, and for every system both accuracies with their intervals."""
     from rich.table import Table
 
-    table = Table(title=f"By {title}", title_justify="left")
+    table = Table(title=f"By {title}: selective accuracies", title_justify="left")
     table.add_column("group", no_wrap=True)
     table.add_column("n", justify="right")
     for report in reports:

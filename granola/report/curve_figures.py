@@ -59,17 +59,17 @@ def _mark_lambda(axes: Axes, study: Study) -> None:
 
 
 def f1(study: Study, figure: Figure) -> bool:
-    """Token-F1 with the gold answer against the best with any level, coloured by a score."""
+    """Token-F1 with the gold answer against that with the matched tier (the closest if none), coloured by a score."""
     import matplotlib
 
     panels: list[tuple[str, dict[tuple[float, float], tuple[int, float]]]] = []
     for index, name in enumerate(study.names[:SHOWN_SYSTEMS]):
-        colour = study.colour_of(index)
+        colour, matched = study.colour_of(index), study.matched(index)
         counts: Counter[tuple[float, float]] = Counter()
         sums: Counter[tuple[float, float]] = Counter()
         for item in study.f1[index]:
-            if not item.abstained and item.id in colour:
-                place = (round(item.standard, 2), round(item.granola, 2))
+            if not item.abstained and item.id in colour and item.id in matched:
+                place = (round(item.standard, 2), round(item.with_level(matched[item.id]), 2))
                 counts[place] += 1
                 sums[place] += colour[item.id]  # type: ignore[assignment]  # a Counter takes floats as well
         if counts:
@@ -96,8 +96,8 @@ def f1(study: Study, figure: Figure) -> bool:
         axes.set_title(name, fontsize=9)
         axes.set(xlim=(-0.06, 1.06), ylim=(-0.06, 1.06))
         axes.tick_params(labelbottom=number + across > len(panels), labelleft=number % across == 1 or across == 1)
-        axes.set_xlabel("F1, standard" if number + across > len(panels) else "")
-        axes.set_ylabel("F1, GRANOLA" if number % across == 1 or across == 1 else "")
+        axes.set_xlabel("F1, gold answer" if number + across > len(panels) else "")
+        axes.set_ylabel("F1, matched tier" if number % across == 1 or across == 1 else "")
         axes_list.append(axes)
     if drawn is not None:
         figure.colorbar(drawn, ax=axes_list, label=short(study.colour_title) if study.coloured else "informativeness")
@@ -135,7 +135,7 @@ def taus(study: Study, figure: Figure) -> bool:
     axes.plot([], [], "-", color="#777777", label="GRANOLA")
     axes.plot([], [], ":", color="#777777", label="standard")
     axes.set_xlabel("threshold of token-F1 (what exceeds it matches)")
-    axes.set_ylabel("accuracy")
+    axes.set_ylabel("selective accuracy")
     share(axes, y=True)
     legend(figure)
     return True

@@ -28,22 +28,22 @@ def coarse_answers(
     """Answers that match a coarser level than the gold answer, laid out as the paper's Table 9.
 
     Those whose token-F1 is lowest with the gold answer and highest with the matched tier, ordered by the score of that
-    name (or the first that predictions carry), least first; by the F1 with the gold answer where there is none.
+    name (or BLEURT, where predictions carry it), least first; by the F1 with the gold answer where there is none.
     """
     carried = sorted({name for given in files for said in given.predictions.values() for name in said.scores})
-    by = score or next(iter(carried), None)
+    by = score or next((name for name in carried if name.casefold().startswith("bleurt")), None)
     found: list[tuple[Value, ...]] = []
     for report, given in zip(reports, files, strict=True):
         best: list[tuple[float, int]] = []
         for index, (row, item) in enumerate(zip(rows, report.items, strict=True)):
             if item.verdict is not None and (item.verdict.level or 0) > 1:
-                gold, tier = _both_f1(row, item)
+                gold, tier = _both_f1(row, item, report)
                 best.append((tier - gold, index))
         own: list[tuple[Value, ...]] = []
         for _, index in nlargest(EXAMPLES, best, key=lambda pair: (pair[0], -pair[1])):
             row, item = rows[index], report.items[index]
             assert item.verdict is not None
-            gold, tier = _both_f1(row, item)
+            gold, tier = _both_f1(row, item, report)
             value = given.predictions[item.id].scores.get(by, math.nan) if by else math.nan
             states = item.verdict.compared.tier if item.verdict.compared else ""
             own.append((report.system, *_asked(row, item), states, item.verdict.level or 0, value, gold, tier))
@@ -52,19 +52,19 @@ def coarse_answers(
     return Table(
         name="coarse-answers",
         title="Wrong by the standard, right at a coarser level",
-        caption=f"{caption} Ordered by {by}, least first." if by else caption,
+        caption=f"{caption} Ordered by {by}, least first." if by else f"{caption} Ordered by the first.",
         head=("system", "question", "gold answer", "candidate", "matched tier", "level", by or "score", "F1, gold",
               "F1, tier"),
         rows=tuple(found),
     )  # fmt: skip
 
 
-def _both_f1(row: TieredRow, item: ItemScore) -> tuple[float, float]:
-    """Token-F1 of the answer with the gold answers, and with the names of the level that it matched."""
+def _both_f1(row: TieredRow, item: ItemScore, report: ScoreReport) -> tuple[float, float]:
+    """Token-F1 of the answer with the names of level 1, and with those of the level that it matched."""
     assert item.verdict is not None
     assert item.verdict.level is not None
-    said = item.prediction or ""
-    return squad.best_f1(said, row.answers), squad.best_f1(said, names_of(row)[item.verdict.level - 1])
+    said, names = item.prediction or "", names_of(row, report.signature.standard)
+    return squad.best_f1(said, names[0]), squad.best_f1(said, names[item.verdict.level - 1])
 
 
 def other_matcher(rows: Sequence[TieredRow], reports: Sequence[ScoreReport], matcher: str, seed: int) -> Table:
@@ -124,7 +124,7 @@ def _disagreeing(
 ) -> Iterator[tuple[TieredRow, ItemScore, Verdict, Verdict]]:
     for row, item, verdict in _drawn(rows, report, seed):
         reading = in_language(other, language_of(row) or "en")
-        second = reading.match(item.prediction or "", names_of(row), row.question)
+        second = reading.match(item.prediction or "", names_of(row, report.signature.standard), row.question)
         if second.level != verdict.level:
             yield row, item, verdict, second
 

@@ -135,9 +135,8 @@ _REST = (
     ),
     _Plan(
         name="f1",
-        title="Token-F1 with the gold answer and with any level",
-        caption="Above the line an answer is closer to a coarser level; larger marks stand for more answers "
-        "(as Figure 12).",
+        title="Token-F1 with the gold answer and with the matched tier",
+        caption="Where nothing matched, with the closest tier. Larger marks stand for more answers (as Figure 12).",
         draw=f1,
         panels=True,
     ),

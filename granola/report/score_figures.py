@@ -60,8 +60,8 @@ def _gap_lines(axes: Axes) -> None:
             )  # fmt: skip
     share(axes, x=True, y=True)
     axes.set_aspect("equal")
-    axes.set_xlabel("standard accuracy")
-    axes.set_ylabel("GRANOLA accuracy")
+    axes.set_xlabel("selective standard accuracy")
+    axes.set_ylabel("selective GRANOLA accuracy")
 
 
 def popularity(study: Study, figure: Figure, field: str) -> bool:
@@ -93,7 +93,7 @@ def popularity(study: Study, figure: Figure, field: str) -> bool:
         rotation=90 if narrow else 0, fontsize=8 if len(labels) > 4 else None,
     )  # fmt: skip
     axes.set_xlabel(f"{TITLES.get(field) or short(field)}, bins of equal size")
-    axes.set_ylabel("accuracy")
+    axes.set_ylabel("selective accuracy")
     share(axes, y=True)
     legend(figure)
     return True

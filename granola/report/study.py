@@ -11,7 +11,7 @@ from abstraction.rows import TieredRow
 from granola.aggregating import Estimate, GroupScore
 from granola.comparing import Difference
 from granola.meta_evaluation import CELLS, cell_counts, meta_table
-from granola.metrics import informativeness_weight
+from granola.metrics import Standard, informativeness_weight
 from granola.page_views import TITLES
 from granola.predictions import PredictionFile
 from granola.report.examples import coarse_answers, other_matcher, other_metrics
@@ -31,7 +31,7 @@ from granola.sweeps import (
 )
 
 _GROUPED = ("selective_standard_accuracy", "selective_accuracy", "informativeness")
-_TITLES = ("standard accuracy", "GRANOLA accuracy", "informativeness")
+_TITLES = ("selective standard accuracy", "selective GRANOLA accuracy", "informativeness")
 _ByGroup = Sequence[Mapping[str, GroupScore]]
 
 
@@ -59,10 +59,21 @@ class Study:
         """The systems' names."""
         return [report.system for report in self.reports]
 
+    @property
+    def standard(self) -> Standard:
+        """Which names level 1 has in the scores."""
+        return self.reports[0].signature.standard
+
+    def matched(self, index: int) -> dict[str, int | None]:
+        """By id, the level that each of a system's scored items matched; None for none."""
+        items = self.reports[index].items
+        outcomes = zip(items.ids, items.outcomes(), strict=True)
+        return {id_: outcome.level for id_, outcome in outcomes if outcome is not None}
+
     @cached_property
     def f1(self) -> list[list[ItemF1]]:
         """Token-F1 of every scored prediction with each level."""
-        return [item_f1(self.rows, given.predictions) for given in self.files]
+        return [item_f1(self.rows, given.predictions, self.standard) for given in self.files]
 
     @cached_property
     def curves(self) -> list[RiskCoverage | None]:
@@ -86,12 +97,8 @@ class Study:
         if self.coloured is not None:
             told = self.files[index].predictions
             return {i: said.scores[self.coloured] for i, said in told.items() if self.coloured in said.scores}
-        items = self.reports[index].items
-        return {
-            id_: informativeness_weight(outcome.level, self.lambda_) if outcome.level else 0.0
-            for id_, outcome in zip(items.ids, items.outcomes(), strict=True)
-            if outcome is not None
-        }
+        levels = self.matched(index)
+        return {id_: informativeness_weight(level, self.lambda_) if level else 0.0 for id_, level in levels.items()}
 
     @cached_property
     def lambdas(self) -> list[list[LambdaPoint]]:
@@ -266,7 +273,7 @@ class Study:
             name="thresholds",
             title="Thresholds of token-F1",
             caption="What matching by token-F1 (above the threshold) says at each threshold.",
-            head=("system", "tau", "standard accuracy", "GRANOLA accuracy", "informativeness"),
+            head=("system", "tau", *_TITLES),
             rows=tuple(
                 (name, point.tau, point.standard, point.granola, point.informativeness)
                 for name, points in zip(self.names, self.sweeps, strict=True)

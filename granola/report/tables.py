@@ -71,7 +71,9 @@ def macro_table(reports: Sequence[ScoreReport]) -> Table:
     """One row a system: the means over relations, each relation counting the same."""
     from rich.table import Table
 
-    table = Table(title="Macro: the mean over relations, each counting the same", title_justify="left")
+    table = Table(
+        title="Macro: the mean over relations, each counting the same; accuracies are selective", title_justify="left"
+    )
     table.add_column("system")
     table.add_column("relations", justify="right")
     for name in RELATION_METRICS:
@@ -127,7 +129,7 @@ def relations_table(report: ScoreReport) -> Table:
     """One row a relation, then the mean over relations (macro) and over questions (micro)."""
     from rich.table import Table
 
-    table = Table(title=f"Per relation: {report.system}", title_justify="left")
+    table = Table(title=f"Per relation: {report.system}; accuracies are selective", title_justify="left")
     table.add_column("relation")
     table.add_column("n", justify="right")
     for name in RELATION_METRICS:

@@ -195,7 +195,7 @@ class Client:
         """What `granola score --json` prints of these predictions, by id, with the items under "items".
 
         `settings` are those of the endpoint: matcher, tau, resamples, seed, system, allow_missing, ignore_unknown,
-        snapshot, prompts.
+        snapshot, prompts, asked, standard.
         """
         given = [{"id": key, "prediction": text} for key, text in predictions.items()]
         asked = {"rows": [row.to_json() for row in rows], "predictions": given, "lambda": lambda_, **settings}

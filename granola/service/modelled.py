@@ -21,6 +21,7 @@ from granola.decoding.prompting import read_prompts as decoding_prompts
 from granola.matching import matcher
 from granola.matching.judge import Item, JudgeMatcher
 from granola.matching.judge import read_prompts as judge_prompts
+from granola.metrics import Standard
 from granola.scoring import names_of
 from granola.service.holding import Holding
 from granola.service.models import NeedsReplies, Relay, attempt
@@ -45,13 +46,16 @@ def judge(relay: Relay, *, tau: float | None) -> JudgeMatcher:
     return JudgeMatcher(model=relay, prompts=_judge_prompts())
 
 
-def judge_ahead(asked: JudgeMatcher, pairs: Iterable[tuple[TieredRow, str]], *, most: int) -> None:
+def judge_ahead(
+    asked: JudgeMatcher, pairs: Iterable[tuple[TieredRow, str]], *, most: int, standard: Standard = "aliases"
+) -> None:
     """Let the judge have a verdict on each (row, prediction).
 
     Raises NeedsReplies until it has, and Problem for more than `most` and where it gives none.
     """
     items = [
-        Item(prediction=text, levels=tuple(map(tuple, names_of(row))), question=row.question) for row, text in pairs
+        Item(prediction=text, levels=tuple(map(tuple, names_of(row, standard))), question=row.question)
+        for row, text in pairs
     ]
     if len(items) > most:
         raise too_many(most)

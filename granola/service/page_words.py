@@ -17,6 +17,8 @@ SCORES = {
     "standard_accuracy": "share that are right at level 1",
     "informativeness": "how much all say: the mean of the weights, 0 where nothing matched",
     "informativeness_bits": "the same by bits: those of the level reached, as a part of the answer’s",
+    "selective_accuracy": "share right at any level of those that do not decline",
+    "selective_standard_accuracy": "share right at level 1 of those that do not decline",
     "coverage": "share that do not decline to answer",
 }
 LINKED = {

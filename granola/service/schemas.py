@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from granola.matching.registry import MATCHERS
+from granola.metrics import Standard
 from granola.service.limits import (
     LONGEST,
     LONGEST_ID,
@@ -307,7 +308,7 @@ class Item(BaseModel):
     weight: float | None
     bits: float | None
     bits_share: float | None
-    gold: bool | None = Field(description="Whether level 1 matched by the gold answer's own names.")
+    other_level: int | None = Field(description="The level where the gold answer's aliases count, or do not.")
 
 
 class MatchAnswer(BaseModel):
@@ -315,6 +316,9 @@ class MatchAnswer(BaseModel):
 
     matcher: str
     items: list[Item]
+
+
+PromptsHash = Annotated[str, StringConstraints(pattern=r"^([a-z+]{1,40}-)?[0-9a-f]{8,64}$")]
 
 
 class ScoreRequest(MatchSettings):
@@ -330,8 +334,14 @@ class ScoreRequest(MatchSettings):
     snapshot: str | None = Field(
         None, max_length=100, description="Id of the snapshot that the rows were made from, for the signature."
     )
-    prompts: Annotated[str, StringConstraints(pattern=r"^([a-z+]{1,40}-)?[0-9a-f]{8,64}$")] | None = Field(
+    prompts: PromptsHash | None = Field(
         None, description="Set and hash of the prompts that a model phrased the rows with, for the signature."
+    )
+    asked: PromptsHash | None = Field(
+        None, description="Set and hash of the prompts that a model was asked the questions with, for the signature."
+    )
+    standard: Standard | None = Field(
+        None, description="The names of level 1: the gold answers alone (gold), or aliases too. Default: gold for f1."
     )
 
 

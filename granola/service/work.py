@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
@@ -304,7 +304,7 @@ def match(
 def row_of_names(levels: Sequence[Sequence[str]], question: str | None) -> TieredRow:
     """A tiered row of names alone."""
     made = tuple(Level(tiers=(Tier(text=names[0], aliases=tuple(names[1:])),)) for names in levels)
-    return TieredRow(id="1", question=question or "", answers=(levels[0][0],), levels=made)
+    return TieredRow(id="1", question=question or "", answers=tuple(levels[0]), levels=made)
 
 
 def scores(request: Any, chosen: Matcher, *, most: int, judged: int) -> dict[str, Any]:
@@ -341,12 +341,14 @@ def scores(request: Any, chosen: Matcher, *, most: int, judged: int) -> dict[str
     check_compared(([len(said[key].text)], names) for key, names in lengths.items() if key in said)
     check_resampled(request.resamples, len({row.relation for row in rows}), len(rows))
     if isinstance(chosen, JudgeMatcher):
-        judge_ahead(chosen, [(row, said[row.id].text) for row in rows if row.id in said], most=judged)
+        pairs = [(row, said[row.id].text) for row in rows if row.id in said]
+        judge_ahead(chosen, pairs, most=judged, standard=request.standard or "aliases")
     report = score(
         rows,
-        given,
+        replace(given, asked=request.asked or ""),
         chosen,
         lambda_=request.lambda_,
+        standard=request.standard,
         times=request.resamples,
         seed=request.seed,
         system=request.system,

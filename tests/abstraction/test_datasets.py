@@ -100,6 +100,9 @@ def test_the_card_tells_what_was_and_what_was_not_done(tmp_path: Path) -> None:
     assert "| answers a row, mean | 3.67 | 2.9 |" in text  # (4 + 4 + 3) / 3
     # 1409 / 14830 = 0.0950, 2378 / 14830 = 0.1604
     assert "1,409 of 14,830 (9.5 %) by the score, 2,378 of 14,830 (16.0 %) by all steps together" in text
+    # Of five questions one has two answers; of the four left one has no coarser answer.
+    assert "| all steps | rows of those that were to be cleaned | 1 of 4 (25.0 %) |" in text
+    assert "| relations | 1 | 16 (question templates; its ids tell of 17 properties) |" in text
     assert "not applied" in text
     assert "no model was asked" in text
 

@@ -38,6 +38,18 @@ def questions(tmp_path: Path) -> Path:
     return path
 
 
+def test_sitelinks_of_the_entity_asked_about_where_the_snapshot_counts_them(run: Run, tmp_path: Path) -> None:
+    counted = entity("Q7259", "Ada Lovelace", "mathematician", P31="Q5", sitelinks=150)
+    uncounted = entity("Q937", "Albert Einstein", "physicist", P31="Q5")
+    snapshot = snapshot_at(tmp_path / "counted.sqlite", (*WORLD[:-1], counted, uncounted))
+    asked = [("1", "Q7259", {}), ("2", "Q937", {}), ("3", "Q7259", {"question_entity_sitelinks": 3}), ("4", "Q1", {})]
+    rows = [{**QUESTIONS[0], "id": id_, "question_entity": {"qid": qid}, **own} for id_, qid, own in asked]
+    (tmp_path / "qa.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert run("tiers", tmp_path / "qa.jsonl", "--snapshot", snapshot, "--out", tmp_path / "tiers.jsonl")[0] == 0
+    made = [json.loads(line) for line in (tmp_path / "tiers.jsonl").read_text().splitlines()]
+    assert [row.get("question_entity_sitelinks") for row in made] == [150, None, 3, None]  # the row's own stays
+
+
 def test_tiers_and_coverage(run: Run, snapshot: Path, questions: Path, tmp_path: Path) -> None:
     out = tmp_path / "tiers.jsonl"
     code, stdout, _ = run("tiers", questions, "--snapshot", snapshot, "--out", out)

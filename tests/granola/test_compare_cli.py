@@ -60,7 +60,8 @@ def test_scores_tests_groups_and_signatures(systems: Path) -> None:
     }
     assert accuracy == {"exact": (0.6, 0.6), "cautious": (0.15, 1.0), "mute": (0.0, 0.0)}
     tests = {(d["metric"], d["first"], d["second"]): d for d in found["differences"]}
-    assert len(tests) == 4 * 3
+    assert len(tests) == 5 * 3
+    assert {"selective_accuracy", "selective_standard_accuracy"} < {metric for metric, _, _ in tests}
     best = tests["granola_accuracy", "exact", "cautious"]
     assert best["difference"] == pytest.approx(-0.4)
     assert best["p"] <= best["p_holm"] < 0.05

@@ -6,6 +6,7 @@ import csv
 import fcntl
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -80,7 +81,10 @@ def planned(folder: Path, address: str, text: str = PLAN) -> Path:
 
 
 def made(out: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in [out / "results.csv", *(out / "predictions").iterdir()]}
+    files = [out / "results.csv", *(out / "predictions").iterdir()]
+    return {
+        path.name: path.read_bytes() for path in files if not path.name.endswith(".run.json")
+    }  # these tell the time
 
 
 def test_an_experiment_and_going_on_with_it(run: Run, folder: Path) -> None:
@@ -98,6 +102,10 @@ def test_an_experiment_and_going_on_with_it(run: Run, folder: Path) -> None:
         assert rows[0]["system"] == "greedy"
         assert [row["system"] for row in rows[-2:]] == ["drag-graph-t0_5-n3-s1", "guess"]
         assert all(row["n"] == "4" and 0 <= float(row["granola_accuracy"]) <= 1 for row in rows)
+        # The set of the prompts and their hash, in a column and in the signature; the guess asked nothing.
+        assert all(re.fullmatch("paper-[0-9a-f]{8}", row["prompts"]) for row in rows[:-1])
+        assert all(f"|asked:{row['prompts']}|" in row["signature"] for row in rows[:-1])
+        assert (rows[-1]["prompts"], "asked:" in rows[-1]["signature"]) == ("", False)
         assert {row["method"] for row in rows} == {"greedy", "self-consistency", "drag", "drag-graph", "guess"}
         asked = [json.loads(line) for line in log.read_text().splitlines()]
         samples = sum(n for text, _, n, _ in asked if "Responses:\n- " not in text.rpartition("Question: ")[2])

@@ -7,10 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from abstraction.rows import TieredRow
+from abstraction.tiers import Level, Tier
 from granola.grouping import by_bins, grouped
 from granola.matching import matcher
-from granola.predictions import read_predictions
-from granola.report.curve_figures import weights
+from granola.predictions import Prediction, PredictionFile, read_predictions
+from granola.report.curve_figures import f1, weights
 from granola.report.score_figures import gap, popularity, relations, tradeoff
 from granola.report.study import Study
 from granola.scoring import score
@@ -82,7 +84,9 @@ def test_the_gap_is_the_height_above_the_diagonal(study: Study) -> None:
     assert bars(axes, 1) >= {(other.interval.low, other.interval.high) for _, other in estimates}
     drawn = {tuple(map(tuple, line.get_xydata())) for line in axes.lines if line.get_linestyle() != "None"}
     assert drawn == {((0, 0), (1, 1)), ((0, 0.05), (0.95, 1)), ((0, 0.2), (0.8, 1))}
-    assert (axes.get_xlabel(), axes.get_ylabel()) == ("standard accuracy", "GRANOLA accuracy")
+    assert (axes.get_xlabel(), axes.get_ylabel()) == (
+        "selective standard accuracy", "selective GRANOLA accuracy",
+    )  # fmt: skip
 
 
 def test_relations_are_points_in_a_panel_for_each_system(study: Study) -> None:
@@ -109,3 +113,20 @@ def test_marks_of_a_legend_stand_without_bars(study: Study) -> None:
     handles, labels = figure.axes[0].get_legend_handles_labels()
     assert labels == ["exact", "cautious"]
     assert [handle.get_marker() for handle in handles] == ["o", "s"]
+
+
+# Token-F1 above 0.3. "playwright": with "American playwright" 2 * 1 / 3, with "a playwright" 1, since articles go. The
+# first of them is the matched tier. "Elmer": with "Elmer Rice" 2 * 1 / 3.
+def test_token_f1_is_drawn_with_the_matched_tier_and_not_with_the_closest() -> None:
+    names = [["Elmer Rice"], ["an American playwright"], ["a playwright"]]
+    levels = tuple(Level(tiers=(Tier(text=text, aliases=()),)) for (text,) in names)
+    said = {"1": "playwright", "2": "Elmer", "3": "Lisbon"}
+    rows = [TieredRow(id=id_, question="Who?", answers=("Elmer Rice",), levels=levels) for id_ in said]
+    given = PredictionFile(name="x", predictions={i: Prediction(id=i, text=text) for i, text in said.items()})
+    report = score(rows, given, matcher("f1"), times=2, system="x")
+    drawn = Study(rows=rows, files=[given], reports=[report], matcher="f1", lambda_=0.5, differences=[])
+    figure = matplotlib_figure.Figure()
+    assert f1(drawn, figure)
+    marks = {tuple(map(float, place)) for place in figure.axes[0].collections[0].get_offsets()}
+    assert marks == {(0.0, 0.67), (0.67, 0.67), (0.0, 0.0)}  # 2/3 each, rounded
+    assert figure.axes[0].get_ylabel() == "F1, matched tier"

@@ -29,13 +29,15 @@ def level(number: int) -> Outcome:
 # of the wrong answers, one of the abstentions.
 FULL, HALF = Outcome(level=1, bits=12.0, share=1.0), Outcome(level=3, bits=4.0, share=0.5)
 MISSED, DECLINED = replace(WRONG, bits=0.0, share=0.0), replace(IDK, bits=0.0, share=0.0)
-BY_ALIAS = Outcome(level=1, gold=False)
+BY_ALIAS = Outcome(level=1, other=WRONG)
 TEN = {FULL: 1, level(1): 1, BY_ALIAS: 1, level(2): 2, HALF: 1, WRONG: 1, MISSED: 1, IDK: 1, DECLINED: 1}
 E1, E2 = math.exp(-0.5), math.exp(-1.0)
 BY_HAND = {
     "granola_accuracy": (6 / 10, 10),
     "standard_accuracy": (3 / 10, 10),
+    "granola_accuracy_gold": (5 / 10, 10),
     "standard_accuracy_gold": (2 / 10, 10),
+    "knowledge_evaluation_gap_gold": (3 / 8, 8),  # (5 - 2) of 8
     "knowledge_evaluation_gap": (3 / 8, 8),  # (6 - 3) of the 8 that did not abstain
     "informativeness": ((3 + 2 * E1 + E2) / 10, 10),
     "informativeness_matched": ((3 + 2 * E1 + E2) / 6, 6),

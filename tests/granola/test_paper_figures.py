@@ -6,12 +6,14 @@ import math
 
 import pytest
 
+from abstraction.formats.records import Record
 from abstraction.rows import TieredRow
 from abstraction.tiers import Level, Tier
 from granola.matching import matcher, squad
 from granola.meta_evaluation import cell_counts, meta_table
-from granola.predictions import Prediction, PredictionFile
+from granola.predictions import Prediction, PredictionFile, predictions_of
 from granola.report.examples import coarse_answers
+from granola.report.table import Table
 from granola.scoring import ScoreReport, score
 
 LEVELS = (Level(tiers=(Tier(text="Hamburg"),)), Level(tiers=(Tier(text="Germany"),)))
@@ -128,6 +130,32 @@ def test_table_9_is_laid_out_by_bleurt_with_both_token_f1() -> None:
     assert sorted(tuple(row[name] for name in columns) for row in found) == sorted(
         (question, gold, candidate, tier, 0.0, pytest.approx(f1)) for question, gold, candidate, tier, f1 in TABLE_9
     )
+
+
+@pytest.mark.parametrize(("named", "expected"), [(None, "BLEURT-20"), ("chrF", "chrF"), ("BLEURT-20", "BLEURT-20")])
+def test_table_9_is_ordered_by_the_scorer_that_is_named_or_bleurt(named: str | None, expected: str) -> None:
+    made = examples_by({"aaa": [3, 2, 1, 0], "chrF": [2, 3, 0, 1], "BLEURT-20": [1, 0, 3, 2]}, named)
+    assert made.head[6] == expected
+    assert [row[6] for row in made.rows] == [0, 1, 2, 3]
+
+
+def test_table_9_is_ordered_by_no_field_of_ours() -> None:
+    """`support` and `bits` are what `granola answer` writes: no scores, in this table and in Table 3."""
+    made = examples_by({"support": [3, 2, 1, 0], "bits": [3, 2, 1, 0]}, None)
+    assert made.head[6] == "score"
+    assert all(math.isnan(row[6]) for row in made.rows)  # type: ignore[arg-type]
+
+
+def examples_by(scores: dict[str, list[int]], named: str | None) -> Table:
+    """The rows of Table 9 as a file of predictions with such scores has them."""
+    rows, records = [], []
+    for number, (question, gold, candidate, tier, _) in enumerate(TABLE_9):
+        levels = (Level(tiers=(Tier(text=gold),)), Level(tiers=(Tier(text=tier),)))
+        rows.append(TieredRow(id=str(number), question=question, answers=(gold,), levels=levels))
+        told = {name: values[number] for name, values in scores.items()}
+        records.append(Record(source="x", data={"id": str(number), "prediction": candidate, **told}))
+    given = predictions_of(records, "greedy")
+    return coarse_answers(rows, [score(rows, given, matcher("f1"), times=2)], [given], named)
 
 
 # What the table calls a match tells of the paper's threshold: below 0.40. The rule is "exceeds".

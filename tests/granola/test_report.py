@@ -147,7 +147,7 @@ def test_micro_macro_and_intervals_stand_side_by_side(report: Path) -> None:
     assert float(one["low"]) <= float(one["value"]) == 0.15 <= float(one["high"])
     assert rows["cautious", "standard accuracy", "macro"]["n"] == "2"
     for group, n in (("P19", "20"), ("region south", "20"), ("popularity 1: 0–49", "8")):
-        one = rows["cautious", "standard accuracy", group]
+        one = rows["cautious", "selective standard accuracy", group]
         assert one["n"] == n
         assert float(one["low"]) <= float(one["value"]) <= float(one["high"])
 

@@ -9,7 +9,7 @@ from typing import Any
 from granola.errors import PredictionError
 from granola.harnesses.grading import PROMPT, answer_of, graded, questions
 from granola.matching import in_language, matcher
-from granola.metrics import LAMBDA
+from granola.metrics import LAMBDA, usual_standard
 
 
 def dataset(
@@ -21,8 +21,8 @@ def dataset(
 ) -> dict[str, Any]:
     """{"test": the questions of the tiered file}, each with what `process_results` needs.
 
-    Levels are kept as JSON text, for rows of a dataset have one shape. `lambda` may be among `more`; other settings of
-    the harness are left alone. Raises PredictionError without a tiered file.
+    Levels are kept as JSON text, for rows of a dataset have one shape. `lambda` and `standard` may be among `more`;
+    other settings of the harness are left alone. Raises PredictionError without a tiered file.
     """
     from datasets import Dataset
 
@@ -39,7 +39,7 @@ def dataset(
             "language": row.language,
             "settings": json.dumps(settings),
         }
-        for row in questions(tiered)
+        for row in questions(tiered, more.get("standard") or usual_standard(matcher))
     ]
     return {"test": Dataset.from_list(rows)}
 
