@@ -215,8 +215,8 @@ def test_a_request_has_its_time_and_no_more(demo_snapshot: Path) -> None:
 
 
 def test_work_under_way_is_stopped_and_the_next_is_done(demo_snapshot: Path) -> None:
-    names = [f"Barack Obama {number}" for number in range(150)]
-    heavy = {"predictions": [f"Barack Obama {'x' * number}" for number in range(100)], "levels": [names]}
+    names = [f"Paris123 Pari {number}" for number in range(18)]
+    heavy = {"predictions": [f"{'Paris123 ' * 100}{number}" for number in range(1_000)], "levels": [names]}
     with limited(demo_snapshot, seconds=0.1) as service:
         began = time.monotonic()
         got = requests.post(f"{service.address}/v1/match", json=heavy, timeout=60)
