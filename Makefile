@@ -26,7 +26,6 @@ test: $(STAMP)
 lint: $(STAMP)
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/python scripts/check_patterns.py
 
 lock:
 	$(PYTHON) scripts/lock.py
