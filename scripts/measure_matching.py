@@ -33,7 +33,7 @@ from granola.statistics import percentile_interval
 ROOT = Path(__file__).resolve().parents[1]
 LADDERS = ROOT / "docs/evaluation/answers-judged.jsonl"
 RESAMPLES = 500
-THRESHOLDS = (0.1, 0.3, 0.5)
+THRESHOLDS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.7)
 LENGTHS = (("1-3", 3), ("4-8", 8), ("9-20", 20), ("21+", 10**6))
 Row = dict[str, Any]
 Judge = Callable[[Row], Verdict]
@@ -186,6 +186,14 @@ def print_ladders(rows: Sequence[Row], verdicts: Sequence[Verdict]) -> None:
     print(f"ladders: {len(rows)} answers, {sum(row['level'] in (None, 1) for row in rows)} of them at level 1 or none")
     for name, count in found.most_common():
         print(f"  {name:28s} {count}")
+    for tau in THRESHOLDS:
+        chosen = matcher("f1", tau=tau)
+        told = [chosen.match(row["prediction"], row["levels"], row["question"]) for row in rows]
+        counts = Counter(_ladder_outcome(row, verdict) for row, verdict in zip(rows, told, strict=True))
+        false = sum(count for name, count in counts.items() if name.endswith("falsely"))
+        wrong = counts["too fine"] + counts["too coarse"]
+        print(f"  f1 > {tau:g}: as the readers {counts['as the readers']}, missed {counts['right level missed']}, "
+              f"claimed falsely {false}, another level {wrong}")  # fmt: skip
 
 
 def _ladder_outcome(row: Row, verdict: Verdict) -> str:

@@ -5,8 +5,11 @@ from __future__ import annotations
 import re
 import shlex
 import sqlite3
+from collections.abc import Iterator
 from contextlib import closing
+from enum import StrEnum
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.main import get_command
@@ -39,6 +42,93 @@ def test_commands_and_options_exist(page: Path) -> None:
         for word in rest:
             if word.startswith("--") and not hasattr(command, "commands"):
                 assert word.partition("=")[0].rstrip(",;.") in known, f"{page.name}: {word} in {' '.join(words)}"
+
+
+def every_command(group: Any) -> Iterator[Any]:
+    """All commands below a group."""
+    for command in group.commands.values():
+        yield from every_command(command) if hasattr(command, "commands") else (command,)
+
+
+def spans(page: Path) -> list[str]:
+    """What stands in a line between backticks."""
+    text = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    return re.findall(r"`([^`\n]+)`", text)
+
+
+def words_of(param: Any) -> set[str]:
+    """The words that an option takes; empty where it takes any."""
+    kind = param.type_descriptor.annotation
+    return set(map(str, kind)) if isinstance(kind, type) and issubclass(kind, StrEnum) else set()
+
+
+def test_the_words_of_an_option_are_found() -> None:
+    assert [words_of(param) for param in OPTIONS["--standard"]] == [{"aliases", "gold"}] * 3
+    assert set().union(*map(words_of, OPTIONS["--method"])) >= {"drag", "drag-graph", "self-consistency"}
+
+
+# Of programs that are none of ours.
+FOREIGN = {"--multiline-fields", "--read-buffer-size", "--input-type", "--overwrite-destination"}
+OPTIONS: dict[str, list[Any]] = {}
+for _command in every_command(get_command(app)):
+    for _param in _command.params:
+        for _option in (*_param.opts, *_param.secondary_opts):
+            OPTIONS.setdefault(_option, []).append(_param)
+OF_SCRIPTS = {
+    option
+    for script in (ROOT / "scripts").glob("*.py")
+    for option in re.findall(r"add_argument\(\s*\"(--[a-z-]+)\"", script.read_text(encoding="utf-8"))
+}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_options_that_stand_alone_exist_with_their_values(page: Path) -> None:
+    """`--foo` is an option of a command or a script; `--foo bar` one that takes the word bar, where it takes words."""
+    for span in spans(page):
+        words = span.split()
+        if not words[0].startswith("--"):
+            continue
+        name, _, value = words[0].rstrip(",;.").partition("=")
+        assert name in OPTIONS or name in OF_SCRIPTS or name in FOREIGN, f"{page.name}: {span}"
+        choices = [words_of(param) for param in OPTIONS.get(name, ())]
+        value = value or (words[1] if len(words) > 1 else "")
+        if all(choices) and value.islower() and name in OPTIONS:
+            assert any(value in known for known in choices), f"{page.name}: {span}"
+
+
+def test_the_page_on_the_paper_names_what_there_is() -> None:
+    """Every word in backticks is a command, an option, a metric, a figure or table, a step, a column or a file."""
+    from abstraction.datasets.cleaning import STEPS
+    from granola.audit.sheets import COLUMNS
+    from granola.decoding.methods import Answering
+    from granola.decoding.self_consistency import Counting
+    from granola.matching import MATCHERS
+    from granola.metrics import STANDARDS, metrics
+    from granola.report import figures
+
+    page = ROOT / "docs" / "paper.md"
+    drawn = {plan.name for plan in (figures._GAP, *figures._REST)} | {"popularity"}
+    tables = set(re.findall(r'name="([a-z-]+)"', _source("study") + _source("examples")))
+    section = page.read_text(encoding="utf-8").partition("## Section 5: figures")[2].partition("\n## ")[0]
+    rows = [
+        line.split("|")[2]
+        for line in section.splitlines()
+        if (line.startswith("| ") and "Table" in line) or "Figure" in line
+    ]
+    named = [name for cell in rows for name in re.findall(r"`([a-z][a-z0-9-]*)`", cell)]
+    assert len(named) >= 9
+    assert set(named) <= drawn | tables
+    every = {metric.name for standard in STANDARDS for metric in metrics(standard=standard)}
+    every |= drawn | tables | set(map(str, STEPS)) | set(COLUMNS) | set(map(str, Answering)) | set(MATCHERS)
+    every |= set(map(str, Counting)) | set(STANDARDS) | {"results.csv", "number:: answer"}
+    for span in spans(page):
+        if span.startswith(("granola ", "--")) or span in every:
+            continue  # commands and options have tests of their own
+        assert (ROOT / span).is_file() or (ROOT / f"{span.replace('.', '/')}.py").is_file(), span
+
+
+def _source(name: str) -> str:
+    return (ROOT / "granola" / "report" / f"{name}.py").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Collection
 
 from abstraction.errors import ReplyError
-from abstraction.models.replies import counted, listed, yes_or_no
+from abstraction.filters import names_the_answer
+from abstraction.models.replies import counted, listed, tagged, yes_or_no
 
 TAG = "answers"
 MOST = 14  # as many as GRANOLA-EQ has columns
@@ -20,15 +22,19 @@ def answer_of(reply: str) -> str:
     return _THOUGHT.sub("", reply, count=1)
 
 
-def read_ladder(reply: str) -> list[str]:
+def read_ladder(reply: str, names: Collection[str] = ()) -> list[str]:
     """The coarser answers of a reply, finest first; [] where it says that there is none. Raises ReplyError.
 
-    Either form that the prompts ask for is read: a list in the tag `answers`, or lines of `1:: answer`, whose first is
-    the answer that was given.
+    Either form that the prompts ask for is read, with the tag `answers` around it or, for lines of `1:: answer`,
+    without. The first of such lines is left out where it is the answer that was given, by one of its `names`: some
+    models begin with a coarser one.
     """
     text = answer_of(reply)
-    if "::" in text and f"<{TAG}>" not in text:
-        items = [_plain(item) for item in counted(text)][1:]
+    inner = tagged(text, TAG) if f"<{TAG}>" in text else text
+    if re.search(r"^\s{0,8}`?\d{1,3}\s{0,3}::", inner, re.MULTILINE) or (inner is text and "::" in text):
+        items = [_plain(item) for item in counted(inner)]
+        if _is_given(items[0], names):
+            items = items[1:]
     else:
         items = [_plain(item) for item in listed(text, TAG)]
     if [item.casefold().rstrip(".") for item in items] == ["none"]:
@@ -36,6 +42,12 @@ def read_ladder(reply: str) -> list[str]:
     if len(items) > MOST:
         raise ReplyError(f"{len(items)} answers are too many: {MOST} at most")
     return items
+
+
+def _is_given(item: str, names: Collection[str]) -> bool:
+    """Whether an answer is the given one, alone or with more behind it: `Hamburg`, `Hamburg, Germany`."""
+    head = re.split(r"[,;(]", item)[0]
+    return names_the_answer(item, names, person=False) or names_the_answer(head, names, person=False)
 
 
 def read_wording(reply: str, count: int) -> list[str]:

@@ -105,7 +105,7 @@ class ModelPhraser:
         """
         if self.mode == "free":
             asking = Asking(
-                model=self.model, ask=self._request, read=lambda _row, text: read_ladder(text),
+                model=self.model, ask=self._request, read=lambda row, text: read_ladder(text, _names(row)),
                 again=self._prompts[AGAIN.name],
             )  # fmt: skip
         else:
@@ -151,6 +151,11 @@ class ModelPhraser:
         return with_note(
             phrased, mode=self.mode, calls=calls, fallback=NOTHING_LEFT, why=why, decisions=checked.decisions
         )
+
+
+def _names(row: TieredRow) -> set[str]:
+    """Names of the answer that is given: the gold answers, each and as the prompt joins them, and their aliases."""
+    return {*row.answers, "; ".join(row.answers), *row.levels[0].names()}
 
 
 def _tiers(row: TieredRow) -> list[str]:

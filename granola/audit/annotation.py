@@ -31,12 +31,12 @@ class Rate:
     shared: int
 
     def to_json(self) -> dict[str, Any]:
-        """NaN as null."""
+        """NaN as null; `paper` is its share in words, null where it has none."""
         rate = self.errors / self.n if self.n else math.nan
         out = {
             "axis": self.axis, "errors": self.errors, "n": self.n, "open": self.open, "rate": rate,
             "low": self.interval.low, "high": self.interval.high, "kappa": self.kappa, "agreement": self.agreed,
-            "shared": self.shared,
+            "shared": self.shared, "paper": PAPER.get(self.axis),
         }  # fmt: skip
         return {k: None if isinstance(v, float) and math.isnan(v) else v for k, v in out.items()}
 

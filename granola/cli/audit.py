@@ -183,7 +183,7 @@ def _annotated(files: list[str], *, as_json: bool) -> None:
     if as_json:
         more = {"rates_with_first_answers": [rate.to_json() for rate in whole]} if whole else {}
         told = [rate.to_json() for rate in coarser]
-        print_json({"schema_version": 1, "sheets": files, "rates": told, **more}, indent=2)
+        print_json({"schema_version": 1, "sheets": files, "rates": told, **more, "comparable": COMPARABLE}, indent=2)
         return
     if whole:
         print("All answers, the first ones among them, as in the paper's audit:", *rate_lines(whole), "", sep="\n")

@@ -56,6 +56,17 @@ def test_places_take_over_what_the_graph_knows_of_them() -> None:
     assert [check.status for check in EntailmentChecker(store).check(short)] == ["entailed"]
 
 
+@pytest.mark.parametrize("first", ["", "1:: Springfield\n", "1:: Springfield, Mass.\n"])
+def test_a_model_may_begin_with_the_answer_or_with_the_first_coarser_one(first: str) -> None:
+    store = store_of(*WORLD)
+    lines = ["Hampden County", "the state of Massachusetts"]
+    at = 2 if first else 1
+    reply = first + "\n".join(f"{number}:: {line}" for number, line in enumerate(lines, at))
+    (done,) = ModelPhraser(Scripted(lambda _: reply), store)([LadderMaker(store).make(PLACE)])
+    assert texts(done) == [["Hampden County"], ["the state of Massachusetts"]]
+    assert decided(done) == [("entailed", "kept", 2), ("entailed", "kept", 3)]  # the answer itself was no proposal
+
+
 @pytest.mark.parametrize(
     ("lines", "expected", "findings"),
     [

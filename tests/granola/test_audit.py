@@ -187,7 +187,24 @@ def test_first_answers_are_drawn_if_asked_for_and_told_apart(tiered: Path, tmp_p
     told = json.loads(run("--annotated", one, "--json")[1])
     assert [(rate["errors"], rate["n"]) for rate in told["rates"]] == [(1, 1)] * len(QUESTIONS)
     assert [(rate["errors"], rate["n"]) for rate in told["rates_with_first_answers"]] == [(1, 2)] * len(QUESTIONS)
-    assert "< 1 %" in run("--annotated", one)[1], "the paper's figures stand beside"
+    paper = {"correct": "< 1 %", "informative": None, "informative_template": "6 %", "granularity": "9 %"}  # Table 2
+    for rates in (told["rates"], told["rates_with_first_answers"]):
+        assert {rate["axis"]: rate["paper"] for rate in rates} == paper
+    assert "358 answers with the 124 first ones among them" in told["comparable"]
+    lines = {line.split()[0]: line for line in run("--annotated", one)[1].splitlines() if line}
+    for axis, share in paper.items():  # both readings of informative, the paper's figures beside
+        assert lines[axis].endswith(share or " -")
+
+
+def test_the_two_readings_of_informative_are_counted_apart(tmp_path: Path) -> None:
+    path = filled(tmp_path, "two", [])
+    cells = {"item": "1", "tier": "a music label", "before": "x", "correct": "1", "granularity": "1"}
+    with path.open("a", encoding="utf-8", newline="") as stream:
+        writer = csv.DictWriter(stream, COLUMNS)
+        writer.writerow({**cells, "informative": "0", "informative_template": "1"})
+        writer.writerow({**cells, "item": "2", "informative": "0", "informative_template": "0"})
+    told = {rate["axis"]: rate["errors"] for rate in json.loads(run("--annotated", path, "--json")[1])["rates"]}
+    assert told == {"correct": 0, "informative": 2, "informative_template": 1, "granularity": 0}
 
 
 def test_sheets_that_cannot_be_read(tmp_path: Path) -> None:

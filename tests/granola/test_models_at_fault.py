@@ -42,7 +42,7 @@ def test_phrasing(monkeypatch: pytest.MonkeyPatch, stage: str) -> None:
         model = Scripted(lambda request: block("bad" if "bad?" in request.messages[-1].content else "Germany"))
         expected = list(ModelPhraser(model, store).stream(rows))
         if stage == "read_ladder":
-            monkeypatch.setattr(phrasing, stage, broken(phrasing.read_ladder, lambda text: "bad" in text))
+            monkeypatch.setattr(phrasing, stage, broken(phrasing.read_ladder, lambda text, _: "bad" in text))
         else:
             real = getattr(ModelPhraser, stage)
             monkeypatch.setattr(ModelPhraser, stage, broken(real, lambda _, row, *__: row.question == "bad?"))

@@ -100,15 +100,30 @@ HAMBURG = ["northern Germany", "Germany"]
         "<think>1:: Bonn\n3:: x</think>\n1:: Hamburg\n2:: northern Germany\n3:: Germany",
         "<answers>\n- northern Germany\n- Germany\n</answers>",
         "Of course.\n<answers>\n1. northern Germany\n2. Germany\n</answers>",
+        # Either form inside the tags.
+        "<answers>\n1:: Hamburg\n2:: northern Germany\n3:: Germany\n</answers>",
+        "Of course.\n<answers>\n1:: northern Germany\n2:: Germany\n</answers>",
+        # Numbered from the first coarser answer on, and the answer with more behind it.
+        "1:: northern Germany\n2:: Germany",
+        "1:: Hamburg, Germany\n2:: northern Germany\n3:: Germany",
+        "1:: Free City (alias)\n2:: northern Germany\n3:: Germany",
+        "1:: hamburg.\n2:: northern Germany\n3:: Germany",
     ],
 )
 def test_a_ladder_is_read_in_either_form(reply: str) -> None:
-    assert read_ladder(reply) == HAMBURG
+    assert read_ladder(reply, {"Hamburg", "Free City"}) == HAMBURG
 
 
-@pytest.mark.parametrize("reply", ["1:: Hamburg", "1:: Hamburg\n2:: none", "<answers>\n- none\n</answers>"])
+def test_a_first_answer_that_is_coarser_is_not_lost() -> None:
+    """Only the answer itself is left out, not what merely has a word of it."""
+    reply = "1:: the Hamburg metropolitan region\n2:: Germany"
+    assert read_ladder(reply, {"Hamburg"}) == ["the Hamburg metropolitan region", "Germany"]
+    assert read_ladder("1:: Altona\n2:: Germany", {"Hamburg-Altona"}) == ["Altona", "Germany"]
+
+
+@pytest.mark.parametrize("reply", ["1:: Hamburg", "1:: Hamburg\n2:: none", "1:: none", "<answers>\n- none\n</answers>"])
 def test_a_reply_may_say_that_there_is_nothing_coarser(reply: str) -> None:
-    assert read_ladder(reply) == []
+    assert read_ladder(reply, {"Hamburg"}) == []
 
 
 @pytest.mark.parametrize(
@@ -130,4 +145,4 @@ def test_gaps_and_words_between_are_refused(reply: str) -> None:
     with pytest.raises(ReplyError):
         counted(reply)
     with pytest.raises(ReplyError):
-        read_ladder(reply)
+        read_ladder(reply, {"Hamburg"})
