@@ -283,18 +283,22 @@ def _below(nodes: Sequence[_Node], following: Sequence[tuple[str, str]]) -> dict
 
 
 def _depths(below: Mapping[str, Sequence[str]]) -> dict[str, int]:
-    """The longest chain of coarser tiers below each; a step that closes a circle of several ladders is left out."""
-    known: dict[str, int] = {}
+    """The longest chain of coarser tiers below each; tiers that several ladders put in a circle share a depth."""
+    import networkx as nx
 
-    def depth(key: str, path: frozenset[str]) -> int:
-        if key not in known:
-            path |= {key}
-            known[key] = max((depth(one, path) + 1 for one in below[key] if one not in path), default=0)
-        return known[key]
-
-    for key in sorted(below):
-        depth(key, frozenset())
-    return known
+    graph = nx.DiGraph((coarse, fine) for fine, coarser in below.items() for coarse in coarser)
+    graph.add_nodes_from(below)
+    try:
+        return {key: depth for depth, keys in enumerate(nx.topological_generations(graph)) for key in keys}
+    except nx.NetworkXUnfeasible:
+        pass
+    whole = nx.condensation(graph)
+    return {
+        key: depth
+        for depth, circles in enumerate(nx.topological_generations(whole))
+        for circle in circles
+        for key in whole.nodes[circle]["members"]
+    }
 
 
 def _information(

@@ -12,7 +12,7 @@ from abstraction.tiers import Level, Tier
 from granola.decoding import Abstaining, Counting, DragGraph, SelfConsistency
 from granola.decoding.cleaning import Said, said
 from granola.decoding.responses import Reading, ResponseReader
-from granola.decoding.tally import tally
+from granola.decoding.tally import _depths, tally
 from kg.terms import normalise
 from tests.decoding_world import BORN, MAKER, decide
 
@@ -195,3 +195,8 @@ def test_the_laws_hold_of_ladders_that_contradict_each_other(
     assert strict.abstains or order.index(loose.qid) <= order.index(strict.qid)
     random.shuffle(readings)  # type: ignore[attr-defined]
     assert DragGraph(support=low).decide(tally(readings, containers=lambda _: frozenset())) == loose
+
+
+def test_depths_of_a_circle_are_equal() -> None:
+    below = {"a": ["b"], "b": ["c", "d"], "c": ["b"], "d": [], "e": []}
+    assert _depths(below) == {"a": 2, "b": 1, "c": 1, "d": 0, "e": 0}
