@@ -152,4 +152,5 @@ def test_evaluate(systems: Path, tmp_path: Path) -> None:
     found = metric.compute(**asked, questions=[row.question for row in rows])
     assert {name: found[name] for name in SCORES} == pytest.approx(expected(tiered))
     assert found["signature"] == matcher("rules").signature()
+    assert not any(name.endswith("_gold") for name in found)  # aliases cannot be told from gold answers here
     assert metric.compute(**asked, matcher="f1", tau=0.9)["signature"].startswith("f1|tau:>0.9|v:")
