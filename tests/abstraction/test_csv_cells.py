@@ -82,10 +82,10 @@ def test_sheets_come_back(tmp_path: Path) -> None:
     (item,) = draw([TieredRow(id="1", question="=How cold?", answers=("-5 degrees",), levels=levels)], 1, seed=0)
     path = tmp_path / "sheet.csv"
     write_sheet([item], path, source="x", seed=0)
-    assert cells(path)[1][1:5] == ["'=How cold?", "'-5 degrees", "'-5 degrees", "'=below zero"]
+    assert cells(path)[1][1:6] == ["'=How cold?", "", "'-5 degrees", "'-5 degrees", "'=below zero"]
     assert read_sheet(path).texts == {"1": "=below zero"}
     write_sheet([item], path, source="x", seed=0, csv_raw=True)
-    assert cells(path)[1][4] == "=below zero"
+    assert cells(path)[1][5] == "=below zero"
 
 
 def test_tables_keep_numbers() -> None:
