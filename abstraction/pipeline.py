@@ -17,6 +17,7 @@ from abstraction.classes import Classifier
 from abstraction.descriptions.places import parse_place
 from abstraction.faults import Fault, OnReject, attempt
 from abstraction.filters import clean, is_trivial
+from abstraction.formats.fields import QUESTION_SITELINKS
 from abstraction.gazetteer import PLACES, Gazetteer
 from abstraction.hierarchy import entailed_classes
 from abstraction.information.weighing import Information
@@ -190,6 +191,9 @@ class LadderMaker:
         if notes:
             extra["links"] = notes
         extra.update(self._telling.notes())
+        asked_about = self.graph.entity(subject["qid"]) if "qid" in subject else None
+        if asked_about is not None and asked_about.sitelinks and extra.get(QUESTION_SITELINKS) in (None, ""):
+            extra[QUESTION_SITELINKS] = asked_about.sitelinks
         return TieredRow(
             id=row.id,
             question=row.question,

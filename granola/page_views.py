@@ -17,12 +17,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from abstraction.formats.fields import QUESTION_SITELINKS
 from abstraction.rows import TieredRow
 from granola.errors import UsageError
 from kg.reading.streams import HashedReader, plain_chunks
 
 FIELD = "question_entity_page_views"
-SITELINKS = "question_entity_sitelinks"
+SITELINKS = QUESTION_SITELINKS
 TITLES = {FIELD: "page views of the entity asked about", SITELINKS: "sitelinks of the entity asked about"}
 LONGEST = 1 << 16  # bytes of a line; a longer one is no page's
 # A title in quotes has its own doubled; without them it may have any sign but a tab, the last separator decides.

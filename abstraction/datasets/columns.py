@@ -16,7 +16,7 @@ import orjson
 
 from abstraction.datasets.cleaning import SCORE
 from abstraction.faults import Fault, OnReject, attempt
-from abstraction.formats.fields import GRANOLA_COLUMNS, GRANOLA_COUNT, KNOWN
+from abstraction.formats.fields import GRANOLA_COLUMNS, GRANOLA_COUNT, KNOWN, QUESTION_SITELINKS
 from abstraction.formats.records import SCHEMA_VERSION
 from abstraction.formats.writing import json_text
 from abstraction.rows import TieredRow, granola_columns
@@ -24,7 +24,7 @@ from kg.files import atomic_path
 
 Kind = Literal["string", "int64", "float64", "bool", "strings"]
 
-QUESTION_SITELINKS, ANSWER_SITELINKS = "question_entity_sitelinks", "answer_entity_sitelinks"
+ANSWER_SITELINKS = "answer_entity_sitelinks"
 _NUMBERS: Mapping[str, Kind] = {
     GRANOLA_COUNT: "int64",
     "question_entity_popularity": "float64",

@@ -2,33 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from itertools import islice
 from typing import Any
 
-from abstraction.datasets.columns import ANSWER_SITELINKS, QUESTION_SITELINKS
+from abstraction.datasets.columns import ANSWER_SITELINKS
+from abstraction.formats.fields import QUESTION_SITELINKS
 from abstraction.rows import TieredRow
 from kg.graph import Graph
-from kg.store.base import Store
 from kg.terms import fallback_chain
-
-_CHUNK = 100  # rows that one query is for
-
-
-def with_sitelinks(rows: Iterable[TieredRow], store: Store) -> Iterator[TieredRow]:
-    """The rows with the sitelink counts of the entities asked about, where the snapshot has any and the row none."""
-    source = iter(rows)
-    while chunk := list(islice(source, _CHUNK)):
-        asked = [(row.question_entity or {}).get("qid") for row in chunk]
-        wanted = {qid for qid in asked if isinstance(qid, str)}
-        known = store.entities(wanted, languages=(), properties=()) if wanted else {}
-        for row, qid in zip(chunk, asked, strict=True):
-            entity = known.get(qid) if isinstance(qid, str) else None
-            if entity is None or not entity.sitelinks or row.extra.get(QUESTION_SITELINKS) not in (None, ""):
-                yield row
-            else:
-                yield replace(row, extra={**row.extra, QUESTION_SITELINKS: entity.sitelinks})
 
 
 def described(row: TieredRow, graph: Graph) -> TieredRow:

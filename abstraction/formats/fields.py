@@ -15,6 +15,7 @@ from kg.model import ENTITY_ID
 
 GRANOLA_ANSWERS = tuple(f"granola_answer_{k}" for k in range(1, 15))
 GRANOLA_COUNT = "num_granola_answers"
+QUESTION_SITELINKS = "question_entity_sitelinks"  # ours: pages about the entity asked about, by the snapshot
 GRANOLA_COLUMNS = (
     "relation", "question",
     "question_entity", "question_entity_qid", "question_entity_description", "question_entity_popularity",

@@ -27,7 +27,6 @@ def demo(
     """
     from contextlib import closing
 
-    from abstraction.datasets.describing import with_sitelinks
     from abstraction.pipeline import make_ladders
     from abstraction.rows import read_questions, read_tiered, write_tiered
     from granola.errors import GranolaError, UsageError
@@ -60,7 +59,7 @@ def demo(
     _say(f"ladders   {questions.name} -> {tiers}")
     with closing(SQLiteStore.open(snapshot)) as store:
         manifest = store.manifest()
-        write_tiered(with_sitelinks(make_ladders(read_questions([questions]), store), store), tiers)
+        write_tiered(make_ladders(read_questions([questions]), store), tiers)
     write_run_record(
         tiers,
         command="demo",

@@ -13,7 +13,6 @@ from typing import Any
 import orjson
 import typer
 
-from abstraction.datasets.describing import with_sitelinks
 from abstraction.errors import RowError
 from abstraction.formats.writing import check_format, format_of
 from abstraction.link_settings import link_settings
@@ -171,8 +170,6 @@ def tiers(
             ladders = store.make_ladders(questions, language=language, linker=linker, on_reject=reject)
         else:
             ladders = make_ladders(questions, store, language=language, linker=linker, on_reject=reject)
-        if not is_service(snapshot):
-            ladders = with_sitelinks(ladders, store)
         if phrase is not None:
             model = stack.enter_context(opened(phrase, None if to_stdout else out, answers, [*qa, snapshot]))
             phrasing = PhrasingRun(options.phraser(model, store, language), None if to_stdout else out)

@@ -21,6 +21,8 @@ _TEXT = datasets.Value("string")
 class Granola(evaluate.Metric):  # type: ignore[misc]  # evaluate may be missing
     """`compute(predictions=..., references=..., questions=...)`: every metric of `granola.metrics` without bits.
 
+    Level 1 has the names that it is given: there are no metrics by others.
+
     `references` has for each prediction its levels, finest first, each a list of names; `questions` may be left out.
     Further settings: matcher (rules, f1, em), tau, lambda_, language. "signature" is that of the matcher.
     """
@@ -53,5 +55,6 @@ class Granola(evaluate.Metric):  # type: ignore[misc]  # evaluate may be missing
         )
         verdicts = match_many(chosen, cases)
         counts = Counter(Outcome(level=verdict.level, abstained=verdict.abstained) for verdict in verdicts)
-        scores = {metric.name: metric.of(counts)[0] for metric in metrics(lambda_) if metric.adds_own is None}
+        chosen_metrics = [one for one in metrics(lambda_) if one.adds_own is None and not one.name.endswith("_gold")]
+        scores = {metric.name: metric.of(counts)[0] for metric in chosen_metrics}
         return {**scores, "signature": chosen.signature()}

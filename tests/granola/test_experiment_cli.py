@@ -220,6 +220,26 @@ def test_support_is_weighed_against_bits(folder: Path) -> None:
     }
 
 
+def test_threshold_and_names_of_level_1_are_settings_of_scoring(run: Run, folder: Path) -> None:
+    with serving() as (address, _):
+        for scoring, matcher, standard, other in (
+            ('matcher = "f1"\ntau = 0.25', "f1|tau:>0.25", "|standard:gold|", "aliases"),
+            ('matcher = "f1"\nstandard = "aliases"', "f1|tau:>0.3", "|tiers:", "gold"),
+            ('standard = "gold"', "rules|", "|standard:gold|", "aliases"),
+        ):
+            text = PLAN.replace('"self-consistency", "drag", "drag-graph"', "").replace("resamples = 50", scoring)
+            plan = planned(folder, address, text)
+            assert run("experiment", plan, "--no-report", "--out", folder / "out", "--force")[0] == 0
+            with (folder / "out" / "results.csv").open(newline="") as stream:
+                row = next(csv.DictReader(stream))
+            assert row["signature"].startswith(f"matcher:{matcher}")
+            assert standard in row["signature"]
+            names = ("granola_accuracy", "standard_accuracy", "knowledge_evaluation_gap")
+            assert all(row[f"{name}_{other}"] and row[name] for name in names)
+    status, _, told = run("experiment", planned(folder, address, PLAN + "tau = 0.2\n"), "--out", folder / "x")
+    assert (status, "matcher 'rules' has no threshold" in told) == (2, True)
+
+
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
@@ -235,6 +255,8 @@ def test_support_is_weighed_against_bits(folder: Path) -> None:
         ('snapshot = "world.sqlite"', "", "give snapshot"),
         ('m = "MODEL"', "", "a name of letters"),
         ("resamples = 50", "lamda = 1", "did you mean lambda"),
+        ("resamples = 50", 'standard = "golden"', "allowed: aliases, gold"),
+        ("resamples = 50", 'tau = "low"', "expected a number"),
         ("[models]", "[models", "is no TOML"),
         ("[models]", 'linker = "best"\n[models]', "allowed: question, smallest"),
     ],

@@ -5,6 +5,7 @@ What both harnesses report is held against `granola.scoring` on the same answers
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 from typing import Any
@@ -40,6 +41,14 @@ def test_graded_scores_are_not_cut_to_right_and_wrong(systems: Path) -> None:
     assert one["standard_accuracy"] == 0.0
     assert 0 < one["informativeness"] < 1
     assert set(graded(matcher("rules").match("IDK", levels)).values()) == {0.0}
+
+
+def test_the_names_of_level_1_may_be_the_gold_answers_alone(tmp_path: Path) -> None:
+    path = tmp_path / "tiers.jsonl"
+    level = {"tiers": [{"text": "New York City", "aliases": ["Gotham"]}]}
+    path.write_text(json.dumps({"id": "1", "question": "q", "answer": ["New York City"], "levels": [level]}) + "\n")
+    assert [one.levels for one in questions(path, "gold")] == [(("New York City",),)]
+    assert [one.levels for one in questions(path)] == [(("New York City", "Gotham"),)]
 
 
 def test_an_answer_is_the_first_line() -> None:
@@ -143,4 +152,5 @@ def test_evaluate(systems: Path, tmp_path: Path) -> None:
     found = metric.compute(**asked, questions=[row.question for row in rows])
     assert {name: found[name] for name in SCORES} == pytest.approx(expected(tiered))
     assert found["signature"] == matcher("rules").signature()
+    assert not any(name.endswith("_gold") for name in found)  # aliases cannot be told from gold answers here
     assert metric.compute(**asked, matcher="f1", tau=0.9)["signature"].startswith("f1|tau:>0.9|v:")

@@ -98,3 +98,12 @@ def test_a_file_without_predictions_cannot_be_used(tmp_path: Path, name: str, te
     with pytest.raises(PredictionError, match=told) as caught:
         read_predictions(written(tmp_path, text, name))
     assert '{"id": ..., "prediction": "..."}' in str(caught.value)
+
+
+def test_a_file_tells_the_prompts_that_were_asked_with(tmp_path: Path) -> None:
+    path, record = tmp_path / "p.jsonl", tmp_path / "p.jsonl.run.json"
+    path.write_text('{"id": "1", "prediction": "x"}\n')
+    assert read_predictions(path).asked == ""
+    for said, expected in (("guided-0a1b2c3d", "guided-0a1b2c3d"), ("x|seed:9", ""), (None, ""), ({}, "")):
+        record.write_text(json.dumps({"prompts": said}))
+        assert read_predictions(path).asked == expected

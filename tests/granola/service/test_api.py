@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -117,6 +118,16 @@ def test_scores_and_signature_are_those_of_the_library(service: Running, tiers: 
     assert got["signature"] == str(report.signature)
     assert got["items"] == [item.to_json() for item in report.items]
     assert {key: got[key] for key in report.to_json()} == json.loads(json.dumps(report.to_json()))
+    # The names of level 1 and the prompts that the questions were asked with, as the command line has them.
+    given = replace(read_predictions(predictions), asked="paper-1a2b3c4d")
+    for standard in (None, "aliases", "gold"):
+        report = score(list(read_tiered(tiers)), given, matcher("f1"), system="cautious", standard=standard)  # type: ignore[arg-type]
+        more = {"matcher": "f1", "standard": standard, "asked": "paper-1a2b3c4d"}
+        got = requests.post(f"{service.address}/v1/score", json=asked | more, timeout=30).json()
+        assert got["signature"] == str(report.signature)
+        assert ("|standard:gold|" in got["signature"]) == (standard != "aliases")
+        assert "|asked:paper-1a2b3c4d|" in got["signature"]
+        assert got["items"] == [item.to_json() for item in report.items]
     asked["predictions"] = asked["predictions"][:3]
     refused = requests.post(f"{service.address}/v1/score", json=asked, timeout=30)
     assert (refused.status_code, refused.json()["code"]) == (422, "prediction")

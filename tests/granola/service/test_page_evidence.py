@@ -95,5 +95,6 @@ def test_every_code_has_its_words() -> None:
     assert set(REASONS) == set(Abstention)
     assert set(LINKED) >= set(link_settings().rules)
     assert set(SCORES) <= {metric.name for metric in metrics()}
+    assert {"selective_accuracy", "selective_standard_accuracy"} < set(SCORES)  # where predictions decline
     for why in SetAside:
         assert past({"id": "", "subject": "Q1", "property": "P1", "kind": "novalue", "names": {}, "because": why})[1]
