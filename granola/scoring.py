@@ -23,7 +23,7 @@ from abstraction.tiers import Level
 from granola.aggregating import Estimate, GroupScore, aggregate
 from granola.errors import MatcherError, PredictionError
 from granola.items import ItemScore, ItemScores
-from granola.matching import Matcher, Verdict
+from granola.matching import F1Matcher, Matcher, Verdict, squad
 from granola.matching.judge import JudgeMatcher
 from granola.matching.many import Case, match_each, match_many
 from granola.matching.verdict import Levels
@@ -169,14 +169,16 @@ def _scored(
     on_reject: OnReject | None,
     on_row: Callable[[TieredRow, list[list[str]]], None] | None = None,
 ) -> Iterator[tuple[ItemScore, bool]]:
-    """(item, whether it is scored and its answer has bits) of all rows; `on_row` takes each row with its names."""
+    """(item, whether it is scored and its answer has bits) of all rows; `on_row` takes each row with all its names."""
     waiting: deque[_Waiting] = deque()
 
     def cases() -> Iterator[Case]:
         for row in rows:
-            names = names_of(row, standard)
+            names = names_of(row)
             if on_row is not None:
                 on_row(row, names)
+            if standard == "gold":
+                names = [list(dict.fromkeys(row.answers)), *names[1:]]
             said = predictions.get(row.id)
             if said is None:
                 waiting.append(_Waiting(row.id, row.relation, None))
@@ -235,8 +237,11 @@ def _other_names(one: _Waiting, verdict: Verdict, matcher: Matcher, standard: St
         return None
     if standard == "aliases" and verdict.compared and verdict.compared.tier in one.answers:
         return None
-    if not one.levels or set(one.levels[0].names()) <= set(one.answers):
+    aliases = [name for name in one.levels[0].names() if name not in one.answers] if one.levels else []
+    if not aliases:
         return None
+    if isinstance(matcher, F1Matcher) and one.said and squad.best_f1(one.said.text, aliases) <= matcher.tau:
+        return None  # what the other levels say is known
     return _names(one.answers, one.levels, other_standard(standard))
 
 
@@ -314,8 +319,6 @@ def score(
     def add(row: TieredRow, names: list[list[str]]) -> None:
         nonlocal digest, one_level
         one_level += len(names) == 1
-        if standard == "gold":
-            names = names_of(row)  # so that the same rows have the same hash
         digest = (digest + int.from_bytes(hashlib.sha256(_canonical(row, names)).digest())) % (1 << 256)
 
     def outcomes() -> Iterator[tuple[str | None, Outcome | None]]:

@@ -36,7 +36,11 @@ def report(
     force: bool = typer.Option(False, "--force", help="Replace an earlier report in --out."),
     csv_raw: CsvRaw = False,
     colour: str | None = typer.Option(
-        None, "--colour", metavar="SCORE", help="Colour the points of token-F1 by this score of the predictions."
+        None,
+        "--colour",
+        metavar="SCORE",
+        help="Colour the points of token-F1, and order examples, by this score of the predictions. "
+        "Without it examples are ordered by BLEURT, where predictions carry it.",
     ),
     by: list[str] | None = BY,
     popularity: list[str] | None = POPULARITY,

@@ -109,6 +109,7 @@ def test_groups_by_relation_have_names_and_risk_says_of_how_many(systems: Path, 
     done = run("compare", systems / "tiers.jsonl", some, "--by", "relation", "--resamples", "5")
     assert done.returncode == 0, done.stderr
     assert "P19 place of birth" in done.stdout
+    assert "By relation: selective accuracies" in done.stdout
     assert "over the 28 of 40 questions answered with a confidence" in done.stdout
     found = json.loads(run("compare", systems / "tiers.jsonl", some, "--resamples", "5", "--json").stdout)
     risk = found["risk_coverage"]["some"]
