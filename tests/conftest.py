@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from granola.cli.main import main
 from kg import snapshot
@@ -22,6 +23,11 @@ needs_whole_entities = pytest.mark.skipif(
     not WHOLE_ENTITIES.is_file(), reason="the sample of whole entities is not beside the checkout (../shared/data)"
 )
 
+
+# No time limit an example: a busy machine is no failure. A run repeats the last one unless new examples are asked for.
+settings.register_profile("repeated", deadline=None, derandomize=True)
+settings.register_profile("random", deadline=None)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeated"))
 
 Run = Callable[..., tuple[int, str, str]]
 

@@ -131,9 +131,14 @@ def test_matching(prediction: str, levels: list[list[str]], question: str, langu
 @given(st.lists(texts, min_size=1, max_size=4), asked, subjects, relations)
 def test_aggregation(samples: list[str], question: str, subject: Any, relation: str | None) -> None:
     row = {"id": "1", "question": question, "samples": samples, "relation": relation, "question_entity": subject}
+    known = {
+        "id": "2",
+        "question": "Where was Ada born?",
+        "samples": ["Berlin"],
+    }  # a file of bad rows alone is an error
     told: list[RejectedRow] = []
     with TemporaryDirectory() as folder:
-        rows = list(read_samples(write(Path(folder) / "s.jsonl", [row]), on_reject=told.append))
+        rows = list(read_samples(write(Path(folder) / "s.jsonl", [row, known]), on_reject=told.append))
     for method in (DragGraph(), SelfConsistency(), SelfConsistency(counting=Counting.LADDER)):
         assert len(list(Aggregator(STORE).decide(rows, method, on_reject=told.append))) == len(rows)
     no_faults(told)

@@ -1,4 +1,4 @@
-"""What tests of this folder share. Property tests have no time limit an example: a busy machine is no failure."""
+"""What tests of this folder share."""
 
 from __future__ import annotations
 
@@ -11,16 +11,12 @@ import pytest
 import wikidata_api
 from api_world import WORLD as THINGS
 from dump_json import entity_json, lines
-from hypothesis import settings
 from springfield import WORLD
 
 from kg.export.rdf import export_rdf
 from kg.reading import dump as reading
 from kg.reading import streams
 from kg.snapshot import build
-
-settings.register_profile("patient", deadline=None)
-settings.load_profile("patient")
 
 
 @pytest.fixture
