@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from math import inf
 from typing import Any, Literal
 
 from kg.terms import normalise
 
 MAX_LEVELS = 5  # beyond the answer
 MAX_TIERS = 6  # in one level
+MOST_BITS = 1_000_000  # of a tier that a file brings: sums of them stay exact
 
 _EVIDENCE_FIELDS = frozenset(
     {"kind", "subject", "property", "value", "statement", "language", "text", "span", "labels", "call", "check"}
@@ -148,13 +148,15 @@ class Tier:
     def from_json(cls, data: Mapping[str, Any]) -> Tier:
         """The inverse of `to_json`, conditions excepted.
 
-        Raises TypeError where bits are no number of at least zero, the qid no text or the aliases no list.
+        Raises TypeError where bits are no number from 0 to MOST_BITS, the qid no text or the aliases no list.
         """
         bits, qid, aliases = data.get("bits"), data.get("qid"), data.get("aliases", ())
         if not isinstance(qid, str | None) or not isinstance(aliases, list | tuple):
             raise TypeError(f"tier {data['text']!r} has no text as its qid, or no list of aliases")
-        if bits is not None and (isinstance(bits, bool) or not isinstance(bits, int | float) or not 0 <= bits < inf):
-            raise TypeError(f"bits {bits!r} of tier {data['text']!r} are no number of at least zero")
+        if bits is not None and (
+            isinstance(bits, bool) or not isinstance(bits, int | float) or not 0 <= bits <= MOST_BITS
+        ):
+            raise TypeError(f"the bits of tier {data['text']!r} are no number from 0 to {MOST_BITS:,}")
         return cls(
             text=data["text"],
             qid=qid,

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import difflib
-import math
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from abstraction.formats.fields import finite
 from abstraction.rows import TieredRow
 from granola.aggregating import GroupScore, aggregate
 from granola.errors import MatcherError
@@ -74,7 +74,7 @@ def by_bins(rows: Sequence[TieredRow], name: str, bins: int = BINS) -> dict[str,
     """
     if bins < 1:
         raise MatcherError(f"bins is {bins}; allowed: 1 or more, as in --bins 5")
-    numbers = [_number(value) for value in column_of(rows, name)]
+    numbers = [finite(value) for value in column_of(rows, name)]
     there = sorted((number, index) for index, number in enumerate(numbers) if number is not None)
     if len(there) < bins:
         raise MatcherError(f"field {name!r} has {len(there)} numbers, too few for {bins} bins; give fewer with --bins")
@@ -91,16 +91,6 @@ def by_bins(rows: Sequence[TieredRow], name: str, bins: int = BINS) -> dict[str,
 def figure(value: float) -> str:
     """A number as a label shows it: 1,234,567 or 0.1235, as few signs as tell it."""
     return f"{value:,.0f}" if float(value).is_integer() and abs(value) < 1e15 else f"{value:,.4g}"
-
-
-def _number(value: Any) -> float | None:
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
-        return None
-    try:
-        number = float(value)
-    except (ValueError, OverflowError):
-        return None
-    return number if math.isfinite(number) else None
 
 
 def grouped(report: ScoreReport, groups: Mapping[str, str], *, times: int, seed: int) -> dict[str, GroupScore]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -10,6 +9,7 @@ from types import MappingProxyType
 
 from abstraction.errors import RowError
 from abstraction.faults import fault_of
+from abstraction.formats.fields import finite
 from abstraction.formats.records import Record, RejectedRow, excerpt, read_records
 from granola.errors import PredictionError
 from granola.signature import asked_of
@@ -104,7 +104,7 @@ def prediction_text(record: Record) -> str:
     text = record.data.get("prediction")
     if isinstance(text, str):
         return text
-    if isinstance(text, int | float) and _finite(text) is not None:
+    if isinstance(text, int | float) and finite(text) is not None:
         return str(text)
     if text is None and "prediction" in record.columns:
         return ""
@@ -127,12 +127,12 @@ def _prediction(record: Record) -> Prediction | str:
     if not isinstance(samples, list) or not all(isinstance(sample, str) for sample in samples):
         return "samples: expected a list of texts"
     confidence = record.data.get("confidence")
-    if (sure := _finite(confidence)) is None and confidence not in (None, ""):
+    if (sure := finite(confidence)) is None and confidence not in (None, ""):
         return f"confidence: expected a finite number, found {excerpt(repr(confidence))[:40]}"
     scores = {
         name: number
         for name, value in record.data.items()
-        if name not in _OWN and (number := _finite(value)) is not None
+        if name not in _OWN and (number := finite(value)) is not None
     }
     return Prediction(
         id=known,
@@ -150,17 +150,6 @@ _OWN = frozenset({
     "qid", "support", "bits", "question_entity_sitelinks", "question_entity_page_views",
 })  # fmt: skip
 _NONE: Mapping[str, float] = MappingProxyType({})  # of most predictions: one for all
-
-
-def _finite(value: object) -> float | None:
-    """The finite number that a value is, or in a CSV says."""
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
-        return None
-    try:
-        number = float(value)
-    except (ValueError, OverflowError):
-        return None
-    return number if math.isfinite(number) else None
 
 
 def _id(value: object) -> str | None:

@@ -5,7 +5,6 @@ Trivial answers go last, so that a row whose coarser answers are all trivial sta
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
@@ -15,6 +14,7 @@ from typing import Any
 
 from abstraction.errors import DatasetError
 from abstraction.filters import without_article
+from abstraction.formats.fields import finite
 from abstraction.relations import ANY, relation
 from abstraction.rows import TieredRow
 from abstraction.tiers import Abstention, Level
@@ -130,7 +130,7 @@ class Cleaner:
         if step is Step.DUPLICATE_ANSWERS:
             names = [without_article(tier.text) for level in row.levels for tier in level.tiers]
             return None if len(set(names)) == len(names) else "an answer stands twice"
-        score = _number(row.extra.get(SCORE))
+        score = finite(row.extra.get(SCORE))
         if score is None:
             count.unjudged += 1
             return None
@@ -151,16 +151,6 @@ class Cleaner:
             own = relation(name) if name else ANY
             self._trivial[name] = own.trivial | ANY.trivial | self._given
         return self._trivial[name]
-
-
-def _number(given: object) -> float | None:
-    """A score as JSON has it, or CSV as text."""
-    if isinstance(given, bool) or not isinstance(given, int | float | str):
-        return None
-    try:
-        return None if math.isnan(number := float(given)) else number
-    except ValueError:
-        return None
 
 
 def read_trivial(path: Path) -> tuple[str, ...]:

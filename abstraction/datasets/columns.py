@@ -16,7 +16,7 @@ import orjson
 
 from abstraction.datasets.cleaning import SCORE
 from abstraction.faults import Fault, OnReject, attempt
-from abstraction.formats.fields import GRANOLA_COLUMNS, GRANOLA_COUNT, KNOWN, QUESTION_SITELINKS
+from abstraction.formats.fields import GRANOLA_COLUMNS, GRANOLA_COUNT, KNOWN, QUESTION_SITELINKS, finite
 from abstraction.formats.records import SCHEMA_VERSION
 from abstraction.formats.writing import json_text
 from abstraction.rows import TieredRow, granola_columns
@@ -160,7 +160,7 @@ def _kind(value: object) -> Kind | None:
     if isinstance(value, bool):
         return "bool"
     if isinstance(value, int):
-        return "int64" if -(2**63) <= value < 2**63 else "string"
+        return "string" if _int64(value) is None else "int64"
     return "float64" if isinstance(value, float) else "string"
 
 
@@ -171,15 +171,16 @@ def _value(value: object, kind: Kind) -> Any:
         return "" if value is None else value if isinstance(value, str) else json_text(value)
     if value is None or value == "":
         return None
-    if isinstance(value, str):
-        return _number(value, kind)
-    if kind == "float64" and isinstance(value, int | float):
-        return float(value)
-    return value
+    if kind == "float64" and isinstance(value, int | float | str):
+        return finite(value)
+    if kind == "int64":
+        return _int64(value)
+    return None if isinstance(value, str) else value
 
 
-def _number(text: str, kind: Kind) -> float | int | None:
+def _int64(value: object) -> int | None:
     try:
-        return int(text) if kind == "int64" else float(text)
+        number = int(value) if isinstance(value, int | str) else None
     except ValueError:
         return None
+    return number if number is not None and -(2**63) <= number < 2**63 else None

@@ -6,6 +6,7 @@ A record that says too little or contradicts itself raises `FieldError` with the
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -210,3 +211,14 @@ def is_unicode(value: object) -> bool:
     except UnicodeEncodeError:
         return False
     return True
+
+
+def finite(value: object) -> float | None:
+    """The finite number that a JSON value is, or in a CSV says; None for any other, and for one past a float."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    try:
+        number = float(value)
+    except (ValueError, OverflowError):
+        return None
+    return number if math.isfinite(number) else None

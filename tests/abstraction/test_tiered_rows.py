@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from abstraction.errors import RowError
+from abstraction.formats.fields import finite
 from abstraction.rows import RejectedRow, TieredRow, read_questions, read_tiered, write_granola_eq, write_tiered
 from abstraction.tiers import Evidence, Level, Tier
 from tests.abstraction.row_files import GRANOLA, put, read
@@ -214,3 +215,14 @@ def test_whole_numbers_of_any_length_are_written(tmp_path: Path) -> None:
         [TieredRow(id="1", question="?", answers=("x",), levels=(level,), extra=row.extra)], tmp_path / "o.jsonl"
     )
     assert json.loads((tmp_path / "o.jsonl").read_text())["n"] == 10**40
+
+
+@pytest.mark.parametrize("bits", [10**400, 1e7, -1, float("inf")])
+def test_bits_out_of_range(bits: float) -> None:
+    with pytest.raises(TypeError, match=r"from 0 to 1,000,000"):
+        Tier.from_json({"text": "Berlin", "bits": bits})
+
+
+@pytest.mark.parametrize(("value", "number"), [(10**400, None), ("1e999", None), (True, None), ("0.5", 0.5), (3, 3.0)])
+def test_finite(value: object, number: float | None) -> None:
+    assert finite(value) == number

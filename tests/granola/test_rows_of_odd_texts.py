@@ -263,3 +263,15 @@ def test_samples_with_half_a_pair_in_csv(run: Run, tmp_path: Path) -> None:
     out = tmp_path / "out.jsonl"
     assert run("aggregate", path, "--method", "self-consistency", "--out", out)[0] == 1
     assert [one["source"] for one in rejects(out)] == [f"{path}:3"]
+
+
+@pytest.mark.parametrize("format", ["jsonl", "parquet"])
+def test_integers_past_64_bits(tmp_path: Path, format: str) -> None:
+    from abstraction.datasets.building import Settings, build_dataset
+    from abstraction.datasets.questions import QuestionFiles
+
+    fields = ("score_for_potential_error", "question_entity_popularity", "question_entity_sitelinks", "other")
+    row = {"id": "1", "question": "Where was Ada born?", "answer": "Berlin", **dict.fromkeys(fields, 10**30)}
+    asked = QuestionFiles(files=(write(tmp_path / "qa.jsonl", [row]),), relation=None, limit=None)
+    built = build_dataset(asked, STORE, tmp_path / "out", settings=Settings(name="x", format=format, steps=frozenset()))
+    assert (built.statistics.rows, built.rejected) == (1, 0)

@@ -45,7 +45,7 @@ BODIES: dict[str, Any] = {
 }  # fmt: skip
 TEXTS = (
     rb'"\ud800"', rb'"a\uDFFFb"', b'"\xed\xa0\x80"', b'"\xff"', b'"\xc0\x80"', rb'"\u0000"', b'" "', b'"( )"', b'","',
-    b"1" * 30, b"1" * 5_000, b"1e999", b"NaN", b"[" * 300 + b"]" * 300, rb'{"\ud800": 1}',
+    b"1" * 30, b"1" * 400, b"1" * 5_000, b"1e999", b"NaN", b"[" * 300 + b"]" * 300, rb'{"\ud800": 1}',
     rb'"{\"text\": \"\\ud800\"}"', rb'"[{\"tiers\": [{\"text\": \"\\ud800\"}]}]"',  # texts that are read as JSON
     b'"{' + rb'\"a\": [' * 400 + b"]" * 400 + b'}"',
 )  # fmt: skip
