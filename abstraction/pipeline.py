@@ -30,6 +30,8 @@ from abstraction.literals import date_levels, measured_levels, quantity_levels
 from abstraction.localising import Telling, localised
 from abstraction.priors import Priors
 from abstraction.properties import properties
+from abstraction.questions.agreement import class_conflict, text_conflict
+from abstraction.questions.kinds import ANY_KIND, AskedKind, asked_kind
 from abstraction.relations import ANY, Relation, relation, table
 from abstraction.rows import QARow, RejectedRow, TieredRow
 from abstraction.tiers import Abstention, Ladder, Level, Tier
@@ -128,12 +130,13 @@ class LadderMaker:
         Where the row describes its answer's entity its words count: for a place only where the snapshot places it
         less finely, for anything else unless the snapshot says as much.
         """
+        kind = asked_kind(row.question) if row.relation is None else ANY_KIND
         row = _told(row)
         described = self._described(row)
         if described is None:
-            return self._make(row)
+            return self._make(row, kind)
         with self._instead(described):
-            return self._make(row)
+            return self._make(row, kind)
 
     @contextmanager
     def _instead(self, described: Entity) -> Iterator[None]:
@@ -171,15 +174,15 @@ class LadderMaker:
             return replace(known, descriptions={self.graph.language: said})
         return None
 
-    def _make(self, row: QARow) -> TieredRow:
+    def _make(self, row: QARow, kind: AskedKind) -> TieredRow:
         self._telling = Telling(self._language)
         asked = relation(row.relation) if row.relation else read_wording(row.question).kind or ANY
         subjects = self.linker.subjects(row.subject_text, row.subject_qid, asked)
         ladders, links = [], []
         for text, qid in zip(row.answers, row.answer_qids, strict=True):
-            link, ladder = self._answer(text, qid, asked, subjects, row)
+            link, ladder = self._answer(text, qid, asked, kind, subjects, row)
             if not asked.id and asked is not ANY and ladder.abstained in _MISREAD:
-                link, ladder = self._answer(text, qid, ANY, subjects, row)
+                link, ladder = self._answer(text, qid, ANY, kind, subjects, row)
             links.append(link)
             ladders.append(ladder)
         whole = union(ladders)
@@ -207,9 +210,11 @@ class LadderMaker:
         )
 
     def _answer(
-        self, text: str, qid: str | None, asked: Relation, subjects: tuple[str, ...], row: QARow
+        self, text: str, qid: str | None, asked: Relation, kind: AskedKind, subjects: tuple[str, ...], row: QARow
     ) -> tuple[Link | None, Ladder]:
         alone = Level(tiers=(Tier(text=text),))
+        if kind is not ANY_KIND and (code := text_conflict(kind, text, code=self.graph.shown_in)):
+            return None, Ladder(levels=(alone,), abstained=code)
         if asked.asks in ("date", "quantity"):
             build = date_levels if asked.asks == "date" else quantity_levels
             subject = subjects[0] if len(subjects) == 1 else None
@@ -228,6 +233,10 @@ class LadderMaker:
                     return None, Ladder(levels=made)
         if link.qid is None or link.abstained:
             return link, Ladder(levels=(self._first_level(text, link),), abstained=link.abstained)
+        if class_conflict(kind, self.classes(link.qid)):
+            return replace(link, abstained=Abstention.KIND_CONFLICT), Ladder(
+                levels=(alone,), abstained=Abstention.KIND_CONFLICT
+            )
         ladder = self._ladder(text, link, asked, subjects, row)
         if link.confidence == "low" and link.rivals:
             rivals = [

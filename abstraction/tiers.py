@@ -38,6 +38,10 @@ class Abstention(StrEnum):
     NOTHING_KNOWN = "no-description-and-no-statements"
     ONLY_TRIVIAL = "only-trivial-left"
     UNSUPPORTED = "unsupported-answer-class"
+    YES_NO = "yes-no"
+    BARE_NUMBER = "bare-number"
+    CODE = "code"
+    KIND_CONFLICT = "kind-conflict"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from importlib.resources import files
 
 from abstraction.formats.patterns import question_patterns
+from abstraction.questions.kinds import AskedKind, Kind, asked_kind
 from abstraction.relations import Relation, trivial_phrases
 from kg.bounded_cache import bounded_cache
 
@@ -47,7 +47,6 @@ class Wording:
 @dataclass(frozen=True, slots=True)
 class _Rules:
     relations: tuple[tuple[str, re.Pattern[str]], ...]
-    kinds: tuple[tuple[Relation, re.Pattern[str]], ...]
 
 
 @bounded_cache(entries=1 << 12, longest=LONGEST)  # 15 MB at most
@@ -61,7 +60,7 @@ def read_wording(question: str) -> Wording:
             literal = len(text) - len(subject)
             if relation not in best or literal > best[relation][0]:
                 best[relation] = (literal, subject)
-    kind = next((row for row, pattern in _rules().kinds if pattern.fullmatch(text)), None)
+    kind = _sort_of(asked_kind(question))
     most = max((literal for literal, _ in best.values()), default=0)
     told = [(relation, subject) for relation, (literal, subject) in best.items() if literal == most]
     if not told:
@@ -111,11 +110,45 @@ def _rules() -> _Rules:
         relations=tuple(
             (relation, compiled(pattern)) for relation, patterns in data["relations"].items() for pattern in patterns
         ),
-        kinds=tuple((_kind(row), compiled(pattern)) for row in data["kinds"] for pattern in row["patterns"]),
     )
 
 
-def _kind(row: Mapping[str, object]) -> Relation:
-    groups = row.get("trivial_groups", ())
-    assert isinstance(groups, list | tuple)
-    return Relation(id="", label="", asks=str(row["asks"]), trivial=trivial_phrases(groups))
+# What a kind asks for, with the groups of phrases that say nothing new of it; of some by the noun that was read.
+_SORTS = {
+    Kind.DATE: ("date", ""),
+    Kind.COUNT: ("quantity", ""),
+    Kind.MEASURE: ("quantity", ""),
+    Kind.AGE: ("quantity", ""),
+    Kind.PERSON: ("agent", "person"),
+    Kind.GROUP_OR_PERSON: ("agent", "person"),
+    Kind.CHARACTER: ("agent", "person"),
+    Kind.PLACE: ("place", "place"),
+    Kind.LANGUAGE: ("language", "language"),
+    Kind.SONG: ("work", "work"),
+    Kind.FILM: ("work", "work"),
+    Kind.BOOK: ("work", "work"),
+    Kind.WORK: ("work", "work"),
+    Kind.EPISODE: ("work", "work"),
+}
+_BY_NOUN = {
+    "country": ("country", "country"),
+    "nation": ("country", "country"),
+    "genre": ("genre", "genre"),
+    "award": ("award", "award"),
+    "prize": ("award", "award"),
+    "university": ("school", "school"),
+    "college": ("school", "school"),
+    "school": ("school", "school"),
+    "high school": ("school", "school"),
+    "law school": ("school", "school"),
+}
+
+
+def _sort_of(asked: AskedKind) -> Relation | None:
+    """The relation row without id that stands for a kind; None where it leaves the sort of answer open."""
+    return _row(*_BY_NOUN.get(asked.detail) or _SORTS.get(asked.kind) or ("", ""))
+
+
+@cache
+def _row(asks: str, group: str) -> Relation | None:
+    return Relation(id="", label="", asks=asks, trivial=trivial_phrases([group] if group else ())) if asks else None
