@@ -31,12 +31,13 @@ from abstraction.localising import Telling, localised
 from abstraction.priors import Priors
 from abstraction.properties import properties
 from abstraction.questions.agreement import class_conflict, text_conflict
+from abstraction.questions.golds import arranged
 from abstraction.questions.kinds import ANY_KIND, AskedKind, asked_kind
 from abstraction.relations import ANY, Relation, relation, table
 from abstraction.rows import QARow, RejectedRow, TieredRow
 from abstraction.tiers import Abstention, Ladder, Level, Tier
 from abstraction.triviality import Triviality
-from abstraction.union import shared, union
+from abstraction.union import shared
 from abstraction.vocabulary import Vocabulary
 from abstraction.wording import read_wording
 from kg.graph import Graph
@@ -185,7 +186,7 @@ class LadderMaker:
                 link, ladder = self._answer(text, qid, ANY, kind, subjects, row)
             links.append(link)
             ladders.append(ladder)
-        whole = union(ladders)
+        whole = arranged(row.answers, ladders, code=self.graph.shown_in, is_person=self._is_person)
         subject = {"text": row.subject_text} if row.subject_text else {}
         if row.subject_qid or len(subjects) == 1:
             subject["qid"] = row.subject_qid or subjects[0]
@@ -208,6 +209,9 @@ class LadderMaker:
             extra=extra,
             source=row.source,
         )
+
+    def _is_person(self, qid: str) -> bool:
+        return not self.classes(qid).isdisjoint({"person", "fictional"})
 
     def _answer(
         self, text: str, qid: str | None, asked: Relation, kind: AskedKind, subjects: tuple[str, ...], row: QARow

@@ -20,7 +20,7 @@ MOST_BITS = 1_000_000  # of a tier that a file brings: sums of them stay exact
 _EVIDENCE_FIELDS = frozenset(
     {"kind", "subject", "property", "value", "statement", "language", "text", "span", "labels", "call", "check"}
 )
-_TIER_FIELDS = frozenset({"text", "qid", "aliases", "bits", "evidence"})
+_TIER_FIELDS = frozenset({"text", "qid", "aliases", "bits", "evidence", "of"})
 
 
 def _unknown(data: Mapping[str, Any], known: frozenset[str]) -> dict[str, Any]:
@@ -117,7 +117,8 @@ class Tier:
 
     `conditions` is the conjunctive query that the tier states (empty for the answer itself); it gives
     counts, entailment and duplicates, and is not written to rows. `bits` is the information content
-    log2(N / n), None where it is not known. `extra` holds fields of a file that mean nothing here.
+    log2(N / n), None where it is not known. `of` names the gold answers that entail it where a question has several
+    and not all of them do; () where all do. `extra` holds fields of a file that mean nothing here.
     """
 
     text: str
@@ -126,6 +127,7 @@ class Tier:
     bits: float | None = None
     evidence: tuple[Evidence, ...] = ()
     conditions: frozenset[Condition] = frozenset()
+    of: tuple[str, ...] = ()
     extra: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -146,6 +148,8 @@ class Tier:
         if self.bits is not None:
             out["bits"] = round(self.bits, 3)
         out["evidence"] = [evidence.to_json() for evidence in self.evidence]
+        if self.of:
+            out["of"] = list(self.of)
         return out | {key: value for key, value in self.extra.items() if key not in _TIER_FIELDS}
 
     @classmethod
@@ -154,9 +158,9 @@ class Tier:
 
         Raises TypeError where bits are no number from 0 to MOST_BITS, the qid no text or the aliases no list.
         """
-        bits, qid, aliases = data.get("bits"), data.get("qid"), data.get("aliases", ())
-        if not isinstance(qid, str | None) or not isinstance(aliases, list | tuple):
-            raise TypeError(f"tier {data['text']!r} has no text as its qid, or no list of aliases")
+        bits, qid, aliases, of = data.get("bits"), data.get("qid"), data.get("aliases", ()), data.get("of", ())
+        if not isinstance(qid, str | None) or not isinstance(aliases, list | tuple) or not isinstance(of, list | tuple):
+            raise TypeError(f"tier {data['text']!r} has no text as its qid, or no list of aliases or answers")
         if bits is not None and (
             isinstance(bits, bool) or not isinstance(bits, int | float) or not 0 <= bits <= MOST_BITS
         ):
@@ -167,6 +171,7 @@ class Tier:
             aliases=tuple(aliases),
             bits=bits,
             evidence=tuple(Evidence.from_json(item) for item in data.get("evidence", ())),
+            of=tuple(map(str, of)),
             extra=_unknown(data, _TIER_FIELDS),
         )
 

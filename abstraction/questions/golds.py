@@ -1,0 +1,182 @@
+"""Several gold answers of one question: names of one thing, one that entails another, or alternatives.
+
+Names of one thing share its place on level 1. Of an answer that follows from another ("1972" beside "14 December 1972")
+nothing is left on level 1: the other's ladder has it. Alternatives ("Chicago" or "Rock Island") stay side by side on
+level 1; what follows from some of them alone says which they are (`Tier.of`), and is left out where it follows from
+fewer than half of those that have a ladder.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from abstraction.date_texts import parse_date
+from abstraction.demonyms import bundled_demonyms
+from abstraction.filters import content_words, words
+from abstraction.quantity_texts import parse_quantity
+from abstraction.tiers import Abstention, Ladder, Level, Tier
+from abstraction.union import union
+from abstraction.vocabulary import common_occupations
+from kg.terms import normalise
+
+MOST = 40  # answers that are compared with each other; a longer list stays as it is
+_SHARE = 0.5  # of the alternatives with a ladder from which a tier must follow
+_TITLES = frozenset({"dr", "mr", "mrs", "ms", "sir", "lady", "lord", "saint", "st", "president", "king", "queen"})
+
+
+@dataclass(frozen=True, slots=True)
+class _Gold:
+    text: str
+    ladder: Ladder
+
+    @property
+    def first(self) -> Tier:
+        return self.ladder.levels[0].tiers[0]
+
+    @property
+    def has_ladder(self) -> bool:
+        return len(self.ladder.levels) > 1
+
+
+def arranged(
+    answers: Sequence[str], ladders: Sequence[Ladder], *, code: str, is_person: Callable[[str], bool]
+) -> Ladder:
+    """One ladder of a question with these gold answers, each with its own ladder; `is_person` tells of an entity id.
+
+    The row abstains, with the first code, only where every answer does.
+    """
+    if len(answers) == 1:
+        return union(ladders)
+    golds = [_Gold(text, ladder) for text, ladder in zip(answers, ladders, strict=True)]
+    codes = [ladder.abstained for ladder in ladders]
+    if len(golds) <= MOST:
+        golds = _without_entailed(_named_once(golds, code, is_person), code)
+    if len(golds) == 1:
+        return union([golds[0].ladder])
+    told = union([gold.ladder for gold in _kept_in_common(golds)])
+    levels = (told.levels[0], *(_attributed(level, golds) for level in told.levels[1:]))
+    code_left = codes[0] if all(codes) else Abstention.ONLY_TRIVIAL
+    return Ladder(levels=levels, abstained=code_left if len(levels) == 1 else None)
+
+
+def _named_once(golds: Sequence[_Gold], code: str, is_person: Callable[[str], bool]) -> list[_Gold]:
+    """The answers, those that name what another one names told as its aliases."""
+    out: list[_Gold] = []
+    for gold in sorted(golds, key=lambda g: not (g.has_ladder or g.first.qid)):  # whose entity is known leads
+        for place, one in enumerate(out):
+            if _is_same(one, gold, code, is_person):
+                out[place] = _Gold(one.text, _with_name(one.ladder, 0, gold.text))
+                break
+        else:
+            out.append(gold)
+    order = {id_: n for n, id_ in enumerate(g.text for g in golds)}
+    return sorted(out, key=lambda g: order[g.text])
+
+
+def _is_same(one: _Gold, other: _Gold, code: str, is_person: Callable[[str], bool]) -> bool:
+    qid = one.first.qid
+    if qid is not None and other.first.qid is not None:
+        return qid == other.first.qid
+    if normalise(other.text) in {normalise(name) for name in one.first.names()}:
+        return True
+    if qid is None:
+        return _is_same_value(one.text, other.text, code)
+    own, said = words(one.first.text), words(other.text)
+    if not own or not said or own == said:
+        return own == said
+    if is_person(qid) and len(said) < len(own) and (own[-len(said) :] == said):
+        return True  # a surname
+    rest = [word for word in said if word not in own]
+    inside = f" {' '.join(own)} " in f" {' '.join(said)} "
+    return inside and all(_says_what_it_is(word) for word in rest)
+
+
+def _says_what_it_is(word: str) -> bool:
+    """Whether a word beside a name only introduces it."""
+    known = word in _TITLES or word in common_occupations() or word in bundled_demonyms().countries
+    return known or not content_words(word)
+
+
+def _is_same_value(one: str, other: str, code: str) -> bool:
+    first, second = parse_date(one, code=code), parse_date(other, code=code)
+    if first is not None and second is not None:
+        return (first.first, first.last) == (second.first, second.last)
+    a, b = parse_quantity(one, code=code), parse_quantity(other, code=code)
+    if a is None or b is None or a.amount != b.amount or a.approximate != b.approximate:
+        return False
+    return a.unit == b.unit  # "eight" and "8 seasons"
+
+
+def _without_entailed(golds: Sequence[_Gold], code: str) -> list[_Gold]:
+    """The answers that follow from no other; those that do are names of the tier of the other's ladder."""
+    out = list(golds)
+    for gold in golds:
+        for place, one in enumerate(out):
+            depth = _depth(one, gold, code) if one.text != gold.text else None
+            if depth is not None:
+                out[place] = _Gold(one.text, _with_name(one.ladder, depth, gold.text))
+                out = [other for other in out if other.text != gold.text]
+                break
+    return out
+
+
+def _depth(one: _Gold, other: _Gold, code: str) -> int | None:
+    """At which level of the one's ladder the other answer stands."""
+    key = normalise(other.text)
+    for depth, level in enumerate(one.ladder.levels[1:], 1):
+        for tier in level.tiers:
+            if other.first.qid is not None and tier.qid is not None:
+                if tier.qid == other.first.qid:
+                    return depth
+            elif key in {normalise(name) for name in tier.names()} or (
+                tier.qid is None and _is_same_value(tier.text, other.text, code)
+            ):
+                return depth
+    return None
+
+
+def _with_name(ladder: Ladder, depth: int, name: str) -> Ladder:
+    """The ladder with one more name of the tier at a level that it names, or of the level's first."""
+    level = ladder.levels[depth]
+    key = normalise(name)
+    if any(key in {normalise(n) for n in tier.names()} for tier in level.tiers):
+        return ladder
+    first = replace(level.tiers[0], aliases=(*level.tiers[0].aliases, name))
+    changed = Level(tiers=(first, *level.tiers[1:]), extra=level.extra)
+    return Ladder(levels=(*ladder.levels[:depth], changed, *ladder.levels[depth + 1 :]), abstained=ladder.abstained)
+
+
+def _kept_in_common(golds: Sequence[_Gold]) -> list[_Gold]:
+    """The answers with what at least half of those with a ladder share."""
+    holders = _holders(golds)
+    needed = _SHARE * sum(gold.has_ladder for gold in golds)
+    out = []
+    for gold in golds:
+        levels = [
+            Level(tiers=kept)
+            for level in gold.ladder.levels[1:]
+            if (kept := tuple(t for t in level.tiers if len(holders[t.key]) >= needed))
+        ]
+        out.append(_Gold(gold.text, Ladder(levels=(gold.ladder.levels[0], *levels), abstained=gold.ladder.abstained)))
+    return out
+
+
+def _holders(golds: Sequence[_Gold]) -> dict[str, set[str]]:
+    """Which answers each tier follows from, by the tier's key; an answer that is a tier of another's holds itself."""
+    out: dict[str, set[str]] = {}
+    for gold in golds:
+        for level in gold.ladder.levels[1:]:
+            for tier in level.tiers:
+                out.setdefault(tier.key, set()).add(gold.text)
+    return out
+
+
+def _attributed(level: Level, golds: Sequence[_Gold]) -> Level:
+    """The level, each tier with the answers that it follows from where those are not all."""
+    holders = _holders(golds)
+    tiers = []
+    for tier in level.tiers:
+        held = [gold.text for gold in golds if gold.text in holders.get(tier.key, ())]
+        tiers.append(tier if len(held) == len(golds) else replace(tier, of=tuple(held)))
+    return Level(tiers=tuple(tiers), extra=level.extra)
