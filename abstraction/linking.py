@@ -147,7 +147,7 @@ class Linker:
             own[qid].update(signs)
         told = self._told(list(own), relation, subjects, question, measured)
         if len(own) == 1:
-            return self._only(own, told, relation, subjects, question)
+            return self._only(own, told, relation, text, question)
         return self._likeliest(own, told, relation)
 
     def _told(
@@ -171,7 +171,7 @@ class Linker:
         own: Mapping[str, Signs],
         told: Mapping[str, Signs],
         relation: Relation,
-        subjects: Sequence[str],
+        text: str,
         question: str,
     ) -> Link:
         """The link to a candidate without a rival, unless more speaks against than for it.
@@ -183,9 +183,28 @@ class Linker:
         if _is_otherwise(signs) or (relation.asks == "work" and _is_foreign(signs)):
             return Link(qid=None, abstained=Abstention.TYPE_CONFLICT)
         doubt = self._doubt(qid, signs, relation)
+        if not relation.id and not _is_sure(signs):
+            doubt += self._open_doubt(qid, text, signs, relation, question)
         if doubt >= link_settings().most_doubt or is_unlikely_seat(relation, question, sure=_is_sure(signs)):
             return Link(qid=None, abstained=Abstention.AMBIGUOUS_LINK)
-        return Link(qid=qid, confidence="medium" if doubt >= 1 else "high", rule="only", share=1.0)
+        certain = _is_sure(signs) or signs.get("asked") == 1 or signs.get("uses", 0.0) >= math.log1p(PROVEN)
+        return Link(qid=qid, confidence="high" if certain and doubt < 1 else "medium", rule="only", share=1.0)
+
+    def _open_doubt(self, qid: str, text: str, signs: Signs, relation: Relation, question: str) -> float:
+        """What speaks against a lone candidate of a question that has no relation: nothing but its name is for it.
+
+        A name of one word that many things may bear, in a question that leaves open what is asked for, or asks for
+        something else by its noun. The name of a state is no such name.
+        """
+        if self._gazetteer.is_state(qid) and signs.get("label"):
+            return 0.0
+        noun = self._nouns.read(question)
+        seen = {
+            "any_kind": float(relation.asks == "any" and not signs.get("asked")),
+            "one_word": float(len(text.split()) == 1),
+            "unasked": float(noun is not None and bool(noun.kinds) and not signs.get("asked")),
+        }
+        return sum(value * link_settings().doubts[name] for name, value in seen.items())
 
     def _likeliest(self, own: Mapping[str, Signs], told: Mapping[str, Signs], relation: Relation) -> Link:
         settings = link_settings()
