@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from abstraction.evidence import from_statement
 from abstraction.information.literals import with_date_bits, with_quantity_bits
-from abstraction.ladders.dates import ParsedDate, date_ladder, parse_date
+from abstraction.ladders.dates import ParsedDate, date_ladder, parse_date, time_value_ladder
 from abstraction.relations import table
-from abstraction.tiers import Evidence, Level
+from abstraction.tiers import MAX_LEVELS, Evidence, Level, Tier
 from kg.graph import Graph
-from kg.model import QuantityValue, TimeValue
+from kg.model import QuantityValue, Statement, TimeValue
 from kg.selection import time_key
+from kg.terms import normalise
 
 _THOUSANDS = re.compile(r"\d[.,]\d{3}(?!\d)")
 
@@ -61,6 +63,67 @@ def quantity_levels(text: str, *, graph: Graph, subject: str | None, relation: s
                 evidence = from_statement(graph, statement)
                 break
     return with_quantity_bits(parsed, quantity_ladder(parsed, subject_evidence=evidence), relation)
+
+
+_RANGE = re.compile(
+    r"(?P<amount>[^()]{1,60}) \(acceptable range:? (?:anything )?(?:between |from )?"
+    r"(?P<low>[^()–]{1,40}?)(?: (?:to|and) |–)(?P<high>[^()–]{1,40})\)\.?"
+)
+
+
+def with_range(text: str, *, code: str = "en") -> tuple[Level, ...] | None:
+    """The levels of an amount that is given with the range of amounts that are accepted; None for any other text.
+
+    "150 (acceptable range: 148 to 152)" is 150 give or take 2: the range is a name of level 1.
+    """
+    from abstraction.ladders.quantities import parse_quantity, quantity_ladder
+
+    found = _RANGE.fullmatch(" ".join(text[:200].split()))
+    if found is None:
+        return None
+    amount, low, high = (parse_quantity(found[name], code=code) for name in ("amount", "low", "high"))
+    if amount is None or low is None or high is None:
+        return None
+    bound = max(abs(amount.amount - low.amount), abs(high.amount - amount.amount)) or None
+    first, *coarser = quantity_ladder(replace(amount, bound=bound))
+    names = (found["amount"], f"between {found['low']} and {found['high']}", f"{found['low']} to {found['high']}")
+    tier = replace(first.tiers[0], text=text, aliases=tuple(dict.fromkeys((*names, *first.tiers[0].aliases))))
+    return with_quantity_bits(replace(amount, bound=bound), [Level(tiers=(tier,)), *coarser], "")
+
+
+def age_levels(text: str, *, graph: Graph) -> tuple[Level, ...] | None:
+    """The levels of an age of somebody; None where the text is no amount."""
+    from abstraction.ladders.ages import age_ladder
+    from abstraction.ladders.quantities import parse_quantity
+
+    parsed = parse_quantity(text, code=graph.shown_in)
+    return None if parsed is None else with_quantity_bits(parsed, age_ladder(parsed), "")
+
+
+def event_levels(qid: str, text: str, *, graph: Graph) -> tuple[Level, ...] | None:
+    """The levels of the time of an event that answers "when": its dates, coarser and coarser; None without dates."""
+    points = {prop: next(iter(_times(graph, qid, prop)), None) for prop in ("P585", "P580", "P582")}
+    point, start, end = points.values()
+    if point is None and (start is None or end is None):
+        return None
+    first = point or start
+    assert first is not None
+    assert isinstance(first.value, TimeValue)
+    last = end.value if point is None and end is not None and isinstance(end.value, TimeValue) else None
+    told = time_value_ladder(first.value, last=last, subject_evidence=from_statement(graph, first))
+    names = tuple(name for name in graph.shown_names(qid) if normalise(name) != normalise(text))
+    own = Level(tiers=(Tier(text=text, qid=qid, aliases=names),))
+    when = told[0].tiers[0]
+    rule = Evidence(kind="rule", text=f"{when.text} is the time of {text}")
+    dated = Level(tiers=(replace(when, evidence=(*when.evidence, rule)),))
+    return (own, dated, *told[1:MAX_LEVELS])
+
+
+def _times(graph: Graph, qid: str, prop: str) -> list[Statement]:
+    return [s for s in graph.current(qid, prop) if isinstance(s.value, TimeValue) and s.value.precision >= _YEAR]
+
+
+_YEAR = 9  # precision of a year
 
 
 def measured_levels(text: str, *, graph: Graph, subject: str | None, relation: str) -> tuple[Level, ...] | None:

@@ -26,13 +26,13 @@ from abstraction.languages import language as language_of
 from abstraction.languages import reading_language
 from abstraction.levels import as_graph, levels, ordered
 from abstraction.linking import Link, Linker
-from abstraction.literals import date_levels, measured_levels, quantity_levels
+from abstraction.literals import age_levels, date_levels, event_levels, measured_levels, quantity_levels, with_range
 from abstraction.localising import Telling, localised
 from abstraction.priors import Priors
 from abstraction.properties import properties
 from abstraction.questions.agreement import class_conflict, text_conflict
 from abstraction.questions.golds import arranged
-from abstraction.questions.kinds import ANY_KIND, AskedKind, asked_kind
+from abstraction.questions.kinds import ANY_KIND, AskedKind, Kind, asked_kind
 from abstraction.relations import ANY, Relation, relation, table
 from abstraction.rows import QARow, RejectedRow, TieredRow
 from abstraction.tiers import Abstention, Ladder, Level, Tier
@@ -182,7 +182,7 @@ class LadderMaker:
         ladders, links = [], []
         for text, qid in zip(row.answers, row.answer_qids, strict=True):
             link, ladder = self._answer(text, qid, asked, kind, subjects, row)
-            if not asked.id and asked is not ANY and ladder.abstained in _MISREAD:
+            if not asked.id and asked.asks not in _TOLD_BY_WORDING and ladder.abstained in _MISREAD:
                 link, ladder = self._answer(text, qid, ANY, kind, subjects, row)
             links.append(link)
             ladders.append(ladder)
@@ -210,6 +210,16 @@ class LadderMaker:
             source=row.source,
         )
 
+    def _time_of(self, text: str, kind: AskedKind, row: QARow) -> tuple[Link, Ladder] | None:
+        """The ladder of an event that is told for when something happened, by the event's own dates."""
+        if kind is ANY_KIND:
+            return None
+        link = self.linker.link(text, ANY, question=row.question)
+        if link.qid is None or link.abstained or link.rivals or "event" not in self.classes(link.qid):
+            return None
+        levels = event_levels(link.qid, text, graph=self.graph)
+        return None if levels is None else (link, Ladder(levels=levels))
+
     def _is_person(self, qid: str) -> bool:
         return not self.classes(qid).isdisjoint({"person", "fictional"})
 
@@ -222,10 +232,15 @@ class LadderMaker:
         if asked.asks in ("date", "quantity"):
             build = date_levels if asked.asks == "date" else quantity_levels
             subject = subjects[0] if len(subjects) == 1 else None
-            made = build(text, graph=self.graph, subject=subject, relation=asked.id)
+            made = with_range(text, code=self.graph.shown_in) if asked.asks == "quantity" else None
+            if kind.kind is Kind.AGE:
+                made = age_levels(text, graph=self.graph)
+            made = made or build(text, graph=self.graph, subject=subject, relation=asked.id)
+            if made is None and asked.asks == "date" and (told := self._time_of(text, kind, row)):
+                return told
             if made is None:
                 return None, Ladder(levels=(alone,), abstained=Abstention.UNSUPPORTED)
-            return None, Ladder(levels=made, abstained=None if len(made) > 1 else Abstention.NOTHING_KNOWN)
+            return None, Ladder(levels=made, abstained=None if len(made) > 1 else Abstention.ONLY_TRIVIAL)
         if qid is not None:
             link = self.linker.given(qid, asked)
         else:
@@ -366,6 +381,9 @@ _NEXT = frozenset({"P31", "P279", "P131", "P17", "P27", "P106", "P361", "P749", 
 
 # The first words of a question ("Where did he work?") were no sign of the answer's class: the class itself decides.
 _MISREAD = frozenset({Abstention.TYPE_CONFLICT, Abstention.UNSUPPORTED, Abstention.NO_LINK})
+
+
+_TOLD_BY_WORDING = frozenset({"any", "date", "quantity"})
 
 
 def _told(row: QARow) -> QARow:

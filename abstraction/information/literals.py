@@ -32,7 +32,6 @@ _EDGE = 10  # years that the end of a century, or its beginning, is taken to mea
 _DATE = re.compile(r"-?\d+(?:-\d\d){0,2}")
 _ROUNDED = re.compile(r"(?P<amount>-?[\d.]+) to (?P<digits>\d+) digits")
 _BETWEEN = re.compile(r"(?P<low>-?[\d.]+) to (?P<high>-?[\d.]+)")
-_BELOW = re.compile(r"below (?P<high>\d+)")
 _SMALL = 20  # counts below it have a scale of their own
 
 
@@ -173,6 +172,4 @@ def _width_of(state: str, decades: float) -> float | None:
         return _width(amount - unit, amount + unit, decades)
     if found := _BETWEEN.fullmatch(state):
         return _width(Decimal(found["low"]), Decimal(found["high"]), decades)
-    if found := _BELOW.fullmatch(state):
-        return _small_width(Decimal(0), Decimal(found["high"]) - 1)
     return None

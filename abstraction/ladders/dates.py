@@ -32,6 +32,8 @@ __all__ = ["ParsedDate", "date_ladder", "parse_date", "time_value_ladder", "tole
 
 CONDITION = "time"  # the property of a condition on the calendar
 
+_YEAR = 9  # precision of a year
+
 _PRECISION: dict[Kind, int] = {kind: precision for precision, kind in OF_PRECISION.items()}
 
 
@@ -138,8 +140,18 @@ def _exact(parsed: ParsedDate) -> list[list[_Rung]]:
                 rungs.append(_edge(century, parsed.era))
         if other and (also := unit_of(other, kind)) and also != unit:
             rungs.append(_decade_of(other.year, also, parsed.era) if kind == "decade" else _rung(also, parsed.era))
+        if kind == "century" and unit.number > 0 and first.precision >= _YEAR and first.year == unit.last_year():
+            rungs.append(_next_century(unit, parsed.era))
         levels.append(rungs)
     return levels
+
+
+def _next_century(century: Unit, era: Era) -> _Rung:
+    """The century after the one that its last year belongs to: most people count 2000 to the 21st."""
+    told = _rung(Unit("century", century.number + 1), era)
+    year = names(Unit("year", century.last_year()), era=era)[0]
+    rule = f"{year} is counted to {told.texts[0]} by most people, and is the last year of {names(century, era=era)[0]}"
+    return _Rung(told.texts, frozenset({_either_state(century)}), rule)
 
 
 def _decade_of(year: int, decade: Unit, era: Era) -> _Rung:
@@ -208,7 +220,7 @@ def _states(unit: Unit) -> frozenset[str]:
     if unit.kind in ("day", "month", "year") and century:
         edge = century.last_year() if century.number > 0 else century.first_year()
         if year == edge:
-            states.add(_edge_state(century))
+            states |= {_edge_state(century), _either_state(century)}
     return frozenset(states)
 
 
@@ -220,6 +232,10 @@ def _rule(unit: Unit, text: str, era: Era) -> str:
     first, last = unit.first_year(), unit.last_year()
     years = f"{first}–{last}" if first > 0 else f"{-first}–{-last} {era.before}"
     return f"{text} {'are' if unit.kind == 'decade' else 'is'} the years {years}"
+
+
+def _either_state(century: Unit) -> str:
+    return f"{century.key()} or {Unit('century', century.number + 1).key()}"
 
 
 def _edge_state(century: Unit) -> str:
@@ -238,7 +254,7 @@ def _edge(century: Unit, era: Era) -> _Rung:
     ]
     return _Rung(
         tuple(dict.fromkeys(texts)),
-        _states(century) | {_edge_state(century)},
+        _states(century) | {_edge_state(century), _either_state(century)},
         f"{year} is the {'last' if place == 'end' else 'first'} year of {names(century, era=era)[0]}",
     )
 

@@ -3,7 +3,7 @@
 "About X" is taken to mean: off by no more than one unit of the last digit kept. Under that reading each
 rounding entails the next. A rounding to one digit that is off by more than a fifth misleads and is left out;
 one to a power of ten lies on the border of its order of magnitude and therefore stands beside it. Rounding
-starts where the bounds of the amount justify it. Counts below twenty have one tier: "fewer than 20".
+starts where the bounds of the amount justify it. Counts below twenty have no tier: every one of them says little.
 """
 
 from __future__ import annotations
@@ -35,9 +35,7 @@ def quantity_ladder(parsed: ParsedQuantity, *, subject_evidence: Evidence | None
     given = () if subject_evidence is None else (subject_evidence,)
     answer = Tier(text=parsed.text, aliases=_without(parsed.text, _answer_names(parsed)), evidence=given)
     levels = [Level(tiers=(answer,))]
-    if _is_small_count(parsed):
-        return [*levels, Level(tiers=(_fewer(parsed, given),))]
-    if parsed.amount == 0:
+    if _is_small_count(parsed) or parsed.amount == 0:
         return levels
     rounded = _roundings(parsed)
     interval = _interval(parsed, given)
@@ -206,19 +204,6 @@ def _between(low: Decimal, high: Decimal, words: Language) -> tuple[str, str]:
     if len(one) == len(two) == 2 and any({one[1], two[1]} <= scale for scale in scales):
         return f"{one[0]}{words.joint_and}{second}", long
     return long, long
-
-
-def _fewer(parsed: ParsedQuantity, given: tuple[Evidence, ...]) -> Tier:
-    text, *names = (f"{word} {SMALL}" for word in parsed.language.fewer)
-    if parsed.noun:
-        names += [text, *(f"{name} {parsed.noun}" for name in names)]
-        text = f"{text} {parsed.noun}"
-    return Tier(
-        text=text,
-        aliases=_without(text, names),
-        evidence=(*given, Evidence(kind="rule", text=f"{_plain(parsed.amount)} is fewer than {SMALL}")),
-        conditions=frozenset({Condition(property=CONDITION, value=f"below {SMALL}")}),
-    )
 
 
 def _answer_names(parsed: ParsedQuantity) -> list[str]:

@@ -70,7 +70,7 @@ def text_conflict(asked: AskedKind, text: str, *, code: str = "en") -> Abstentio
     if kind in (Kind.RANK, Kind.SEASON):
         return Abstention.KIND_CONFLICT
     if kind in _MEASURED:
-        parsed = parse_quantity(text, code=code)
+        parsed = parse_quantity(text.partition("(acceptable range")[0], code=code)
         if parsed is None:
             return Abstention.KIND_CONFLICT
         wanted = _DIMENSIONS.get(asked.detail)

@@ -189,6 +189,8 @@ def _what_did(rest: Sequence[str]) -> AskedKind:
     for key, kind in (("sung", Kind.SONG), ("written", Kind.BOOK), ("shown", Kind.FILM)):
         if not verbs.isdisjoint(_words_of(key)):
             return AskedKind(kind, kind)
+    if {"speak", "speaks", "spoke", "spoken"} & verbs:
+        return AskedKind(Kind.LANGUAGE, "language")
     if {"mean", "stand", "happen", "happened", "say", "means"} & verbs or rest[-1:] == ["do"]:
         return AskedKind(Kind.TEXT)
     return AskedKind(Kind.UNKNOWN)
@@ -234,6 +236,8 @@ def _known(phrase: Sequence[str]) -> AskedKind:
         if phrase[found[1] : found[1] + 1] == ["made"]:  # "man made lake"
             start = found[1] + 1
             continue
+        if best.kind is not Kind.UNKNOWN and found[0].many and phrase[found[1] : found[1] + 1]:
+            break  # "channel shows the race": a verb
         best, start = found
         at = len(phrase) if best.many and best.detail != phrase[start - 1] else start  # a plural is no modifier
     return best
@@ -258,6 +262,8 @@ def _without_question_word(words: Sequence[str]) -> AskedKind:
         lead = next((i for i, w in enumerate(words[:12]) if w in _words_of("auxiliaries")), 0)
     if words[lead] in _words_of("auxiliaries"):
         return AskedKind(Kind.CHOICE if "or" in words[lead + 2 :] else Kind.YES_NO)
+    if words[:2] == ["name", "of"]:
+        return _noun_phrase(words[2:])
     if words[0] in ("name", "list", "give", "tell", "state") and len(words) > 1:
         found = _noun_phrase(words[1:])
         return AskedKind(found.kind, found.detail, True) if found.kind is not Kind.UNKNOWN else found

@@ -105,7 +105,8 @@ def _span(parts: dict[str, str | None]) -> Span | None:
     if parts.get("century") or parts.get("millennium"):
         size = 100 if parts.get("century") else 1000
         count = number("century") or number("millennium")
-        low, high = (count - 1) * size + 1, count * size
+        # Most people count 2000 to the 21st century, the calendar to the 20th.
+        low, high = (count - 1) * size + (1 if before or count == 1 else 0), count * size
     elif parts.get("decade"):
         low = number("decade")
         # "the 1900s" may mean the century; only the decade is certain.

@@ -45,7 +45,8 @@ def test_a_rendered_year_and_its_units_read_back(year: int) -> None:
                 continue
             unit = unit_of(parsed.first)
             assert unit is not None
-            assert unit.first_year() <= year <= unit.last_year()
+            late = unit.kind == "century" and year > 0 and year % 100 == 0  # 2000 is said of both centuries
+            assert unit.first_year() - late <= year <= unit.last_year()
 
 
 @given(

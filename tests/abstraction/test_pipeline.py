@@ -105,13 +105,6 @@ def test_a_given_subject_stays_even_where_the_snapshot_lacks_it() -> None:
     assert made.question_entity == {"text": "Nobody Known", "qid": "Q777"}
 
 
-def test_a_level_of_several_answers_keeps_to_the_cap() -> None:
-    states = [entity(f"Q9100{i}", f"State {i}", P31="Q10864048") for i in range(9)]
-    towns = [entity(f"Q9200{i}", f"Town {i}", P31="Q515", P131=f"Q9100{i}") for i in range(9)]
-    made = maker(*states, *towns).make(row([t.labels["en"] for t in towns]))
-    assert (len(made.levels[0].tiers), len(made.levels[1].tiers)) == (9, MAX_TIERS)
-
-
 def test_what_was_read_for_ladders_is_let_go_with_their_maker(tmp_path: Path) -> None:
     demo = Path(__file__).resolve().parents[2] / "granola" / "demo"
     snapshot.build([demo / "wikidata.json"], tmp_path / "demo.sqlite")

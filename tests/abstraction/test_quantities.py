@@ -94,10 +94,10 @@ def test_refused(text: str) -> None:
         ("3 million people", ["between 1 and 10 million people"]),
         ("1,003 m", ["about 1,000 m | between 1,000 and 10,000 m"]),
         ("9,960 km", ["about 10,000 km | between 1,000 and 10,000 km"]),
-        ("12", ["fewer than 20"]),
-        ("nineteen", ["fewer than 20"]),
-        ("12 Oscars", ["fewer than 20 Oscars"]),
-        ("0", ["fewer than 20"]),
+        ("12", []),
+        ("nineteen", []),
+        ("12 Oscars", []),
+        ("0", []),
         ("20", ["between 10 and 100"]),
         ("about 12", ["about 10 | between 10 and 100"]),
         ("1.80 m", ["about 2 m", "between 1 and 10 m"]),
@@ -125,7 +125,6 @@ def test_ladders(text: str, above: list[str]) -> None:
         ("100 °C", 0, "212 °F"),
         ("3 million people", 0, "3,000,000"),
         ("38,012,345", 3, "tens of millions"),
-        ("12 people", 1, "less than 20"),
     ],
 )
 def test_other_names(text: str, level: int, alias: str) -> None:
