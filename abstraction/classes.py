@@ -71,7 +71,7 @@ def _heads() -> tuple[re.Pattern[str], Mapping[str, str]]:
 
 _HEAD_END = re.compile(
     r"(?<!\s)\s++(?:in|of|on|at|from|near|between|by|within|who|that|which|located|situated|for|with|to|and county seat"
-    r"|given|made|spoken|\w{4,}(?:ing|ed)(?=\s+(?:of|in|on|a|an|the|for|to|with|from|by|at)\b))\b|[,;(]"
+    r"|given|made|spoken|based|built|held|owned|led|born|found|set|\w{4,}(?:ing|ed)(?=\s+(?:of|in|on|a|an|the|for|to|with|from|by|at)\b))\b|[,;(]"
 )
 
 

@@ -30,7 +30,7 @@ from abstraction.literals import age_levels, date_levels, event_levels, measured
 from abstraction.localising import Telling, localised
 from abstraction.priors import Priors
 from abstraction.properties import properties
-from abstraction.questions.agreement import class_conflict, text_conflict
+from abstraction.questions.agreement import MAY_BE_VALUE, class_conflict, text_conflict
 from abstraction.questions.golds import arranged
 from abstraction.questions.kinds import ANY_KIND, AskedKind, Kind, asked_kind
 from abstraction.relations import ANY, Relation, relation, table
@@ -245,7 +245,7 @@ class LadderMaker:
             link = self.linker.given(qid, asked)
         else:
             link = self.linker.link(text, asked, subjects=subjects, question=row.question)
-        if link.qid is None and asked is ANY:
+        if link.qid is None and asked is ANY and kind.kind in MAY_BE_VALUE:
             for read in (date_levels, measured_levels):
                 made = read(text, graph=self.graph, subject=None, relation="")
                 if made is not None and len(made) > 1:

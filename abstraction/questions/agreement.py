@@ -47,6 +47,8 @@ _CLASSES: Mapping[Kind, frozenset[str]] = {
     Kind.LANGUAGE: frozenset({"language"}),
     Kind.ANIMAL: frozenset({"taxon"}),
 }
+# Questions of these kinds leave open whether a date or an amount with its unit answers them.
+MAY_BE_VALUE = frozenset({Kind.UNKNOWN, Kind.THING, Kind.TEXT, Kind.CHOICE, Kind.DATE, Kind.RANK})
 _MEASURED = frozenset({Kind.COUNT, Kind.MEASURE, Kind.AGE})
 # What is measured, where a unit of another dimension cannot be meant.
 _DIMENSIONS: Mapping[str, frozenset[str]] = {

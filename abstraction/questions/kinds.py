@@ -20,7 +20,7 @@ from abstraction.vocabulary import common_occupations
 from kg.bounded_cache import bounded_cache
 
 LONGEST = 400  # characters of a question that are read
-_WORDS = re.compile(r"[^\W_]+(?:[.'’][^\W_]+)*")
+_WORDS = re.compile(r"[^\W_]+(?:[.'’][^\W_]+)*|,(?= )")
 _QUESTION_WORDS = frozenset({"who", "whom", "whose", "when", "where", "why", "how", "what", "which"})
 _PLURAL = re.compile(r"(?:[^s]s|ies|people|men|women|children)\Z")
 _NUMBERS = frozenset({"two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"})
@@ -75,12 +75,12 @@ ANY_KIND = AskedKind(Kind.UNKNOWN, "")  # of a question that nobody reads
 @bounded_cache(entries=1 << 12, longest=LONGEST)  # 3 MB at most
 def asked_kind(question: str) -> AskedKind:
     """The kind of answer that a question asks for."""
-    words = [_expanded(w) for w in _WORDS.findall(question[:LONGEST].lower().replace("’", "'"))]
-    words = [part for word in words for part in word]
+    found = _WORDS.findall(question[:LONGEST].lower().replace("’", "'"))
+    words = [part for word in found for part in _expanded(word)]
     if not words:
         return AskedKind(Kind.UNKNOWN)
-    if found := _in_another_language(question[:LONGEST].lower()):
-        return found
+    if told := _in_another_language(question[:LONGEST].lower()):
+        return told
     at = _question_word(words)
     if at is None:
         return _without_question_word(words)
@@ -273,9 +273,9 @@ def _without_question_word(words: Sequence[str]) -> AskedKind:
             return AskedKind(kind, nouns[0])
     end = next((i for i, word in enumerate(words) if word in _words_of("ends")), len(words))
     for place in range(end):
-        found = _noun_at(words, place)
-        if found is not None and found[1] == end and found[0].kind is not Kind.TEXT:
-            return replace(found[0], many=found[0].many or words[0] in _NUMBERS or words[0].isdigit())
+        noun = _noun_at(words, place)
+        if noun is not None and noun[1] == end and noun[0].kind is not Kind.TEXT:
+            return replace(noun[0], many=noun[0].many or words[0] in _NUMBERS or words[0].isdigit())
     return AskedKind(Kind.UNKNOWN)
 
 

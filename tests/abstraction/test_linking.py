@@ -42,7 +42,25 @@ def linked(make: LadderMaker, text: str, prop: str, subject: str | None = None, 
 
 def test_the_only_one_of_the_right_class() -> None:
     make = maker(USA, OHIO, entity("Q1", "Columbus", P31="Q515", P131="Q1397"), entity("Q2", "Columbus", P31="Q11424"))
-    assert linked(make, "Columbus", "P19") == Link(qid="Q1", confidence="high", rule="only", share=1.0)
+    assert linked(make, "Columbus", "P19") == Link(qid="Q1", confidence="medium", rule="only", share=1.0)
+
+
+@pytest.mark.parametrize(
+    ("text", "question", "code"),
+    [
+        ("Jupiter", "What is the largest planet?", "ambiguous-link"),  # a town, and a planet that is not there
+        ("Jupiter", "Tell me.", "ambiguous-link"),
+        ("Jupiter", "Where did they meet?", None),
+        ("Palm Bay", "Tell me.", None),
+    ],
+)
+def test_a_lone_namesake_is_doubted(text: str, question: str, code: str | None) -> None:
+    florida = entity("Q812", "Florida", P31="Q35657", P17="Q30")
+    towns = [entity("Q1", "Jupiter", P31="Q515", P131="Q812"), entity("Q2", "Palm Bay", P31="Q515", P131="Q812")]
+    planet = entity("Q634", "planet", P279="Q6999")
+    made = maker(USA, florida, planet, *towns).make(row(text, None, question=question))
+    assert made.abstained == code
+    assert all(link.get("confidence") != "high" for link in made.extra["links"])
 
 
 @pytest.mark.parametrize(("text", "prop", "code"), [("Nowhere", "P19", "no-link"), ("Lens", "P19", "type-conflict")])
@@ -149,7 +167,7 @@ def test_a_plain_word_is_no_name_where_nothing_says_what_is_asked() -> None:
     )
     assert linked(make, "jazz", "P9999").qid == "Q8341"
     for word in ("yes", "no"):
-        assert make.make(row(word, None, question="Did he win?")).abstained == "no-link"
+        assert make.make(row(word, None, question="Did he win?")).abstained == "yes-no"
 
 
 def test_the_paper_s_linker_takes_the_smallest_id_whatever_is_asked() -> None:
