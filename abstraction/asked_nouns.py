@@ -16,6 +16,7 @@ from typing import Any
 
 from abstraction.classes import Classifier, anchors, class_of_description
 from abstraction.descriptions.text import LONGEST as LONGEST_DESCRIPTION
+from abstraction.questions.kinds import asked_kind
 from abstraction.relations import Relation
 from abstraction.vocabulary import FAMILIES, common_occupations, common_types
 from kg.bounded_cache import SizedDict, bounded_cache
@@ -60,10 +61,18 @@ class AskedNouns:
         what is clearly of another sort. A noun that only repeats the relation ("Which position ...?") adds nothing
         to what the relation's values tell.
         """
-        noun = self.read(question)
+        noun = self.of(question, relation)
         if noun is None or (relation.id and noun.text in relation.trivial):
             return {}
         return {qid: self._signs_of(qid, noun) for qid in ids}
+
+    def of(self, question: str, relation: Relation) -> AskedNoun | None:
+        """What `read` finds, and for a question without relation any noun by which its kind of answer is known."""
+        noun = self.read(question)
+        if noun is None and not relation.id and (named := asked_kind(question).detail):
+            self._graph.find_all([named])
+            noun = self._noun(named)
+        return noun
 
     def read(self, question: str) -> AskedNoun | None:
         """The noun that a question asks "which" or "what" of, or None."""

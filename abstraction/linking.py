@@ -198,7 +198,7 @@ class Linker:
         """
         if self._gazetteer.is_state(qid) and signs.get("label"):
             return 0.0
-        noun = self._nouns.read(question)
+        noun = self._nouns.of(question, relation)
         seen = {
             "any_kind": float(relation.asks == "any" and not signs.get("asked")),
             "one_word": float(len(text.split()) == 1),
