@@ -190,7 +190,8 @@ class LadderMaker:
         subject = {"text": row.subject_text} if row.subject_text else {}
         if row.subject_qid or len(subjects) == 1:
             subject["qid"] = row.subject_qid or subjects[0]
-        notes = [_note(link) for link in links if link is not None]
+        named = zip(row.answers, links, strict=True)
+        notes = [_note(link, text if len(links) > 1 else None) for text, link in named if link is not None]
         extra = dict(row.extra)
         if notes:
             extra["links"] = notes
@@ -411,8 +412,8 @@ def _without(first: Level, beyond: tuple[Level, ...]) -> Level:
     return Level(tiers=(Tier(text=tier.text, qid=tier.qid, aliases=kept, bits=tier.bits, evidence=tier.evidence),))
 
 
-def _note(link: Link) -> dict[str, object]:
-    out: dict[str, object] = {"qid": link.qid, "confidence": link.confidence, "rule": link.rule}
+def _note(link: Link, answer: str | None) -> dict[str, object]:
+    out: dict[str, object] = {"answer": answer, "qid": link.qid, "confidence": link.confidence, "rule": link.rule}
     if link.share is not None and link.rivals:
         out["share"] = round(link.share, 3)
     if link.rivals:

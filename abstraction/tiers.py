@@ -42,6 +42,7 @@ class Abstention(StrEnum):
     BARE_NUMBER = "bare-number"
     CODE = "code"
     KIND_CONFLICT = "kind-conflict"
+    UNCERTAIN_LINK = "uncertain-link"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -11,7 +11,9 @@ import typer
 from abstraction.errors import RowError
 from abstraction.formats.fields import FieldError, qid_of
 from abstraction.pipeline import make_ladders
+from abstraction.reasons import REASONS
 from abstraction.relations import relation as relation_row
+from abstraction.review import Reviewer, shown
 from abstraction.rows import QARow, TieredRow
 from abstraction.tiers import Tier
 from abstraction.wording import read_wording, subject_of
@@ -69,6 +71,7 @@ def ladder(
         warn_of_language(language, store)
         warn_of_time(store)
         made = next(iter(make_ladders([row], store, language=language, linker=linker)))
+        doubts = [] if as_json else shown(list(Reviewer(store, language=language).doubts(made)))
     if as_json:
         print_json({"schema_version": 1, **made.to_json()}, indent=2)
         return
@@ -78,6 +81,8 @@ def ladder(
     if not console.is_terminal:
         console = Console(highlight=False, width=PLAIN_WIDTH)
     console.print(_tree(made))
+    for line in doubts:
+        console.print(line, style="dim", markup=False)
 
 
 def _tree(row: TieredRow) -> Tree:
@@ -94,7 +99,8 @@ def _tree(row: TieredRow) -> Tree:
             for evidence in tier.evidence:
                 leaf.add(Text(said(evidence), style="dim"))
     if row.abstained:
-        root.add(Text(f"abstained: {row.abstained}", style="yellow"))
+        why = REASONS.get(row.abstained, "")
+        root.add(Text(f"abstained: {row.abstained}" + (f": {why}" if why else ""), style="yellow"))
     return root
 
 

@@ -18,6 +18,7 @@ from abstraction.formats.writing import check_format, format_of
 from abstraction.link_settings import link_settings
 from abstraction.pipeline import make_ladders
 from abstraction.relations import relation as relation_row
+from abstraction.review import Reviewer, confident, decided, read_decisions, refused, write_sheet
 from abstraction.rows import RejectedRow, TieredRow, read_questions, write_granola_eq, write_tiered
 from granola.cli.csv_option import CsvRaw
 from granola.cli.linking import LINKER_HELP, LinkerName
@@ -71,6 +72,15 @@ class Engine(StrEnum):
     SPARK = "spark"
 
 
+class Confidence(StrEnum):
+    """What `--min-confidence` takes."""
+
+    LOW = "low"
+    MEDIUM = "medium"
+    HIGH = "high"
+    GIVEN = "given"
+
+
 class Format(StrEnum):
     """What `--format` takes."""
 
@@ -93,6 +103,13 @@ def tiers(
     language: str = typer.Option("en", help="Language of names and tiers, with its fallbacks."),
     linker: LinkerName = typer.Option(LinkerName.QUESTION, help=LINKER_HELP),
     limit: int | None = typer.Option(None, min=1, help="Stop after so many questions."),
+    min_confidence: Confidence | None = typer.Option(
+        None, help="Make no ladder where an answer's entity is less certain than this."
+    ),
+    review: Path | None = typer.Option(
+        None, help="Write a CSV sheet of doubtful links, with rivals and what is known of them, to decide on."
+    ),
+    decisions: Path | None = typer.Option(None, help="A sheet of --review with decisions: what is meant, or none."),
     engine: Engine = typer.Option(
         Engine.LOCAL, help="Where ladders are made: in this process, or by Spark for a large dataset."
     ),
@@ -133,10 +150,15 @@ def tiers(
     )  # fmt: skip
     check_unphrased(options, answers=answers)
     options.check()
+    told = read_decisions(decisions) if decisions else {}
+    if review is not None and is_service(snapshot):
+        raise UsageError("--review reads the snapshot itself; give a file or bolt://HOST:PORT")
     to_stdout = out == STANDARD
     if not to_stdout:
         sides = (REJECTS_SUFFIX, RECORD_SUFFIX, *([LOG_SUFFIX] if phrase else []))
         check_outputs(out, inputs=[*qa, snapshot], sides=sides, force=force)
+    if review is not None:
+        check_outputs(str(review), inputs=[*qa, snapshot, *([str(decisions)] if decisions else [])], force=force)
     kind = None if format in (None, Format.GRANOLA_EQ) else str(format)
     if format is Format.GRANOLA_EQ:
         kind = format_of(out) or "jsonl"
@@ -159,7 +181,8 @@ def tiers(
 
         warn_of_language(language, store)
         warn_of_time(store)
-        questions = watch_languages(read_questions(qa, relation=relation, limit=limit, on_reject=reject), language)
+        asked = (decided(row, told) for row in read_questions(qa, relation=relation, limit=limit, on_reject=reject))
+        questions = watch_languages(asked, language)
         if engine is Engine.SPARK:
             from granola.spark_tiers import ladders_on_spark
 
@@ -170,6 +193,11 @@ def tiers(
             ladders = store.make_ladders(questions, language=language, linker=linker, on_reject=reject)
         else:
             ladders = make_ladders(questions, store, language=language, linker=linker, on_reject=reject)
+        ladders = (refused(row, told) for row in ladders)
+        if review is not None:
+            ladders = write_sheet(ladders, Reviewer(store, language=language), review)
+        if min_confidence is not None:
+            ladders = (confident(row, min_confidence) for row in ladders)
         if phrase is not None:
             model = stack.enter_context(opened(phrase, None if to_stdout else out, answers, [*qa, snapshot]))
             phrasing = PhrasingRun(options.phraser(model, store, language), None if to_stdout else out)
@@ -184,8 +212,9 @@ def tiers(
     if not to_stdout:
         arguments: dict[str, Any] = {
             "qa": list(qa), "snapshot": snapshot, "out": out, "relation": relation, "format": format,
-            "language": language, "linker": linker, "limit": limit, "engine": engine, "master": master, "force": force,
-            **(plain(options) if phrase else {}),
+            "language": language, "linker": linker, "limit": limit, "min_confidence": min_confidence,
+            "review": review and str(review), "decisions": decisions and str(decisions), "engine": engine,
+            "master": master, "force": force, **(plain(options) if phrase else {}),
         }  # fmt: skip
         more = {
             "snapshot": manifest["snapshot_id"],

@@ -21,6 +21,7 @@ from markupsafe import Markup
 from pydantic import ValidationError
 
 from abstraction.formats.cells import marked
+from abstraction.reasons import REASONS
 from abstraction.relations import table as relation_table
 from abstraction.rows import TieredRow, granola_columns
 from abstraction.tiers import Abstention, Tier
@@ -36,7 +37,7 @@ from granola.service.examples import Example
 from granola.service.holding import Holding
 from granola.service.limits import LONGEST, check_compared
 from granola.service.page_text import escaped, kept, shown, visible
-from granola.service.page_words import LINKED, REASONS, SCORES, rule_words
+from granola.service.page_words import LINKED, SCORES, rule_words
 from granola.service.problems import Problem
 from granola.service.schemas import LadderRequest
 from granola.service.telling import problem_of_errors

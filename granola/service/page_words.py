@@ -2,16 +2,6 @@
 
 from __future__ import annotations
 
-from abstraction.tiers import Abstention
-
-REASONS = {
-    Abstention.NO_LINK: "no entity of the snapshot carries the answer’s name.",
-    Abstention.AMBIGUOUS_LINK: "the answer’s name means several entities, and nothing tells which.",
-    Abstention.TYPE_CONFLICT: "what carries the answer’s name is not what the question asks for.",
-    Abstention.NOTHING_KNOWN: "the snapshot says nothing of the answer that a coarser one would follow from.",
-    Abstention.ONLY_TRIVIAL: "all that follows merely repeats what the question asks for.",
-    Abstention.UNSUPPORTED: "answers of this sort have no ladders.",
-}
 SCORES = {
     "granola_accuracy": "share of predictions that are right at any level",
     "standard_accuracy": "share that are right at level 1",

@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 
 from abstraction.link_settings import link_settings
+from abstraction.reasons import REASONS
 from abstraction.tiers import Abstention, Evidence
 from granola.metrics import metrics
 from granola.service.page_evidence import Row, past, rows
-from granola.service.page_words import LINKED, REASONS, SCORES, rule_words
+from granola.service.page_words import LINKED, SCORES, rule_words
 from kg.selection import SetAside
 
 GUID = "Q18094$2FE5A1B0-0000-4000-8000-00000000ABCD"

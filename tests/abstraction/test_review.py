@@ -1,0 +1,97 @@
+"""Doubtful links: the sheet, the decisions read back, and the least confidence that is demanded."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from abstraction.reasons import REASONS
+from abstraction.tiers import Abstention
+from tests.conftest import Run
+from tests.worlds import entity, snapshot_at
+
+WORLD = (
+    entity("Q30", "United States of America", P31="Q3624078"),
+    entity("Q812", "Florida", P31="Q35657", P17="Q30"),
+    entity("Q986329", "Jupiter", "town in Florida", P31="Q515", P131="Q812"),
+    entity("Q634", "planet", P279="Q6999"),
+    entity("Q313013", "Ada King", "English pianist", P31="Q5", P106="Q486748"),
+)
+
+
+@pytest.fixture
+def snapshot(tmp_path: Path) -> Path:
+    return snapshot_at(tmp_path / "w.sqlite", WORLD)
+
+
+def asked(path: Path, *rows: tuple[str, str]) -> Path:
+    lines = [json.dumps({"id": str(n), "question": q, "answer": a}) for n, (q, a) in enumerate(rows, 1)]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def made(path: Path) -> list[dict[str, object]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def test_a_sheet_is_written_and_read_back(run: Run, tmp_path: Path, snapshot: Path) -> None:
+    rows = asked(
+        tmp_path / "qa.jsonl",
+        ("Where did they meet?", "Jupiter"),
+        ("What is the largest planet?", "Jupiter"),
+        ("Where is it?", "the pianist Ada King, Jupiter"),
+    )
+    out, sheet = tmp_path / "out.jsonl", tmp_path / "review.csv"
+    assert run("tiers", rows, "--snapshot", snapshot, "--out", out, "--review", sheet)[0] == 0
+    with sheet.open(encoding="utf-8", newline="") as stream:
+        lines = list(csv.DictReader(stream))
+    assert [(line["id"], line["confidence"], line["reason"]) for line in lines] == [
+        ("1", "medium", "only"), ("2", "", "ambiguous-link"), ("3", "", "no-link")
+    ]  # fmt: skip
+    assert lines[0]["meant"] == "Q986329 Jupiter: town in Florida"
+    assert "Q986329 Jupiter" in lines[1]["rivals"]
+    assert "Florida" in lines[1]["holds"]
+    assert "Q313013 Ada King: English pianist" in lines[2]["rivals"]
+    lines[0]["decision"], lines[1]["decision"] = "none", "q986329"
+    with sheet.open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.DictWriter(stream, lines[0])
+        writer.writeheader()
+        writer.writerows(lines)
+    assert run("tiers", rows, "--snapshot", snapshot, "--out", out, "--decisions", sheet, "--force")[0] == 0
+    first, second, _ = made(out)
+    assert (first["abstained"], len(first["levels"])) == ("no-link", 1)
+    assert second["links"][0]["confidence"] == "given"
+
+
+@pytest.mark.parametrize(("least", "code"), [("low", None), ("medium", None), ("high", "uncertain-link")])
+def test_the_least_confidence(run: Run, tmp_path: Path, snapshot: Path, least: str, code: str | None) -> None:
+    rows = asked(tmp_path / "qa.jsonl", ("Where did they meet?", "Jupiter"))
+    out = tmp_path / "out.jsonl"
+    assert run("tiers", rows, "--snapshot", snapshot, "--out", out, "--min-confidence", least)[0] == 0
+    assert made(out)[0].get("abstained") == code
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [("id,answer\n1,x\n", "no column decision"), ("id,answer,decision\n1,x,Paris\n", "expected an item's id")],
+)
+def test_bad_sheets(run: Run, tmp_path: Path, snapshot: Path, text: str, told: str) -> None:
+    rows = asked(tmp_path / "qa.jsonl", ("Where did they meet?", "Jupiter"))
+    sheet = tmp_path / "review.csv"
+    sheet.write_text(text, encoding="utf-8")
+    code, _, error = run("tiers", rows, "--snapshot", snapshot, "--out", tmp_path / "o.jsonl", "--decisions", sheet)
+    assert code != 0
+    assert told in error
+
+
+def test_every_reason_is_told() -> None:
+    assert set(REASONS) == set(Abstention)
+
+
+def test_one_ladder_tells_its_doubts(run: Run, snapshot: Path) -> None:
+    _, out, _ = run("ladder", "What is the largest planet?", "Jupiter", "--snapshot", snapshot)
+    assert "ambiguous-link: the answer’s name may mean another entity" in " ".join(out.split())
+    assert "may be Q986329 Jupiter: town in Florida" in out
