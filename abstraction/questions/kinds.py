@@ -215,7 +215,10 @@ def _phrase(words: Sequence[str]) -> list[str]:
     for word in words:
         if word in _words_of("determiners") and not out:
             continue
-        if word in _words_of("ends") or word == "'s" or len(out) == _MOST:
+        if word == "'s":  # "which country's ship"
+            out.clear()
+            continue
+        if word in _words_of("ends") or len(out) == _MOST:
             break
         out.append(word)
     return out
@@ -285,7 +288,6 @@ _FRAGMENTS = (
 )
 
 
-@cache
 def yes_no_words(code: str) -> frozenset[str]:
     """How yes and no are said in English and in a language."""
     told = _data()["yes_no"]

@@ -91,8 +91,8 @@ def test_dates_need_no_link_and_take_the_subjects_statement_as_evidence() -> Non
 
 def test_without_a_relation_the_answer_decides() -> None:
     make = maker(GERMANY, THURINGIA, ERFURT)
-    assert texts(make.make(row("Erfurt", None))) == [["Thuringia"], ["Germany"]]
-    assert texts(make.make(row("August 1961", None)))[0] == ["1961"]
+    assert texts(make.make(row("Erfurt", None, question="Where is it?"))) == [["Thuringia"], ["Germany"]]
+    assert texts(make.make(row("August 1961", None, question="When is it?")))[0] == ["1961"]
 
 
 def test_an_unknown_relation_is_named() -> None:
