@@ -125,7 +125,8 @@ def classes_of(graph: Graph, entity_id: str) -> frozenset[str]:
     if not found:
         description = graph.description(entity_id)
         told = class_of_description(description) if description else None
-        if told is None and (graph.targets(entity_id, "P106") or graph.targets(entity_id, "P27")):
+        is_anybody = not graph.classes(entity_id) and graph.targets(entity_id, "P27")
+        if told is None and (graph.targets(entity_id, "P106") or is_anybody):
             told = "person"
         return frozenset({told}) if told else frozenset()
     nearest = min(found.values())

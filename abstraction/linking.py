@@ -148,7 +148,7 @@ class Linker:
         told = self._told(list(own), relation, subjects, question, measured)
         if len(own) == 1:
             return self._only(own, told, relation, text, question)
-        return self._likeliest(own, told, relation)
+        return self._likeliest(own, told, relation, text, question)
 
     def _told(
         self,
@@ -182,11 +182,9 @@ class Linker:
         signs = {**own[qid], **told[qid]}
         if _is_otherwise(signs) or (relation.asks == "work" and _is_foreign(signs)):
             return Link(qid=None, abstained=Abstention.TYPE_CONFLICT)
-        doubt = self._doubt(qid, signs, relation)
-        if not relation.id and not _is_sure(signs):
-            doubt += self._open_doubt(qid, text, signs, relation, question)
+        doubt = self._doubt(qid, signs, relation) + self._open_doubt(qid, text, signs, relation, question)
         if doubt >= link_settings().most_doubt or is_unlikely_seat(relation, question, sure=_is_sure(signs)):
-            return Link(qid=None, abstained=Abstention.AMBIGUOUS_LINK)
+            return Link(qid=None, rivals=(qid,), abstained=Abstention.AMBIGUOUS_LINK)
         certain = _is_sure(signs) or signs.get("asked") == 1 or signs.get("uses", 0.0) >= math.log1p(PROVEN)
         return Link(qid=qid, confidence="high" if certain and doubt < 1 else "medium", rule="only", share=1.0)
 
@@ -194,19 +192,23 @@ class Linker:
         """What speaks against a lone candidate of a question that has no relation: nothing but its name is for it.
 
         A name of one word that many things may bear, in a question that leaves open what is asked for, or asks for
-        something else by its noun. The name of a state is no such name.
+        something else by its noun; a name told in small letters. The name of a state is no such name.
         """
-        if self._gazetteer.is_state(qid) and signs.get("label"):
+        if relation.id or _is_sure(signs) or (self._gazetteer.is_state(qid) and signs.get("label")):
             return 0.0
         noun = self._nouns.of(question, relation)
         seen = {
             "any_kind": float(relation.asks == "any" and not signs.get("asked")),
             "one_word": float(len(text.split()) == 1),
+            "lower_case": float(text.islower() and not any(n.islower() for n in self._graph.names(qid))),
+            "asked_for": float(signs.get("asked") == 1),
             "unasked": float(noun is not None and bool(noun.kinds) and not signs.get("asked")),
         }
         return sum(value * link_settings().doubts[name] for name, value in seen.items())
 
-    def _likeliest(self, own: Mapping[str, Signs], told: Mapping[str, Signs], relation: Relation) -> Link:
+    def _likeliest(
+        self, own: Mapping[str, Signs], told: Mapping[str, Signs], relation: Relation, text: str, question: str
+    ) -> Link:
         settings = link_settings()
         signs = {qid: {**own[qid], **told[qid]} for qid in own}
         if all(map(_is_otherwise, signs.values())) or (
@@ -228,7 +230,11 @@ class Linker:
         if weights[best] == weights[second]:
             rule = "smallest-id"
         confidence: Confidence = "low"
-        if share >= settings.shares["medium"] and self._doubt(best, signs[best], relation) < settings.most_doubt:
+        doubt = self._doubt(best, signs[best], relation)
+        doubt += self._open_doubt(best, text, signs[best], relation, question)
+        if not relation.id and doubt >= settings.most_doubt:
+            return Link(qid=None, rivals=tuple(order), abstained=Abstention.AMBIGUOUS_LINK)
+        if share >= settings.shares["medium"] and doubt < settings.most_doubt:
             confidence = "high" if share >= settings.shares["high"] else "medium"
         else:
             rivals = rivals if share < settings.shares["medium"] and rivals else tuple(order[1:])

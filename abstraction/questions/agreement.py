@@ -82,7 +82,9 @@ def text_conflict(asked: AskedKind, text: str, *, code: str = "en") -> Abstentio
 
 
 def class_conflict(asked: AskedKind, classes: Collection[str]) -> bool:
-    """Whether an entity of these classes is clearly no answer of the kind asked for."""
+    """Whether an entity of these classes is clearly no answer of the kind asked for; none is where a text is."""
+    if asked.kind is Kind.TEXT:
+        return True
     wanted = _CLASSES.get(asked.kind)
     return wanted is not None and bool(classes) and wanted.isdisjoint(classes)
 

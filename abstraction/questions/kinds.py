@@ -191,7 +191,9 @@ def _what_did(rest: Sequence[str]) -> AskedKind:
             return AskedKind(kind, kind)
     if {"speak", "speaks", "spoke", "spoken"} & verbs:
         return AskedKind(Kind.LANGUAGE, "language")
-    if {"mean", "stand", "happen", "happened", "say", "means"} & verbs or rest[-1:] == ["do"]:
+    if {"symbolize", "symbolise", "represent", "mean", "stand", "happen", "happened", "say", "means"} & verbs or rest[
+        -1:
+    ] == ["do"]:
         return AskedKind(Kind.TEXT)
     return AskedKind(Kind.UNKNOWN)
 
