@@ -240,7 +240,8 @@ class LadderMaker:
             if made is None and asked.asks == "date" and (told := self._time_of(text, kind, row)):
                 return told
             if made is None:
-                return None, Ladder(levels=(alone,), abstained=Abstention.UNSUPPORTED)
+                code = Abstention.UNSUPPORTED if kind is ANY_KIND else Abstention.KIND_CONFLICT
+                return None, Ladder(levels=(alone,), abstained=code)
             return None, Ladder(levels=made, abstained=None if len(made) > 1 else Abstention.ONLY_TRIVIAL)
         if qid is not None:
             link = self.linker.given(qid, asked)

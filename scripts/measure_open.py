@@ -1,0 +1,92 @@
+"""Measure ladders of open questions, those of datasets that no template made, against a snapshot.
+
+    python scripts/measure_open.py SNAPSHOT [--data ../shared/data] [--labels FILE] [--verbose]
+
+Natural Questions, WebQuestions, Mintaka and SimpleQA: rows with a tier and what the others abstain for, by the kind of
+answer that the question asks for; and where hand labels of kinds are given, how many kinds are read as labelled, of all
+and of those where a kind is told. `--verbose` prints the questions that are read otherwise.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+from collections import Counter, defaultdict
+from pathlib import Path
+
+from abstraction.pipeline import LadderMaker
+from abstraction.questions.kinds import Kind, asked_kind
+from abstraction.rows import QARow, read_questions
+from kg.store import open_store
+
+HERE = Path(__file__).resolve().parents[1]
+DATA = HERE.parent / "shared" / "data"
+FILES = ("nq_open_dev.jsonl", "webquestions.jsonl", "mintaka.jsonl", "simpleqa.csv")
+# Kinds that no ladder is made differently for: a label of one is read as well as the other.
+ALIKE = (
+    {Kind.PERSON, Kind.GROUP_OR_PERSON}, {Kind.THING, Kind.TEXT, Kind.UNKNOWN}, {Kind.COUNT, Kind.MEASURE},
+    {Kind.TEAM, Kind.GROUP_OR_PERSON, Kind.ORGANISATION}, {Kind.PERSON, Kind.CHARACTER},
+    {Kind.SONG, Kind.FILM, Kind.BOOK, Kind.WORK, Kind.EPISODE}, {Kind.YES_NO, Kind.CHOICE},
+    {Kind.RANK, Kind.CODE, Kind.SEASON},
+    {Kind.ANIMAL, Kind.THING, Kind.UNKNOWN},
+)  # fmt: skip
+
+
+def ladders(rows: list[QARow], snapshot: str) -> None:
+    """Rows with a tier, and the reasons of the others, by kind."""
+    made = defaultdict[str, Counter[str]](Counter)
+    maker = LadderMaker(open_store(snapshot))
+    for row in maker.make_all(rows):
+        kind = str(asked_kind(row.question).kind)
+        for group in (kind, "all"):
+            made[group]["rows"] += 1
+            made[group]["tiers" if len(row.levels) > 1 else str(row.abstained)] += 1
+    for kind, counts in sorted(made.items(), key=lambda pair: -pair[1]["rows"]):
+        rest = ", ".join(f"{name} {n}" for name, n in counts.most_common() if name not in ("rows", "tiers"))
+        print(f"{kind:16} {counts['rows']:5} rows, {counts['tiers']:4} with a tier; {rest}")
+
+
+def kinds(rows: list[QARow], labels: Path, *, verbose: bool) -> None:
+    """How many kinds are read as labelled."""
+    with labels.open(encoding="utf-8", newline="") as stream:
+        lines = (line for line in stream if not line.startswith("#"))
+        wanted = {line["id"]: line for line in csv.DictReader(lines, delimiter="\t")}
+    exact = alike = told = told_right = many = 0
+    wrong = Counter[tuple[str, str]]()
+    asked = [row for row in rows if row.id in wanted]
+    for row in asked:
+        found, label = asked_kind(row.question), Kind(wanted[row.id]["kind"])
+        same = found.kind is label
+        near = same or any({found.kind, label} <= group for group in ALIKE)
+        exact += same
+        alike += near
+        told += found.kind is not Kind.UNKNOWN
+        told_right += near and found.kind is not Kind.UNKNOWN
+        many += found.many == (wanted[row.id]["many"] == "1")
+        if not near:
+            wrong[(label, found.kind)] += 1
+            if verbose:
+                print(f"  {row.id} {label} read as {found.kind} ({found.detail}): {row.question}")
+    n = len(asked)
+    print(f"kinds as labelled: {exact} of {n} = {100 * exact / n:.1f} %; or of kinds with the same ladders: "
+          f"{alike} = {100 * alike / n:.1f} %; of {told} where a kind is told {told_right} = "
+          f"{100 * told_right / told:.1f} %; several or one: {100 * many / n:.1f} %")  # fmt: skip
+    for (label, kind), count in wrong.most_common(12):
+        print(f"  {label} read as {kind}: {count}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("snapshot")
+    parser.add_argument("--data", type=Path, default=DATA, help="the folder with open_qa")
+    parser.add_argument("--labels", type=Path, default=HERE / "docs" / "evaluation" / "question-kinds.tsv")
+    parser.add_argument("--verbose", action="store_true", help="print the questions that are read otherwise")
+    given = parser.parse_args()
+    rows = list(read_questions([str(given.data / "open_qa" / name) for name in FILES]))
+    ladders(rows, given.snapshot)
+    if given.labels.exists():
+        kinds(rows, given.labels, verbose=given.verbose)
+
+
+if __name__ == "__main__":
+    main()
