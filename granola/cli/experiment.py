@@ -317,6 +317,7 @@ def _predict(
     aggregator: Aggregator | None,
     drag_model: ChatModel | None,
 ) -> int:
+    from abstraction.faults import Fault, attempt
     from granola.cli.progress import with_progress
     from granola.decoding.aggregating import answer_row
     from granola.decoding.asking import Answered, Answerer
@@ -338,11 +339,16 @@ def _predict(
         rows = read_asked(plan.questions, limit=plan.limit, on_reject=rejected.append)
         answered = 0
         for found in answerer.answer(rows):
-            if isinstance(found, Answered):
-                answered += 1
-                yield found.row.source, answer_row(found.row, found.decision, method=cell.asking.method)
-            else:
+            if not isinstance(found, Answered):
                 rejected.append(found.rejected())
+                continue
+            row = found.row
+            made = attempt("writing", answer_row, row, found.decision, method=cell.asking.method)
+            if isinstance(made, Fault):
+                rejected.append(made.rejected(source=row.source, id=row.id, text=row.question))
+            else:
+                answered += 1
+                yield row.source, made
         if not answered:
             why = f": {rejected[0].source}: {rejected[0].reason}" if rejected else ""
             raise PredictionError(f"{cell.name}: no question has an answer{why}")

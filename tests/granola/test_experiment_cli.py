@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 
 from granola.cli import main
+from granola.decoding.aggregating import answer_row
 from granola.decoding.drag_graph import DragGraph
 from granola.decoding.plan import read_plan
 from granola.errors import UsageError
@@ -344,3 +345,20 @@ def test_a_question_that_cannot_be_guessed_ends_no_experiment(
         assert run(*words)[0] == 0  # it is guessed again
         assert len(guess.read_text().splitlines()) == 4
         assert not rejects.exists()
+
+
+def test_an_answer_that_cannot_be_told_ends_no_experiment(
+    run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(row: Any, *arguments: Any, **more: Any) -> Any:
+        if row.id == "1":
+            raise RuntimeError("half way")
+        return answer_row(row, *arguments, **more)
+
+    monkeypatch.setattr("granola.decoding.aggregating.answer_row", broken)
+    with serving() as (address, _):
+        status, told, err = run("experiment", planned(folder, address), "--no-report", "--out", folder / "out")
+    assert (status, "signature: " in told) == (1, True)
+    assert "9 answers are missing" in err
+    greedy = folder / "out" / "predictions" / "greedy.jsonl"
+    assert [json.loads(line)["id"] for line in greedy.read_text().splitlines()] == ["0", "2", "3"]
