@@ -122,7 +122,7 @@ def build_from_api(
 
     out = Path(out)
     check_output(out, force=force)
-    _check_scope(scope, "the API", {"ids", *_STEPS}, "name ids, or take a dump or --from sparql")
+    _check_scope(scope, "the API", {"ids", *_STEPS}, "name ids (--ids), or take a dump or --from sparql")
     with closing(Cache(cache or out.with_name(out.name + CACHE_SUFFIX))) as kept:
         api = WikiDataAPI(kept, url=url or WIKIDATA, languages=_asked(languages), patience=patience)
 

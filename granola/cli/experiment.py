@@ -17,6 +17,7 @@ from granola.cli.csv_option import CsvRaw
 if TYPE_CHECKING:
     from abstraction.models.base import ChatModel
     from abstraction.models.prompts import Prompt
+    from abstraction.rows import RejectedRow
     from granola.cli.systems import Systems
     from granola.decoding.aggregating import Aggregator
     from granola.decoding.plan import Cell, Plan
@@ -72,7 +73,7 @@ def experiment(
     with _alone_in(out):
         _begin(out, plan, prompts, force=force)
         failed = _run(out, plan, prompts)
-        _guess(out, plan)
+        failed += _guess(out, plan)
         found = score_systems(
             str(plan.tiered),
             [str(out / PREDICTIONS / f"{name}.jsonl") for name in (*(cell.name for cell in plan.cells), GUESS)],
@@ -209,7 +210,11 @@ def _run(out: Path, plan: Plan, prompts: Mapping[str, Prompt]) -> int:
         store = None if plan.snapshot is None else stack.enter_context(closing(open_store(plan.snapshot)))
         aggregator: Aggregator | None = None
         for name, word in plan.models.items():
-            cells = [cell for cell in plan.cells if cell.model == name and not _is_done(out, cell)]
+            cells = [
+                cell
+                for cell in plan.cells
+                if cell.model == name and not _is_done(out / PREDICTIONS / f"{cell.name}.jsonl")
+            ]
             if not cells:
                 continue
             kept = _kept(out, word, name)
@@ -233,24 +238,61 @@ def _kept(out: Path, word: str, name: str) -> dict[str, Path]:
     return {} if word.startswith("replay:") else {"cache": out / ANSWERS, "log": out / f"{name}.calls.jsonl"}
 
 
-def _guess(out: Path, plan: Plan) -> None:
-    """The guess baseline's predictions, for the questions that were asked."""
-    from abstraction.formats.writing import write_records
+def _guess(out: Path, plan: Plan) -> int:
+    """The guess baseline's predictions, for the questions that were asked; how many of them could not be guessed."""
     from abstraction.rows import read_tiered
+    from granola.cli.output import report_rejects
     from granola.decoding.guessing import guesses
     from granola.decoding.samples import read_asked
 
     path = out / PREDICTIONS / f"{GUESS}.jsonl"
-    if path.exists():
-        return
+    if _is_done(path):
+        return 0
     rows = list(read_tiered(plan.tiered, on_reject=lambda row: None))
     asked = {row.id for row in read_asked(plan.questions, limit=plan.limit, on_reject=lambda row: None)}
-    guessed = ((row, decision) for row, decision in guesses(rows) if row.id in asked)
-    write_records(({"id": row.id, "method": GUESS, **decision.to_json()} for row, decision in guessed), path)
+    rejected: list[RejectedRow] = []
+    found = [
+        (row.source, {"id": row.id, "method": GUESS, **decision.to_json()})
+        for row, decision in guesses(rows, on_reject=rejected.append)
+        if row.id in asked
+    ]
+    sources = {row.source or row.id for row in rows if row.id in asked}
+    rejected = [row for row in rejected if row.source in sources]
+    _write(path, found, rejected, arguments={"system": GUESS, "method": GUESS}, inputs=[plan.tiered, *plan.questions])
+    report_rejects(GUESS, rejected, listed=_rejects(path))
+    return len(rejected)
 
 
-def _is_done(out: Path, cell: Cell) -> bool:
-    path = out / PREDICTIONS / f"{cell.name}.jsonl"
+def _write(
+    path: Path,
+    rows: Sequence[tuple[str, dict[str, Any]]],
+    rejected: list[RejectedRow],
+    *,
+    arguments: Mapping[str, Any],
+    inputs: Sequence[Path],
+    more: Mapping[str, Any] | None = None,
+) -> None:
+    """A system's predictions, each with its source, what was rejected, and last the record: then the system is done."""
+    from abstraction.faults import Taken
+    from abstraction.formats.writing import write_records
+    from granola.cli.output import list_rejects
+    from granola.run_record import write_run_record
+
+    if path.exists():  # until all is written again it is not to be taken for whole
+        path.unlink()
+    taken = Taken(rejected.append)
+
+    def records() -> Iterator[dict[str, Any]]:
+        for source, row in rows:
+            taken.take(source, row["id"], row.get("question", ""))
+            yield row
+
+    write_records(records(), path, on_fault=taken.unwritten)
+    list_rejects(path, rejected)
+    write_run_record(path, command="experiment", arguments=arguments, inputs=inputs, more=more)
+
+
+def _is_done(path: Path) -> bool:
     return path.exists() and _record(path).exists() and not _rejects(path).exists()
 
 
@@ -275,15 +317,12 @@ def _predict(
     aggregator: Aggregator | None,
     drag_model: ChatModel | None,
 ) -> int:
-    from abstraction.formats.writing import write_records
-    from abstraction.rows import RejectedRow
-    from granola.cli.output import list_rejects
+    from abstraction.faults import Fault, attempt
     from granola.cli.progress import with_progress
     from granola.decoding.aggregating import answer_row
     from granola.decoding.asking import Answered, Answerer
     from granola.decoding.samples import read_asked
     from granola.errors import PredictionError
-    from granola.run_record import write_run_record
 
     answerer = Answerer(
         model,
@@ -296,27 +335,28 @@ def _predict(
     )
     rejected: list[RejectedRow] = []
 
-    def predictions() -> Any:
+    def predictions() -> Iterator[tuple[str, dict[str, Any]]]:
         rows = read_asked(plan.questions, limit=plan.limit, on_reject=rejected.append)
         answered = 0
         for found in answerer.answer(rows):
-            if isinstance(found, Answered):
-                answered += 1
-                yield answer_row(found.row, found.decision, method=cell.asking.method)
-            else:
+            if not isinstance(found, Answered):
                 rejected.append(found.rejected())
+                continue
+            row = found.row
+            made = attempt("writing", answer_row, row, found.decision, method=cell.asking.method)
+            if isinstance(made, Fault):
+                rejected.append(made.rejected(source=row.source, id=row.id, text=row.question))
+            else:
+                answered += 1
+                yield row.source, made
         if not answered:
             why = f": {rejected[0].source}: {rejected[0].reason}" if rejected else ""
             raise PredictionError(f"{cell.name}: no question has an answer{why}")
 
     path = out / PREDICTIONS / f"{cell.name}.jsonl"
-    if path.exists():  # with rejects: until all is written again it is not to be taken for whole
-        path.unlink()
     rows = list(with_progress(predictions()))
-    list_rejects(path, rejected)
-    write_records(rows, path)
     arguments = {"system": cell.name, "model": cell.model, "method": cell.asking.method}
-    write_run_record(path, command="experiment", arguments=arguments, inputs=plan.questions, more=answerer.settings)
+    _write(path, rows, rejected, arguments=arguments, inputs=plan.questions, more=answerer.settings)
     return len(rejected)
 
 

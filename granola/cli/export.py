@@ -12,6 +12,8 @@ from granola.cli.output import STANDARD, check_out, check_outputs
 from granola.cli.progress import counting
 from kg.errors import ExportError
 
+PACKED = (".bz2", ".zst", ".xz", ".zip")
+
 
 class Format(StrEnum):
     """What `--format` takes."""
@@ -39,6 +41,7 @@ def export(
     For Neo4j the command that imports the files is printed on standard output.
     """
     to_file = format in (Format.NT, Format.TTL)
+    _check_name(out, format)
     if out == STANDARD and not to_file:
         raise ExportError(f"{format} is a folder of files, which standard output cannot take; give a folder as --out")
     if to_file and out != STANDARD:
@@ -67,6 +70,20 @@ def import_(
     with counting("entities") as progress:
         counts = import_parquet(folder, out, force=force, progress=progress)["counts"]
     _tell(f"{out}: {counts['entities']:,} entities, {counts['statements']:,} statements")
+
+
+def _check_name(out: str, format: Format) -> None:
+    """Raise ExportError where the name of the output says another format than what would be written."""
+    ending = Path(out.lower().removesuffix(".gz")).suffix
+    if ending in PACKED:
+        raise ExportError(f"{out}: {ending} is no way of packing that exports know; allowed are .gz and none")
+    written = {".nt": [Format.NT], ".ttl": [Format.TTL], ".csv": [Format.NEO4J_CSV],
+               ".parquet": [Format.PARQUET, Format.NEO4J_PARQUET]}.get(ending, [format])  # fmt: skip
+    if format not in written:
+        raise ExportError(
+            f"{out} is named {ending}, but --format {format} was asked for; "
+            f"give --format {' or '.join(written)}, or another name"
+        )
 
 
 def _rdf(snapshot: Path, out: str, format: Format, progress: Callable[[int], None] | None) -> None:

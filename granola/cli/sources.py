@@ -48,6 +48,8 @@ def build_from(
         if len(sources) > 1:
             raise typer.BadParameter(f"--from api takes one URL or none, not {len(sources)}")
         url = sources[0] if sources else None
+        if url is not None and "://" not in url:
+            raise typer.BadParameter(f"--from api takes another API's URL, not {url}; entities are named by --ids")
         return build_from_api(out, scope=scope, url=url, cache=cache, progress=progress, **options)
     if kind is SourceKind.SPARQL:
         from kg.sources import build_from_sparql

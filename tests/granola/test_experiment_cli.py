@@ -10,12 +10,15 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from granola.cli import main
+from granola.decoding.aggregating import answer_row
 from granola.decoding.drag_graph import DragGraph
 from granola.decoding.plan import read_plan
 from granola.errors import UsageError
@@ -308,3 +311,54 @@ def test_nothing_is_asked_for_what_cannot_be_scored(run: Run, folder: Path, old:
     assert (status, message in told) == (2, True), told
     assert not log.exists() or not log.read_text()
     assert not (folder / "none").exists()
+
+
+@pytest.mark.parametrize(
+    "where",
+    ["granola.decoding.guessing:signs_of", "granola.decoding.guessing:_guess", "abstraction.formats.writing:json_line"],
+)
+def test_a_question_that_cannot_be_guessed_ends_no_experiment(
+    run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    module, _, name = where.partition(":")
+    guess = folder / "out" / "predictions" / "guess.jsonl"
+    rejects = guess.with_name(guess.name + ".rejects.jsonl")
+    with serving() as (address, _):
+        words = ["experiment", planned(folder, address), "--no-report", "--out", folder / "out"]
+        with monkeypatch.context() as patch:
+            real, calls = getattr(import_module(module), name), iter(range(1000))
+
+            def broken(*arguments: Any) -> Any:
+                record = arguments[0]
+                turn = record["id"] if isinstance(record, dict) and record.get("method") == "guess" else None
+                if turn == "1" or (name != "json_line" and next(calls) == 1):
+                    raise RuntimeError("half way")
+                return real(*arguments)
+
+            patch.setattr(where.replace(":", "."), broken)
+            status, told, err = run(*words)
+        assert (status, "signature: " in told) == (1, True)
+        assert "fault of the program" in err
+        assert "Traceback" not in err
+        assert [json.loads(line)["id"] for line in guess.read_text().splitlines()] == ["0", "2", "3"]
+        assert [json.loads(line)["id"] for line in rejects.read_text().splitlines()] == ["1"]
+        assert run(*words)[0] == 0  # it is guessed again
+        assert len(guess.read_text().splitlines()) == 4
+        assert not rejects.exists()
+
+
+def test_an_answer_that_cannot_be_told_ends_no_experiment(
+    run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(row: Any, *arguments: Any, **more: Any) -> Any:
+        if row.id == "1":
+            raise RuntimeError("half way")
+        return answer_row(row, *arguments, **more)
+
+    monkeypatch.setattr("granola.decoding.aggregating.answer_row", broken)
+    with serving() as (address, _):
+        status, told, err = run("experiment", planned(folder, address), "--no-report", "--out", folder / "out")
+    assert (status, "signature: " in told) == (1, True)
+    assert "9 answers are missing" in err
+    greedy = folder / "out" / "predictions" / "greedy.jsonl"
+    assert [json.loads(line)["id"] for line in greedy.read_text().splitlines()] == ["0", "2", "3"]

@@ -39,6 +39,29 @@ def test_rdf_to_a_file_and_to_standard_output(run: Run, tmp_path: Path) -> None:
     assert '<http://www.wikidata.org/entity/Q90> <http://www.w3.org/2000/01/rdf-schema#label> "Paris"@en .' in out
 
 
+@pytest.mark.parametrize(
+    ("format", "name", "message"),
+    [
+        ("ttl", "x.nt", "give --format nt"),
+        ("nt", "x.TTL", "give --format ttl"),
+        ("ttl", "x.nt.gz", "give --format nt"),
+        ("nt", "x.parquet", "give --format parquet or neo4j-parquet"),
+        ("parquet", "x.nt", "give --format nt"),
+        ("neo4j-parquet", "x.csv", "give --format neo4j-csv"),
+        ("nt", "x.nt.bz2", "allowed are .gz and none"),
+        ("ttl", "x.ttl.zst", "allowed are .gz and none"),
+    ],
+)
+def test_a_name_that_says_another_format_is_refused(
+    run: Run, tmp_path: Path, format: str, name: str, message: str
+) -> None:
+    code, out, err = run("snapshot", "export", "s.sqlite", "--format", format, "--out", name)
+    assert (code, out) == (2, "")
+    assert name in err
+    assert message in err
+    assert not (tmp_path / name).exists()
+
+
 def test_what_does_not_fit_on_the_disk_is_told_by_its_own_name(run: Run) -> None:
     code, _, err = run("snapshot", "export", "s.sqlite", "--format", "nt", "--out", "/dev/full/x.nt")
     assert code == 2

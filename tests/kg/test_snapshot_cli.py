@@ -343,3 +343,10 @@ def test_a_bar_on_a_terminal_only(run: Run, monkeypatch: pytest.MonkeyPatch) -> 
     assert (code, out) == (0, "")
     assert "13 entities, 17 statements" in err
     assert "checking content" in run("verify", "bar")[2]
+
+
+def test_an_id_in_the_place_of_the_apis_url_is_told(run: Run, tmp_path: Path) -> None:
+    code, _, err = run("build", "Q76", "--from", "api", "--out", tmp_path / "s.sqlite")
+    assert code == 2
+    told = " ".join(err.replace("│", " ").split())
+    assert "takes another API's URL, not Q76; entities are named by --ids" in told
