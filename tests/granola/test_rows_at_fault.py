@@ -107,7 +107,7 @@ STAGES = {
     "filters": ("abstraction.filters:remove", None),
     "levels": ("abstraction.pipeline:levels", None),
     "information": ("abstraction.information.weighing:population_of", None),
-    "union": ("abstraction.pipeline:union", None),
+    "golds": ("abstraction.pipeline:arranged", None),
     "writing": ("abstraction.rows:TieredRow.to_json", lambda row: row.id),
 }
 
@@ -120,7 +120,7 @@ def test_tiers(
     whole, out = tmp_path / f"whole.{ending}", tmp_path / f"out.{ending}"
     words = ["tiers", questions, "--snapshot", snapshot, "--language", "de", "--out"]
     assert run(*words, whole)[0] == 0
-    inject.watch("abstraction.pipeline:LadderMaker._make", lambda _, row: row.id)
+    inject.watch("abstraction.pipeline:LadderMaker._make", lambda _, row, *__: row.id)
     inject.into(*STAGES[stage])
     code, _, stderr = run(*words, out)
     assert code == 1
@@ -390,7 +390,7 @@ def test_dataset(
         pytest.importorskip("pyarrow")
     words = ["dataset", questions, "--snapshot", snapshot, "--without", "missing-answers", "--format", format]
     assert run(*words, "--out", tmp_path / "whole")[0] == 0
-    inject.watch("abstraction.pipeline:LadderMaker._make", lambda _, row: row.id)
+    inject.watch("abstraction.pipeline:LadderMaker._make", lambda _, row, *__: row.id)
     inject.into(where, of)
     out = tmp_path / "out"
     code, _, stderr = run(*words, "--out", out)
