@@ -7,11 +7,14 @@ is read in the neighbourhood of the answer and of the tiers before it. Where the
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from dataclasses import replace
 
 from abstraction.gazetteer import PLACES
 from abstraction.pipeline import LadderMaker
 from abstraction.rows import TieredRow
 from abstraction.tiers import Level, Tier
+from abstraction.verifying.asking import Asking, is_value
 from abstraction.verifying.cases import Case, CaseReader
 from abstraction.verifying.naming import Naming, naming
 from abstraction.verifying.peers import ANOTHER, Peers
@@ -21,6 +24,14 @@ from abstraction.verifying.rules import value_tier_holds
 from abstraction.verifying.verdicts import GENERIC, LEAKS, RowVerdict, TierVerdict, Verdict
 from abstraction.verifying.wording import all_words, bare, content, stands_in
 from kg.store.base import Store
+from kg.terms import normalise
+
+MOST_ANSWERS = 40  # of a question that are judged one by one; more are judged as one
+# Of several verdicts on one tier, each by another answer, the one that stands is the first of these.
+_KINDEST = (
+    Verdict.ENTAILED, Verdict.UNKNOWN, Verdict.ALIAS, Verdict.DUPLICATE, Verdict.SIBLING,
+    Verdict.FINER_THAN_PREVIOUS, Verdict.NOT_COARSER_THAN_ANSWER, Verdict.UNINFORMATIVE, Verdict.CONTRADICTED,
+)  # fmt: skip
 
 
 class Judge:
@@ -42,6 +53,7 @@ class Judge:
         self.placing = Placing(self.cases)
         self.phrases = Phrases(self.cases)
         self.peers = Peers(self.cases)
+        self.asking = Asking(self.cases)
 
     def judge(self, row: TieredRow) -> RowVerdict:
         """The verdicts on every tier beyond level 1, in the order of the row."""
@@ -49,8 +61,23 @@ class Judge:
             own = [tier.qid for tier in row.levels[0].tiers if tier.qid]
             kinds = self.maker.classes(own[0]) if own else ()
             return RowVerdict(row=row.id, answer=own[0] if own else None, classes=tuple(sorted(kinds)), tiers=())
+        alone = [self._judged(one, row) for one in _by_answer(row)]
+        if len(alone) == 1:
+            return alone[0]
+        tiers = [tier for level in row.levels[1:] for tier in level.tiers]
+        told = zip(tiers, *(one.tiers for one in alone), strict=True)
+        return RowVerdict(
+            row=row.id,
+            answer=next((one.answer for one in alone if one.answer), None),
+            classes=tuple(sorted({kind for one in alone for kind in one.classes})),
+            tiers=tuple(_together(tier, found, row) for tier, *found in told),
+            certain=all(one.certain for one in alone),
+        )
+
+    def _judged(self, row: TieredRow, whole: TieredRow) -> RowVerdict:
+        """The verdicts by the answers of `row`, which are all that `whole` has or some of them."""
         case = self.cases.read(row)
-        seen: dict[str, str] = {bare(n): "level 1" for tier in row.levels[0].tiers for n in (tier.text,)}
+        seen: dict[str, str] = {bare(tier.text): "level 1" for tier in whole.levels[0].tiers}
         out: list[TierVerdict] = []
         for number, level in enumerate(row.levels[1:], 2):
             accepted: list[tuple[Tier, frozenset[str]]] = []
@@ -62,6 +89,8 @@ class Judge:
                     verdict, why = Verdict.DUPLICATE, f"stands at {seen[key]} already"
                 else:
                     verdict, why, meant = self._tier(case, tier)
+                    if verdict is not Verdict.DUPLICATE and (wrong := self.asking.conflict(case, tier, verdict)):
+                        verdict, why, meant = Verdict.CONTRADICTED, wrong, frozenset()
                 seen.setdefault(key, f"level {number}")
                 if verdict is Verdict.ENTAILED:
                     accepted.append((tier, meant))
@@ -89,7 +118,8 @@ class Judge:
     def _tier(self, case: Case, tier: Tier) -> tuple[Verdict, str, frozenset[str]]:
         none: frozenset[str] = frozenset()
         text, key = tier.text, bare(tier.text)
-        if case.asked.asks in ("date", "quantity"):
+        open_value = not case.asked.id and is_value(text) and any(is_value(t.text) for t in case.told.tiers)
+        if case.asked.asks in ("date", "quantity") or open_value:
             return (*self._value(case, tier), none)
         if key == bare(case.gold):
             return Verdict.NOT_COARSER_THAN_ANSWER, "is the answer itself", none
@@ -175,3 +205,28 @@ class Judge:
                     else (Verdict.SIBLING, "overlaps the tier before it")
                 )
         return Verdict.ENTAILED, "holds the answer"
+
+
+def _by_answer(row: TieredRow) -> list[TieredRow]:
+    """The row once for each tier of level 1, with the gold answers that are its names."""
+    first = row.levels[0].tiers
+    if not 1 < len(first) <= MOST_ANSWERS:
+        return [row]
+    out = []
+    for tier in first:
+        names = {normalise(name) for name in tier.names()}
+        golds = tuple(text for text in row.answers if normalise(text) in names) or (tier.text,)
+        out.append(replace(row, answers=golds, levels=(Level(tiers=(tier,)), *row.levels[1:])))
+    return out
+
+
+def _together(tier: Tier, found: Sequence[TierVerdict], row: TieredRow) -> TierVerdict:
+    """What several answers say of one tier: it may follow from any of them, or from each that it is said to be of."""
+    if tier.of:
+        said = {normalise(text) for text in tier.of}
+        pairs = zip(row.levels[0].tiers, found, strict=True)
+        found = [one for first, one in pairs if not said.isdisjoint(map(normalise, first.names()))] or found
+        wrong = next((one for one in found if one.verdict is Verdict.CONTRADICTED), None)
+        if wrong is not None:
+            return wrong
+    return min(found, key=lambda one: _KINDEST.index(one.verdict))
