@@ -33,6 +33,7 @@ from abstraction.properties import properties
 from abstraction.relations import ANY, Relation, relation, table
 from abstraction.rows import QARow, RejectedRow, TieredRow
 from abstraction.tiers import Abstention, Ladder, Level, Tier
+from abstraction.told_in_question import ToldInQuestion
 from abstraction.triviality import Triviality
 from abstraction.union import shared, union
 from abstraction.vocabulary import Vocabulary
@@ -66,8 +67,8 @@ class LadderMaker:
         self._method = linker
         self._language = language
         self._priors = Priors(store)
-        self._read_anew(store)
         self.vocabulary = vocabulary or Vocabulary.from_store(store, reading_language(language))
+        self._read_anew(store)
         self.information = Information(store, self.vocabulary)
 
     def _read_anew(self, store: Store) -> None:
@@ -75,6 +76,7 @@ class LadderMaker:
         read = reading_language(self._language)
         self.graph = Graph(store, language=read, shown_in=self._language, properties=known)
         self._triviality = Triviality(self.graph)
+        self._told_by = ToldInQuestion(self.graph, self.vocabulary)
         self.start_afresh()
 
     def make_all(self, rows: Iterable[QARow], *, on_reject: OnReject | None = None) -> Iterator[TieredRow]:
@@ -268,13 +270,16 @@ class LadderMaker:
         told = localised(found, self.graph, trivial=lambda p: is_trivial(p, asked))
         proposals = told.proposals
         self._telling.add(told)
+        nodes = as_graph(proposals)
+        told_in_question = self._told_by.keys(nodes, case)
         nodes, own = clean(
-            as_graph(proposals),
+            nodes,
             relation=asked,
             question=language_of(self.graph.shown_in).with_bare_names(row.question),
             answer_names=(label[0] if label else text, text, *names),
             subject=subject,
             subject_text=row.subject_text,
+            told=told_in_question,
             is_place=not PLACES.isdisjoint(kinds),
             is_person="person" in kinds or "fictional" in kinds,
             usual=None if not asked.id or asked.id in table() else partial(self._triviality.is_trivial, asked.id),
