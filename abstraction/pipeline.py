@@ -6,12 +6,13 @@ chains); `make_ladders` streams rows through one.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from itertools import islice
 
+from abstraction.asked_wording import as_asked
 from abstraction.builders import builder_for
 from abstraction.classes import Classifier
 from abstraction.descriptions.places import parse_place
@@ -285,6 +286,8 @@ class LadderMaker:
             usual=None if not asked.id or asked.id in table() else partial(self._triviality.is_trivial, asked.id),
         )
         nodes = ordered(nodes, partial(entailed_classes, self.graph))
+        plain = {normalise(node.text) for node in nodes.values()}
+        nodes = as_asked(nodes, case)
         beyond = levels(nodes)
         weighed = partial(self.information.weighed, nodes=nodes, asked=asked, kinds=kinds)
         if own:
@@ -297,7 +300,7 @@ class LadderMaker:
             if told.left_out and not proposals:
                 code = Abstention.UNSUPPORTED
             return Ladder(levels=weighed((first,)), abstained=code)
-        return Ladder(levels=weighed((_without(first, beyond), *beyond)))
+        return Ladder(levels=weighed((_without(first, plain), *beyond)))
 
     def _told_by_row(self, build: Builder, case: Case, row: QARow) -> list[Proposal]:
         """What the row's own words say of where the answer is, beside the description that the snapshot has."""
@@ -377,9 +380,8 @@ def _with_aliases(tier: Tier, more: tuple[str, ...]) -> Tier:
     return Tier(text=tier.text, qid=tier.qid, aliases=(*tier.aliases, *more), bits=tier.bits, evidence=tier.evidence)
 
 
-def _without(first: Level, beyond: tuple[Level, ...]) -> Level:
-    """Level 1 without the aliases that are a coarser tier's own text: who says that has said the coarser one."""
-    taken = {normalise(tier.text) for level in beyond for tier in level.tiers}
+def _without(first: Level, taken: Collection[str]) -> Level:
+    """Level 1 without the aliases that are a coarser tier's own name: who says that has said the coarser one."""
     tier = first.tiers[0]
     kept = tuple(a for a in tier.aliases if normalise(a) not in taken)
     return Level(tiers=(Tier(text=tier.text, qid=tier.qid, aliases=kept, bits=tier.bits, evidence=tier.evidence),))

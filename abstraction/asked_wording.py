@@ -1,0 +1,118 @@
+"""Containers worded as the kind that is asked for: "a country in Asia", "a city in Gabon".
+
+A container by its name answers where something is. Who asks which country or what capital wants one, and "Gabon" is no
+capital: there the bare name is not among the names of the tier.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+
+from abstraction.demonyms import bundled_demonyms
+from abstraction.filters import is_named
+from abstraction.gazetteer import STATE
+from abstraction.ladders.base import Case, Proposal
+from abstraction.ladders.landholders import noun_of, spoken
+from abstraction.phrases import definite, indefinite, short
+from abstraction.tiers import Evidence
+from kg.bounded_cache import bounded_cache
+
+_WHERE = re.compile(r"\W*(?:where|from where|in what place)\b", re.I)
+_WHICH = re.compile(
+    r"(?:\A|, )(?:\w+ )?(?:which|what)(?: is the name of the| of the)?(?: (?!is\b|was\b|are\b|were\b)[\w.-]+){0,2}? (?P<noun>"
+    r"country|city|town|village|municipality|county|state|province|district|region|suburb|borough|neighbou?rhood|island"
+    r"|university|college|school|academy)\b(?! of\b)",
+    re.I,
+)
+_COUNTRY = "country"
+_COUNTRIES = STATE | {"Q6256", "Q3336843"}  # Scotland is one too
+_SETTLEMENTS = ("city", "town", "village", "municipality", "commune", "settlement")
+_OTHER_WORDS = {_COUNTRY: ("nation",), "city": ("town", "place"), "town": ("city", "place")}
+_NAMES = 5  # names of a container that are worded
+# Words with capitals: "African continent" wants an article, "FRG" is a code.
+_SPELLED = re.compile(r"(?=.{4})(?:(?:[^\W\d_a-zß-ÿ][\w'’.-]+|of|the|and|de|da|del|la)(?: |\Z))+")
+_LANGUAGE = re.compile(r"^(?!an? |the ).+ language$")
+
+
+def as_asked(nodes: dict[str, Proposal], case: Case) -> dict[str, Proposal]:
+    """The proposals with containers worded as what the question asks for; untouched where it asks where.
+
+    Containers that are of that kind themselves keep their names: England lies in a country, the United Kingdom.
+    Families of languages get their article.
+    """
+    if case.graph.shown_in != "en":
+        return nodes
+    if case.relation.asks == "language":
+        return {key: _with_article(node) for key, node in nodes.items()}
+    noun = _noun_asked(case) if any(map(is_named, nodes.values())) else None
+    if noun is None:
+        return nodes
+    word, evidence = noun
+    return {
+        key: node if not is_named(node) or _is_such(node, word, case) else _worded(node, word, evidence)
+        for key, node in nodes.items()
+    }
+
+
+def _noun_asked(case: Case) -> tuple[str, tuple[Evidence, ...]] | None:
+    """What the question asks for, and what shows that the answer is one; None where it asks where or does not tell."""
+    if _WHERE.match(case.question):
+        return None
+    if case.relation.asks == _COUNTRY:
+        return _COUNTRY, ()
+    if case.relation.id == "P36":
+        told = noun_of(case)
+        return told if told and told[0] in _SETTLEMENTS else ("place", ())
+    asked = _asked_noun(case.question)
+    if asked is None or case.relation.asks not in ("place", "school"):
+        return None
+    classes = case.graph.current(case.answer, "P31")
+    if any(asked in _words(case, statement.target) for statement in classes if statement.target):
+        return asked, ()
+    return None  # a town, where the state is asked: its containers may be the answer
+
+
+@bounded_cache(entries=1 << 12, longest=400)  # 5 MB at most
+def _asked_noun(question: str) -> str | None:
+    found = _WHICH.search(question)
+    return found["noun"].lower() if found else None
+
+
+def _is_such(node: Proposal, noun: str, case: Case) -> bool:
+    """Whether a container is of the kind asked for itself."""
+    if node.qid is None or case.relation.id == "P36":
+        return False
+    if noun == _COUNTRY:
+        return case.gazetteer.is_state(node.qid) or not _COUNTRIES.isdisjoint(case.graph.classes(node.qid))
+    return any(noun in _words(case, kind) for kind in case.graph.classes(node.qid))
+
+
+def _words(case: Case, kind: str) -> list[str]:
+    return (case.graph.label(kind) or "").lower().split()
+
+
+def _worded(node: Proposal, noun: str, evidence: tuple[Evidence, ...]) -> Proposal:
+    names = [name for name in spoken((node.text, *node.aliases)) if name == node.text or _SPELLED.fullmatch(name)]
+    nouns = (noun, *_OTHER_WORDS.get(noun, ("place",)))
+    texts = [indefinite(f"{word} in {definite(short(name))}") for word in nouns for name in names[:_NAMES]]
+    if adjective := _adjective(node):
+        texts += [indefinite(f"{adjective} {word}") for word in nouns]
+    first, *others = dict.fromkeys(texts)
+    return replace(node, text=first, qid=None, aliases=tuple(others), evidence=(*node.evidence, *evidence))
+
+
+def _adjective(node: Proposal) -> str | None:
+    """ "Asian", "South American", "Gabonese"; None where there is none that is certain."""
+    if node.qid in bundled_demonyms().adjectives:
+        return bundled_demonyms().adjectives[node.qid]
+    *before, last = node.text.split()
+    made: Mapping[str, str] = {"Asia": "Asian", "Africa": "African", "America": "American", "Europe": "European"}
+    return " ".join((*before, made[last])) if last in made else None
+
+
+def _with_article(node: Proposal) -> Proposal:
+    if not _LANGUAGE.match(node.text):
+        return node
+    return replace(node, text=indefinite(node.text), aliases=(node.text, *node.aliases))
