@@ -76,7 +76,7 @@ class LadderMaker:
         known = properties() | set(table())
         read = reading_language(self._language)
         self.graph = Graph(store, language=read, shown_in=self._language, properties=known)
-        self._triviality = Triviality(self.graph)
+        self._triviality = Triviality(self.graph, self._proposed)
         self._told_by = ToldInQuestion(self.graph, self.vocabulary)
         self.start_afresh()
 
@@ -283,7 +283,7 @@ class LadderMaker:
             told=told_in_question,
             is_place=not PLACES.isdisjoint(kinds),
             is_person="person" in kinds or "fictional" in kinds,
-            usual=None if not asked.id or asked.id in table() else partial(self._triviality.is_trivial, asked.id),
+            usual=partial(self._triviality.is_trivial, case),
         )
         nodes = ordered(nodes, partial(entailed_classes, self.graph))
         plain = {normalise(node.text) for node in nodes.values()}
@@ -301,6 +301,10 @@ class LadderMaker:
                 code = Abstention.UNSUPPORTED
             return Ladder(levels=weighed((first,)), abstained=code)
         return Ladder(levels=weighed((_without(first, plain), *beyond)))
+
+    def _proposed(self, case: Case) -> list[Proposal]:
+        build = builder_for(case.relation.asks, self.classes(case.answer))
+        return build(case) if build else []
 
     def _told_by_row(self, build: Builder, case: Case, row: QARow) -> list[Proposal]:
         """What the row's own words say of where the answer is, beside the description that the snapshot has."""
