@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from abstraction.demonyms import bundled_demonyms
+from abstraction.evidence import from_statement
 from abstraction.filters import is_named
 from abstraction.gazetteer import STATE
 from abstraction.ladders.base import Case, Proposal
@@ -28,7 +29,7 @@ _WHICH = re.compile(
 )
 _COUNTRY = "country"
 _COUNTRIES = STATE | {"Q6256", "Q3336843"}  # Scotland is one too
-_SETTLEMENTS = ("city", "town", "village", "municipality", "commune", "settlement")
+_SETTLEMENTS = ("city", "town", "village", "municipality", "commune")
 _OTHER_WORDS = {_COUNTRY: ("nation",), "city": ("town", "place"), "town": ("city", "place")}
 _NAMES = 5  # names of a container that are worded
 # Words with capitals: "African continent" wants an article, "FRG" is a code.
@@ -63,8 +64,7 @@ def _noun_asked(case: Case) -> tuple[str, tuple[Evidence, ...]] | None:
     if case.relation.asks == _COUNTRY:
         return _COUNTRY, ()
     if case.relation.id == "P36":
-        told = noun_of(case)
-        return told if told and told[0] in _SETTLEMENTS else ("place", ())
+        return _settlement(case) or ("place", ())
     asked = _asked_noun(case.question)
     if asked is None or case.relation.asks not in ("place", "school"):
         return None
@@ -72,6 +72,17 @@ def _noun_asked(case: Case) -> tuple[str, tuple[Evidence, ...]] | None:
     if any(asked in _words(case, statement.target) for statement in classes if statement.target):
         return asked, ()
     return None  # a town, where the state is asked: its containers may be the answer
+
+
+def _settlement(case: Case) -> tuple[str, tuple[Evidence, ...]] | None:
+    """A city, town or village, by the label of a class or the description."""
+    stated = case.graph.current(case.answer, "P31")
+    for noun in _SETTLEMENTS:
+        for statement in stated:
+            if statement.target and noun in _words(case, statement.target):
+                return noun, (from_statement(case.graph, statement),)
+    told = noun_of(case)
+    return told if told and told[0] in _SETTLEMENTS else None
 
 
 @bounded_cache(entries=1 << 12, longest=400)  # 5 MB at most

@@ -16,7 +16,7 @@ from functools import lru_cache
 from importlib.resources import files
 
 from abstraction.demonyms import bundled_demonyms
-from abstraction.gazetteer import FIRST_DIVISION, STATE, Gazetteer
+from abstraction.gazetteer import FIRST_DIVISION, PAST_STATE, STATE, Gazetteer
 from abstraction.ladders.base import Case, Proposal
 from abstraction.levels import ancestors
 from abstraction.vocabulary import Vocabulary
@@ -27,12 +27,13 @@ from kg.terms import normalise
 MOST_WORDS = 60  # words of a question that are read
 LONGEST = 5  # words of a name that is looked for
 WELL_KNOWN = 1_000  # places that are known without being asked about: those that the source uses most
-_LEAST = 4  # letters of a name that is looked for; shorter ones are codes
+_LEAST = 3  # letters of a name that is looked for; shorter ones are codes
 _INSIDE = 6  # letters of a name that is seen within a word: Petrovietnam
 _KEPT = 4_000_000  # characters of names that are kept: 30 MB at most
 _LOCATING = ("P17", "P19", "P20", "P131", "P159", "P276", "P495")
-_COUNTRIES = STATE | {"Q6256", "Q3336843"}  # states, and the countries that make up one
+_COUNTRIES = STATE | {PAST_STATE, "Q6256", "Q3336843"}  # states, and the countries that make up one
 _CITIES = frozenset({"Q5119", "Q1549591", "Q1637706", "Q200250", "Q51929311"})  # capital, big, of a million, metropolis
+_ACRONYM = re.compile(r"[A-Z]{3,6}")  # told from words by its capitals
 _WORD = re.compile(r"[^\W_]+(?:['’.&-][^\W_]+)*")
 _OF = frozenset({"of", "from", "de", "da", "di", "del", "della", "von", "van", "zu"})
 _ENDINGS = (("n", 1), ("an", 2), ("s", 1))  # Asian, European, Wikipedians
@@ -88,7 +89,9 @@ class ToldInQuestion:
         if not of_person and said.words:
             named |= {key for key, node in nodes.items() if node.qid and _is_inside(node.text, said.words)}
         if asks_capital:
+            around = self._around_state(case)
             named = {key for key in named if self._tells_of_capital(nodes[key], whole, case.subject)}
+            named |= {key for key, node in nodes.items() if node.qid in around}
         found = set(named)
         if named:
             graph = dict(nodes)
@@ -121,17 +124,21 @@ class ToldInQuestion:
         known = self._names.get(qid)
         if known is None:
             texts = (*self._graph.names(qid), *self._graph.shown_names(qid))
-            known = frozenset(name for text in texts if len(name := _folded(text)) >= _LEAST)
+            known = frozenset(
+                name for text in texts if len(name := text if _ACRONYM.fullmatch(text) else _folded(text)) >= _LEAST
+            )
             self._names[qid] = known
         return known
 
     def _is_around_named(self, names: frozenset[str], whole: str, country: str, gazetteer: Gazetteer) -> bool:
         """Whether a well-known place of the country is named: Copenhagen Harbour Buses."""
         known = self._well_known()
+        own = {normalise(name) for name in self._graph.names(country)}
         for name in names & known.keys():
             if set(whole.split()) - set(name.split()) <= _KINDS_OF_PLACES:
                 continue  # what is asked about, or is called after it
-            if any(country in (held for held, _ in gazetteer.containers(place)) for place in known[name]):
+            around = (held for place in known[name] for held in gazetteer.containers(place))
+            if any(qid == country or not own.isdisjoint(called) for qid, called in around):
                 return True
         return False
 
@@ -151,11 +158,23 @@ class ToldInQuestion:
             self._known = {name: tuple(places) for name, places in found.items()}
         return self._known
 
+    def _around_state(self, case: Case) -> frozenset[str]:
+        """Ids of what lies around the subject, if that is a state, of today or of the past."""
+        subject = case.subject
+        if subject is None or not self._is_country(subject):
+            return frozenset()
+        around = {qid for qid, _ in case.gazetteer.containers(subject) if qid}
+        continents = {one for place in (subject, case.answer) for one in self._graph.targets(place, "P30")}
+        return frozenset(around | continents)
+
+    def _is_country(self, qid: str) -> bool:
+        return not _COUNTRIES.isdisjoint(self._graph.classes(qid))
+
     def _tells_of_capital(self, node: Proposal, whole: str, subject: str | None) -> bool:
         """Whether a named place is not the subject, or a country: what lies around a county few know."""
         if node.qid != subject and whole not in self._of(node):
             return True
-        return node.qid is not None and not _COUNTRIES.isdisjoint(self._graph.classes(node.qid))
+        return node.qid is not None and self._is_country(node.qid)
 
 
 def _is_inside(label: str, words: tuple[str, ...]) -> bool:
@@ -207,6 +226,8 @@ def _said(question: str) -> _Said:
     names: set[str] = set()
     behind: set[str] = set()
     for start in starts:
+        if cased and _ACRONYM.fullmatch(found[start]):
+            names.add(found[start])
         for end in range(start, min(len(found), start + LONGEST)):
             if end not in ends:
                 continue

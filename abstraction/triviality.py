@@ -13,10 +13,11 @@ from dataclasses import dataclass, replace
 
 from abstraction.filters import without_article
 from abstraction.ladders.base import Case, Proposal
-from abstraction.relations import table
+from abstraction.relations import Relation, table
 from abstraction.tiers import Condition
 from kg.bounded_cache import SizedDict
 from kg.graph import Graph
+from kg.terms import normalise
 
 TRIVIAL_SHARE = 2 / 3  # of the relation's answers; docs/ladders.md says what lies on either side
 HALF = 1 / 2  # of the different answers: what is true of one frequent answer alone tells which it is
@@ -32,10 +33,10 @@ Build = Callable[[Case], list[Proposal]]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Answer:
-    """A frequent answer: how many entities have it, its classes, and what its ladder may say of it."""
+    """A frequent answer: how many entities have it, of a genre its arts, and what its ladder may say of it."""
 
     count: int
-    kinds: frozenset[str]
+    arts: frozenset[str]
     tiers: frozenset[str]
 
 
@@ -82,15 +83,22 @@ class Triviality:
         if case.subject:
             yield from (f"subject {kind}" for kind in self._graph.classes(case.subject))
         if case.relation.asks == "genre":
-            yield from (f"answer {kind}" for kind in self._graph.classes(case.answer))
+            yield from (f"answer {kind}" for kind in self._arts(case.answer, case.relation))
         yield ""
+
+    def _arts(self, genre: str, relation: Relation) -> list[str]:
+        """Of what art a genre is, by its classes that only repeat the question: "film" for film, film genre."""
+        kinds = dict.fromkeys((*self._graph.classes(genre), *self._graph.targets(genre, "P279")))
+        self._graph.fetch(kinds)
+        labels = (normalise(self._graph.label(kind) or "") for kind in kinds)
+        return list(dict.fromkeys(label.split()[0] for label in labels if label != "genre" and label in relation.trivial))
 
     def _shares_among(self, case: Case, group: str, tier: str) -> tuple[float, float] | None:
         of, _, kind = group.partition(" ")
         answers = self._of_relation(case)
         weights = {qid: float(answer.count) for qid, answer in answers.items()}
         if of == "answer":
-            weights = {qid: weight for qid, weight in weights.items() if kind in answers[qid].kinds}
+            weights = {qid: weight for qid, weight in weights.items() if kind in answers[qid].arts}
         elif of == "subject" and answers:
             subjects = self._subjects(case.relation.id, answers)
             weights = {
@@ -118,7 +126,7 @@ class Triviality:
                 for qid, count in values:
                     alone = replace(case, answer=qid, question="", subject=None, subject_text=None, at=None)
                     if tiers := frozenset(map(_key, self._build(alone))):
-                        known[qid] = Answer(count=count, kinds=frozenset(graph.classes(qid)), tiers=tiers)
+                        known[qid] = Answer(count=count, arts=frozenset(self._arts(qid, case.relation)), tiers=tiers)
             self._answers[relation] = known
         return known
 
