@@ -7,15 +7,14 @@ capital: there the bare name is not among the names of the tier.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import replace
 
-from abstraction.demonyms import bundled_demonyms
-from abstraction.evidence import from_statement
+from abstraction.evidence import from_statement, joined
 from abstraction.filters import is_named
 from abstraction.gazetteer import STATE
 from abstraction.ladders.base import Case, Proposal
 from abstraction.ladders.landholders import noun_of, spoken
+from abstraction.levels import ancestors
 from abstraction.phrases import definite, indefinite, short
 from abstraction.tiers import Evidence
 from kg.bounded_cache import bounded_cache
@@ -30,41 +29,42 @@ _WHICH = re.compile(
 _COUNTRY = "country"
 _COUNTRIES = STATE | {"Q6256", "Q3336843"}  # Scotland is one too
 _SETTLEMENTS = ("city", "town", "village", "municipality", "commune")
-_OTHER_WORDS = {_COUNTRY: ("nation",), "city": ("town", "place"), "town": ("city", "place")}
 _NAMES = 5  # names of a container that are worded
 # Words with capitals: "African continent" wants an article, "FRG" is a code.
 _SPELLED = re.compile(r"(?=.{4})(?:(?:[^\W\d_a-zß-ÿ][\w'’.-]+|of|the|and|de|da|del|la)(?: |\Z))+")
 _LANGUAGE = re.compile(r"^(?!an? |the ).+ language$")
 
 
-def as_asked(nodes: dict[str, Proposal], case: Case) -> dict[str, Proposal]:
+def as_asked(nodes: dict[str, Proposal], case: Case, *, certain: bool = True) -> dict[str, Proposal]:
     """The proposals with containers worded as what the question asks for; untouched where it asks where.
 
     Containers that are of that kind themselves keep their names: England lies in a country, the United Kingdom.
-    Families of languages get their article.
+    Families of languages get their article. Which settlement is meant may not be `certain`: then it is a place.
     """
     if case.graph.shown_in != "en":
         return nodes
     if case.relation.asks == "language":
         return {key: _with_article(node) for key, node in nodes.items()}
-    noun = _noun_asked(case) if any(map(is_named, nodes.values())) else None
+    noun = _noun_asked(case, certain=certain) if any(map(is_named, nodes.values())) else None
     if noun is None:
         return nodes
     word, evidence = noun
     return {
-        key: node if not is_named(node) or _is_such(node, word, case) else _worded(node, word, evidence)
+        key: node
+        if not is_named(node) or _is_such(node, word, case)
+        else _worded(node, word, (*evidence, *_way_to(nodes, key)))
         for key, node in nodes.items()
     }
 
 
-def _noun_asked(case: Case) -> tuple[str, tuple[Evidence, ...]] | None:
+def _noun_asked(case: Case, *, certain: bool) -> tuple[str, tuple[Evidence, ...]] | None:
     """What the question asks for, and what shows that the answer is one; None where it asks where or does not tell."""
     if _WHERE.match(case.question):
         return None
     if case.relation.asks == _COUNTRY:
         return _COUNTRY, ()
     if case.relation.id == "P36":
-        return _settlement(case) or ("place", ())
+        return (_settlement(case) if certain else None) or ("place", ())
     asked = _asked_noun(case.question)
     if asked is None or case.relation.asks not in ("place", "school"):
         return None
@@ -106,21 +106,13 @@ def _words(case: Case, kind: str) -> list[str]:
 
 def _worded(node: Proposal, noun: str, evidence: tuple[Evidence, ...]) -> Proposal:
     names = [name for name in spoken((node.text, *node.aliases)) if name == node.text or _SPELLED.fullmatch(name)]
-    nouns = (noun, *_OTHER_WORDS.get(noun, ("place",)))
-    texts = [indefinite(f"{word} in {definite(short(name))}") for word in nouns for name in names[:_NAMES]]
-    if adjective := _adjective(node):
-        texts += [indefinite(f"{adjective} {word}") for word in nouns]
-    first, *others = dict.fromkeys(texts)
-    return replace(node, text=first, qid=None, aliases=tuple(others), evidence=(*node.evidence, *evidence))
+    first, *others = dict.fromkeys(indefinite(f"{noun} in {definite(short(name))}") for name in names[:_NAMES])
+    return replace(node, text=first, qid=None, aliases=tuple(others), evidence=joined((evidence, node.evidence)))
 
 
-def _adjective(node: Proposal) -> str | None:
-    """ "Asian", "South American", "Gabonese"; None where there is none that is certain."""
-    if node.qid in bundled_demonyms().adjectives:
-        return bundled_demonyms().adjectives[node.qid]
-    *before, last = node.text.split()
-    made: Mapping[str, str] = {"Asia": "Asian", "Africa": "African", "America": "American", "Europe": "European"}
-    return " ".join((*before, made[last])) if last in made else None
+def _way_to(nodes: dict[str, Proposal], key: str) -> tuple[Evidence, ...]:
+    """The evidence of what leads to a container: its wording is no entity, from which the next step could start."""
+    return joined(nodes[finer].evidence for finer in nodes if finer in ancestors(nodes, key))
 
 
 def _with_article(node: Proposal) -> Proposal:

@@ -54,7 +54,8 @@ class LadderMaker:
 
     The rules read English labels and descriptions whatever the language is; tiers are then told in it.
     `linker` is how answers without an id are linked; see `abstraction.linking.Linker`. `vocabulary` is that of another
-    maker for the same store, if both read the same language: reading it takes seconds.
+    maker for the same store, if both read the same language: reading it takes seconds. Without `as_asked` tiers stay
+    that the question's names tell or that most answers share, and containers keep their bare names, as in the paper.
     """
 
     classes: Classifier
@@ -63,9 +64,16 @@ class LadderMaker:
     _telling: Telling
 
     def __init__(
-        self, store: Store, *, language: str = "en", linker: str = "question", vocabulary: Vocabulary | None = None
+        self,
+        store: Store,
+        *,
+        language: str = "en",
+        linker: str = "question",
+        vocabulary: Vocabulary | None = None,
+        as_asked: bool = True,
     ) -> None:
         self._method = linker
+        self._as_asked = as_asked
         self._language = language
         self._priors = Priors(store)
         self.vocabulary = vocabulary or Vocabulary.from_store(store, reading_language(language))
@@ -272,7 +280,7 @@ class LadderMaker:
         proposals = told.proposals
         self._telling.add(told)
         nodes = as_graph(proposals)
-        told_in_question = self._told_by.keys(nodes, case)
+        told_in_question = self._told_by.keys(nodes, case) if self._as_asked else frozenset()
         nodes, own = clean(
             nodes,
             relation=asked,
@@ -283,11 +291,12 @@ class LadderMaker:
             told=told_in_question,
             is_place=not PLACES.isdisjoint(kinds),
             is_person="person" in kinds or "fictional" in kinds,
-            usual=partial(self._triviality.is_trivial, case),
+            usual=partial(self._triviality.is_trivial, case) if self._as_asked or asked.id not in table() else None,
         )
         nodes = ordered(nodes, partial(entailed_classes, self.graph))
         plain = {normalise(node.text) for node in nodes.values()}
-        nodes = as_asked(nodes, case)
+        if self._as_asked:
+            nodes = as_asked(nodes, case, certain=link.confidence != "low")
         beyond = levels(nodes)
         weighed = partial(self.information.weighed, nodes=nodes, asked=asked, kinds=kinds)
         if own:
@@ -297,6 +306,8 @@ class LadderMaker:
             first = Level(tiers=(_with_aliases(tier, more),))
         if not beyond:
             code = Abstention.ONLY_TRIVIAL if proposals else Abstention.NOTHING_KNOWN
+            if told_in_question:
+                code = Abstention.TOLD
             if told.left_out and not proposals:
                 code = Abstention.UNSUPPORTED
             return Ladder(levels=weighed((first,)), abstained=code)

@@ -82,16 +82,23 @@ def names_bare_container(answer: Answer, tier: Tier) -> bool:
 
 
 def by_container(answer: Answer, tier: Tier) -> Found:
-    """`somewhere in Gabon` for `a city in Gabon`: where it lies, and nothing else but what kind of thing it is."""
+    """`somewhere in Gabon` for `a city in Gabon`, `an Asian country`: where it lies, and nothing else but what kind of thing it is."""
     place = container_of(tier[1])
-    if not place or answer.denies or not answer.present.issuperset(place):
+    if not place or answer.denies:
+        return
+    whose = (*place[:-1], _ADJECTIVES.get(place[-1], ""))  # an Asian country
+    if not answer.present.issuperset(place) and not answer.present.issuperset(whose):
         return
     said = (word for word, folded in zip(answer.texts, answer.loose, strict=True) if folded in answer.claimed)
-    if all(word in place or word in vocabulary.CLASSES or word in _ANYWHERE for word in said):
+    if all(word in place or word in whose or word in vocabulary.CLASSES or word in _ANYWHERE for word in said):
         for start in _behind_in(answer, place):
             yield Mention(tier[0], tier[1], start, start + len(place))
+        for start in occurrences(answer.texts, whose):
+            if (end := start + len(place)) < len(answer.texts) and answer.texts[end] in vocabulary.CLASSES:
+                yield Mention(tier[0], tier[1], start, end + 1)
 
 
+_ADJECTIVES = {"asia": "asian", "africa": "african", "america": "american", "europe": "european"}
 _ANYWHERE = frozenset({"somewhere", "located", "lies", "lying", "situated", "place", "within", "inside"})
 
 
