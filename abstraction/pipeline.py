@@ -84,7 +84,7 @@ class LadderMaker:
         known = properties() | set(table())
         read = reading_language(self._language)
         self.graph = Graph(store, language=read, shown_in=self._language, properties=known)
-        self._triviality = Triviality(self.graph, self._proposed)
+        self._triviality = Triviality(self.graph, self.proposals)
         self._told_by = ToldInQuestion(self.graph, self.vocabulary)
         self.start_afresh()
 
@@ -313,7 +313,8 @@ class LadderMaker:
             return Ladder(levels=weighed((first,)), abstained=code)
         return Ladder(levels=weighed((_without(first, plain), *beyond)))
 
-    def _proposed(self, case: Case) -> list[Proposal]:
+    def proposals(self, case: Case) -> list[Proposal]:
+        """What may be said of an answer, before anything is left out; empty where nothing is known of its class."""
         build = builder_for(case.relation.asks, self.classes(case.answer))
         return build(case) if build else []
 

@@ -38,12 +38,6 @@ _WORD = re.compile(r"[^\W_]+(?:['’.&-][^\W_]+)*")
 _OF = frozenset({"of", "from", "de", "da", "di", "del", "della", "von", "van", "zu"})
 _ENDINGS = (("n", 1), ("an", 2), ("s", 1))  # Asian, European, Wikipedians
 _ARTICLE = re.compile(r"^(?:an?|the)\s+")
-# Beside a place's name they make the name of another place that is called after it, or of the same.
-_KINDS_OF_PLACES = frozenset(
-    "province county district region state department municipality city town village commune canton prefecture "
-    "governorate oblast parish borough raion voivodeship township area island islands kingdom republic duchy lake river "
-    "mount north south east west northern southern eastern western upper lower new old great the of de la le".split()
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +77,11 @@ class ToldInQuestion:
         lands = self._lands(names)
         if case.answer in lands or not names.isdisjoint(self._of_answer(case)):
             return frozenset(nodes)
-        if case.relation.asks == "country" and not of_person and self._is_around_named(names, whole, case.answer, case.gazetteer):
+        if (
+            case.relation.asks == "country"
+            and not of_person
+            and self._is_around_named(names, whole, case.answer, case.gazetteer)
+        ):
             return frozenset(nodes)
         named = {key for key, node in nodes.items() if node.qid in lands or not names.isdisjoint(self._of(node))}
         if not of_person and said.words:
@@ -135,7 +133,7 @@ class ToldInQuestion:
         known = self._well_known()
         own = {normalise(name) for name in self._graph.names(country)}
         for name in names & known.keys():
-            if set(whole.split()) - set(name.split()) <= _KINDS_OF_PLACES:
+            if set(whole.split()) - set(name.split()) <= _kinds_of_places():
                 continue  # what is asked about, or is called after it
             around = (held for place in known[name] for held in gazetteer.containers(place))
             if any(qid == country or not own.isdisjoint(called) for qid, called in around):
@@ -200,6 +198,11 @@ def _parts() -> Mapping[str, Mapping[str, list[str]]]:
         files("abstraction").joinpath("data/name_parts.json").read_text(encoding="utf-8")
     )
     return data
+
+
+@lru_cache(maxsize=1)
+def _kinds_of_places() -> frozenset[str]:
+    return frozenset(_parts()["around_places"]["words"])
 
 
 @bounded_cache(entries=1 << 14, longest=200)  # 20 MB at most

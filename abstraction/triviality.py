@@ -91,7 +91,9 @@ class Triviality:
         kinds = dict.fromkeys((*self._graph.classes(genre), *self._graph.targets(genre, "P279")))
         self._graph.fetch(kinds)
         labels = (normalise(self._graph.label(kind) or "") for kind in kinds)
-        return list(dict.fromkeys(label.split()[0] for label in labels if label != "genre" and label in relation.trivial))
+        return list(
+            dict.fromkeys(label.split()[0] for label in labels if label != "genre" and label in relation.trivial)
+        )
 
     def _shares_among(self, case: Case, group: str, tier: str) -> tuple[float, float] | None:
         of, _, kind = group.partition(" ")

@@ -145,8 +145,8 @@ class Agreement:
         print(f"{name}: {rows} rows")
         matched = self.matched["good"]
         print(
-            f"  good reference tiers matched {matched}/{good} {percent(matched, good)}; {self.told} more that the question"
-            f" gives away or most answers share: {matched + self.told}/{good}, of the others"
+            f"  good reference tiers matched {matched}/{good} {percent(matched, good)}; {self.told} more that the"
+            f" question gives away or most answers share: {matched + self.told}/{good}, of the others"
             f" {percent(matched, good - self.told)}"
         )
         print(f"  by a tier's text alone {percent(self.by_text, good)}; order {dict(self.pairs)}")

@@ -78,7 +78,8 @@ class Settings:
     """What a dataset is called and made like.
 
     `trivial` are texts that never are a coarser answer, `most` the greatest error score with which a row stays;
-    `as_asked` as in `abstraction.pipeline.LadderMaker`; `beside` are published figures for the card; `command` is what its record says made it.
+    `beside` are published figures for the card; `command` is what its record says made it; `as_asked` is that of
+    `abstraction.pipeline.LadderMaker`.
     """
 
     name: str

@@ -63,7 +63,9 @@ def by_words(answer: Answer, tier: Tier) -> Found:
         yield Mention(tier[0], tier[1], start, end)
 
 
-_CONTAINED = re.compile(r"an? (?:[^\W\dA-Z_]\S* ){1,4}in (?:the )?(?P<place>(?:[A-ZÀ-Þ]\S*|of|the|and)(?: (?:[A-ZÀ-Þ]\S*|of|the|and))*)\Z")
+_CONTAINED = re.compile(
+    r"an? (?:[^\W\dA-Z_]\S* ){1,4}in (?:the )?(?P<place>(?:[A-ZÀ-Þ]\S*|of|the|and)(?: (?:[A-ZÀ-Þ]\S*|of|the|and))*)\Z"
+)
 _WITHIN = frozenset({"in", "within", "inside"})
 
 
@@ -82,7 +84,7 @@ def names_bare_container(answer: Answer, tier: Tier) -> bool:
 
 
 def by_container(answer: Answer, tier: Tier) -> Found:
-    """`somewhere in Gabon` for `a city in Gabon`, `an Asian country`: where it lies, and nothing else but what kind of thing it is."""
+    """`somewhere in Gabon` for `a city in Gabon`, `an Asian country`: where, and of what kind, no more."""
     place = container_of(tier[1])
     if not place or answer.denies:
         return
