@@ -22,8 +22,8 @@ from kg.bounded_cache import bounded_cache
 _WHERE = re.compile(r"\W*(?:where|from where|in what place)\b", re.I)
 _WHICH = re.compile(
     r"(?:\A|, )(?:\w+ )?(?:which|what)(?: is the name of the| of the)?(?: (?!is\b|was\b|are\b|were\b)[\w.-]+){0,2}?"
-    r" (?P<noun>country|city|town|village|municipality|county|state|province|district|region|suburb|borough|neighbou?rhood|island"
-    r"|university|college|school|academy)\b(?! of\b)",
+    r" (?P<noun>country|city|town|village|municipality|county|state|province|district|region|suburb|borough|island"
+    r"|neighbou?rhood|university|college|school|academy)\b(?! of\b)",
     re.I,
 )
 _COUNTRY = "country"

@@ -28,6 +28,7 @@ MOST_WORDS = 60  # words of a question that are read
 LONGEST = 5  # words of a name that is looked for
 WELL_KNOWN = 1_000  # places that are known without being asked about: those that the source uses most
 _LEAST = 3  # letters of a name that is looked for; shorter ones are codes
+_PLAIN = 5  # letters of a name that is looked for where capitals do not tell names
 _INSIDE = 6  # letters of a name that is seen within a word: Petrovietnam
 _KEPT = 4_000_000  # characters of names that are kept: 30 MB at most
 _LOCATING = ("P17", "P19", "P20", "P131", "P159", "P276", "P495")
@@ -66,8 +67,11 @@ class ToldInQuestion:
         capital is asked, and then only of a state.
         """
         said = _said(case.question)
-        of_person = case.relation.subject == "person"
-        names = said.behind_of if of_person else said.names
+        names, of_person = said.names, case.relation.subject == "person"
+        if of_person:  # what the question says beside the person's name, and where the name says that they are of
+            names = said.behind_of
+            if case.subject_text and case.subject_text in case.question:
+                names |= _said(case.question.replace(case.subject_text, " ")).names
         if not names:
             return frozenset()
         whole = _folded(case.subject_text) if case.subject_text else ""
@@ -77,11 +81,8 @@ class ToldInQuestion:
         lands = self._lands(names)
         if case.answer in lands or not names.isdisjoint(self._of_answer(case)):
             return frozenset(nodes)
-        if (
-            case.relation.asks == "country"
-            and not of_person
-            and self._is_around_named(names, whole, case.answer, case.gazetteer)
-        ):
+        of_thing = case.relation.asks == "country" and not of_person
+        if of_thing and self._is_around_named(names, whole, case.answer, case.gazetteer):
             return frozenset(nodes)
         named = {key for key, node in nodes.items() if node.qid in lands or not names.isdisjoint(self._of(node))}
         if not of_person and said.words:
@@ -222,7 +223,7 @@ def _fold(word: str) -> str:
 def _said(question: str) -> _Said:
     """What may be a name: words from a capital to a capital; of a question without capitals any words."""
     found = _WORD.findall(question)[:MOST_WORDS]
-    cased = any(not word.islower() for word in found[1:])
+    cased = any(word[0].isupper() for word in found[1:])
     folded = [_fold(word) for word in found]
     starts = [at for at, word in enumerate(found) if at and not (cased and word.islower())]
     ends = set(starts)
@@ -235,6 +236,8 @@ def _said(question: str) -> _Said:
             if end not in ends:
                 continue
             name = " ".join(folded[start : end + 1])
+            if not cased and len(name) < _PLAIN:
+                continue
             made = [name, *(name[:-size] for ending, size in _ENDINGS if name.endswith(ending))]
             names.update(made)
             if folded[start - 1] in _OF:

@@ -36,7 +36,7 @@ WORLD = (
     entity("Q95", "Google", "American technology company", P31="Q4830453", P17="Q30"),
     entity("Q1215884", "National Football League", "professional American football league", aliases=["NFL"],
            P31="Q4830453", P17="Q30"),
-    entity("Q810783", "Bath Iron Works", "American shipyard", P31="Q4830453", P17="Q30"),
+    entity("Q810783", "Bath Iron Works", "American shipbuilding company", P31="Q4830453", P17="Q30"),
     entity("Q881", "Vietnam", "country in Asia", P31="Q3624078", P30="Q48"),
     entity("Q1858", "Hanoi", "capital of Vietnam", P31="Q515", P17="Q881"),
     entity("Q183", "Germany", "country in Europe", P31="Q3624078", P30="Q46"),
@@ -53,7 +53,7 @@ WORLD = (
 
 
 SUBJECT = re.compile(
-    r"(?:Where (?:is|was)(?: the headquarter of)?|What is the capital of|Which \w+ (?:is|was)|Who owns) "
+    r"(?:Where (?:in Germany )?(?:is|was)(?: the headquarter of)?|What is the capital of|Which \w+ (?:is|was)|Who owns) "
     r"(?P<subject>.+?)(?: (?:located|written|created|born)(?: in)?)?\?"
 )
 
@@ -94,6 +94,7 @@ def make() -> LadderMaker:
         # A person's name says nothing of where, but behind "of".
         ("Where was Jack Munich born?", "P19", "Munich", [["Bavaria"], ["Germany"], ["Europe"]]),
         ("Where was Otto of Bavaria born?", "P19", "Munich", []),
+        ("Where in Germany was Otto Bavaria born?", "P19", "Munich", [["Bavaria"]]),
     ],
 )  # fmt: skip
 def test_what_names_in_the_question_entail(
@@ -107,17 +108,16 @@ def test_what_names_in_the_question_entail(
     assert made.abstained == (None if left else Abstention.TOLD)
 
 
-def test_a_ship_of_a_navy_is_of_its_state(make: LadderMaker) -> None:
-    asked = {"relation": "P176", "answer": "Bath Iron Works"}
-    for question, has in (
-        ("Which company is USS Shiloh produced by?", False),
-        ("Which company is MV Shiloh produced by?", True),
-    ):
-        tiers = [
-            t for level in texts(make.make(row(asked["answer"], asked["relation"], question=question))) for t in level
-        ]
-        assert "an American shipyard" in tiers
-        assert ("an American company" in tiers) is (has and "an American company" in tiers)
+@pytest.mark.parametrize(
+    ("ship", "tiers"),
+    [
+        ("USS Shiloh", [["an American shipbuilding company"], ["a shipbuilding company"]]),
+        ("MV Shiloh", [["an American shipbuilding company"], ["a shipbuilding company", "an American company"]]),
+    ],
+)
+def test_a_ship_of_a_navy_is_of_its_state(make: LadderMaker, ship: str, tiers: list[list[str]]) -> None:
+    question = f"Which company is {ship} produced by?"
+    assert texts(make.make(row("Bath Iron Works", "P176", question=question, subject=ship))) == tiers
 
 
 def test_the_papers_ladders_are_made_as_they_were() -> None:
