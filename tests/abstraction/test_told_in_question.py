@@ -53,7 +53,8 @@ WORLD = (
 
 
 SUBJECT = re.compile(
-    r"(?:Where (?:in Germany )?(?:is|was)(?: the headquarter of)?|What is the capital of|Which \w+ (?:is|was)|Who owns) "
+    r"(?:Where (?:in Germany )?(?:is|was)(?: the headquarter of)?"
+    r"|What is the capital of|Which \w+ (?:is|was)|Who owns) "
     r"(?P<subject>.+?)(?: (?:located|written|created|born)(?: in)?)?\?"
 )
 
