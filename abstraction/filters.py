@@ -220,11 +220,13 @@ def clean(
     is_place: bool,
     is_person: bool,
     subject_text: str | None = None,
+    told: Collection[str] = (),
     usual: Callable[[Proposal], bool] | None = None,
 ) -> tuple[dict[str, Proposal], list[str]]:
     """The proposals that may stand, and the texts that turned out to name the answer.
 
-    `answer_names` starts with the label and the gold text; `usual` tells what says nothing new of the relation's
+    `answer_names` starts with the label and the gold text; `told` are keys of what follows from the question's
+    words; `usual` tells what says nothing new of the relation's
     answers besides what its row lists. Order of the filters: alias collapse, name leak,
     question leak, subject leak, triviality, then aliases among the tiers themselves.
     """
@@ -247,6 +249,8 @@ def clean(
         nodes = remove(nodes, lambda p: p.qid is None and is_phrase(p.text) and normalise(p.text).endswith(inside))
 
     def leaks(p: Proposal) -> bool:
+        if p.key in told:
+            return True
         if is_named(p):
             return gives_away(question, subject_text, (p.text, *p.aliases))
         return leaks_question(p.text, question)

@@ -54,7 +54,8 @@ _WITH_THE = {
     "place": re.compile(
         r"^(?:United |Netherlands|Philippines|Czech Republic|Dominican Republic|Bahamas|Maldives|Soviet Union|"
         r"Republic |Kingdom |Federal |State of|Isle of|Province of|Canary|Vatican$|City of|"
-        r"Caribbean|Balkans|Middle East|Levant|"
+        r"Caribbean|Balkans|(?:Middle|Near|Far) East|Levant|Horn of|Maghreb|Sahel|"
+        r"(?:South |North )?Caucasus|Southern Cone|(?:Greater |Lesser )?Antilles|"
         r"(?:Royal|London|Metropolitan) Borough)|"
         r" (?:Islands|Republic|Federation|Emirates|Territory|Union|Peninsula|Region|Valley|Bay Area|Empire|Kingdom)$"
     ),

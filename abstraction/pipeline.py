@@ -6,12 +6,13 @@ chains); `make_ladders` streams rows through one.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from itertools import islice
 
+from abstraction.asked_wording import as_asked
 from abstraction.builders import builder_for
 from abstraction.classes import Classifier
 from abstraction.descriptions.places import parse_place
@@ -36,6 +37,7 @@ from abstraction.questions.kinds import ANY_KIND, AskedKind, Kind, asked_kind
 from abstraction.relations import ANY, Relation, relation, table
 from abstraction.rows import QARow, RejectedRow, TieredRow
 from abstraction.tiers import Abstention, Ladder, Level, Tier
+from abstraction.told_in_question import ToldInQuestion
 from abstraction.triviality import Triviality
 from abstraction.union import shared
 from abstraction.vocabulary import Vocabulary
@@ -55,7 +57,8 @@ class LadderMaker:
 
     The rules read English labels and descriptions whatever the language is; tiers are then told in it.
     `linker` is how answers without an id are linked; see `abstraction.linking.Linker`. `vocabulary` is that of another
-    maker for the same store, if both read the same language: reading it takes seconds.
+    maker for the same store, if both read the same language: reading it takes seconds. Without `as_asked` tiers stay
+    that the question's names tell or that most answers share, and containers keep their bare names, as in the paper.
     """
 
     classes: Classifier
@@ -64,20 +67,28 @@ class LadderMaker:
     _telling: Telling
 
     def __init__(
-        self, store: Store, *, language: str = "en", linker: str = "question", vocabulary: Vocabulary | None = None
+        self,
+        store: Store,
+        *,
+        language: str = "en",
+        linker: str = "question",
+        vocabulary: Vocabulary | None = None,
+        as_asked: bool = True,
     ) -> None:
         self._method = linker
+        self._as_asked = as_asked
         self._language = language
         self._priors = Priors(store)
-        self._read_anew(store)
         self.vocabulary = vocabulary or Vocabulary.from_store(store, reading_language(language))
+        self._read_anew(store)
         self.information = Information(store, self.vocabulary)
 
     def _read_anew(self, store: Store) -> None:
         known = properties() | set(table())
         read = reading_language(self._language)
         self.graph = Graph(store, language=read, shown_in=self._language, properties=known)
-        self._triviality = Triviality(self.graph)
+        self._triviality = Triviality(self.graph, self.proposals)
+        self._told_by = ToldInQuestion(self.graph, self.vocabulary)
         self.start_afresh()
 
     def make_all(self, rows: Iterable[QARow], *, on_reject: OnReject | None = None) -> Iterator[TieredRow]:
@@ -298,18 +309,24 @@ class LadderMaker:
         told = localised(found, self.graph, trivial=lambda p: is_trivial(p, asked))
         proposals = told.proposals
         self._telling.add(told)
+        nodes = as_graph(proposals)
+        told_in_question = self._told_by.keys(nodes, case) if self._as_asked else frozenset()
         nodes, own = clean(
-            as_graph(proposals),
+            nodes,
             relation=asked,
             question=language_of(self.graph.shown_in).with_bare_names(row.question),
             answer_names=(label[0] if label else text, text, *names),
             subject=subject,
             subject_text=row.subject_text,
+            told=told_in_question,
             is_place=not PLACES.isdisjoint(kinds),
             is_person="person" in kinds or "fictional" in kinds,
-            usual=None if not asked.id or asked.id in table() else partial(self._triviality.is_trivial, asked.id),
+            usual=partial(self._triviality.is_trivial, case) if self._as_asked or asked.id not in table() else None,
         )
         nodes = ordered(nodes, partial(entailed_classes, self.graph))
+        plain = {normalise(node.text) for node in nodes.values()}
+        if self._as_asked:
+            nodes = as_asked(nodes, case, certain=link.confidence != "low")
         beyond = levels(nodes)
         weighed = partial(self.information.weighed, nodes=nodes, asked=asked, kinds=kinds)
         if own:
@@ -319,10 +336,17 @@ class LadderMaker:
             first = Level(tiers=(_with_aliases(tier, more),))
         if not beyond:
             code = Abstention.ONLY_TRIVIAL if proposals else Abstention.NOTHING_KNOWN
+            if told_in_question:
+                code = Abstention.TOLD
             if told.left_out and not proposals:
                 code = Abstention.UNSUPPORTED
             return Ladder(levels=weighed((first,)), abstained=code)
-        return Ladder(levels=weighed((_without(first, beyond), *beyond)))
+        return Ladder(levels=weighed((_without(first, plain), *beyond)))
+
+    def proposals(self, case: Case) -> list[Proposal]:
+        """What may be said of an answer, before anything is left out; empty where nothing is known of its class."""
+        build = builder_for(case.relation.asks, self.classes(case.answer))
+        return build(case) if build else []
 
     def _told_by_row(self, build: Builder, case: Case, row: QARow) -> list[Proposal]:
         """What the row's own words say of where the answer is, beside the description that the snapshot has."""
@@ -405,9 +429,8 @@ def _with_aliases(tier: Tier, more: tuple[str, ...]) -> Tier:
     return Tier(text=tier.text, qid=tier.qid, aliases=(*tier.aliases, *more), bits=tier.bits, evidence=tier.evidence)
 
 
-def _without(first: Level, beyond: tuple[Level, ...]) -> Level:
-    """Level 1 without the aliases that are a coarser tier's own text: who says that has said the coarser one."""
-    taken = {normalise(tier.text) for level in beyond for tier in level.tiers}
+def _without(first: Level, taken: Collection[str]) -> Level:
+    """Level 1 without the aliases that are a coarser tier's own name: who says that has said the coarser one."""
     tier = first.tiers[0]
     kept = tuple(a for a in tier.aliases if normalise(a) not in taken)
     return Level(tiers=(Tier(text=tier.text, qid=tier.qid, aliases=kept, bits=tier.bits, evidence=tier.evidence),))

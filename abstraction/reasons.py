@@ -14,7 +14,8 @@ REASONS: Mapping[str, str] = {
     Abstention.TYPE_CONFLICT: "what carries the answer’s name is not what the question asks for; see whether the "
     "relation is right.",
     Abstention.NOTHING_KNOWN: "the snapshot says nothing of the answer that a coarser one would follow from.",
-    Abstention.ONLY_TRIVIAL: "all that follows says nothing beyond the question, or is true of almost every answer.",
+    Abstention.ONLY_TRIVIAL: "all that follows repeats what is asked for, or is true of most answers.",
+    Abstention.TOLD: "the question itself tells all that follows.",
     Abstention.UNSUPPORTED: "answers of this sort have no ladders.",
     Abstention.YES_NO: "yes and no have no coarser answer.",
     Abstention.BARE_NUMBER: "the answer is a number, and the question does not ask how many, how old or which year.",

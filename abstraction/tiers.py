@@ -37,6 +37,7 @@ class Abstention(StrEnum):
     TYPE_CONFLICT = "type-conflict"
     NOTHING_KNOWN = "no-description-and-no-statements"
     ONLY_TRIVIAL = "only-trivial-left"
+    TOLD = "told-by-question"
     UNSUPPORTED = "unsupported-answer-class"
     YES_NO = "yes-no"
     BARE_NUMBER = "bare-number"

@@ -1,95 +1,163 @@
-"""Which classes say nothing new about a relation's answers, measured: for relations that the table has no row for.
+"""Which classes say nothing new about a relation's answers, as measured: those that most of its answers are told to be.
 
-A tier that only names a class is trivial where at least half of the relation's answers belong to that class: who
-asks for an employer expects an organisation. The answers are those of the whole source, weighted by how many
-entities carry each, as far as the snapshot describes them.
+Who asks for a work's language expects one of the Indo-European family. A tier holds for an answer where the answer's
+own ladder has it. The answers are those of the whole source, weighted by how many entities carry each: those that
+things like the question's subject have, of genres those of the answer's own art, and all where these are too few.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 
 from abstraction.filters import without_article
-from abstraction.ladders.base import Proposal
+from abstraction.ladders.base import Case, Proposal
+from abstraction.relations import Relation, table
 from abstraction.tiers import Condition
 from kg.bounded_cache import SizedDict
 from kg.graph import Graph
 from kg.terms import normalise
 
-TRIVIAL_SHARE = 0.5  # of the relation's answers; `writer` has 0.49 of the creators and still says something
-ANSWERS = 300  # the most frequent answers of a relation that are looked at
-KEPT = 100_000  # classes and names of the answers of all relations: 20 MB at most
-FEWEST = 5  # answers below which nothing is measured
-_CLASS_PROPERTIES = ("P31", "P279", "P106")
+TRIVIAL_SHARE = 2 / 3  # of the relation's answers; docs/ladders.md says what lies on either side
+HALF = 1 / 2  # of the different answers: what is true of one frequent answer alone tells which it is
+ANSWERS = 150  # the most frequent answers of a relation that are looked at
+SUBJECTS = 20  # entities with an answer whose kinds are looked at
+FEWEST, STATED = 20, 250  # different answers, and entities with one, below which the relation's own list counts alone
+UNLISTED = 5  # the same where the relation has no list
+KEPT = 500_000  # tiers of the answers of all relations: 100 MB at most
+_OF_CLASS = frozenset({"P31", "P279", "P106", "P136", "P407"})
+
+Build = Callable[[Case], list[Proposal]]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Covered:
-    """What the answers of one relation are: weights by class id and by class name, and the weight of all."""
+class Answer:
+    """A frequent answer: how many entities have it, of a genre its arts, and what its ladder may say of it."""
 
-    total: int
-    classes: Counter[str]
-    names: Counter[str]
+    count: int
+    arts: frozenset[str]
+    tiers: frozenset[str]
 
 
 class Triviality:
-    """Measured shares of one graph; each relation is read once."""
+    """Measured shares of one graph; each relation is read once. `build` proposes the tiers of an answer."""
 
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, graph: Graph, build: Build) -> None:
         self._graph = graph
-        self._known: SizedDict[str, Covered] = SizedDict(
-            KEPT, lambda _, covered: 5 + len(covered.classes) + len(covered.names)
+        self._build = build
+        self._answers: SizedDict[str, Mapping[str, Answer]] = SizedDict(
+            KEPT, lambda _, found: 5 + sum(5 + len(answer.tiers) for answer in found.values())
         )
+        self._kinds: SizedDict[str, Mapping[str, Counter[str]]] = SizedDict(
+            KEPT, lambda _, found: 5 + sum(map(len, found.values()))
+        )
+        self._shares: SizedDict[tuple[str, str, str], tuple[float, float] | None] = SizedDict(KEPT, lambda *_: 1)
 
-    def is_trivial(self, relation: str, proposal: Proposal) -> bool:
-        """Whether the tier names a class alone and at least `TRIVIAL_SHARE` of the answers belong to it.
+    def is_trivial(self, case: Case, proposal: Proposal) -> bool:
+        """Whether the tier names a class alone, and most of the answers are of it.
 
         Named places and tiers with a nationality, a place or a modifier never are.
         """
-        classes = [_class_of(c) for c in proposal.conditions]
-        if not classes or None in classes:
+        if not case.relation.id or not proposal.conditions or not all(map(_is_class, proposal.conditions)):
             return False
-        share = self.share(relation, [c for c in classes if c], without_article(proposal.text))
-        return share is not None and share >= TRIVIAL_SHARE
+        shares = self.shares(case, proposal)
+        return shares is not None and shares[0] >= TRIVIAL_SHARE and shares[1] >= HALF
 
-    def share(self, relation: str, classes: list[str], name: str) -> float | None:
-        """The share of answers, in [0, 1], in the best covered of `classes` or in a class called `name`.
+    def shares(self, case: Case, proposal: Proposal) -> tuple[float, float] | None:
+        """The shares, each in [0, 1], of entities with an answer and of different answers that the tier is true of.
 
-        `classes` are ids or, for classes known by words alone, normalised names. None where fewer than `FEWEST`
-        answers are described.
+        None where too few are known.
         """
-        covered = self._covered(relation)
-        if covered.total < FEWEST:
-            return None
-        best = max(covered.names[name], *(covered.classes[c] or covered.names[c] for c in classes))
-        return best / covered.total
+        tier = _key(proposal)
+        for kind in self._groups(case):
+            key = (case.relation.id, kind, tier)
+            if key not in self._shares:
+                self._shares[key] = self._shares_among(case, kind, tier)
+            if (found := self._shares[key]) is not None:
+                return found
+        return None
 
-    def _covered(self, relation: str) -> Covered:
-        known = self._known.get(relation)
+    def _groups(self, case: Case) -> Iterable[str]:
+        """Kinds of subjects, or of genres, the most telling first; "" for all answers."""
+        if case.subject:
+            yield from (f"subject {kind}" for kind in self._graph.classes(case.subject))
+        if case.relation.asks == "genre":
+            yield from (f"answer {kind}" for kind in self._arts(case.answer, case.relation))
+        yield ""
+
+    def _arts(self, genre: str, relation: Relation) -> list[str]:
+        """Of what art a genre is, by its classes that only repeat the question: "film" for film, film genre."""
+        kinds = dict.fromkeys((*self._graph.classes(genre), *self._graph.targets(genre, "P279")))
+        self._graph.fetch(kinds)
+        labels = (normalise(self._graph.label(kind) or "") for kind in kinds)
+        return list(
+            dict.fromkeys(label.split()[0] for label in labels if label != "genre" and label in relation.trivial)
+        )
+
+    def _shares_among(self, case: Case, group: str, tier: str) -> tuple[float, float] | None:
+        of, _, kind = group.partition(" ")
+        answers = self._of_relation(case)
+        weights = {qid: float(answer.count) for qid, answer in answers.items()}
+        if of == "answer":
+            weights = {qid: weight for qid, weight in weights.items() if kind in answers[qid].arts}
+        elif of == "subject" and answers:
+            subjects = self._subjects(case.relation.id, answers)
+            weights = {
+                qid: weight * subjects[qid][kind] / subjects[qid][""]
+                for qid, weight in weights.items()
+                if subjects[qid][kind]
+            }
+        total = sum(weights.values())
+        fewest, stated = _least(case)
+        if len(weights) < fewest or total < stated:
+            return None
+        having = [qid for qid in weights if tier in answers[qid].tiers]
+        return sum(weights[qid] for qid in having) / total, len(having) / len(weights)
+
+    def _of_relation(self, case: Case) -> Mapping[str, Answer]:
+        """The most frequent answers of the relation of which anything can be told; none where they are too few."""
+        relation = case.relation.id
+        known = self._answers.get(relation)
         if known is None:
             graph = self._graph
-            answers = graph.store.values_of(relation, limit=ANSWERS)
-            graph.fetch(qid for qid, _ in answers)
-            total, classes, names = 0, Counter[str](), Counter[str]()
-            for qid, weight in answers:
-                above = {
-                    c for prop in _CLASS_PROPERTIES for t in graph.targets(qid, prop) for c in graph.superclasses(t)
-                }
-                if not above:
-                    continue
-                total += weight
-                classes.update(dict.fromkeys(above, weight))
-                names.update(dict.fromkeys({normalise(n) for c in above for n in graph.names(c)}, weight))
-            known = self._known[relation] = Covered(total=total, classes=classes, names=names)
+            values = graph.store.values_of(relation, limit=ANSWERS)
+            known = {}
+            if sum(count for _, count in values) >= _least(case)[1]:
+                graph.fetch(qid for qid, _ in values)
+                for qid, count in values:
+                    alone = replace(case, answer=qid, question="", subject=None, subject_text=None, at=None)
+                    if tiers := frozenset(map(_key, self._build(alone))):
+                        known[qid] = Answer(count=count, arts=frozenset(self._arts(qid, case.relation)), tiers=tiers)
+            self._answers[relation] = known
+        return known
+
+    def _subjects(self, relation: str, answers: Iterable[str]) -> Mapping[str, Counter[str]]:
+        """Of each answer: how many of its first entities are of a kind, and under "" how many were looked at."""
+        known = self._kinds.get(relation)
+        if known is None:
+            store = self._graph.store
+            found = store.referrers([(relation, qid) for qid in answers], limit=SUBJECTS)
+            read = store.entities({one for ones in found.values() for one in ones}, languages=(), properties=("P31",))
+            kinds = {one: {"", *(s.target for s in entity.values("P31") if s.target)} for one, entity in read.items()}
+            known = {
+                qid: Counter(kind for one in found.get((relation, qid), ()) for kind in kinds.get(one, ("",)))
+                for qid in answers
+            }
+            self._kinds[relation] = known
         return known
 
 
-def _class_of(condition: Condition) -> str | None:
-    """The class that a condition states: an id, or its words; None for what is no class."""
-    if condition.property in _CLASS_PROPERTIES:
-        return condition.value
-    if condition.property == "text":
-        kind, _, words = condition.value.rpartition(":")
-        return normalise(words) if kind in ("", "kind", "occupation") else None
-    return None
+def _least(case: Case) -> tuple[int, int]:
+    return (FEWEST, STATED) if case.relation.id in table() else (UNLISTED, UNLISTED)
+
+
+def _key(proposal: Proposal) -> str:
+    return proposal.qid or without_article(proposal.text)
+
+
+def _is_class(condition: Condition) -> bool:
+    """Whether a condition states no more than a class."""
+    return condition.property in _OF_CLASS or (
+        condition.property == "text" and condition.value.rpartition(":")[0] in ("", "kind", "occupation")
+    )

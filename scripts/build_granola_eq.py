@@ -5,8 +5,9 @@
 QUESTIONS is a folder of EntityQuestions, a file a relation (P19.test.json). The selection and the cleaning are the
 paper's (Yona, Aharoni and Geva 2024, appendix B): its seventeen relations (sixteen templates), questions with one
 answer, no missing or repeated answers, no trivial coarser ones; each step can be left out. Without a model the answers
-are the graph's own. With --phrase a model writes them and the graph checks each; with --consistency one scores the
-descriptions, and rows above the threshold go. Killed, it goes on with the same command and asks nothing again. Rows
+are the graph's own, those that the question gives away among them. With --phrase a model writes them and the graph
+checks each; with --consistency one scores the descriptions, and rows above the threshold go. Killed, it goes on with
+the same command and asks nothing again. Rows
 have GRANOLA-EQ's columns and ids, ours behind them; README.md compares the statistics.
 """
 
@@ -79,6 +80,7 @@ def build(args: argparse.Namespace) -> int:
     settings = Settings(
         name=args.name,
         linker=args.linker,
+        as_asked=False,
         split=args.split,
         format=args.format,
         steps=frozenset(STEPS) - {Step(step) for step in args.without},

@@ -78,12 +78,14 @@ class Settings:
     """What a dataset is called and made like.
 
     `trivial` are texts that never are a coarser answer, `most` the greatest error score with which a row stays;
-    `beside` are published figures for the card; `command` is what its record says made it.
+    `beside` are published figures for the card; `command` is what its record says made it; `as_asked` is that of
+    `abstraction.pipeline.LadderMaker`.
     """
 
     name: str
     language: str = "en"
     linker: str = "question"
+    as_asked: bool = True
     split: str = "test"
     format: Literal["parquet", "jsonl"] = "parquet"
     steps: frozenset[Step] = frozenset(STEPS)
@@ -287,7 +289,9 @@ def _make(
     number = done = unscored = 0
     while batch := list(islice(rows, settings.batch)):
         if not parts.has(number):
-            maker = maker or LadderMaker(store, language=settings.language, linker=settings.linker)
+            maker = maker or LadderMaker(
+                store, language=settings.language, linker=settings.linker, as_asked=settings.as_asked
+            )
             faulty: list[RejectedRow] = []
             ladders = maker.make_all(batch, on_reject=faulty.append)
             made = _each("describing", partial(_described, graph=maker.graph), list(ladders), faulty)

@@ -124,7 +124,7 @@ class Cleaner:
             texts = [tier.text for level in row.levels for tier in level.tiers]
             if not all(text.strip() for text in texts):
                 return "an answer is empty"
-            if len(row.levels) > 1 or row.abstained == Abstention.ONLY_TRIVIAL:
+            if len(row.levels) > 1 or row.abstained in (Abstention.ONLY_TRIVIAL, Abstention.TOLD):
                 return None
             return row.abstained or "no coarser answer"
         if step is Step.DUPLICATE_ANSWERS:

@@ -25,7 +25,7 @@ _ROLES = frozenset(
 
 def landholders(case: Case) -> list[Proposal]:
     """`a NOUN in CONTAINER` for every container of the place, then `a NOUN`; empty where no noun is known."""
-    named = _noun(case)
+    named = noun_of(case)
     containers = Climb(case).proposals()
     if named is None or not containers:
         return []
@@ -39,7 +39,7 @@ def landholders(case: Case) -> list[Proposal]:
             text=keys[p.key],
             qid=None,
             parents=tuple(keys.get(parent, parent) for parent in p.parents),
-            aliases=tuple(indefinite(f"{noun} in {definite(name)}") for name in _spoken((p.text, *p.aliases))),
+            aliases=tuple(indefinite(f"{noun} in {definite(name)}") for name in spoken((p.text, *p.aliases))),
             evidence=(*evidence, *p.evidence),
             conditions=p.conditions | {condition},
         )
@@ -53,7 +53,7 @@ def landholders(case: Case) -> list[Proposal]:
     return [*phrased, alone]
 
 
-def _spoken(names: Sequence[str]) -> list[str]:
+def spoken(names: Sequence[str]) -> list[str]:
     """The first name, and of the others those that stand in a sentence: words, or initials of several of them.
 
     Codes ("CAN", "jp"), flags and names that need their brackets are none.
@@ -69,7 +69,7 @@ def _spoken(names: Sequence[str]) -> list[str]:
     return out
 
 
-def _noun(case: Case) -> tuple[str, tuple[Evidence, ...]] | None:
+def noun_of(case: Case) -> tuple[str, tuple[Evidence, ...]] | None:
     """What the place is called as a thing: by a class with a plain noun as label, else by its description."""
     graph = case.graph
     for statement in graph.current(case.answer, "P31"):

@@ -24,7 +24,9 @@ PLACES_IN_ORDER = frozenset({Kind.RANK, Kind.SEASON, Kind.EPISODE})
 WORKS = frozenset({Kind.SONG, Kind.FILM, Kind.BOOK, Kind.WORK})
 _LETTERS = re.compile(r"[^\W\d_]{4}")
 _YEAR = re.compile(r"\d{4}\Z")
-_PHRASE = re.compile(r"an? (?P<head>.+?)(?:\s(?:by|of|in|on|at|from|for|with|who|that|which|about|based|set)\b|[,(]|\Z)")
+_PHRASE = re.compile(
+    r"an? (?P<head>.+?)(?:\s(?:by|of|in|on|at|from|for|with|who|that|which|about|based|set)\b|[,(]|\Z)"
+)
 
 
 def is_value(text: str) -> bool:

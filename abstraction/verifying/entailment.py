@@ -49,7 +49,7 @@ STATES = frozenset({"Q3624078", "Q6256", "Q15634554"})
 ASKED = {
     "position": {"position"}, "person": {"person"}, "performer": {"person", "performer"}, "agent": {"person"},
     "owner": {"person"}, "country": {"country"}, "school": {"school"}, "genre": {"genre"}, "language": {"language"},
-    "award": {"award"},
+    "award": {"award"}, "place": {"place"},
 }  # fmt: skip
 _UNIT = re.compile(
     r"\b(?:state|province|region|county|counties|district|city|town|department|canton|republic|kingdom|municipality|borough|"
@@ -312,7 +312,7 @@ class EntailmentChecker:
 
     def _is_name(self, name: str, qid: str) -> bool:
         names = self._names_of(qid)
-        return bare(name) in names or " ".join(all_words(name)) in names
+        return bare(name) in names or " ".join(all_words(bare(name))) in names
 
     def _names_of(self, qid: str) -> frozenset[str]:
         """Every name of an entity in comparable form, as written and with plurals undone."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from granola.matching import vocabulary
@@ -19,7 +19,7 @@ from granola.matching.memory import MATCHING
 from granola.matching.names import DELICATE, Found
 from granola.matching.people import whole_person
 from granola.matching.persons import is_another_person
-from granola.matching.text import MOST, drop_articles, key, words
+from granola.matching.text import MOST, drop_articles, key, occurrences, words
 from granola.matching.word_forms import loose_key, stem
 
 
@@ -28,6 +28,8 @@ def by_words(answer: Answer, tier: Tier) -> Found:
     whole = informative(tier[1])
     wanted = [word for word in whole if word not in answer.loose_asked]
     if not wanted or answer.denies or len(whole) > RETOLD:
+        return
+    if len(wanted) < len(whole) and names_bare_container(answer, tier):
         return
     there = answer.claimed
     if len(there) < len(wanted) and there == _without_kind(tier[1], answer):
@@ -59,6 +61,52 @@ def by_words(answer: Answer, tier: Tier) -> Found:
         if any(set(word.gap) & set(".;!?") for word in answer.words[start + 1 : end]):
             continue
         yield Mention(tier[0], tier[1], start, end)
+
+
+_CONTAINED = re.compile(
+    r"an? (?:[^\W\dA-Z_]\S* ){1,4}in (?:the )?(?P<place>(?:[A-ZÀ-Þ]\S*|of|the|and)(?: (?:[A-ZÀ-Þ]\S*|of|the|and))*)\Z"
+)
+_WITHIN = frozenset({"in", "within", "inside"})
+
+
+@MATCHING.remembered(1 << 13)
+def container_of(name: str) -> tuple[str, ...]:
+    """The folded words of the place of `a city in Gabon`; () of what is no such phrase."""
+    MATCHING.count(len(name))
+    found = _CONTAINED.fullmatch(name)
+    return key(found["place"]) if found else ()
+
+
+def names_bare_container(answer: Answer, tier: Tier) -> bool:
+    """Whether the answer has no more than the place of `a city in Gabon`: Gabon is no city."""
+    place = container_of(tier[1])
+    return bool(place) and next(_behind_in(answer, place), None) is None
+
+
+def by_container(answer: Answer, tier: Tier) -> Found:
+    """`somewhere in Gabon` for `a city in Gabon`, `an Asian country`: where, and of what kind, no more."""
+    place = container_of(tier[1])
+    if not place or answer.denies:
+        return
+    whose = (*place[:-1], _ADJECTIVES.get(place[-1], ""))  # an Asian country
+    if not answer.present.issuperset(place) and not answer.present.issuperset(whose):
+        return
+    said = (word for word, folded in zip(answer.texts, answer.loose, strict=True) if folded in answer.claimed)
+    if all(word in place or word in whose or word in vocabulary.CLASSES or word in _ANYWHERE for word in said):
+        for start in _behind_in(answer, place):
+            yield Mention(tier[0], tier[1], start, start + len(place))
+        for start in occurrences(answer.texts, whose):
+            if (end := start + len(place)) < len(answer.texts) and answer.texts[end] in vocabulary.CLASSES:
+                yield Mention(tier[0], tier[1], start, end + 1)
+
+
+_ADJECTIVES = {"asia": "asian", "africa": "african", "america": "american", "europe": "european"}
+_ANYWHERE = frozenset({"somewhere", "located", "lies", "lying", "situated", "place", "within", "inside"})
+
+
+def _behind_in(answer: Answer, place: tuple[str, ...]) -> Iterator[int]:
+    """Where the words of a place begin behind "in"."""
+    return (start for start in occurrences(answer.texts, place) if start and answer.texts[start - 1] in _WITHIN)
 
 
 def _without_kind(name: str, answer: Answer) -> tuple[str, ...] | None:

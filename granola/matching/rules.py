@@ -26,7 +26,7 @@ from granola.matching import gold, multilingual
 from granola.matching.abstention import refusal
 from granola.matching.amounts import amounts, counted
 from granola.matching.answer import Answer, Mention
-from granola.matching.coverage import by_description, by_phrase, by_words, covered, phrase_tiers
+from granola.matching.coverage import by_container, by_description, by_phrase, by_words, covered, phrase_tiers
 from granola.matching.dates import dates
 from granola.matching.events import tells_of_another
 from granola.matching.gold import Tier
@@ -77,6 +77,7 @@ RULES: tuple[Rule, ...] = (
     Rule(name="nation", find=by_nation),
     Rule(name="acronym", find=by_acronym, of=acronym_tiers),
     Rule(name="description", find=by_description),
+    Rule(name="container", find=by_container, whole=True),
     Rule(name="words", find=by_words, whole=True),
     Rule(name="phrase", find=by_phrase, of=phrase_tiers),
 )

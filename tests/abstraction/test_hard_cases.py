@@ -6,7 +6,8 @@ tier is a text, or a list of texts of which one will do); {"optional": tiers} ma
 level must be stated by one level of the ladder, a later one than the level before; other tiers may stand
 between. Where `expect_abstain` stands beside `expected`, either will do. `forbidden` texts are no tier's name
 and `forbidden_words` in none; `not_alone` texts share their level; `answer_also` are names of the answer
-itself; `tier_qids` tells homonymous tiers apart. `xfail` says why a case does not hold yet.
+itself; `tier_qids` tells homonymous tiers apart. `xfail` says why a case does not hold yet. The ladders are those of
+the answers, with what the question tells left in: `test_told_in_question` is about that.
 """
 
 from __future__ import annotations
@@ -113,7 +114,7 @@ def question(case: dict[str, Any]) -> QARow:
 @pytest.fixture(scope="module")
 def maker(sample_snapshot: Path) -> Iterator[LadderMaker]:
     with SQLiteStore.open(sample_snapshot) as store:
-        yield LadderMaker(store)
+        yield LadderMaker(store, as_asked=False)
 
 
 @pytest.mark.parametrize(

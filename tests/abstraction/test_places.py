@@ -159,10 +159,13 @@ def test_a_country_climbs_to_its_region_and_continent() -> None:
                  entity("Q15", "Africa", P31="Q5107"))  # fmt: skip
     ask = "Which country is it located in?"
     assert texts(make.make(row("Turkey", "P17", question=ask))) == [
-        ["Southeastern Europe", "Western Asia"],
-        ["Asia", "Europe"],
+        ["a country in Southeastern Europe", "a country in Western Asia"],
+        ["a country in Asia", "a country in Europe"],
     ]
-    assert texts(make.make(row("France", "P17", question=ask))) == [["Western Europe"], ["Europe"]]
+    assert texts(make.make(row("France", "P17", question=ask))) == [
+        ["a country in Western Europe"],
+        ["a country in Europe"],
+    ]
     assert texts(make.make(row("United States", "P495", question="Where was it made?"))) == [["North America"]]
 
 
@@ -384,4 +387,4 @@ def test_a_country_in_a_larger_realm_has_its_own_region() -> None:
         entity("Q55", "Lowlands", "country in western Europe", P31="Q6256", P131="Q29999", P30="Q46"),
     )  # fmt: skip
     made = texts(make.make(row("Lowlands", "P17", question="Which country is it located in?")))
-    assert made == [["Kingdom of the Lowlands", "Western Europe"]]
+    assert made == [["Kingdom of the Lowlands", "a country in Western Europe"]]

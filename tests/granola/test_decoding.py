@@ -121,7 +121,7 @@ def test_what_a_tier_says_in_fewer_words_follows_from_it() -> None:
     [
         (["French", "France"], "France"),
         (["She is French.", "a French citizen", "France"], "France"),
-        (["French", "German"], "Europe"),
+        (["French", "German"], "a country in Europe"),
         (["Georgian", "Germany"], "IDK"),
         (["Congolese", "Congolese"], "Congolese"),  # of which of the two
     ],

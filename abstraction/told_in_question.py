@@ -1,0 +1,246 @@
+"""What a question's own words tell of its answer: the tiers that follow from them say nothing new.
+
+A name inside another name may mislead: Massachusetts Mutual may have its seat anywhere. What is struck is true of the
+answer and of what is named alike, for of several namesakes the one on the answer's own way up is meant.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from collections import Counter, defaultdict
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.resources import files
+
+from abstraction.demonyms import bundled_demonyms
+from abstraction.gazetteer import FIRST_DIVISION, PAST_STATE, STATE, Gazetteer
+from abstraction.ladders.base import Case, Proposal
+from abstraction.levels import ancestors
+from abstraction.vocabulary import Vocabulary
+from kg.bounded_cache import SizedDict, bounded_cache
+from kg.graph import Graph
+from kg.terms import normalise
+
+MOST_WORDS = 60  # words of a question that are read
+LONGEST = 5  # words of a name that is looked for
+WELL_KNOWN = 1_000  # places that are known without being asked about: those that the source uses most
+_LEAST = 3  # letters of a name that is looked for; shorter ones are codes
+_PLAIN = 5  # letters of a name that is looked for where capitals do not tell names
+_INSIDE = 6  # letters of a name that is seen within a word: Petrovietnam
+_KEPT = 4_000_000  # characters of names that are kept: 30 MB at most
+_LOCATING = ("P17", "P19", "P20", "P131", "P159", "P276", "P495")
+_COUNTRIES = STATE | {PAST_STATE, "Q6256", "Q3336843"}  # states, and the countries that make up one
+_CITIES = frozenset({"Q5119", "Q1549591", "Q1637706", "Q200250", "Q51929311"})  # capital, big, of a million, metropolis
+_ACRONYM = re.compile(r"[A-Z]{3,6}")  # told from words by its capitals
+_WORD = re.compile(r"[^\W_]+(?:['’.&-][^\W_]+)*")
+_OF = frozenset({"of", "from", "de", "da", "di", "del", "della", "von", "van", "zu"})
+_ENDINGS = (("n", 1), ("an", 2), ("s", 1))  # Asian, European, Wikipedians
+_ARTICLE = re.compile(r"^(?:an?|the)\s+")
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """Names that may stand in a question, as they are compared: all, those behind "of", and its longer words."""
+
+    names: frozenset[str]
+    behind_of: frozenset[str]
+    words: tuple[str, ...]
+
+
+class ToldInQuestion:
+    """Finds the tiers that a question tells; one of them a graph."""
+
+    def __init__(self, graph: Graph, vocabulary: Vocabulary) -> None:
+        self._graph = graph
+        self._vocabulary = vocabulary
+        self._demonyms = frozenset((*bundled_demonyms().countries, *vocabulary.countries))
+        self._names: SizedDict[str, frozenset[str]] = SizedDict(_KEPT, lambda _, names: 200 + sum(map(len, names)))
+        self._known: Mapping[str, tuple[str, ...]] | None = None
+
+    def keys(self, nodes: Mapping[str, Proposal], case: Case) -> frozenset[str]:
+        """Keys of the tiers that follow from what the question names, all where that is the answer or lies in it.
+
+        The name of a person tells of a place only behind "of"; that of the subject tells where it is only where its
+        capital is asked, and then only of a state.
+        """
+        said = _said(case.question)
+        names, of_person = said.names, case.relation.subject == "person"
+        if of_person:  # what the question says beside the person's name, and where the name says that they are of
+            names = said.behind_of
+            if case.subject_text and case.subject_text in case.question:
+                names |= _said(case.question.replace(case.subject_text, " ")).names
+        if not names:
+            return frozenset()
+        whole = _folded(case.subject_text) if case.subject_text else ""
+        asks_capital = case.relation.id == "P36"
+        if not asks_capital and whole in names:
+            names = names - {whole}
+        lands = self._lands(names)
+        if case.answer in lands or not names.isdisjoint(self._of_answer(case)):
+            return frozenset(nodes)
+        of_thing = case.relation.asks == "country" and not of_person
+        if of_thing and self._is_around_named(names, whole, case.answer, case.gazetteer):
+            return frozenset(nodes)
+        named = {key for key, node in nodes.items() if node.qid in lands or not names.isdisjoint(self._of(node))}
+        if not of_person and said.words:
+            named |= {key for key, node in nodes.items() if node.qid and _is_inside(node.text, said.words)}
+        if asks_capital:
+            around = self._around_state(case)
+            named = {key for key in named if self._tells_of_capital(nodes[key], whole, case.subject)}
+            named |= {key for key, node in nodes.items() if node.qid in around}
+        found = set(named)
+        if named:
+            graph = dict(nodes)
+            found.update(key for key in graph if not named.isdisjoint(ancestors(graph, key)))
+        if lands:
+            nations = {adjective.casefold() for land in lands if (adjective := self._vocabulary.adjective(land))}
+            asked = case.relation.trivial.union(*(_parts()["kinds"].get(name, ()) for name in names))
+            found.update(key for key, node in nodes.items() if _is_only(node, nations, asked))
+        return frozenset(found)
+
+    def _lands(self, names: frozenset[str]) -> frozenset[str]:
+        """Ids of what the demonyms and the parts of names among them stand for."""
+        found = [land for name in names & self._demonyms for land in self._vocabulary.nations(name)]
+        found += [land for name in names & _parts()["lands"].keys() for land in _parts()["lands"][name]]
+        return frozenset(found)
+
+    def _of_answer(self, case: Case) -> frozenset[str]:
+        names = self._of_entity(case.answer)
+        if "person" in case.gazetteer.classes(case.answer):
+            return frozenset(name for name in names if " " in name)  # a family name is many a person's
+        return names
+
+    def _of(self, node: Proposal) -> frozenset[str]:
+        if node.qid:
+            return self._of_entity(node.qid)
+        return frozenset((_folded(node.text),)) if node.text[:1].isupper() else frozenset()
+
+    def _of_entity(self, qid: str) -> frozenset[str]:
+        """The names of an entity that are looked for, as they are compared."""
+        known = self._names.get(qid)
+        if known is None:
+            texts = (*self._graph.names(qid), *self._graph.shown_names(qid))
+            known = frozenset(
+                name for text in texts if len(name := text if _ACRONYM.fullmatch(text) else _folded(text)) >= _LEAST
+            )
+            self._names[qid] = known
+        return known
+
+    def _is_around_named(self, names: frozenset[str], whole: str, country: str, gazetteer: Gazetteer) -> bool:
+        """Whether a well-known place of the country is named: Copenhagen Harbour Buses."""
+        known = self._well_known()
+        own = {normalise(name) for name in self._graph.names(country)}
+        for name in names & known.keys():
+            if set(whole.split()) - set(name.split()) <= _kinds_of_places():
+                continue  # what is asked about, or is called after it
+            around = (held for place in known[name] for held in gazetteer.containers(place))
+            if any(qid == country or not own.isdisjoint(called) for qid, called in around):
+                return True
+        return False
+
+    def _well_known(self) -> Mapping[str, tuple[str, ...]]:
+        """Large cities and first-level divisions by name, of the places that the source uses most."""
+        if self._known is None:
+            uses: Counter[str] = Counter()
+            for prop in _LOCATING:
+                uses.update(dict(self._graph.store.values_of(prop, limit=WELL_KNOWN)))
+            places = [place for place, _ in sorted(uses.items(), key=lambda use: (-use[1], use[0]))[:WELL_KNOWN]]
+            self._graph.fetch(places)
+            found: defaultdict[str, list[str]] = defaultdict(list)
+            for place in places:
+                if self._graph.is_instance(place, FIRST_DIVISION | _CITIES):
+                    for name in self._of_entity(place):
+                        found[name].append(place)
+            self._known = {name: tuple(places) for name, places in found.items()}
+        return self._known
+
+    def _around_state(self, case: Case) -> frozenset[str]:
+        """Ids of what lies around the subject, if that is a state, of today or of the past."""
+        subject = case.subject
+        if subject is None or not self._is_country(subject):
+            return frozenset()
+        around = {qid for qid, _ in case.gazetteer.containers(subject) if qid}
+        continents = {one for place in (subject, case.answer) for one in self._graph.targets(place, "P30")}
+        return frozenset(around | continents)
+
+    def _is_country(self, qid: str) -> bool:
+        return not _COUNTRIES.isdisjoint(self._graph.classes(qid))
+
+    def _tells_of_capital(self, node: Proposal, whole: str, subject: str | None) -> bool:
+        """Whether a named place is not the subject, or a country: what lies around a county few know."""
+        if node.qid != subject and whole not in self._of(node):
+            return True
+        return node.qid is not None and self._is_country(node.qid)
+
+
+def _is_inside(label: str, words: tuple[str, ...]) -> bool:
+    """Whether a name of one word begins or ends a longer word."""
+    if " " in label or len(label) < _INSIDE:
+        return False
+    name = _folded(label)
+    return any(word != name and (word.startswith(name) or word.endswith(name)) for word in words)
+
+
+def _is_only(node: Proposal, nations: Collection[str], asked: Collection[str]) -> bool:
+    """Whether a phrase says no more than the nationality that is told and what is asked for: an American company."""
+    phrase = normalise(_ARTICLE.sub("", node.text))
+    if node.qid is not None or not node.text[:1].islower():
+        return False
+    rest = next((phrase.removeprefix(n).strip() for n in nations if phrase.startswith(f"{n} ")), phrase)
+    return rest in asked if rest != phrase else phrase in asked
+
+
+@lru_cache(maxsize=1)
+def _parts() -> Mapping[str, Mapping[str, list[str]]]:
+    data: Mapping[str, Mapping[str, list[str]]] = json.loads(
+        files("abstraction").joinpath("data/name_parts.json").read_text(encoding="utf-8")
+    )
+    return data
+
+
+@lru_cache(maxsize=1)
+def _kinds_of_places() -> frozenset[str]:
+    return frozenset(_parts()["around_places"]["words"])
+
+
+@bounded_cache(entries=1 << 14, longest=200)  # 20 MB at most
+def _folded(name: str) -> str:
+    """A name as it is compared: its words without case, accents and the ending of a possessive."""
+    return " ".join(map(_fold, _WORD.findall(name)))
+
+
+def _fold(word: str) -> str:
+    text = normalise(word)
+    if not text.isascii():
+        text = "".join(c for c in unicodedata.normalize("NFKD", text.replace("’", "'")) if not unicodedata.combining(c))
+    return text.removesuffix("'s")
+
+
+@bounded_cache(entries=1 << 12, longest=400)  # 20 MB at most
+def _said(question: str) -> _Said:
+    """What may be a name: words from a capital to a capital; of a question without capitals any words."""
+    found = _WORD.findall(question)[:MOST_WORDS]
+    cased = any(word[0].isupper() for word in found[1:])
+    folded = [_fold(word) for word in found]
+    starts = [at for at, word in enumerate(found) if at and not (cased and word.islower())]
+    ends = set(starts)
+    names: set[str] = set()
+    behind: set[str] = set()
+    for start in starts:
+        if cased and _ACRONYM.fullmatch(found[start]):
+            names.add(found[start])
+        for end in range(start, min(len(found), start + LONGEST)):
+            if end not in ends:
+                continue
+            name = " ".join(folded[start : end + 1])
+            if not cased and len(name) < _PLAIN:
+                continue
+            made = [name, *(name[:-size] for ending, size in _ENDINGS if name.endswith(ending))]
+            names.update(made)
+            if folded[start - 1] in _OF:
+                behind.update(made)
+    longer = tuple(folded[at] for at in starts if cased and len(folded[at]) > _INSIDE)
+    return _Said(frozenset(names), frozenset(behind), longer)
