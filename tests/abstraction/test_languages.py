@@ -255,7 +255,7 @@ def ladder(code: str, answer: str, relation: str, question: str = "?") -> tuple[
         ("de", "Rom", "P20", "Rom › Italien › Europa"),
         ("fr", "Douvres", "P19", "Douvres › comté de Kent › Royaume-Uni"),
         ("de", "Dover", "P19", "Dover › Kent › Vereinigtes Königreich"),
-        ("en", "German", "P407", "German › West Germanic language › Germanic language"),
+        ("en", "German", "P407", "German › a West Germanic language › a Germanic language"),
         ("de", "Deutsch", "P407", "Deutsch › westgermanische Sprache › germanische Sprache"),
         ("fr", "allemand", "P407", "allemand › langue germanique occidentale › langue germanique"),
         ("es", "alemán", "P407", "alemán › lengua germánica occidental › lengua germánica"),
