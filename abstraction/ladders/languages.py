@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 from dataclasses import replace
+from functools import partial
 from weakref import WeakKeyDictionary
 
 from abstraction.hierarchy import Climbing, climb, stop_classes
@@ -32,7 +33,8 @@ _NO_FAMILY = re.compile(
     r"macro|hypothetical|proposed|dené|borean|eurasiatic|indo-uralic|satem|centum|written|extinct|ancient|dead|modern|living"
     r"|national|official|"
     r"(?<!-)(?:european|asian|african|american|oceanic|pacific) languages?|super-?family|language family"
-    r"|language group|endangered|vulnerable|sacred|liturgical|a posteriori|a priori|dialects?|pro-drop|historical|agglutinative|fusional|subject|natural|human|world|working|tonal|synthetic|nominative"
+    r"|language group|endangered|vulnerable|sacred|liturgical|a posteriori|a priori|dialects?|pro-drop|historical"
+    r"|agglutinative|fusional|subject|natural|human|world|working|tonal|synthetic|nominative"
     r"|pluricentric|ethnic)\b",
     re.I,
 )
@@ -118,10 +120,15 @@ def _nested(nodes: ProposalGraph, nearest: Collection[str], described: Collectio
         related = {key, *ancestors(nodes, key)}
         beside = [k for k in nodes if k not in related and key not in ancestors(nodes, k)]
         below = tuple(k for k in beside if k in nearest and k not in described)
-        nodes = remove(nodes, lambda p, out=frozenset(beside) - set(nearest): p.key in out)
+        unknown = set(beside) - set(nearest)
+        nodes = remove(nodes, partial(_is_one_of, unknown))
         if below:
             nodes[key] = replace(nodes[key], parents=below)
     return nodes
+
+
+def _is_one_of(keys: Collection[str], proposal: Proposal) -> bool:
+    return proposal.key in keys
 
 
 def _with_article(graph: Graph, node: Proposal) -> Proposal:

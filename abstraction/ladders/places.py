@@ -16,7 +16,7 @@ from abstraction.evidence import from_description, from_statement, joined
 from abstraction.gazetteer import DEPTH, FIRST_DIVISION, PLACES, SETTLEMENTS, WORLD, Place
 from abstraction.ladders.base import ANSWER, Case, Proposal
 from abstraction.ladders.containers import WORLDS, Containers
-from abstraction.ladders.continents import lies_elsewhere, names_part_of, stated_continent
+from abstraction.ladders.continents import as_written, lies_elsewhere, names_part_of, stated_continent, together
 from abstraction.ladders.dependencies import dependency
 from abstraction.ladders.described_places import described_chain
 from abstraction.ladders.extent import same_extent
@@ -61,6 +61,9 @@ class Climb:
         self._country(answer)
         if self.case.relation.asks == "country":  # a part of a country asked as one: Hong Kong
             for state in [key for key in self.nodes if self._is_state(key)]:
+                if self._same(ANSWER, state):
+                    self._region_and_continent(answer, ANSWER)
+                    continue
                 whole = stated_continent(self.graph, state)
                 if whole is None or not lies_elsewhere(self.graph, answer, state, whole.target or ""):
                     self._region_and_continent(state, state)
@@ -152,8 +155,10 @@ class Climb:
 
     def _region_and_continent(self, country: str, below: str) -> None:
         """Adds the region that the country's description names, then its continent (design note, 3.4 A 7)."""
-        named = [p for step in self.case.gazetteer.chain(country) for p in step if self._is_region(p)]
-        regions = [_as_written(p) if self._is_directed(p) else p for p in named if not self._is_whole(p)]
+        steps = [[p for p in step if self._is_region(p)] for step in self.case.gazetteer.chain(country)]
+        named = [p for step in steps for p in step]
+        partial = [[as_written(p) if self._is_directed(p) else p for p in s if not self._is_whole(p)] for s in steps]
+        regions = [together(step) for step in partial if step]
         stated = [s for s in self.graph.current(country, "P30") if s.target]
         if not regions:
             regions = self._stated_regions(country, stated)
@@ -170,6 +175,13 @@ class Climb:
         for region in regions:
             if self._connect(region, below, self._region_evidence(country, region)):
                 keys.append(region.key)
+        apart = [name for r in regions if len(found := WORLD.findall(r.text)) > 1 for name in found]
+        chosen = [s for s in chosen if len(chosen) > 1 or all(names_part_of(text, s.target or "") for text in apart)]
+        if len(chosen) > 1:
+            whole = together([Place(text=self.graph.label(s.target or "") or "", qid=s.target) for s in chosen])
+            for key in (*keys, below):
+                self._connect(whole, key, tuple(from_statement(self.graph, s) for s in chosen))
+            return
         for statement in chosen:
             assert statement.target is not None
             inside = [k for k, r in zip(keys, regions, strict=False) if self._part_of(r, statement.target)]
@@ -391,8 +403,3 @@ class Climb:
 
 def _holds_words(text: str, name: str) -> bool:
     return set(normalise(name).split()) <= set(normalise(text).split())
-
-
-def _as_written(place: Place) -> Place:
-    text = place.written or place.text
-    return Place(text=text[:1].upper() + text[1:], written=place.written)
