@@ -180,6 +180,8 @@ class _Kinds:
                 self.add_places(chain, index, placed, land, lands)
             for nation in found if index >= chain.tied else ():
                 for each in (nation, *nation.broader):
+                    if text.startswith(f"{each.text} "):
+                        continue  # "an American American football league"
                     self.lattice.add(
                         indefinite(f"{each.text} {text}"),
                         features | each.features,

@@ -110,6 +110,13 @@ def test_only_an_owner_s_parent_is_one_too() -> None:
         assert "Universal Music Group" not in str(rungs(motown, UMG, relation_id=relation_id)), relation_id
 
 
+def test_a_nationality_is_not_told_twice() -> None:
+    league = organisation("a professional American football league", P31="Q15991303", P17="Q30")
+    made = str(rungs(league, entity("Q15991303", "association football league", "league")))
+    assert "American American" not in made
+    assert "American football league" in made
+
+
 def test_a_label_belongs_to_a_group_where_it_held_or_is_made_to() -> None:
     dated = organisation("American record label", P749=[("Q38903", {"start": 1998, "end": 2010})])
     world = maker(dated, *WORLD, UMG)
