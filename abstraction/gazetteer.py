@@ -24,6 +24,7 @@ SITES = PLACES | {"school", "building", "organisation"}
 STATE = frozenset({"Q3624078", "Q15634554"})  # sovereign, of limited recognition
 PAST_STATE = "Q3024240"
 COUNTRY = "Q6256"
+DEPENDENT = "Q161243"
 FIRST_DIVISION = frozenset(
     {"Q10864048", "Q35657", "Q107390", "Q1221156", "Q5852411", "Q11828004", "Q36784", "Q3336843"}
 )
@@ -119,7 +120,11 @@ class Gazetteer:
                 steps = [*self._part_named_after(part, coarser, exclude), *steps]
                 coarser = [place for step in steps for place in step]
                 found = self._meaning(part, coarser, exclude, on=unit.preposition == "on", spread=spread)
-                if found and not {p.key for p in found} & {p.key for p in coarser}:
+                if not found or {p.key for p in found} & {p.key for p in coarser}:
+                    continue
+                if len(coarser) > 1 and self._are_states(coarser) and (also := self._states(part, exclude)):
+                    steps = [(*also, *coarser)]  # "of Argentina, Brazil and Paraguay": a list, and no chain
+                else:
                     steps.insert(0, found)
         return tuple(steps)
 
@@ -132,6 +137,18 @@ class Gazetteer:
         if not STATE.isdisjoint(classes):
             return True
         return PAST_STATE in classes and self._graph.is_historical(entity_id)  # Florence was one, and is a city
+
+    def dependency(self, entity_id: str) -> tuple[str, ...]:
+        """The classes by which the entity is a dependent territory of today, no part of the state that governs it.
+
+        Empty for all else, and for what is also a division of its state (Guadeloupe, a region of France).
+        """
+        kinds = self._graph.classes(entity_id)
+        found = tuple(k for k in kinds if k == DEPENDENT or DEPENDENT in self._graph.targets(k, "P279"))
+        if not found or self.is_state(entity_id) or self._graph.is_historical(entity_id):
+            return ()
+        divided = any(not FIRST_DIVISION.isdisjoint(self._graph.superclasses(k)) for k in kinds if k not in found)
+        return () if divided else found
 
     def is_no_tier(self, entity_id: str) -> bool:
         """Whether the entity is a region that nobody names as a place: a constituency, a statistical region."""
@@ -247,6 +264,14 @@ class Gazetteer:
                 continue
             return [*self._split(left), *self._split(right)]
         return [text]
+
+    def _states(self, text: str, exclude: str | None) -> tuple[Place, ...]:
+        """The state of today that a name means where nothing stands behind it; empty where it means none."""
+        found = self._meaning(text, (), exclude, on=False, spread=False) or ()
+        return found if self._are_states(found) else ()
+
+    def _are_states(self, places: Sequence[Place]) -> bool:
+        return all(place.qid is not None and self.is_state(place.qid) for place in places)
 
     def _meaning(
         self, text: str, coarser: Sequence[Place], exclude: str | None, *, on: bool, spread: bool

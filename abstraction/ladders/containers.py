@@ -43,7 +43,7 @@ class Containers:
             if found:
                 # Only what is gone, and was before the question's date, and a description that tells of today: the
                 # description it is.
-                gone = all(self._is_past(s) and not self._held_then(s) for s in found)
+                gone = all(self._is_past(s) and not self.held_then(s) for s in found)
                 return [] if gone and self.case.gazetteer.chain(entity_id) else found
         return []
 
@@ -104,7 +104,7 @@ class Containers:
         around = [p.qid for step in self.case.gazetteer.chain(target) for p in step if p.qid]
         return not self.case.gazetteer.is_state(target) and bool(around) and self.is_gone(around[-1])
 
-    def _held_then(self, statement: Statement) -> bool:
+    def held_then(self, statement: Statement) -> bool:
         """Whether a statement on what is gone held at the question's date: by its own times, else its target's."""
         at = self.case.at
         if at is None or (held := valid_at(statement, at)) is not None:

@@ -8,10 +8,10 @@ in its description. Of a state on two continents only a place's own P30 counts.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
 
-from abstraction.gazetteer import WORLD
+from abstraction.gazetteer import WORLD, Place
 from kg.graph import Graph
 from kg.model import EntityValue, Statement
 from kg.selection import APPLIES_TO_PART, CONTINENT
@@ -73,6 +73,20 @@ def names_part_of(name: str, continent: str) -> bool:
     """Whether the part of the world that the name tells may lie on the continent; True where it tells none."""
     found = WORLD.findall(name)
     return not found or any(_lies_on(part, continent) for part in found)
+
+
+def together(places: Sequence[Place]) -> Place:
+    """One place, or what lies in several at once: "Eastern Europe and North Asia", in neither alone."""
+    if len(places) == 1:
+        return places[0]
+    names = sorted(place.text for place in places)
+    return Place(text=f"{', '.join(names[:-1])} and {names[-1]}", written=places[0].written)
+
+
+def as_written(place: Place) -> Place:
+    """The place by the words of the description, which say more than its entity: "Eastern Europe"."""
+    text = place.written or place.text
+    return Place(text=text[:1].upper() + text[1:], written=place.written)
 
 
 def _told(graph: Graph, place: str) -> list[str]:

@@ -9,24 +9,21 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from abstraction.descriptions.organisations import OrganisationDescription, Owner, parse_organisation
+from abstraction.descriptions.organisations import OrganisationDescription, parse_organisation
 from abstraction.evidence import from_description, from_statement, joined
 from abstraction.gazetteer import Place
 from abstraction.ladders.base import ANSWER, Case, Proposal
 from abstraction.ladders.kinds import KindChain, described_kind, stated_kinds
 from abstraction.ladders.nations import Nation, nations, speaks_english
+from abstraction.ladders.parents import LOCATED, belonging, parents
 from abstraction.phrases import Lattice, definite, indefinite, listed, short
 from abstraction.tiers import Condition, Evidence
 from kg.model import Statement
 from kg.terms import normalise
 
 FAMILY = "organisation"
-PARENTS = 3  # steps up
-TOGETHER = 2  # parents at one step: more are shareholders or a history without dates
 PLACES = 4  # steps of a place chain
 MADE = 2  # products told of a maker
-ORGANISED = frozenset({"company", "organisation", "label", "school", "club", "group"})
-LOCATED = frozenset({"place", "country"})
 _INTERNATIONAL = re.compile(
     r"\b(?:international|intergovernmental|supranational|multilateral|speciali[sz]ed agency|United Nations|regional "
     r"(?:organi[sz]ation|development bank))\b",
@@ -35,10 +32,14 @@ _INTERNATIONAL = re.compile(
 
 
 def organisations(case: Case) -> list[Proposal]:
-    """Parents first, then "a public university in Cheney, Washington" and what is coarser."""
+    """An owner's parents first, then "a public university in Cheney, Washington" and what is coarser.
+
+    Who owns the owner owns the thing. Who owns a maker or a label has not made or released it: there the tier is
+    "a subsidiary of General Dynamics", and only where it was one at the question's date or is made to be one.
+    """
+    above = parents(case) if case.relation.asks == "owner" else belonging(case)
     if not speaks_english(case):
-        return parents(case)
-    above = parents(case)
+        return above
     phrases = kinds(case)
     if _is_owned(case):
         return [*above, *phrases]
@@ -179,6 +180,8 @@ class _Kinds:
                 self.add_places(chain, index, placed, land, lands)
             for nation in found if index >= chain.tied else ():
                 for each in (nation, *nation.broader):
+                    if text.startswith(f"{each.text} "):
+                        continue  # "an American American football league"
                     self.lattice.add(
                         indefinite(f"{each.text} {text}"),
                         features | each.features,
@@ -287,114 +290,3 @@ def _called_company(chains: Sequence[KindChain]) -> tuple[Evidence, ...]:
 
 
 Placed = tuple[str, frozenset[str], tuple[Evidence, ...], frozenset[Condition]]
-
-
-def parents(case: Case) -> list[Proposal]:
-    """Organisations that the answer belongs to, nearest first: P749, else P127, else P361, else the description."""
-    out: dict[str, Proposal] = {}
-    layer: list[tuple[str, str]] = [(case.answer, ANSWER)]
-    for step in range(PARENTS):
-        above: list[tuple[str, str]] = []
-        for child, key in layer:
-            found = _parents_of(case, child)
-            if step and len(found) > 1:
-                continue  # further up, several are a history without dates
-            for qid, evidence, conditions in found:
-                if qid == case.answer or qid == case.subject:
-                    continue
-                label = case.graph.label(qid)
-                if label is None:
-                    continue
-                old = out.get(qid)
-                if old is None:
-                    names = case.graph.names(qid)
-                    out[qid] = Proposal(
-                        key=qid,
-                        text=label,
-                        qid=qid,
-                        parents=(key,),
-                        aliases=tuple(n for n in names if n != label),
-                        evidence=evidence,
-                        conditions=conditions,
-                        order=step - PARENTS,
-                    )
-                    above.append((qid, qid))
-        layer = above
-    return list(out.values())
-
-
-def _parents_of(case: Case, child: str) -> list[tuple[str, tuple[Evidence, ...], frozenset[Condition]]]:
-    graph = case.graph
-    for prop in ("P749", "P127", "P361"):
-        statements = [s for s in graph.current(child, prop) if s.target]
-        if case.at is not None:
-            statements += [s for s in graph.held_at(child, prop, case.at) if s.target and s not in statements]
-        graph.fetch(s.target for s in statements if s.target)
-        fitting = [s for s in statements if _is_parent(case, child, s)][: TOGETHER + 1]
-        if prop == "P127" and len(statements) > 1:
-            fitting = [s for s in fitting if _majority(s)]
-        fitting = list({s.target: s for s in fitting}.values())
-        if fitting:
-            if len(statements) > TOGETHER and prop != "P361":
-                return []
-            return [
-                (
-                    s.target or "",
-                    (from_statement(graph, s),),
-                    frozenset({Condition(property=s.property, value=s.target or "")}),
-                )
-                for s in fitting
-            ]
-    return _described_parents(case, child)
-
-
-def _is_parent(case: Case, child: str, statement: Statement) -> bool:
-    target = statement.target or ""
-    if target == child or not ORGANISED & case.gazetteer.classes(target):
-        return False
-    if "person" in case.gazetteer.classes(target) or LOCATED & case.gazetteer.classes(target):
-        return False
-    classes = [case.graph.label(c) or "" for c in case.graph.classes(target)]
-    words = " ".join((case.graph.label(target) or "", *classes)).casefold()
-    return not any(re.search(rf"\b{re.escape(shell)}\b", words) for shell in listed("shells"))
-
-
-def _majority(statement: Statement) -> bool:
-    """Whether a share of more than half is stated (P1107, a fraction)."""
-    for snak in statement.qualifier("P1107"):
-        amount = getattr(snak.value, "amount", None)
-        if amount is not None and amount > 0.5:
-            return True
-    return False
-
-
-def _described_parents(case: Case, child: str) -> list[tuple[str, tuple[Evidence, ...], frozenset[Condition]]]:
-    text = case.graph.description(child)
-    if text is None:
-        return []
-    for owner in parse_organisation(text, case.vocabulary).owners:
-        qid = _named(case, child, owner)
-        if qid is not None:
-            label = case.graph.label(child)
-            evidence = Evidence(
-                kind="description",
-                subject=child,
-                language=case.graph.language,
-                text=text,
-                span=owner.span,
-                labels={i: n for i, n in ((child, label), (qid, case.graph.label(qid))) if n},
-            )
-            return [(qid, (evidence,), frozenset({Condition(property="P749", value=qid)}))]
-    return []
-
-
-def _named(case: Case, child: str, owner: Owner) -> str | None:
-    """The one organisation that a description names as owner, or None."""
-    found = [m.id for m in case.graph.find(owner.name) if m.id != child]
-    case.graph.fetch(found)
-    fitting = [
-        i
-        for i in dict.fromkeys(found)
-        if ORGANISED & case.gazetteer.classes(i) and not LOCATED & case.gazetteer.classes(i)
-    ]
-    return fitting[0] if len(fitting) == 1 else None

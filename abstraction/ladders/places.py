@@ -7,7 +7,7 @@ other's gaps, and where they contradict each other the graph's order stands.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 
 from abstraction.demonyms import bundled_demonyms
@@ -16,14 +16,19 @@ from abstraction.evidence import from_description, from_statement, joined
 from abstraction.gazetteer import DEPTH, FIRST_DIVISION, PLACES, SETTLEMENTS, WORLD, Place
 from abstraction.ladders.base import ANSWER, Case, Proposal
 from abstraction.ladders.containers import WORLDS, Containers
-from abstraction.ladders.continents import lies_elsewhere, names_part_of, stated_continent
+from abstraction.ladders.continents import as_written, lies_elsewhere, names_part_of, stated_continent, together
+from abstraction.ladders.dependencies import dependency
 from abstraction.ladders.described_places import described_chain
-from abstraction.levels import as_graph, depths, remove
+from abstraction.ladders.extent import same_extent
+from abstraction.ladders.holding import all_above, entailed
+from abstraction.levels import Graph, as_graph, depths, remove
 from abstraction.tiers import MAX_LEVELS, Condition, Evidence
 from kg.model import Statement
 from kg.terms import normalise
 
 _PARTS = FIRST_DIVISION | SETTLEMENTS | {"Q56061"}  # what one state holds: its divisions and settlements
+_ONE_OF = frozenset({"P131", "P276", "P159", "P706"})  # a thing is in one of several values, and part of all by P361
+_SITES = frozenset({"school", "building", "organisation"})  # may bear the name of their town
 _WATER = re.compile(r"\b(?:Ocean|Sea|Gulf)$")  # lies on no continent
 
 
@@ -41,7 +46,8 @@ class Climb:
         self.containers = Containers(case)
         self.nodes: dict[str, Proposal] = {}
         self.up: dict[str, dict[str, tuple[Evidence, ...]]] = {}
-        self.divided: set[tuple[str, str]] = set()
+        # By key, sets of places of which one or another holds what the key names.
+        self.either: dict[str, list[set[str]]] = {}
 
     def proposals(self) -> list[Proposal]:
         """The proposals; empty where neither statement nor description tells a place."""
@@ -55,6 +61,9 @@ class Climb:
         self._country(answer)
         if self.case.relation.asks == "country":  # a part of a country asked as one: Hong Kong
             for state in [key for key in self.nodes if self._is_state(key)]:
+                if self._same(ANSWER, state):
+                    self._region_and_continent(answer, ANSWER)
+                    continue
                 whole = stated_continent(self.graph, state)
                 if whole is None or not lies_elsewhere(self.graph, answer, state, whole.target or ""):
                     self._region_and_continent(state, state)
@@ -91,11 +100,7 @@ class Climb:
                 targets.append(statement.target)
         for target in targets:
             self._climb(target, target, depth - 1)
-        above = {s.target for s in stated if s.target in self.up.get(key, {})}
-        if key != ANSWER and all(s.property == "P131" for s in stated):
-            # A town in several counties: what lies in the town lies in one of them, who knows which.
-            apart = [one for one in above if self._ups(one).isdisjoint(above)]
-            self.divided |= {(key, one) for one in apart} if len(apart) > 1 else set()
+        self._one_of(key, (s.target for s in stated if s.property in _ONE_OF and not self.containers.held_then(s)))
         if key == ANSWER or not stated:
             self._described(key, entity_id, depth)
 
@@ -115,6 +120,8 @@ class Climb:
                     self._climb(place.qid, place.qid, depth - 1)
                 if place.key in self.nodes:
                     keys.append(place.key)
+            for one in [key] if step in beside else below:
+                self._one_of(one, keys)
             below = keys or below
 
     def _country(self, answer: str) -> None:
@@ -131,6 +138,7 @@ class Climb:
                 continue
             found = self.containers.countries(qid) if qid else []
             linked = [s for s in found if self._link(key, s.target or "", (from_statement(self.graph, s),))]
+            self._one_of(key, (s.target for s in linked if s.property == "P17" and not self.containers.held_then(s)))
             if not linked:
                 open_ends.append(key)
         states = [node for node in self.nodes.values() if node.qid and self._is_state(node.qid)]
@@ -147,8 +155,10 @@ class Climb:
 
     def _region_and_continent(self, country: str, below: str) -> None:
         """Adds the region that the country's description names, then its continent (design note, 3.4 A 7)."""
-        named = [p for step in self.case.gazetteer.chain(country) for p in step if self._is_region(p)]
-        regions = [_as_written(p) if self._is_directed(p) else p for p in named if not self._is_whole(p)]
+        steps = [[p for p in step if self._is_region(p)] for step in self.case.gazetteer.chain(country)]
+        named = [p for step in steps for p in step]
+        partial = [[as_written(p) if self._is_directed(p) else p for p in s if not self._is_whole(p)] for s in steps]
+        regions = [together(step) for step in partial if step]
         stated = [s for s in self.graph.current(country, "P30") if s.target]
         if not regions:
             regions = self._stated_regions(country, stated)
@@ -165,6 +175,13 @@ class Climb:
         for region in regions:
             if self._connect(region, below, self._region_evidence(country, region)):
                 keys.append(region.key)
+        apart = [name for r in regions if len(found := WORLD.findall(r.text)) > 1 for name in found]
+        chosen = [s for s in chosen if len(chosen) > 1 or all(names_part_of(text, s.target or "") for text in apart)]
+        if len(chosen) > 1:
+            whole = together([Place(text=self.graph.label(s.target or "") or "", qid=s.target) for s in chosen])
+            for key in (*keys, below):
+                self._connect(whole, key, tuple(from_statement(self.graph, s) for s in chosen))
+            return
         for statement in chosen:
             assert statement.target is not None
             inside = [k for k, r in zip(keys, regions, strict=False) if self._part_of(r, statement.target)]
@@ -282,6 +299,8 @@ class Climb:
             return False  # unknown, or a class such as "valley" where a place is due
         if place.key == below or below in self._ups(place.key):
             return False
+        if self._dependency(below) and not WORLD.search(label):
+            return False  # Gibraltar is no part of the United Kingdom
         self._add(place, below, evidence)
         return True
 
@@ -302,16 +321,33 @@ class Climb:
             )
         self.up.setdefault(below, {}).setdefault(place.key, evidence)
 
+    def _same(self, below: str, above: str) -> bool:
+        """Whether the upper place is the lower one under another name."""
+        inner = self.case.answer if below == ANSWER else self.nodes[below].qid
+        outer = self.nodes[above].qid
+        if inner is None or outer is None or not _SITES.isdisjoint(self.case.gazetteer.classes(inner)):
+            return False
+        return same_extent(self.graph, inner, outer)
+
+    def _without_near_aliases(self, nodes: Graph) -> Graph:
+        """Each place that is no larger than one below it becomes another name of that one."""
+        near = {key: [p for p in node.parents if self._same(p, key)] for key, node in nodes.items()}
+        nodes = dict(nodes)
+        for key, below in near.items():
+            for finer in below:
+                if finer != ANSWER:
+                    names = (*nodes[finer].aliases, nodes[key].text, *nodes[key].aliases)
+                    nodes[finer] = replace(nodes[finer], aliases=tuple(dict.fromkeys(names)))
+        return remove(nodes, lambda p: bool(near[p.key]))
+
+    def _one_of(self, key: str, places: Iterable[str | None]) -> None:
+        """Notes that what the key names lies in one or another of several places, nobody knows in which."""
+        group = {place for place in places if place in self.up.get(key, {}) and not self._same(key, place)}
+        if len(group) > 1:
+            self.either.setdefault(key, []).append(group)
+
     def _ups(self, key: str, without: Collection[str] = ()) -> set[str]:
-        """The keys above a node, reached without going through some."""
-        seen: set[str] = set()
-        stack = [key]
-        while stack:
-            for above in self.up.get(stack.pop(), {}):
-                if above not in seen and above not in without:
-                    seen.add(above)
-                    stack.append(above)
-        return seen
+        return all_above(self.up, key, without)
 
     def _result(self) -> list[Proposal]:
         parents: dict[str, list[str]] = {}
@@ -327,7 +363,12 @@ class Climb:
             for key, node in self.nodes.items()
         )
         nodes = remove(nodes, self._passed_through)
-        nodes = remove(nodes, lambda p: all((below, p.key) in self.divided for below in parents.get(p.key, [ANSWER])))
+        sure = entailed(self.up, self.either, ANSWER)
+        nodes = remove(nodes, lambda p: p.key not in sure)
+        nodes = self._without_near_aliases(nodes)
+        if dependent := [key for key in (ANSWER, *nodes) if self._dependency(key)]:
+            nodes = remove(nodes, lambda p: p.qid is not None and self._is_state(p.qid))
+            nodes |= {p.key: p for key in dependent for p in dependency(self.case, key)}
         deep = {key for key, depth in depths(nodes).items() if depth > MAX_LEVELS}
         # A continent takes no finer place's level.
         return list(remove(nodes, lambda p: p.key in deep and self._is_continent(p.key)).values())
@@ -349,6 +390,10 @@ class Climb:
     def _is_state(self, qid: str) -> bool:
         return self.case.gazetteer.is_state(qid)
 
+    def _dependency(self, key: str) -> tuple[str, ...]:
+        qid = self.case.answer if key == ANSWER else self.nodes[key].qid
+        return self.case.gazetteer.dependency(qid) if qid else ()
+
     def _is_continent(self, qid: str) -> bool:
         return "Q5107" in self.graph.classes(qid)
 
@@ -358,8 +403,3 @@ class Climb:
 
 def _holds_words(text: str, name: str) -> bool:
     return set(normalise(name).split()) <= set(normalise(text).split())
-
-
-def _as_written(place: Place) -> Place:
-    text = place.written or place.text
-    return Place(text=text[:1].upper() + text[1:], written=place.written)

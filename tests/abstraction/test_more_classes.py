@@ -187,9 +187,9 @@ def test_a_language_is_none_of_a_family_that_its_description_denies() -> None:
         entity("Q33648", "language isolate", P279="Q34770"),
     )
     isolate = entity("Q8752", "Basque", "non-Indo-European language isolate of a people", P31="Q33648")
-    assert ladder(languages, case_of(isolate, *world, relation_id="P407")) == [["language isolate"]]
+    assert ladder(languages, case_of(isolate, *world, relation_id="P407")) == [["a language isolate"]]
     branch = entity("Q8752", "Basque", "Indo-European language of a people", P31="Q34770")
-    assert ladder(languages, case_of(branch, *world, relation_id="P407")) == [["Indo-European language"]]
+    assert ladder(languages, case_of(branch, *world, relation_id="P407")) == [["an Indo-European language"]]
     evidence = Evidence(
         kind="description", subject="Q8752", language="en", text="non-Indo-European language isolate of a people",
         span=(4, 17),

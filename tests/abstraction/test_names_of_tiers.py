@@ -105,24 +105,6 @@ def test_a_list_of_places_of_one_kind_is_one_step(description: str, first: str) 
     assert phrase.units[0].text == first
 
 
-def test_counties_of_a_list_share_a_level() -> None:
-    michigan = entity("Q1166", "Michigan", "state of the United States of America", P31="Q35657", P131="Q30")
-    counties = [
-        entity(qid, f"{name} County", "county in Michigan, United States", P31="Q47168", P131="Q1166")
-        for qid, name in (("Q133853", "Ingham"), ("Q490813", "Eaton"), ("Q94669", "Clinton"))
-    ]
-    said = "city in Ingham County, Eaton County and Clinton County, Michigan, USA"
-    lansing = entity("Q28237", "Lansing", said, P31="Q515", P131=["Q133853", "Q490813", "Q94669"])
-    world = (USA, michigan, *counties, lansing)
-    made = maker(*world).make(row("Lansing", "P20"))
-    assert texts(made) == [
-        ["Clinton County", "Eaton County", "Ingham County"],
-        ["Michigan"],
-        ["United States of America"],
-    ]
-    assert flaws(made, *world) == []
-
-
 def test_a_trade_makes_a_company_only_of_what_is_called_one() -> None:
     trade = entity("Q8148", "film industry", "industry")
     toei = entity("Q50", "Toei", P31="Q6881511", P452="Q8148", P17="Q17")
@@ -225,7 +207,8 @@ def test_a_tier_that_two_finer_ones_lead_to_quotes_both() -> None:
     atlanta = entity("Q23556", "Atlanta", P31="Q515", P131=["Q81", "Q82"])
     world = (USA, georgia, *counties, atlanta)
     made = maker(*world).make(row("Atlanta"))
-    assert {(e.subject, e.value) for e in tier(made, "Georgia").evidence} == {("Q81", "Q1428"), ("Q82", "Q1428")}
+    lies = {("Q23556", "Q81"), ("Q81", "Q1428"), ("Q23556", "Q82"), ("Q82", "Q1428")}
+    assert {(e.subject, e.value) for e in tier(made, "Georgia").evidence} == lies
     assert flaws(made, *world) == []
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from abstraction.ladders.organisations import organisations, parents
+from abstraction.ladders.organisations import organisations
+from abstraction.ladders.parents import parents
 from kg.model import Entity, TimeValue
 from tests.cases import case_in, case_of, check_sound, ladder, proposed
 from tests.worlds import entity, maker
@@ -102,12 +103,29 @@ def test_a_description_names_the_parent() -> None:
     assert beside[0] == ["Universal Music Group", "an American record label"]
 
 
-def test_the_parent_at_the_question_s_own_date() -> None:
-    old = entity("Q900603", "Old Owner Records", "record label", P31="Q18127")
-    world = maker(organisation("American record label", P749=[("Q900603", {"start": 1980, "end": 1990})]), *WORLD, old)
-    assert parents(case_in(world, "Q900601")) == []
-    then = parents(case_in(world, "Q900601", at=TimeValue(year=1985, precision=9)))
-    assert [p.text for p in then] == ["Old Owner Records"]
+def test_only_an_owner_s_parent_is_one_too() -> None:
+    motown = organisation("American record label", P749="Q38903")
+    assert rungs(motown, UMG)[0] == ["Universal Music Group", "an American record label"]
+    for relation_id in ("P264", "P176", "P170", "P112"):
+        assert "Universal Music Group" not in str(rungs(motown, UMG, relation_id=relation_id)), relation_id
+
+
+def test_a_nationality_is_not_told_twice() -> None:
+    league = organisation("a professional American football league", P31="Q15991303", P17="Q30")
+    made = str(rungs(league, entity("Q15991303", "association football league", "league")))
+    assert "American American" not in made
+    assert "American football league" in made
+
+
+def test_a_label_belongs_to_a_group_where_it_held_or_is_made_to() -> None:
+    dated = organisation("American record label", P749=[("Q38903", {"start": 1998, "end": 2010})])
+    world = maker(dated, *WORLD, UMG)
+    then = organisations(case_in(world, "Q900601", relation_id="P264", at=TimeValue(year=2001, precision=9)))
+    assert "a record label of Universal Music Group" in [p.text for p in then]
+    before = organisations(case_in(world, "Q900601", relation_id="P264", at=TimeValue(year=1979, precision=9)))
+    assert "Universal Music Group" not in str(before)
+    imprint = organisation("American record label, imprint of Universal Music Group")
+    assert "an imprint of Universal Music Group" in rungs(imprint, UMG, relation_id="P264")[0]
 
 
 def test_a_subsidiary_s_legal_form_is_no_tier() -> None:
