@@ -82,6 +82,7 @@ class Judge:
         for number, level in enumerate(row.levels[1:], 2):
             accepted: list[tuple[Tier, frozenset[str]]] = []
             held: list[Tier] = []
+            untold: list[Tier] = []
             for position, tier in enumerate(level.tiers, 1):
                 key = bare(tier.text)
                 meant: frozenset[str] = frozenset()
@@ -96,6 +97,8 @@ class Judge:
                     accepted.append((tier, meant))
                 if verdict in (Verdict.ENTAILED, Verdict.UNINFORMATIVE):
                     held.append(tier)
+                if verdict is Verdict.UNKNOWN:
+                    untold.append(tier)
                 told = TierVerdict(
                     row=row.id, level=number, position=position, text=tier.text, verdict=verdict, why=why,
                     entities=tuple(sorted(i for i in meant if not i.startswith("text:"))),
@@ -106,6 +109,7 @@ class Judge:
             case.good = accepted or case.good
             case.earlier += [tier for tier, _ in accepted]
             case.true += held
+            case.untold += untold
         return RowVerdict(
             row=row.id,
             answer=case.answers[0] if case.answers else None,

@@ -67,6 +67,8 @@ class Phrases:
             return Verdict.ENTAILED, "each word is said of the answer"
         if _INSIDE.search(tier.text) and all(self._is_somewhere_unknown(case, t) for t in earlier):
             return Verdict.UNKNOWN, "the snapshot does not tell where the place of the tier before it lies"
+        if any(words <= self._widened(case, t) | lifted for t in case.untold if self.is_phrase(t.text, ())):
+            return Verdict.UNKNOWN, "follows from a tier before it of which the snapshot does not tell"
         return Verdict.SIBLING, "neither follows from the tier before it nor the reverse"
 
     def _told_apart(self, case: Case, tier: Tier, before: Tier) -> bool:
