@@ -30,9 +30,11 @@ _CLASSES: Mapping[Kind, frozenset[str]] = {
     ),
     Kind.PERSON: frozenset(
         {"person", "fictional", "group", "country", "company", "organisation", "school", "club", "label"}
+        | {"occupation", "office", "position"}
     ),
     Kind.GROUP_OR_PERSON: frozenset(
         {"person", "fictional", "group", "country", "company", "organisation", "school", "club", "label"}
+        | {"occupation", "office", "position"}
     ),
     Kind.CHARACTER: frozenset({"person", "fictional"}),
     Kind.TEAM: frozenset({"club", "group", "organisation", "school", "country"}),

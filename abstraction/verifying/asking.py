@@ -9,6 +9,7 @@ import re
 
 from abstraction.asked_nouns import AskedNouns
 from abstraction.gazetteer import PLACES
+from abstraction.phrases import indefinite
 from abstraction.questions.agreement import FIRST_YEAR, LAST_YEAR, class_conflict, is_bare_number, text_conflict
 from abstraction.questions.kinds import AskedKind, Kind, asked_kind, yes_no_words
 from abstraction.relations import ANY
@@ -24,9 +25,9 @@ PLACES_IN_ORDER = frozenset({Kind.RANK, Kind.SEASON, Kind.EPISODE})
 WORKS = frozenset({Kind.SONG, Kind.FILM, Kind.BOOK, Kind.WORK})
 _LETTERS = re.compile(r"[^\W\d_]{4}")
 _YEAR = re.compile(r"\d{4}\Z")
-_PHRASE = re.compile(
-    r"an? (?P<head>.+?)(?:\s(?:by|of|in|on|at|from|for|with|who|that|which|about|based|set)\b|[,(]|\Z)"
-)
+_PHRASE = re.compile(r"an? (?P<head>.+?)(?:\s(?:by|of|in|on|at|from|for|with|who|that|which|about|set)\b|[,(]|\Z)")
+_ORIGIN = re.compile(r"\b(?:come|came|comes|originated?|originates|derived?|derives)(?: from)?\W*\Z", re.I)
+_AWARD = re.compile(r"\b(?:awards?|oscars?|grammys?|emmys?|globes?|prizes?|medals?)\b", re.I)
 
 
 def is_value(text: str) -> bool:
@@ -59,7 +60,7 @@ class Asking:
         if found is Abstention.YES_NO and normalise(text) in yes_no_words(code):
             return "the answer is yes or no"
         if found is Abstention.CODE and not _LETTERS.search(text):
-            return f"the question asks for a {asked.detail or 'code'}, and the answer is a code"
+            return f"the question asks for {indefinite(asked.detail or 'code')}, and the answer is a code"
         if is_bare_number(text, code=code):
             return _number_conflict(asked, text, tier)
         if asked.kind in AMOUNTS and not is_value(tier.text) and _names_entity(tier):
@@ -69,14 +70,18 @@ class Asking:
     def _entity_conflict(self, asked: AskedKind, case: Case) -> str | None:
         """Why what the answer was taken for is no answer of the kind asked for."""
         label = self.maker.graph.label
+        if asked.kind is Kind.PLACE and not asked.detail and _ORIGIN.search(case.row.question):
+            return None  # a word comes from a language, a story from its author
+        if asked.kind is Kind.GROUP_OR_PERSON and _AWARD.search(case.row.question) and "work" in case.kinds:
+            return None  # films win awards as well
         reasons = []
         for qid in case.answers:
             kinds = self.maker.classes(qid)
-            noun = f"a {asked.detail}" if asked.detail else f"what is a {asked.kind}"
+            noun = asked.detail or str(asked.kind).replace("-", " ")
             astray = asked.kind in (Kind.RANK, Kind.SEASON) and bool(kinds & (PLACES | {"person", "club"}))
             signs = self._nouns.signs([qid], case.row.question, ANY).get(qid, {})
             if astray or class_conflict(asked, kinds) or signs.get("otherwise"):
-                reasons.append(f"the question asks for {noun}, and {label(qid)} ({qid}) is of another kind")
+                reasons.append(f"the question asks for {indefinite(noun)}, and {label(qid)} ({qid}) is of another kind")
         return reasons[0] if reasons and len(reasons) == len(case.answers) else None
 
     def _head_conflict(self, case: Case, tier: Tier) -> str | None:
@@ -87,7 +92,7 @@ class Asking:
         head = asked_kind(f"what {found['head']}")
         of_person = case.kinds == {"person"} and head.kind in WORKS
         of_work = case.kinds == {"work"} and head.kind is Kind.PERSON
-        return f"a {head.detail} is no {next(iter(case.kinds))}" if of_person or of_work else None
+        return f"{indefinite(head.detail)} is no {next(iter(case.kinds))}" if of_person or of_work else None
 
 
 def _number_conflict(asked: AskedKind, text: str, tier: Tier) -> str | None:
@@ -96,7 +101,7 @@ def _number_conflict(asked: AskedKind, text: str, tier: Tier) -> str | None:
     year = bool(_YEAR.match(bare)) and FIRST_YEAR <= int(bare) <= LAST_YEAR
     as_date, as_amount = span_of_words(tier.text) is not None, range_of_words(tier.text) is not None
     if asked.kind in PLACES_IN_ORDER or asked.kind is Kind.CODE:
-        return f"the question asks for the number of a {asked.detail or asked.kind}"
+        return f"the question asks for the number of {indefinite(asked.detail or asked.kind)}"
     if asked.kind in AMOUNTS:
         if not as_date and not as_amount:
             return "the answer is an amount, and the tier is none" if _names_entity(tier) else None

@@ -45,6 +45,11 @@ _WORDS = {
     "fourteenth": "14th", "fifteenth": "15th", "sixteenth": "16th", "seventeenth": "17th", "eighteenth": "18th",
     "nineteenth": "19th", "twentieth": "20th", "twenty-first": "21st",
 }  # fmt: skip
+_DAY_BEHIND = re.compile(
+    rf"(?:\d{{1,2}}(?:st|nd|rd|th)?\s+(?P<month>{_MONTH})|(?:{_MONTH})\.?\s+\d{{1,2}})\.?,?\s+(?P<year>\d{{3,4}})\b"
+)
+_DAY_ALONE = re.compile(r"\d{1,2}(?:st|nd|rd|th)?\Z")
+_DAY_OF_MONTH = re.compile(rf"(?:\d{{1,2}}\s+(?:{_MONTH})|(?:{_MONTH})\.?\s+\d{{1,2}})\Z")
 Day = tuple[int, int, int]
 
 
@@ -80,13 +85,23 @@ def span_of_words(text: str) -> Span | None:
 
 
 def _pair(left: str, right: str) -> tuple[Span, Span] | None:
-    left, right = _EDGE.sub("", left), _EDGE.sub("", right)
+    left, right = _completed(_EDGE.sub("", left), _EDGE.sub("", right)), _EDGE.sub("", right)
     end = _one(right)
     tail = re.search(r"(?: century| millennium)?(?:(?:(?<!\s)\s++)?(?:bce|bc|ce|ad))?$", right)
     begin = _one(left) or (_one(left + tail[0]) if tail else None)
     if tail and re.search(r"bc", tail[0]) and not re.search(r"bc|ad|ce\b", left):
         begin = _one(f"{left} bc")
     return (begin, end) if begin and end else None
+
+
+def _completed(left: str, right: str) -> str:
+    """The first of two days with the month and the year that stand only behind the second: "13 to 22 June 2012"."""
+    found = _DAY_BEHIND.match(right)
+    if found is None:
+        return left
+    if found["month"] and _DAY_ALONE.match(left):
+        return f"{left} {found['month']} {found['year']}"
+    return f"{left} {found['year']}" if _DAY_OF_MONTH.match(left) else left
 
 
 def _one(words: str) -> Span | None:

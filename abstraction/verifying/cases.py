@@ -46,6 +46,7 @@ class Case:
     above_classes: frozenset[str] = frozenset()  # of a class-valued answer: a genre above a genre
     good: list[tuple[Tier, frozenset[str]]] = field(default_factory=list)  # of the last level that has any
     earlier: list[Tier] = field(default_factory=list)  # every good tier
+    untold: list[Tier] = field(default_factory=list)  # of which the snapshot does not tell
     doubtful: list[str] = field(default_factory=list)  # would be wrong if the link is right
     named: tuple[str, ...] = ()  # what the last tier that is a name and may stand was linked to
     astray: bool = False  # whether the last name was that of another
@@ -101,7 +102,7 @@ class CaseReader:
                                        *(n for i in known for n in graph.names(i))))),
             description=description, above=above, kinds=kinds, words=frozenset(words), nations=nations, certain=certain,
             person=person, place=not PLACES.isdisjoint(kinds) or asked.asks in ("place", "country"),
-            told=Level(tiers=tuple(Tier(text=a) for a in row.answers)),
+            told=Level(tiers=tuple(Tier(text=a, aliases=_without_stop(a)) for a in row.answers)),
             above_classes=frozenset(c for i in known for c in self.near.classes_above(i)) if classed else frozenset(),
             subject=(made.question_entity or {}).get("qid"),
         )  # fmt: skip
@@ -132,3 +133,9 @@ class CaseReader:
         """Whether the bare text `key` is a name of the entity, plurals aside."""
         words = all_words(key)
         return any(bare(n) == key or all_words(n) == words for n in self.graph.names(qid))
+
+
+def _without_stop(text: str) -> tuple[str, ...]:
+    """The text without the full stop that some files put behind their answers."""
+    bare = text.rstrip(". ")
+    return (bare,) if bare and bare != text else ()

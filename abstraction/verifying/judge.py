@@ -82,6 +82,7 @@ class Judge:
         for number, level in enumerate(row.levels[1:], 2):
             accepted: list[tuple[Tier, frozenset[str]]] = []
             held: list[Tier] = []
+            untold: list[Tier] = []
             for position, tier in enumerate(level.tiers, 1):
                 key = bare(tier.text)
                 meant: frozenset[str] = frozenset()
@@ -96,6 +97,8 @@ class Judge:
                     accepted.append((tier, meant))
                 if verdict in (Verdict.ENTAILED, Verdict.UNINFORMATIVE):
                     held.append(tier)
+                if verdict is Verdict.UNKNOWN:
+                    untold.append(tier)
                 told = TierVerdict(
                     row=row.id, level=number, position=position, text=tier.text, verdict=verdict, why=why,
                     entities=tuple(sorted(i for i in meant if not i.startswith("text:"))),
@@ -106,6 +109,7 @@ class Judge:
             case.good = accepted or case.good
             case.earlier += [tier for tier, _ in accepted]
             case.true += held
+            case.untold += untold
         return RowVerdict(
             row=row.id,
             answer=case.answers[0] if case.answers else None,
@@ -195,38 +199,44 @@ class Judge:
             return Verdict.CONTRADICTED, ruling.wrong
         if not ruling.holds:
             return Verdict.UNKNOWN, "no reader knows this wording"
-        for before, _ in case.good:
-            after = value_tier_holds(Level(tiers=(before,)), Tier(text=tier.text))
-            if after.wrong:
-                reverse = value_tier_holds(Level(tiers=(tier,)), Tier(text=before.text))
-                return (
-                    (Verdict.FINER_THAN_PREVIOUS, "lies within the tier before it")
-                    if reverse.holds
-                    else (Verdict.SIBLING, "overlaps the tier before it")
-                )
-        return Verdict.ENTAILED, "holds the answer"
+        before = [one for one, _ in case.good]
+        if not before or any(not value_tier_holds(Level(tiers=(one,)), Tier(text=tier.text)).wrong for one in before):
+            return Verdict.ENTAILED, "holds the answer"
+        if any(value_tier_holds(Level(tiers=(tier,)), Tier(text=one.text)).holds for one in before):
+            return Verdict.FINER_THAN_PREVIOUS, "lies within the tier before it"
+        return Verdict.SIBLING, "overlaps the tier before it"
 
 
 def _by_answer(row: TieredRow) -> list[TieredRow]:
-    """The row once for each tier of level 1, with the gold answers that are its names."""
+    """The row once for each tier of level 1, with the gold answers that are its names.
+
+    A gold answer that no tier of level 1 is named like stands on a coarser level, as it follows from another.
+    """
     first = row.levels[0].tiers
-    if not 1 < len(first) <= MOST_ANSWERS:
-        return [row]
-    out = []
-    for tier in first:
-        names = {normalise(name) for name in tier.names()}
-        golds = tuple(text for text in row.answers if normalise(text) in names) or (tier.text,)
-        out.append(replace(row, answers=golds, levels=(Level(tiers=(tier,)), *row.levels[1:])))
-    return out
+    golds = [
+        tuple(text for text in row.answers if normalise(text) in {normalise(name) for name in tier.names()})
+        for tier in first
+    ]
+    if len(first) == 1 or len(first) > MOST_ANSWERS:
+        return [replace(row, answers=tuple(text for one in golds for text in one) or row.answers)]
+    return [
+        replace(row, answers=own or (tier.text,), levels=(Level(tiers=(tier,)), *row.levels[1:]))
+        for tier, own in zip(first, golds, strict=True)
+    ]
 
 
 def _together(tier: Tier, found: Sequence[TierVerdict], row: TieredRow) -> TierVerdict:
-    """What several answers say of one tier: it may follow from any of them, or from each that it is said to be of."""
-    if tier.of:
-        said = {normalise(text) for text in tier.of}
-        pairs = zip(row.levels[0].tiers, found, strict=True)
-        found = [one for first, one in pairs if not said.isdisjoint(map(normalise, first.names()))] or found
-        wrong = next((one for one in found if one.verdict is Verdict.CONTRADICTED), None)
-        if wrong is not None:
-            return wrong
-    return min(found, key=lambda one: _KINDEST.index(one.verdict))
+    """What several answers say of one tier: it must follow from each that it is said to be of, else from any.
+
+    An answer that nothing is known of has no say about evidence that starts at another one.
+    """
+    pairs = list(zip(found, row.levels[0].tiers, strict=True))
+    said = {normalise(text) for text in tier.of}
+    own = [one for one, first in pairs if not said.isdisjoint(map(normalise, first.names()))]
+    wrong = [one for one in own if one.verdict is Verdict.CONTRADICTED]
+    if wrong:
+        return wrong[0]
+    told = {e.subject for e in tier.evidence if e.subject}
+    if not own and any(first.qid in told for _, first in pairs):
+        own = [one for one, first in pairs if first.qid is not None]
+    return min(own or found, key=lambda one: _KINDEST.index(one.verdict))

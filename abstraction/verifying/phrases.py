@@ -67,6 +67,8 @@ class Phrases:
             return Verdict.ENTAILED, "each word is said of the answer"
         if _INSIDE.search(tier.text) and all(self._is_somewhere_unknown(case, t) for t in earlier):
             return Verdict.UNKNOWN, "the snapshot does not tell where the place of the tier before it lies"
+        if any(words <= self._widened(case, t) | lifted for t in case.untold if self.is_phrase(t.text, ())):
+            return Verdict.UNKNOWN, "follows from a tier before it of which the snapshot does not tell"
         return Verdict.SIBLING, "neither follows from the tier before it nor the reverse"
 
     def _told_apart(self, case: Case, tier: Tier, before: Tier) -> bool:
@@ -94,15 +96,20 @@ class Phrases:
         rules = {word for e in tier.evidence if e.kind == "rule" for word in content(e.text or "")}
         return rules | self.near.words(e.value for e in tier.evidence if e.property == "P279" and e.value)
 
+    def _named_last(self, words: Sequence[str]) -> list[str]:
+        """What the longest name that the words end in names, by its label or else by an alias ("actress")."""
+        for start in range(max(0, len(words) - LONGEST), len(words)):
+            found = [m for m in self.graph.find(" ".join(words[start:])) if m.id.startswith("Q")]
+            if found:
+                return [m.id for m in found if m.kind == "label"][:2] or [m.id for m in found][:1]
+        return []
+
     def _widened(self, case: Case, tier: Tier) -> set[str]:
         """The words of a phrase, of the broader classes of what it names, and of the wider nationality."""
         words = all_words(tier.text)
         out = set(content(tier.text))
-        for start in range(max(0, len(words) - LONGEST), len(words)):
-            named = [m.id for m in self.graph.find(" ".join(words[start:])) if m.kind == "label"]
-            if named:
-                out |= self.near.words(self.near.superclasses(named[:2]))
-                break
+        for text in dict.fromkeys((words, all_words(_BEHIND.split(tier.text)[0]))):  # "a baseball team in ...", too
+            out |= self.near.words(self.near.superclasses(self._named_last(text)))
         stated = [e.value for e in tier.evidence if e.value and e.property in KINDS and e.value[:1] == "Q"]
         out |= self.near.words(self.near.superclasses(stated))
         if tier.qid is not None:  # a parent: what is said of it follows from naming it

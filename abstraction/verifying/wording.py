@@ -10,6 +10,7 @@ from kg.terms import normalise
 
 _WORD = re.compile(r"[^\W_]+(?:[.&'][^\W_]+)*")
 _PROPER = re.compile(r"[A-ZÀ-Þ][\w.'’-]*(?: (?:of |and |the |de )*[A-ZÀ-Þ][\w.'’-]*)*")
+_JOINT = re.compile(r" (?:of|and|the|de)(?: the)? ")
 _ARTICLE = re.compile(r"^(?:an?|the)\s+")
 # Carry no content of their own.
 _FUNCTION = "a an the of in on at for from by to and or with within part given s who whose is was are were that which"
@@ -75,10 +76,11 @@ def bare(text: str) -> str:
 
 @bounded_cache(entries=1 << 13, longest=200)  # 50 MB at most, of words of one letter
 def proper_names(text: str) -> tuple[str, ...]:
-    """The runs of capitalised words in a text, and their parts: "King of Sweden", "King" and "Sweden"."""
+    """The runs of capitalised words in a text, their parts and ends: "King of Sweden", "King" and "Sweden"."""
     out: dict[str, None] = {}
     for run in _PROPER.findall(text):
-        out.update(dict.fromkeys([run, *re.split(r" (?:of|and|the|de)(?: the)? ", run)]))
+        ends = [run[joint.end() :] for joint in _JOINT.finditer(run)]
+        out.update(dict.fromkeys([run, *_JOINT.split(run), *ends]))
     return tuple(out)
 
 
