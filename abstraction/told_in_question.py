@@ -39,6 +39,7 @@ _WORD = re.compile(r"[^\W_]+(?:['’.&-][^\W_]+)*")
 _OF = frozenset({"of", "from", "de", "da", "di", "del", "della", "von", "van", "zu"})
 _ENDINGS = (("n", 1), ("an", 2), ("s", 1))  # Asian, European, Wikipedians
 _ARTICLE = re.compile(r"^(?:an?|the)\s+")
+_ELIDED = re.compile(r"\b[dlDL]['’](?=[A-ZÀ-Þ])")  # "l'Italie"
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,7 +223,7 @@ def _fold(word: str) -> str:
 @bounded_cache(entries=1 << 12, longest=400)  # 20 MB at most
 def _said(question: str) -> _Said:
     """What may be a name: words from a capital to a capital; of a question without capitals any words."""
-    found = _WORD.findall(question)[:MOST_WORDS]
+    found = _WORD.findall(_ELIDED.sub(" ", question))[:MOST_WORDS]
     cased = any(word[0].isupper() for word in found[1:])
     folded = [_fold(word) for word in found]
     starts = [at for at, word in enumerate(found) if at and not (cased and word.islower())]
