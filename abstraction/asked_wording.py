@@ -112,7 +112,8 @@ def _worded(node: Proposal, noun: str, evidence: tuple[Evidence, ...]) -> Propos
 
 def _way_to(nodes: dict[str, Proposal], key: str) -> tuple[Evidence, ...]:
     """The evidence of what leads to a container: its wording is no entity, from which the next step could start."""
-    return joined(nodes[finer].evidence for finer in nodes if finer in ancestors(nodes, key))
+    finer = ancestors(nodes, key)
+    return joined(node.evidence for one, node in nodes.items() if one in finer)
 
 
 def _with_article(node: Proposal) -> Proposal:

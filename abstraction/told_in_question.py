@@ -73,7 +73,7 @@ class ToldInQuestion:
             names = said.behind_of
             if case.subject_text and case.subject_text in case.question:
                 names |= _said(case.question.replace(case.subject_text, " ")).names
-        if not names:
+        if not names or not nodes:
             return frozenset()
         whole = _folded(case.subject_text) if case.subject_text else ""
         asks_capital = case.relation.id == "P36"
