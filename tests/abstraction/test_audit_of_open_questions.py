@@ -58,7 +58,7 @@ def of_entity(text: str, qid: str) -> Tier:
         ("What is the area code for Phoenix?", "(602)", None, "the 600s", "the answer is a code"),
         ("Was he re-elected in 1992?", "No", None, "Europe", "yes or no"),
         ("How many seasons are there?", "13", "Q54", of_entity("an American film", "Q54"), "the answer is an amount"),
-        ("How deep is the lake?", "Oakton", "Q55", of_entity("United States", "Q55"), "the question asks for an amount"),
+        ("How deep is the lake?", "Oakton", "Q55", of_entity("United States", "Q55"), "asks for an amount"),
         ("What is the final season of the show?", "Sixth", "Q53", "United States", "the number of a season"),
         ("Where are the commandments?", "Exodus", "Q52", "an American film", "asks for a place, and Exodus (Q52)"),
         ("What does Ringo sing?", "Yellow Boat", "Q50", "a British film", "asks for a song, and Yellow Boat (Q50)"),
