@@ -71,7 +71,7 @@ class Span:
 def span_of_words(text: str) -> Span | None:
     """The days that a wording means; None where it is none of the known forms."""
     words = normalise(text)
-    for spelled, short in _WORDS.items():
+    for spelled, short in _WORDS.items() if " century" in words or " millennium" in words else ():
         words = re.sub(rf"\b{spelled}(?= (?:century|millennium))", short, words)
     bare = _CIRCA.sub("", words)
     inner = _EDGE.sub("", bare)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import islice
 
 from kg.bounded_cache import bounded_cache
 from kg.terms import normalise
 
+MOST_ENDS = 4  # of one run of capitalised words
 _WORD = re.compile(r"[^\W_]+(?:[.&'][^\W_]+)*")
 _PROPER = re.compile(r"[A-ZÀ-Þ][\w.'’-]*(?: (?:of |and |the |de )*[A-ZÀ-Þ][\w.'’-]*)*")
 _JOINT = re.compile(r" (?:of|and|the|de)(?: the)? ")
@@ -79,7 +81,7 @@ def proper_names(text: str) -> tuple[str, ...]:
     """The runs of capitalised words in a text, their parts and ends: "King of Sweden", "King" and "Sweden"."""
     out: dict[str, None] = {}
     for run in _PROPER.findall(text):
-        ends = [run[joint.end() :] for joint in _JOINT.finditer(run)]
+        ends = [run[joint.end() :] for joint in islice(_JOINT.finditer(run), MOST_ENDS)]
         out.update(dict.fromkeys([run, *_JOINT.split(run), *ends]))
     return tuple(out)
 
