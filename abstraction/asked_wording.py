@@ -19,7 +19,8 @@ from abstraction.phrases import definite, indefinite, short
 from abstraction.tiers import Evidence
 from kg.bounded_cache import bounded_cache
 
-_WHERE = re.compile(r"\W*(?:where|from where|in what place)\b", re.I)
+# "In which city ...?" is answered by "in Germany"; "In which country ...?" asks for a country.
+_WHERE = re.compile(r"\W*(?:where|from where|(?:in|at|near|from) (?:which|what) (?!country|nation)\w+)\b", re.I)
 _WHICH = re.compile(
     r"(?:\A|, )(?:\w+ )?(?:which|what)(?: is the name of the| of the)?(?: (?!is\b|was\b|are\b|were\b)[\w.-]+){0,2}?"
     r" (?P<noun>country|city|town|village|municipality|county|state|province|district|region|suburb|borough|island"

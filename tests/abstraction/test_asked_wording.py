@@ -40,7 +40,7 @@ def make() -> LadderMaker:
         ("Where is the capital of the Hundreds?", "P36", "Maldon",
          [["Essex"], ["England"], ["United Kingdom"], ["Europe"]]),
         ("Where was Ann born?", "P19", "Maldon", [["Essex"], ["England"], ["United Kingdom"], ["Europe"]]),
-        ("In which city was Ann born?", "P19", "Chelmsford",
+        ("Which city was Ann born in?", "P19", "Chelmsford",
          [["a city in Essex"], ["a city in England"], ["a city in the United Kingdom"], ["a city in Europe"]]),
         # The answer is finer than what is asked for: its containers may be the answer.
         ("In which county was Ann born?", "P19", "Maldon", [["Essex"], ["England"], ["United Kingdom"], ["Europe"]]),
