@@ -98,6 +98,8 @@ def _is_such(node: Proposal, noun: str, case: Case) -> bool:
         return False
     if noun == _COUNTRY:
         return case.gazetteer.is_state(node.qid) or not _COUNTRIES.isdisjoint(case.graph.classes(node.qid))
+    if case.gazetteer.is_state(node.qid):
+        return False  # "which state": a sovereign one holds it
     return any(noun in _words(case, kind) for kind in case.graph.classes(node.qid))
 
 
