@@ -25,14 +25,14 @@ def union(ladders: Sequence[Ladder]) -> Ladder:
     height = 1 + max(ranks.values(), default=0)
     seen: set[str] = set()
     known: set[str] = set()  # entities of the levels before, from which steps may start
-    paths = [_paths(ladder) for ladder in ladders]
+    led = [paths(ladder) for ladder in ladders]
     out: list[Level] = []
     for depth in range(height):
         tiers: list[Tier] = []
         at_depth = [[t for t in _beyond(ladder) if ranks[t.key] == depth] for ladder in ladders]
         at_depth = at_depth if depth else [list(ladder.levels[0].tiers) for ladder in ladders]
         for turn in zip_longest(*at_depth):
-            for tier, path in zip(turn, paths, strict=True):
+            for tier, path in zip(turn, led, strict=True):
                 if tier is None:
                     continue
                 names = {tier.key, normalise(tier.text)}
@@ -100,21 +100,21 @@ def shared(ladder: Ladder, rivals: Sequence[Ladder]) -> Ladder:
 
     A tier's evidence has the path from each rival, through the tiers that are not shared.
     """
-    paths = [_paths(one) for one in (ladder, *rivals)]
+    led = [paths(one) for one in (ladder, *rivals)]
     first = ladder.levels[0]
     out = [Level(tiers=(Tier(text=first.tiers[0].text, bits=first.tiers[0].bits),))]
     for level in ladder.levels[1:]:
         tiers = tuple(
-            replace(tier, evidence=joined(path[tier.key] for path in paths))
+            replace(tier, evidence=joined(path[tier.key] for path in led))
             for tier in level.tiers
-            if all(tier.key in path for path in paths)
+            if all(tier.key in path for path in led)
         )
         if tiers:
             out.append(Level(tiers=tiers))
     return Ladder(levels=tuple(out), abstained=ladder.abstained)
 
 
-def _paths(ladder: Ladder) -> dict[str, tuple[Evidence, ...]]:
+def paths(ladder: Ladder) -> dict[str, tuple[Evidence, ...]]:
     """Each tier's evidence together with that of the finer tiers which its steps start from."""
     whole: dict[str, tuple[Evidence, ...]] = {}
     for level in ladder.levels[1:]:

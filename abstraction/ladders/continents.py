@@ -80,7 +80,7 @@ def together(places: Sequence[Place]) -> Place:
     if len(places) == 1:
         return places[0]
     names = sorted(place.text for place in places)
-    return Place(text=f"{', '.join(names[:-1])} and {names[-1]}", written=places[0].written)
+    return Place(text=f"{', '.join(names[:-1])} and {names[-1]}")
 
 
 def as_written(place: Place) -> Place:

@@ -159,6 +159,11 @@ class Climb:
         named = [p for step in steps for p in step]
         partial = [[as_written(p) if self._is_directed(p) else p for p in s if not self._is_whole(p)] for s in steps]
         regions = [together(step) for step in partial if step]
+        told = {
+            together(step).key: tuple(e for place in step for e in self._region_evidence(country, place))
+            for step in partial
+            if step
+        }
         stated = [s for s in self.graph.current(country, "P30") if s.target]
         if not regions:
             regions = self._stated_regions(country, stated)
@@ -173,7 +178,7 @@ class Climb:
             chosen = agreeing or self._of_capital(country, stated) or spelled
         keys = []
         for region in regions:
-            if self._connect(region, below, self._region_evidence(country, region)):
+            if self._connect(region, below, told.get(region.key) or self._region_evidence(country, region)):
                 keys.append(region.key)
         apart = [name for r in regions if len(found := WORLD.findall(r.text)) > 1 for name in found]
         chosen = [s for s in chosen if len(chosen) > 1 or all(names_part_of(text, s.target or "") for text in apart)]

@@ -13,10 +13,11 @@ from dataclasses import dataclass, replace
 
 from abstraction.date_texts import parse_date
 from abstraction.demonyms import bundled_demonyms
+from abstraction.evidence import completed
 from abstraction.filters import content_words, words
 from abstraction.quantity_texts import parse_quantity
 from abstraction.tiers import Abstention, Ladder, Level, Tier
-from abstraction.union import union
+from abstraction.union import paths, union
 from abstraction.vocabulary import common_occupations
 from kg.terms import normalise
 
@@ -153,10 +154,17 @@ def _kept_in_common(golds: Sequence[_Gold]) -> list[_Gold]:
     needed = _SHARE * sum(gold.has_ladder for gold in golds)
     out = []
     for gold in golds:
+        led = paths(completed(gold.ladder))  # what is left out hands its evidence on
         levels = [
             Level(tiers=kept)
             for level in gold.ladder.levels[1:]
-            if (kept := tuple(t for t in level.tiers if len(holders[t.key]) >= needed))
+            if (
+                kept := tuple(
+                    replace(t, evidence=led.get(t.key, t.evidence))
+                    for t in level.tiers
+                    if len(holders[t.key]) >= needed
+                )
+            )
         ]
         out.append(_Gold(gold.text, Ladder(levels=(gold.ladder.levels[0], *levels), abstained=gold.ladder.abstained)))
     return out

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 from abstraction.demonyms import bundled_demonyms
 from abstraction.information.weighing import rises
+from abstraction.ladders.extent import same_extent
 from abstraction.languages import language as language_of
 from abstraction.languages import reading_language
 from abstraction.properties import with_role
@@ -245,7 +246,7 @@ class EntailmentChecker:
                 yield Finding(flaw=Flaw.QUALIFIER_DROPPED, detail=f"{lost} before {step.words!r}")
         written = {bare(s.words) for s in last if s.description}
         for name in tier.names():
-            if not self._is_name(name, qid) and bare(name) not in written:
+            if not self._is_name(name, qid) and bare(name) not in written and not self._is_as_large(name, qid):
                 yield Finding(flaw=Flaw.FOREIGN_NAME, detail=f"{name!r} for {qid} ({self.graph.label(qid)})")
 
     def _phrase(self, tier: Tier, reached: _Reached, rules: Sequence[str], asked: str) -> Iterator[Finding]:
@@ -309,6 +310,12 @@ class EntailmentChecker:
 
     def _is_person(self, reached: _Reached) -> bool:
         return any("Q5" in self.graph.classes(i) or self.graph.statements(i, "P27") for i in reached.ids)
+
+    def _is_as_large(self, name: str, qid: str) -> bool:
+        """Whether the name is that of a place around the entity that is no larger: Greater London."""
+        around = [m.id for m in self.graph.find(name) if m.id.startswith("Q")]
+        self.graph.fetch(around)
+        return any(same_extent(self.graph, qid, outer) for outer in around)
 
     def _is_name(self, name: str, qid: str) -> bool:
         names = self._names_of(qid)
