@@ -98,6 +98,21 @@ def test_relations_are_points_in_a_panel_for_each_system(study: Study) -> None:
         assert sorted(points(axes)) == sorted({(round(x, 2), round(y, 2)) for x, y in expected})
 
 
+# In panels from 0 to 1 the names of relations that are nearly alike hide each other.
+def test_relations_are_shown_in_the_range_of_their_points(study: Study) -> None:
+    whole = study.reports[0].relations
+    near = {
+        name: replace(group, estimates={**group.estimates, **{k: replace(group.estimates[k], value=v) for k in BOTH}})
+        for (name, group), v in zip(whole.items(), (0.52, 0.58), strict=False)
+    }
+    figure = matplotlib_figure.Figure()
+    assert relations(replace(study, reports=[replace(study.reports[0], relations=near)]), figure)
+    (axes,) = figure.axes
+    assert sorted(points(axes)) == [(0.52, 0.52), (0.58, 0.58)]
+    assert axes.get_xlim() == axes.get_ylim() == pytest.approx((0.498, 0.602))
+    assert [text.get_text() for text in axes.texts if text.get_text().startswith("+")] == ["+5", "+20"]
+
+
 def test_levels_are_told_apart_without_colour(study: Study) -> None:
     six = replace(study.rows[0], levels=study.rows[0].levels * 2)
     deep = replace(study, rows=[six])
