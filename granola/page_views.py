@@ -32,6 +32,8 @@ _TWO = re.compile(
     r"""|"(?P<quoted>(?:[^"]|""){1,1000})"[\t,;]"?(?P<second>\d{1,18})"?"""
     r"""|(?P<bare>[^"\t][^\t]{0,999})[,;]"?(?P<third>\d{1,18})"?"""
 )
+_QID = re.compile(r"Q[1-9][0-9]*")  # as a page's title: Q1 is an article on things of that name, no entity's page
+_WIKIDATA = frozenset({"wikidata", "www.wd"})  # where it is that
 _HEAD = re.compile(r"[\t,;]")  # in a first line that tells nothing: names of columns
 
 
@@ -89,14 +91,15 @@ def _lines(chunks: Iterable[bytes]) -> Iterator[str]:
 
 
 def _page(line: str, projects: set[str]) -> tuple[str, int] | None:
-    """(title or QID, views) of a line; ("", 0) for another wiki's."""
+    """(title or QID, views) of a line; ("", 0) of another wiki, or of a Wikipedia page called like a QID."""
     if "\t" in line:
         return _of_columns(line)
     parts = line.split(" ")
-    if len(parts) == 4 and parts[2].isdecimal() and len(parts[2]) < 19:  # hourly
-        return (_title(parts[1]), int(parts[2])) if parts[0] in projects else ("", 0)
-    if len(parts) in (5, 6) and parts[-2].isdecimal() and len(parts[-2]) < 19:  # daily or monthly, with a device
-        return (_title(parts[1]), int(parts[-2])) if parts[0] in projects else ("", 0)
+    hourly = len(parts) == 4 and parts[2].isdecimal() and len(parts[2]) < 19
+    # daily or monthly, with a device
+    if hourly or (len(parts) in (5, 6) and parts[-2].isdecimal() and len(parts[-2]) < 19):
+        counts = parts[0] in projects and (not projects.isdisjoint(_WIKIDATA) or not _QID.fullmatch(parts[1]))
+        return (_title(parts[1]), int(parts[-2])) if counts else ("", 0)
     return _of_columns(line)
 
 

@@ -96,7 +96,7 @@ def report(
             "popularity": popularity,
             "page_views": page_views,
             "page_views_of": page_views_of,
-            "bins": bins,
+            "bins": next((one.bins for one in asked if one.bins is not None), None),
             "colour": colour,
         },
         inputs=[tiered, *predictions, *([page_views] if page_views else ())],

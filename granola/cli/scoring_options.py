@@ -70,10 +70,13 @@ class ScoringSettings:
 
     def to_json(self) -> dict[str, Any]:
         """What a run record says of them: all but where answers are kept and by how many processes."""
+        from granola.matching import F1Matcher
         from granola.metrics import usual_standard
 
         said = {name.rstrip("_"): value for name, value in asdict(self).items()}
         said["standard"] = self.standard or usual_standard(self.matcher)
+        if self.matcher == "f1" and self.tau is None:
+            said["tau"] = F1Matcher().tau
         return {name: value for name, value in said.items() if name not in ("answers", "workers")}
 
 

@@ -25,7 +25,8 @@ _ABOUT = re.compile(
 _OPEN = re.compile(  # these name no day or year that something was in
     r"\b(?:before|after|since|by|prior to|earlier than|later than)\s+(?:the\s+)?(?:year\s+|end of\s+)?\Z", re.IGNORECASE
 )
-_OPENING = frozenset({"before", "after", "since", "prior", "earlier", "later"})
+_BEFORE, _AFTER = frozenset({"before", "prior", "earlier"}), frozenset({"after", "since", "later"})
+_OPENING = _BEFORE | _AFTER
 _MAYBE = r"(?:(?:possibly|perhaps|maybe|probably|likely|even|alternatively|else)\s+)"
 _OR = re.compile(
     rf"[\s,;(]*(?:\bor\b,?\s*{_MAYBE}*|(?:(?:though|although|but)\s+)?(?:possibly|perhaps|maybe)\s+)"
@@ -47,7 +48,12 @@ def compare(
     affirmed = [claim for claim in claims if not is_denied(answer, claim.start)]
     asked = Answer(text, (), question)
     if kind == "date" and asked.asked.isdisjoint(_OPENING):
-        affirmed = [claim for claim in affirmed if not _OPEN.search(text, max(0, claim.start - _NEAR), claim.start)]
+        opened = [_OPEN.search(text, max(0, claim.start - _NEAR), claim.start) for claim in affirmed]
+        if any(opened):  # the gold answer may be open itself
+            own = _openings(" ".join(tier.text for tiers in ladder for tier in tiers))
+            affirmed = [
+                claim for claim, found in zip(affirmed, opened, strict=True) if not found or own & _openings(found[0])
+            ]
     if not affirmed:
         return Verdict(level=None, rule="negated", compared=Comparison(prediction=claims[0].text, tier=_first(ladder)))
     placed: list[tuple[Claim, Placing]] = []
@@ -83,6 +89,12 @@ def compare(
         rule=f"{kind}:{best.how}",
         compared=Comparison(prediction=claim.text, tier=best.tier.text),
     )
+
+
+def _openings(text: str) -> set[str]:
+    """On which side of a date a text is open: `prior to 1996` and `before 1996` are open alike."""
+    said = set(text.lower().split())
+    return {name for name, words in (("before", _BEFORE | {"by"}), ("after", _AFTER)) if not words.isdisjoint(said)}
 
 
 def _placed(claim: Claim, ladder: Ladder) -> tuple[Claim, Placing | None]:

@@ -95,13 +95,24 @@ _POSSESSIVE = ("'s", "’s", "s'", "s’")
 
 
 def is_beaten(answer: Answer, mention: Mention) -> bool:
-    """`France beat Croatia 4-2` for Croatia, where it is asked who won."""
-    if not mention.start or answer.words[mention.start - 1].text not in _BEATEN or answer.words[mention.start].gap:
+    """`France beat Croatia 4-2` or `Croatia was beaten by France` for Croatia, where it is asked who won."""
+    if _WINNING.isdisjoint(answer.asked) or not (_BEATEN | _LOSERS).isdisjoint(answer.asked):
         return False
-    return not _WINNING.isdisjoint(answer.asked) and _BEATEN.isdisjoint(answer.asked)
+    if mention.start and answer.words[mention.start - 1].text in _BEATEN and not answer.words[mention.start].gap:
+        return True
+    behind = answer.words[mention.end : mention.end + 3]
+    told = tuple(word.text for word in behind)
+    return any(told[: len(one)] == one for one in _LOSING) and not any(word.gap for word in behind[:2])
 
 
 _BEATEN = frozenset({"beat", "beats", "beating", "defeated", "defeats", "defeating", "over", "against"})
+
+
+_LOSERS = frozenset({"beaten", "lost", "lose", "loser", "losers"})
+_LOSING = (
+    *((was, beaten, "by") for was in ("was", "were") for beaten in ("beaten", "defeated")),
+    ("lost", "to"),
+)
 
 
 _WINNING = frozenset({"won", "win", "wins", "winner", "winners", "champion", "champions", "victory"})

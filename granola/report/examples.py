@@ -28,19 +28,21 @@ def coarse_answers(
     """Answers that match a coarser level than the gold answer, laid out as the paper's Table 9.
 
     Those whose token-F1 is lowest with the gold answer and highest with the matched tier, ordered by the score of that
-    name (or BLEURT, where predictions carry it), least first; by the F1 with the gold answer where there is none.
+    name (or BLEURT, where predictions carry it), least first; by the F1 with the gold answer where there is none. Of
+    many that are alike in both F1, which is common, those of the least score are shown.
     """
     carried = sorted({name for given in files for said in given.predictions.values() for name in said.scores})
     by = score or next((name for name in carried if name.casefold().startswith("bleurt")), None)
     found: list[tuple[Value, ...]] = []
     for report, given in zip(reports, files, strict=True):
-        best: list[tuple[float, int]] = []
+        best: list[tuple[float, float, int]] = []
         for index, (row, item) in enumerate(zip(rows, report.items, strict=True)):
             if item.verdict is not None and (item.verdict.level or 0) > 1:
                 gold, tier = _both_f1(row, item, report)
-                best.append((tier - gold, index))
+                value = given.predictions[item.id].scores.get(by, math.nan) if by else math.nan
+                best.append((gold - tier, math.inf if math.isnan(value) else value, index))
         own: list[tuple[Value, ...]] = []
-        for _, index in nlargest(EXAMPLES, best, key=lambda pair: (pair[0], -pair[1])):
+        for _, _, index in nsmallest(EXAMPLES, best):
             row, item = rows[index], report.items[index]
             assert item.verdict is not None
             gold, tier = _both_f1(row, item, report)

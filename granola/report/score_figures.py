@@ -49,16 +49,18 @@ def gap(study: Study, figure: Figure) -> bool:
     return True
 
 
-def _gap_lines(axes: Axes) -> None:
-    """x = y, and where GRANOLA accuracy is 5 and 20 points above; both axes are shares."""
+def _gap_lines(axes: Axes, low: float = 0.0, high: float = 1.0) -> None:
+    """x = y, and where GRANOLA accuracy is 5 and 20 points above; both axes are shares, shown from `low` to `high`."""
+    edge = low + 0.02 * (high - low)
     for points, colour, dash in ((0, "#000000", "-"), (5, "#777777", ":"), (20, "#c03030", ":")):
         axes.plot([0, 1 - points / 100], [points / 100, 1], linewidth=0.9, zorder=0, color=colour, linestyle=dash)
         if points:
             axes.annotate(
-                f"+{points}", (0.02, 0.02 + points / 100), xytext=(0, 3), textcoords="offset points", fontsize=7,
+                f"+{points}", (edge, edge + points / 100), xytext=(0, 3), textcoords="offset points", fontsize=7,
                 ha="left", color=colour,
             )  # fmt: skip
-    share(axes, x=True, y=True)
+    margin = 0.02 * (high - low)
+    axes.set(xlim=(low - margin, high + margin), ylim=(low - margin, high + margin))
     axes.set_aspect("equal")
     axes.set_xlabel("selective standard accuracy")
     axes.set_ylabel("selective GRANOLA accuracy")
@@ -178,7 +180,10 @@ def distribution(study: Study, figure: Figure) -> bool:
 
 
 def relations(study: Study, figure: Figure) -> bool:
-    """A point a relation in a panel for each system: standard accuracy along, GRANOLA accuracy up."""
+    """A point a relation in a panel for each system: standard accuracy along, GRANOLA accuracy up.
+
+    All panels show the same range, that of the points: in one from 0 to 1 the names of relations hide each other.
+    """
     names = [name for name, group in study.reports[0].relations.items() if group.n]
     names = sorted(names, key=lambda name: -study.reports[0].relations[name].n)[:SHOWN_RELATIONS]
     if not names:
@@ -187,6 +192,14 @@ def relations(study: Study, figure: Figure) -> bool:
     across = min(2, len(reports))
     down = -(-len(reports) // across)
     figure.set_size_inches(WIDTH, WIDTH if across == 1 else 0.4 + 2.5 * down)
+    every = [
+        r.relations[name].estimates[k].value for r in reports for name in names if name in r.relations for k in BOTH
+    ]
+    shown = [value for value in every if not math.isnan(value)]
+    if not shown:
+        return False
+    low, high = max(0.0, math.floor(10 * min(shown)) / 10), min(1.0, math.ceil(10 * max(shown)) / 10)
+    low, high = (low, high) if high > low else (max(0.0, low - 0.1), min(1.0, high + 0.1))
     for index, report in enumerate(reports):
         axes = figure.add_subplot(down, across, index + 1)
         places: dict[tuple[float, float], list[str]] = {}
@@ -201,7 +214,7 @@ def relations(study: Study, figure: Figure) -> bool:
             axes.annotate(label, place, xytext=(3, -2), textcoords="offset points", fontsize=6, rotation=-35,
                 va="top", rotation_mode="anchor",
             )  # fmt: skip
-        _gap_lines(axes)
+        _gap_lines(axes, low, high)
         axes.set_title(shown_names(study)[index], fontsize=9)
         if index + across < len(reports):
             axes.set_xlabel("")

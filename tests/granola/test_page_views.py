@@ -30,6 +30,8 @@ WANTED = (
         ("en.wikipedia Barack_Obama 534366 desktop 9123 A1B2\nen.wikipedia Barack_Obama mobile-web 77 C1\n"
          "fr.wikipedia Barack_Obama 1 desktop 5 A1\n", {"Barack Obama": 9200}),
         ("en IPod 3 0\n", {"IPod": 3}),
+        # a page called Q42 is not that of the entity Q42
+        ("en Q42 99 0\nen Barack_Obama 4 0\nen.wikipedia Q42 1 desktop 7 A1\n", {"Barack Obama": 4}),
         ("page\tviews\nQ42\t1000\nBarack Obama\t20\n", {"Q42": 1000, "Barack Obama": 20}),
         ('qid,views\nQ42,5\r\n"Barack Obama",6\r\n', {"Q42": 5, "Barack Obama": 6}),
         # quoted as CSV has it: quotes doubled, separators inside, numbers in quotes as well
@@ -48,6 +50,12 @@ def test_forms(text: str, views: dict[str, int], tmp_path: Path) -> None:
         (tmp_path / name).write_bytes(packed)
         told = read_page_views(tmp_path / name, WANTED)
         assert (told.views, told.unread) == (views, 0)
+
+
+def test_titles_of_wikidata_are_ids(tmp_path: Path) -> None:
+    path = tmp_path / "v"
+    path.write_text("wikidata Q42 1 desktop 7 A1\nen.wikipedia Q42 1 desktop 9 A1\n")
+    assert read_page_views(path, WANTED, project="wikidata").views == {"Q42": 7}
 
 
 def test_hostile_files(tmp_path: Path) -> None:

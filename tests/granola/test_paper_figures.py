@@ -139,6 +139,16 @@ def test_table_9_is_ordered_by_the_scorer_that_is_named_or_bleurt(named: str | N
     assert [row[6] for row in made.rows] == [0, 1, 2, 3]
 
 
+def test_of_many_that_are_alike_table_9_shows_those_of_the_least_score() -> None:
+    bleurt = [0.01 * (40 - number) for number in range(30)]  # the least stands last in the file
+    rows = [TieredRow(id=str(n), question=f"Where {n}?", answers=(FINE,), levels=LEVELS) for n in range(30)]
+    said = {str(n): Prediction(id=str(n), text=COARSE, scores={"BLEURT": value}) for n, value in enumerate(bleurt)}
+    said["29"] = Prediction(id="29", text=COARSE)  # without the score: behind all that have it
+    given = PredictionFile(name="greedy", predictions=said)
+    made = coarse_answers(rows, [score(rows, given, matcher("f1"), times=2)], [given])
+    assert [row[1] for row in made.rows] == [f"Where {n}?" for n in range(28, 20, -1)]
+
+
 def test_table_9_is_ordered_by_no_field_of_ours() -> None:
     """`support` and `bits` are what `granola answer` writes: no scores, in this table and in Table 3."""
     made = examples_by({"support": [3, 2, 1, 0], "bits": [3, 2, 1, 0]}, None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import math
 import subprocess
 import sys
@@ -106,6 +107,12 @@ def test_tables_say_what_the_scores_are(report: Path) -> None:
     assert {row["system"] for row in coarse} == {"cautious"}
     assert all(row["candidate"] == row["matched tier"] in ("Yunnan", "China") for row in coarse)
     assert {(row["level"] in "23", row["F1, gold"], row["F1, tier"]) for row in coarse} == {(True, "0.0", "1.0")}
+
+
+def test_the_run_record_has_the_settings_that_were_used(report: Path) -> None:
+    arguments = json.loads((report / "report.html.run.json").read_text())["arguments"]
+    assert (arguments["matcher"], arguments["tau"]) == ("rules", None)  # no threshold, as it is not the f1 matcher
+    assert (arguments["standard"], arguments["bins"]) == ("aliases", 5)  # both by default
 
 
 def test_two_runs_give_the_same_bytes(report: Path, systems: Path, tmp_path: Path) -> None:
