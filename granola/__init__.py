@@ -1,3 +1,5 @@
 """Predictions and what is said of them: matching, metrics, statistics, reports and the command line."""
 
-__version__ = "0.2.0"
+from kg import __version__
+
+__all__ = ["__version__"]

@@ -11,7 +11,6 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
-from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
@@ -34,6 +33,7 @@ from abstraction.models.result import Failure
 from abstraction.phrasing.decisions import Counts, log_lines, shortened
 from abstraction.pipeline import LadderMaker
 from abstraction.rows import QARow, RejectedRow, TieredRow
+from kg import __version__
 from kg.files import resolved, sha256_of
 from kg.graph import Graph
 from kg.store.base import Store
@@ -177,7 +177,7 @@ def build_dataset(
         made = {
             "Snapshot": manifest["snapshot_id"], "Linker": f"{settings.linker} ({link_settings().fingerprint})",
             "Phraser": phraser.fingerprint if phraser else "none", "Scorer": scorer.fingerprint if scorer else "none",
-            "Version": f"granola-ladders {_version()}, rules {request['rules']}",
+            "Version": f"granola-ladders {__version__}, rules {request['rules']}",
         } | ({"Command": settings.command} if settings.command else {})  # fmt: skip
         data = f"data/{settings.split}.{settings.format}"
         card = Card(
@@ -195,7 +195,7 @@ def build_dataset(
             "data": {"path": data, "sha256": sha256_of(final / data)}, "statistics": built.statistics.to_json(),
             "cleaning": {str(step): count.to_json() for step, count in cleaner.counts.items()},
             "phrasing": built.phrasing.to_json() if phraser else None, "unscored": unscored,
-            "rejected": rejected.count, "version": _version(),
+            "rejected": rejected.count, "version": __version__,
             "created": datetime.now(UTC).isoformat(timespec="seconds"),
         }  # fmt: skip
         (final / RECORD).write_bytes(orjson.dumps(record, option=orjson.OPT_INDENT_2) + b"\n")
@@ -418,10 +418,3 @@ def _put_in_place(final: Path, out: Path) -> None:
         out.rename(aside)
     final.rename(out)
     shutil.rmtree(aside, ignore_errors=True)
-
-
-def _version() -> str:
-    try:
-        return version("granola-ladders")
-    except PackageNotFoundError:
-        return "unknown"

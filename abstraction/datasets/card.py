@@ -95,7 +95,11 @@ class Card:
             if count is None:
                 rows.append((f"`{step}`", SAID[step], "not applied", ""))
                 continue
-            note = f"{count.answers:,} answers taken out" if step is Step.TRIVIAL_ANSWERS else ""
+            note = (
+                f"{count.answers:,} answer{'s' * (count.answers != 1)} taken out"
+                if step is Step.TRIVIAL_ANSWERS
+                else ""
+            )
             if step is Step.TRIVIAL_ANSWERS and count.alone:
                 note += f"; {count.alone:,} rows have the gold answer alone, and stay"
             note = "; ".join(f"{n:,} {reason}" for reason, n in count.reasons.most_common()) or note

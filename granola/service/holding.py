@@ -15,6 +15,7 @@ from abstraction.phrasing.phraser import Mode, ModelPhraser
 from abstraction.pipeline import LadderMaker
 from abstraction.vocabulary import Vocabulary
 from granola.decoding import Aggregator
+from kg.errors import ForeseenError
 from kg.model import Entity
 from kg.store import is_address, open_store
 from kg.store.base import NameMatch, Store
@@ -32,7 +33,7 @@ _ENGLISH = ("en", "en-gb", "en-ca", "en-us")
 MIRROR_PATIENCE = 2.0  # seconds that a request waits for a Neo4j server that is away
 
 
-class OverTimeError(Exception):
+class OverTimeError(ForeseenError):
     """The time of a request is used up."""
 
 

@@ -18,6 +18,7 @@ from email.utils import parsedate_to_datetime
 from typing import TypeVar
 from urllib.parse import urlsplit
 
+from kg import __version__
 from kg.addresses import ServiceAddress, without_secrets
 from kg.errors import MissingContactError, QueryError, RateLimitedError, ServiceError
 
@@ -55,7 +56,7 @@ def user_agent(library: str) -> str:
         except PackageNotFoundError:
             return "0"
 
-    return f"granola-ladders/{told('granola-ladders')} ({contact()}) {library}/{told(library)}"
+    return f"granola-ladders/{__version__} ({contact()}) {library}/{told(library)}"
 
 
 def check_redirect(address: ServiceAddress, status: int, headers: Mapping[str, str]) -> None:

@@ -359,3 +359,14 @@ def test_wrong_use_is_told(options: list[str], token: str | None, said: str) -> 
     )  # fmt: skip
     assert done.returncode == 2
     assert said in done.stderr
+
+
+def test_time_that_is_used_up_is_no_fault_of_a_row() -> None:
+    from abstraction.faults import attempt
+    from granola.service.holding import OverTimeError
+
+    def read() -> None:
+        raise OverTimeError
+
+    with pytest.raises(OverTimeError):
+        attempt("making a ladder", read)
