@@ -46,7 +46,7 @@ def test_fifty_a_call_three_at_a_time_in_order(api_server: api.Server, tmp_path:
 def test_never_more_than_three_in_flight_whoever_asks(api_server: api.Server, tmp_path: Path) -> None:
     from concurrent.futures import ThreadPoolExecutor
 
-    api_server.slowness = 0.03
+    api_server.slowness = 0.2
     clients = [client(api_server, tmp_path / str(n)) for n in range(3)]
     with ThreadPoolExecutor(3) as pool:
         runs = [pool.submit(lambda one: len(list(one.entities(WORLD))), one) for one in clients]

@@ -45,13 +45,11 @@ class Handler(Answering):
             server.running += 1
             server.most_running = max(server.most_running, server.running)
             fault = server.faults.pop(0) if server.faults else None
-        try:
-            time.sleep(server.slowness)
-            if fault is None or not fault(self, ids):
-                self.entities(ids)
-        finally:
-            with server.lock:
-                server.running -= 1
+        time.sleep(server.slowness)
+        with server.lock:
+            server.running -= 1  # before the reply: the client may ask again as soon as it has it
+        if fault is None or not fault(self, ids):
+            self.entities(ids)
 
     def entities(self, ids: list[str]) -> None:
         if len(ids) > 50:
