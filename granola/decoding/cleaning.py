@@ -33,6 +33,8 @@ _LABELS = (
     "|singer|spouse|father|mother|child|genre|language|occupation|profession|position|religion|school"
     "|university|company|organi[sz]ation|publisher|manufacturer|record label|label|work|title|film|book|song"
     "|number|amount|quantity|born|died|founded|released|published"
+    "|(?:(?:single|most|more|exact|specific|precise|accurate|likely|probable|consistent|aggregated?|combined|common)"
+    " ){1,4}(?:answer|response)"
 )
 _LABEL = re.compile(
     rf"(?:the )?(?:{_LABELS})(?: \d{{1,2}})?(?: is)?\s*(?:[:：]|\s=)\s*|(?:the )?(?:final |correct )?answer is\s+",
@@ -58,7 +60,12 @@ _BOXED = re.compile(r"\\boxed\s*\{([^{}]*)\}")
 _FIELD = re.compile(rf'\A\{{\s*"(?:{_LABELS})"\s*:\s*("(?:[^"\\]|\\.)*"|-?\d[\d.]*)', re.IGNORECASE)  # of JSON
 _KEY = re.compile(rf"(?:the )?(?:{_LABELS})", re.IGNORECASE)
 _LINK = re.compile(r"!?\[([^\[\]]+)\]\((?:https?:|/|#)[^()\s]*(?:\([^()]*\))?\)")  # of Markdown
-_AGAIN = re.compile(r"(?<=[^:：\s])\s++(?:(?:final|correct|short) )?answer\s*+[:：].*\Z", re.IGNORECASE | re.DOTALL)
+_AGAIN = re.compile(
+    r"(?<=[^:：\s])\s++(?:(?:final|correct|short|incorrect|wrong) )?answer\s*+[:：].*\Z", re.IGNORECASE | re.DOTALL
+)
+# What the examples of DRAG's prompt have beside the answer; models write it before it as well.
+_BESIDE = re.compile(r"\A(?:(?:incorrect|wrong) answer|explanation|reasoning|reason|rationale)\s*+[:：]", re.IGNORECASE)
+_NAMED = re.compile(r"\A(?:the )?(?:correct |final |aggregated )?answer\s*+[:：]\s*+(?=\S)", re.IGNORECASE)
 _ECHO = re.compile(r"\A(?i:(?:in |on |at |by )?(?:who|whom|whose|what|when|where|which|how))\b[^?]{5,300}\?\s+(?=\S)")
 _QUOTED = re.compile(r"(?<!\s)\s++to (?:the|your|this) question\s*+[\"“][^\"”]{0,500}+[\"”]", re.IGNORECASE)
 _REMAINDER = re.compile(
@@ -268,6 +275,8 @@ def _answer_part(response: str) -> str:
     if not lines:
         return ""
     first = next((line for line in lines if not (line.endswith((":", "：")) or _HEADING.match(line))), "")
+    if _BESIDE.match(first):
+        first = next((line for line in lines if _NAMED.match(line)), first)
     return " ".join((first or lines[0]).split())
 
 

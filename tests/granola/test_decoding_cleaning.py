@@ -42,6 +42,13 @@ SUBJECT = "Barack Obama"
         ("The Man Who Directed It", "The Man Who Directed It"),
         ("[Hamburg](https://en.wikipedia.org/wiki/Hamburg_(city))", "Hamburg"),
         ("Answer: Hamburg Answer: Berlin", "Hamburg"),
+        # the fields of DRAG's examples, in a line, in another order, or called otherwise
+        ("Germany Incorrect answer: Hamburg Explanation: All lie there.", "Germany"),
+        ("Incorrect answer: Hamburg\nCorrect answer: Germany", "Germany"),
+        ("Explanation: Three months are named.\nCorrect answer: 1937", "1937"),
+        ("Most exact answer: Germany", "Germany"),
+        ("The most specific consistent answer is 1937.", "1937"),
+        ("Most Exact", "Most Exact"),
         ('["Hamburg"]', "Hamburg"),
         ("['Hamburg']", "Hamburg"),
         ('{"answers": ["Hamburg", "Berlin"]}', "Hamburg and Berlin"),
