@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -68,14 +69,19 @@ def by_column(rows: Sequence[TieredRow], name: str) -> dict[str, str]:
 def by_bins(rows: Sequence[TieredRow], name: str, bins: int = BINS) -> dict[str, str]:
     """The group of each row by its id: bins of equal size (to one row) by a number, the least first.
 
-    A label is "1: 0–1,200", the bin's number and the least and greatest value in it. Equal values stay in the order of
-    the rows and may fall on both sides of an edge. Rows without the number are in "none". Raises MatcherError for a
-    field that has no number, or fewer numbers than bins.
+    A label is "1: 0–1,200", the bin's number and the least and greatest value in it. Equal values may fall on both
+    sides of an edge, by a hash of the rows' ids: by the order of the rows, often that of their relations, a bin would
+    get whole relations. Rows without the number are in "none". Raises MatcherError for a field that has no number, or
+    fewer numbers than bins.
     """
     if bins < 1:
         raise MatcherError(f"bins is {bins}; allowed: 1 or more, as in --bins 5")
     numbers = [finite(value) for value in column_of(rows, name)]
-    there = sorted((number, index) for index, number in enumerate(numbers) if number is not None)
+    there = sorted(
+        (number, hashlib.sha256(row.id.encode("utf-8", "replace")).digest(), index)
+        for index, (row, number) in enumerate(zip(rows, numbers, strict=True))
+        if number is not None
+    )
     if len(there) < bins:
         raise MatcherError(f"field {name!r} has {len(there)} numbers, too few for {bins} bins; give fewer with --bins")
     found = {row.id: NONE for row in rows}
@@ -83,7 +89,7 @@ def by_bins(rows: Sequence[TieredRow], name: str, bins: int = BINS) -> dict[str,
         part = there[bin_ * len(there) // bins : (bin_ + 1) * len(there) // bins]
         ends = dict.fromkeys(map(figure, (part[0][0], part[-1][0])))
         label = f"{bin_ + 1}: {'–'.join(ends)}"
-        for _, index in part:
+        for _, _, index in part:
             found[rows[index].id] = label
     return found
 

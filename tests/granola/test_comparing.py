@@ -173,6 +173,15 @@ def test_bins_have_equal_size_and_grow(n: int, bins: int) -> None:
     assert all(one[-1] <= other[0] for one, other in pairwise(edges))
 
 
+def test_the_order_of_the_rows_does_not_decide_where_equal_values_fall() -> None:
+    # As with sitelinks, of which most entities have one or two: one relation behind the other, all the same number.
+    alike = [replace(row, relation="P19" if int(row.id) < 100 else "P50", extra={"x": 1}) for row in rows(200)]
+    found = by_bins(alike, "x", 2)
+    assert by_bins(alike[::-1], "x", 2) == found
+    first = [row.relation for row in alike if found[row.id].startswith("1:")]
+    assert 30 < first.count("P19") < 70
+
+
 @pytest.mark.parametrize(
     ("numbers", "labels"),
     [
