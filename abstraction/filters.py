@@ -274,14 +274,14 @@ def _told_apart(nodes: dict[str, Proposal], answer_names: Sequence[str]) -> dict
         node = nodes[key]
         if node.qid is None or not (is_named(node) or any(c.property in _BELONGING for c in node.conditions)):
             continue
-        if normalise(node.text) in taken and (text := _telling_name(node, taken)):
+        if normalise(node.text) in taken and (text := telling_name(node, taken)):
             aliases = (node.text, *(a for a in node.aliases if a != text))
             node = out[key] = replace(node, text=text, aliases=aliases)
         taken.add(normalise(node.text))
     return out
 
 
-def _telling_name(node: Proposal, taken: Collection[str]) -> str | None:
+def telling_name(node: Proposal, taken: Collection[str]) -> str | None:
     """The shortest alias that holds the label and, of a place, says what it is the name of."""
     longer = [
         alias

@@ -183,7 +183,7 @@ class Linker:
         if _is_otherwise(signs) or (relation.asks == "work" and _is_foreign(signs)):
             return Link(qid=None, abstained=Abstention.TYPE_CONFLICT)
         doubt = self._doubt(qid, signs, relation) + self._open_doubt(qid, text, signs, relation, question)
-        if doubt >= link_settings().most_doubt or is_unlikely_seat(relation, question, sure=_is_sure(signs)):
+        if doubt >= link_settings().most_doubt or self._is_unlikely_seat(qid, signs, relation, question):
             return Link(qid=None, rivals=(qid,), abstained=Abstention.AMBIGUOUS_LINK)
         certain = _is_sure(signs) or signs.get("asked") == 1 or signs.get("uses", 0.0) >= math.log1p(PROVEN)
         return Link(qid=qid, confidence="high" if certain and doubt < 1 else "medium", rule="only", share=1.0)
@@ -232,13 +232,17 @@ class Linker:
         confidence: Confidence = "low"
         doubt = self._doubt(best, signs[best], relation)
         doubt += self._open_doubt(best, text, signs[best], relation, question)
-        if not relation.id and doubt >= settings.most_doubt:
+        unlikely = self._is_unlikely_seat(best, signs[best], relation, question)
+        if unlikely or (not relation.id and doubt >= settings.most_doubt):
             return Link(qid=None, rivals=tuple(order), abstained=Abstention.AMBIGUOUS_LINK)
         if share >= settings.shares["medium"] and doubt < settings.most_doubt:
             confidence = "high" if share >= settings.shares["high"] else "medium"
         else:
             rivals = rivals if share < settings.shares["medium"] and rivals else tuple(order[1:])
         return Link(qid=best, confidence=confidence, rule=rule, rivals=rivals, share=share)
+
+    def _is_unlikely_seat(self, qid: str, signs: Signs, relation: Relation, question: str) -> bool:
+        return not _is_sure(signs) and is_unlikely_seat(qid, relation, question, self._gazetteer)
 
     def _doubt(self, qid: str, signs: Signs, relation: Relation) -> float:
         """How much speaks for a namesake of what the snapshot lacks; nothing where the question leads to the entity."""

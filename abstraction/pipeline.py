@@ -29,6 +29,7 @@ from abstraction.levels import as_graph, levels, ordered
 from abstraction.linking import Link, Linker
 from abstraction.literals import age_levels, date_levels, event_levels, measured_levels, quantity_levels, with_range
 from abstraction.localising import Telling, localised
+from abstraction.place_names import PlaceNames
 from abstraction.priors import Priors
 from abstraction.properties import properties
 from abstraction.questions.agreement import MAY_BE_VALUE, class_conflict, text_conflict
@@ -36,6 +37,7 @@ from abstraction.questions.golds import arranged
 from abstraction.questions.kinds import ANY_KIND, AskedKind, Kind, asked_kind
 from abstraction.relations import ANY, Relation, relation, table
 from abstraction.rows import QARow, RejectedRow, TieredRow
+from abstraction.seats import CAPITAL
 from abstraction.tiers import Abstention, Ladder, Level, Tier
 from abstraction.told_in_question import ToldInQuestion
 from abstraction.triviality import Triviality
@@ -168,6 +170,7 @@ class LadderMaker:
         self.classes = Classifier(self.graph)
         self.gazetteer = Gazetteer(self.graph, self.classes)
         self.linker = Linker(self.graph, self.gazetteer, method=self._method, priors=self._priors)
+        self._place_names = PlaceNames(self.graph, self.gazetteer)
 
     def _described(self, row: QARow) -> Entity | None:
         qid, said = row.answer_qids[0], row.answer_description
@@ -278,7 +281,7 @@ class LadderMaker:
             if len(link.rivals) > MOST_RIVALS:
                 rivals.append(Ladder(levels=(alone,)))
             ladder = shared(ladder, rivals)
-            if len(ladder.levels) == 1:
+            if len(ladder.levels) == 1 or asked.id == CAPITAL:  # a capital is as soon none of the namesakes known here
                 ladder = Ladder(levels=(alone,), abstained=Abstention.AMBIGUOUS_LINK)
         return link, ladder
 
@@ -326,7 +329,7 @@ class LadderMaker:
         nodes = ordered(nodes, partial(entailed_classes, self.graph))
         plain = {normalise(node.text) for node in nodes.values()}
         if self._as_asked:
-            nodes = as_asked(nodes, case, certain=link.confidence != "low")
+            nodes = self._place_names.spelled(as_asked(nodes, case, certain=link.confidence != "low"))
         beyond = levels(nodes)
         weighed = partial(self.information.weighed, nodes=nodes, asked=asked, kinds=kinds)
         if own:

@@ -18,6 +18,14 @@ from abstraction.errors import UnknownRelationError
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Facets:
+    """Occupations: by class, with all below it, and by the last word of what no item is called."""
+
+    kinds: frozenset[str]
+    heads: frozenset[str]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Relation:
     """One row of the table.
 
@@ -26,7 +34,8 @@ class Relation:
     `trivial` holds normalised phrases without article that never are a tier here. `dated_by` are properties
     of the subject that give the question's date, first found first. `subject` is the kind of thing asked about.
     `inverse` are properties that say the same from the answer's side. `suits` are classes that answers have as
-    a rule, by property ("P106": occupations): one fact among others that linking weighs.
+    a rule, by property ("P106": occupations): one fact among others that linking weighs. `facets` are the occupations
+    that tiers name of a person of several, where one is among them: of an author, those of writers.
     """
 
     id: str
@@ -37,6 +46,7 @@ class Relation:
     subject: str = "any"
     inverse: tuple[str, ...] = ()
     suits: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    facets: Facets | None = None
 
 
 _SAYS_NOTHING = frozenset({"thing", "entity", "person", "human", "place", "organization", "organisation"})
@@ -61,6 +71,10 @@ def trivial_phrases(groups: Iterable[str]) -> frozenset[str]:
     return frozenset(phrase for group in groups for phrase in _data()["trivial"][group])
 
 
+def _facets(row: Mapping[str, list[str]] | None) -> Facets | None:
+    return Facets(kinds=frozenset(row["kinds"]), heads=frozenset(row["heads"])) if row else None
+
+
 @lru_cache(maxsize=1)
 def table() -> Mapping[str, Relation]:
     """All rows by property id, in the table's order."""
@@ -76,6 +90,7 @@ def table() -> Mapping[str, Relation]:
             subject=row.get("subject", "any"),
             inverse=tuple(row.get("inverse", ())),
             suits={prop: frozenset(ids) for prop, ids in row.get("suits", {}).items()},
+            facets=_facets(row.get("facets")),
         )
     return out
 

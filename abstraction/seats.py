@@ -25,10 +25,15 @@ def lies_elsewhere(qid: str, relation: Relation, question: str, gazetteer: Gazet
     return bool(same_kind) and name not in same_kind and not any(a.startswith(name) for a in same_kind)
 
 
-def is_unlikely_seat(relation: Relation, question: str, *, sure: bool) -> bool:
-    """Whether a county's seat is known by its name alone: of its many namesakes the snapshot may hold another."""
+def is_unlikely_seat(qid: str, relation: Relation, question: str, gazetteer: Gazetteer) -> bool:
+    """Whether a name alone is too little for a capital.
+
+    Of the many namesakes of a county's seat the snapshot may hold another. A state is no capital.
+    """
+    if relation.id != CAPITAL:
+        return False
     asked = _unit(relation, question)
-    return asked is not None and asked["kind"] == "County" and not sure
+    return (asked is not None and asked["kind"] == "County") or gazetteer.is_state(qid)
 
 
 def _unit(relation: Relation, question: str) -> re.Match[str] | None:

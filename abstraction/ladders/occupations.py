@@ -21,17 +21,9 @@ from kg.model import Statement
 from kg.terms import normalise
 
 STATED = 4  # occupations taken from P106
+LOOKED_AT = 20  # of those stated
 SAME_STEM = 3  # letters
 PASSED_THROUGH = 2  # P279 steps to a class in use as an occupation
-# For these relations the occupations that fit are the first to be named.
-FITTING = {
-    "P50": frozenset({"Q36180", "Q482980"}),
-    "P58": frozenset({"Q36180", "Q28389"}),
-    "P175": frozenset({"Q639669", "Q177220", "Q2643890"}),
-    "P86": frozenset({"Q639669", "Q36834"}),
-    "P170": frozenset({"Q483501", "Q3391743", "Q3455803", "Q13235160", "Q36180"}),
-    "P57": frozenset({"Q3455803", "Q2526255"}),
-}
 
 
 class Speaker(Protocol):
@@ -114,28 +106,40 @@ def described_occupations(case: Case, speaker: Speaker, described: PersonDescrip
                 national=occupation.nationality is not None,
             )
         )
-    return out
+    return _facets(case, out)
+
+
+def _facets(case: Case, found: list[Wording]) -> list[Wording]:
+    """Those of a person's occupations that the relation asks about; all where none is, or the relation has none."""
+    facets = case.relation.facets
+    if facets is None:
+        return found
+
+    def is_one(wording: Wording) -> bool:
+        if wording.texts[0].rsplit(" ", 1)[-1] in facets.heads:
+            return True
+        ids = [qid for qid in (*wording.qids, *wording.lifted_qids) if qid]
+        return any(i in facets.kinds or not facets.kinds.isdisjoint(case.graph.superclasses(i)) for i in ids)
+
+    return [wording for wording in found if is_one(wording)] or found
 
 
 def stated_occupations(case: Case) -> list[Wording]:
-    """The occupations that statements give: best rank first, those that fit the relation before others."""
+    """The occupations that statements give: best rank first."""
     graph = case.graph
     statements = [s for s in graph.current(case.answer, "P106") if s.target]
-    fitting = FITTING.get(case.relation.id, frozenset())
-    if fitting and len(statements) > STATED:
-        statements.sort(key=lambda s: fitting.isdisjoint(graph.superclasses(s.target or "")))
     stated = {s.target: s for s in statements if s.target}
     out: list[Wording] = []
     for statement in statements:
         label = graph.label(statement.target or "")
-        if label is None or len(out) == STATED or not case.vocabulary.is_occupation(label):
+        if label is None or len(out) == LOOKED_AT or not case.vocabulary.is_occupation(label):
             continue
         texts = shortenings(label, case.vocabulary)
         qids = (statement.target, *(_named(case, text, stated) for text in texts[1:]))
         proof = (from_statement(graph, statement),)
         proofs = tuple(proof for _ in texts)
         out.append(_wording(case, texts, qids, proofs, _lifts(case, texts, qids, proofs, stated)))
-    return out
+    return _facets(case, out)[:STATED]
 
 
 def noble_titles(case: Case) -> list[Wording]:

@@ -37,7 +37,7 @@ def add_offices(case: Case, person: Portrait, nations: Sequence[Nation]) -> bool
     told = False
     for office in described:
         told |= _add(case, person, office, nations, person.spans(office.words), _matching(case, office, statements))
-    if not described:
+    if not described and case.relation.facets is None:  # an author is no president of a jury first
         taken = 0
         for statement in statements:
             label = case.graph.label(statement.target or "")

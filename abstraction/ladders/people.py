@@ -6,6 +6,7 @@ beside it as evidence (design note on ladders, 3.4 C).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from abstraction.ladders.base import Case, Proposal
@@ -16,6 +17,9 @@ from abstraction.ladders.offices import add_kin, add_offices
 from abstraction.ladders.portrait import Portrait
 from abstraction.phrases import indefinite
 from abstraction.tiers import Condition, Evidence
+
+# Words for a nationality that are also what one of that nationality is called.
+_IS_A_NOUN = re.compile(r"\A\S+(?:(?<!Vatic)(?<!om)an|i)\Z")
 
 
 def people(case: Case) -> list[Proposal]:
@@ -107,16 +111,17 @@ class _Person:
         )
 
     def person(self, nation: Nation) -> None:
-        """ "a French person": beside the broadest occupations."""
-        noun = f"{nation.text} person"
-        one = (indefinite(nation.text),) if nation.text.endswith("an") and " " not in nation.text else ()
+        """ "an American", "a French person": beside the broadest occupations."""
+        said = [indefinite(f"{nation.text} person")]
+        if _IS_A_NOUN.search(nation.text):
+            said.insert(0, indefinite(nation.text))
         self.lattice.add(
-            indefinite(noun),
+            said[0],
             nation.features,
             evidence=nation.evidence,
             conditions=nation.conditions,
             order=900,
-            aliases=one,
+            aliases=tuple(said[1:]),
         )
         for broader in nation.broader:
             self.person(broader)

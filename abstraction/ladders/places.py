@@ -24,6 +24,7 @@ from abstraction.ladders.holding import all_above, entailed
 from abstraction.levels import Graph, as_graph, depths, remove
 from abstraction.tiers import MAX_LEVELS, Condition, Evidence
 from kg.model import Statement
+from kg.selection import CONTINENT
 from kg.terms import normalise
 
 _PARTS = FIRST_DIVISION | SETTLEMENTS | {"Q56061"}  # what one state holds: its divisions and settlements
@@ -219,9 +220,16 @@ class Climb:
             finer = [chain[k] for k in chain if k != key and key in below[k]]
             if not any(lies_elsewhere(self.graph, one, qid, statement.target) for one in finer):
                 found[key] = statement
-        if len({s.target for s in found.values()}) == 1:
-            for key, statement in found.items():
-                self._link(key, statement.target or "", (from_statement(self.graph, statement),))
+        if len({s.target for s in found.values()}) != 1:
+            return
+        if len(chain) > 1 and (own := found.get(ANSWER)):
+            # Coarser than the state, though all of the state need not lie there: Moscow, Russia, Europe.
+            ends = [key for key in chain if key != ANSWER and not below[key]]
+            if all(own.target in self.graph.targets(chain[key], CONTINENT) for key in ends):
+                found |= dict.fromkeys(ends, own)
+                del found[ANSWER]
+        for key, statement in found.items():
+            self._link(key, statement.target or "", (from_statement(self.graph, statement),))
 
     def _stated_regions(self, country: str, continents: list[Statement]) -> list[Place]:
         """P361 values that are a part of one of the country's continents by name: North Africa, not the EU."""

@@ -11,7 +11,9 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from abstraction.classes import Classifier
 from abstraction.demonyms import bundled_demonyms
+from abstraction.gazetteer import Gazetteer
 from abstraction.information.weighing import rises
 from abstraction.ladders.extent import same_extent
 from abstraction.languages import language as language_of
@@ -80,6 +82,7 @@ class EntailmentChecker:
 
     def __init__(self, store: Store, *, language: str = "en") -> None:
         self.graph = Graph(store, language=reading_language(language), shown_in=language)
+        self._gazetteer = Gazetteer(self.graph, Classifier(self.graph))
         self._names: dict[str, frozenset[str]] = {}
         self._words: dict[str, frozenset[str]] = {}
         self._demonyms: dict[str, frozenset[str]] = {}
@@ -319,7 +322,10 @@ class EntailmentChecker:
 
     def _is_name(self, name: str, qid: str) -> bool:
         names = self._names_of(qid)
-        return bare(name) in names or " ".join(all_words(bare(name))) in names
+        if bare(name) in names or " ".join(all_words(bare(name))) in names:
+            return True
+        label, comma, around = name.rpartition(", ")  # "Cambridge, Massachusetts"
+        return bool(comma) and bare(label) in names and normalise(around) in self._gazetteer.above(qid)
 
     def _names_of(self, qid: str) -> frozenset[str]:
         """Every name of an entity in comparable form, as written and with plurals undone."""

@@ -46,7 +46,7 @@ def test_rows_have_granola_eqs_columns_then_ours_then_the_questions_own(tmp_path
     assert (first["question_entity_sitelinks"], first["answer_entity_sitelinks"]) == (None, 7)
     assert [first[f"granola_answer_{k}"] for k in range(1, 7)] == [
         "Ashby",
-        "Marlow County",
+        "Marlow County, Norland",
         "Norland",
         "Vestria",
         "",

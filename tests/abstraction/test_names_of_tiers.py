@@ -235,8 +235,8 @@ def test_a_university_system_s_own_town_is_not_its_college_s() -> None:
     annex = entity("Q75", "Law Annex", "law school", P31="Q3918", P361="Q73")
     make = maker(USA, california, *towns, system, college, annex)
     assert texts(make.make(row("San Diego State", "P69"))) == [
-        ["San Diego", "State University System"],
+        ["San Diego, California", "State University System"],
         ["California"],
         ["United States of America"],
     ]
-    assert texts(make.make(row("Law Annex", "P69")))[:2] == [["State University System"], ["Long Beach"]]
+    assert texts(make.make(row("Law Annex", "P69")))[:2] == [["State University System"], ["Long Beach, California"]]

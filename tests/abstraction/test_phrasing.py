@@ -146,13 +146,13 @@ def test_a_row_that_nobody_could_link_is_phrased_unproven() -> None:
     ("lines", "expected", "actions"),
     [
         (["Hampden County", "the state of Massachusetts", "the United States"],
-         ["Hampden County", "the state of Massachusetts", "the United States"], ["left", "worded", "worded"]),
+         ["Hampden County", "the state of Massachusetts", "the United States"], ["worded", "worded", "worded"]),
         (["Hampden County, Massachusetts", "Massachusetts", "USA"],
-         ["Hampden County, Massachusetts", "Massachusetts", "USA"], ["worded", "left", "worded"]),
+         ["Hampden County, Massachusetts", "Massachusetts", "USA"], ["left", "left", "worded"]),
         (["outside Hampden County", "Illinois", "the fine United States"],
-         ["Hampden County", "Massachusetts", "United States"], ["left"] * 3),
+         ["Hampden County, Massachusetts", "Massachusetts", "United States"], ["left"] * 3),
         (["Massachusetts", "Hampden County", "United States"],
-         ["Hampden County", "Massachusetts", "United States"], ["left"] * 3),
+         ["Hampden County, Massachusetts", "Massachusetts", "United States"], ["left"] * 3),
     ],
 )  # fmt: skip
 def test_wordings_must_state_the_graphs_tiers(lines: list[str], expected: list[str], actions: list[str]) -> None:

@@ -84,7 +84,12 @@ def test_the_rest_of_the_chain_tells_namesakes_apart() -> None:
         entity("Q23556", "Atlanta", "city in Fulton County, Georgia, United States", P31="Q515"),
     )  # fmt: skip
     made = make.make(row("Atlanta"))
-    assert texts(made) == [["Fulton County"], ["Georgia"], ["United States of America"], ["North America"]]
+    assert texts(made) == [
+        ["Fulton County, Georgia"],
+        ["Georgia, United States"],
+        ["United States of America"],
+        ["North America"],
+    ]
     assert [level.tiers[0].qid for level in made.levels[1:]] == ["Q486633", "Q1428", "Q30", "Q49"]
 
 
@@ -268,13 +273,14 @@ def test_a_continent_stands_only_above_what_lies_on_it_whole() -> None:
     assert texts(make.make(row("Lone Rock"))) == [["Caribbean", "Denmark"]]
     assert texts(make.make(row("Sisimi"))) == [["Denmark", "North America"]]
     assert texts(make.make(row("Istan"))) == [["Turkey"]]
-    assert texts(make.make(row("Ankar"))) == [["Asia", "Turkey"]]
+    assert texts(make.make(row("Ankar"))) == [["Turkey"], ["Asia"]]
 
 
 def test_a_continent_takes_no_finer_places_level() -> None:
     chain = [entity(f"Q{2000 + n}", f"Part {n}", P31="Q515", P131=f"Q{2001 + n}") for n in range(4)]
     make = maker(USA, NORTH_AMERICA, *chain, entity("Q2004", "Part 4", P31="Q35657", P131="Q30"))
-    assert texts(make.make(row("Part 0"))) == [["Part 1"], ["Part 2"], ["Part 3"], ["Part 4"],
+    parts = [[f"Part {n}, Part 4"] for n in (1, 2, 3)]
+    assert texts(make.make(row("Part 0"))) == [*parts, ["Part 4"],
                                                ["United States of America"]]  # fmt: skip
 
 
@@ -354,7 +360,7 @@ def test_what_is_in_one_of_several_places_lies_in_what_holds_them_all() -> None:
     make = maker(USA, NORTH_AMERICA, OHIO, town, *counties, entity("Q503", "Old Mill", P31="Q515", P131="Q500"))
     above = [["Ohio"], ["United States of America"], ["North America"]]
     assert texts(make.make(row("Twin Falls"))) == above
-    assert texts(make.make(row("Old Mill"))) == [["Twin Falls"], *above]
+    assert texts(make.make(row("Old Mill"))) == [["Twin Falls, Ohio"], *above]
 
 
 def test_a_river_through_several_states_lies_in_none_of_them() -> None:
@@ -371,7 +377,7 @@ def test_a_river_through_several_states_lies_in_none_of_them() -> None:
     )  # fmt: skip
     for river in ("Long River", "Border River", "Wide River"):
         assert texts(make.make(row(river))) == [["Europe"]], river
-    assert texts(make.make(row("Two Towns"))) == [["Inner County"], ["Source"], ["Land 1"], ["Europe"]]
+    assert texts(make.make(row("Two Towns"))) == [["Inner County, Source"], ["Source"], ["Land 1"], ["Europe"]]
 
 
 def test_a_campus_in_two_cities_is_in_their_country_alone() -> None:
@@ -461,7 +467,7 @@ def test_a_step_stands_before_what_holds_it_whatever_the_words_order() -> None:
         entity("Q189960", "Soho", "area of central London, within the City of Westminster", P31="Q515"),
     )  # fmt: skip
     assert texts(make.make(row("Soho"))) == [
-        ["City of Westminster"], ["London"], ["England"], ["United Kingdom"], ["Europe"],
+        ["the City of Westminster"], ["London"], ["England"], ["United Kingdom"], ["Europe"],
     ]  # fmt: skip
 
 

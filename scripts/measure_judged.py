@@ -1,0 +1,91 @@
+"""The 500 tiers that were read one by one, as a regression: faults mended, faults left, good tiers lost.
+
+    python scripts/measure_judged.py SNAPSHOT [--data ../shared/data] [--out FILE.csv]
+
+Each judged tier is looked for in the ladder that is made today of the same question and answer. It is `there` where a
+level says it, as its text or another name; `reworded` where only a container worded as the kind asked for says it ("a
+country in Asia" for "Asia"); `unlinked` where the answer has no ladder now; otherwise `gone`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import sys
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+
+from abstraction.pipeline import LadderMaker
+from abstraction.rows import QARow, TieredRow
+from kg.store.sqlite import SQLiteStore
+from kg.terms import normalise
+
+DATA = Path(__file__).resolve().parents[1].parent / "shared" / "data"
+FAULTS = {"correct": "false", "informative": "uninformative", "granularity": "granularity"}
+Judged = dict[str, str]
+
+
+def verdict(judged: Judged) -> str:
+    """The first fault of a judged tier, `doubtful` where its reader was not sure, or `good`."""
+    for column, fault in FAULTS.items():
+        if judged[column] == "0":
+            return fault
+        if judged[column] == "?":
+            return "doubtful"
+    return "good"
+
+
+def state(tier: str, row: TieredRow) -> str:
+    """What has become of a judged tier in today's ladder."""
+    if len(row.levels) < 2:
+        return "unlinked"
+    names = {normalise(name) for level in row.levels[1:] for name in level.names()}
+    wanted = normalise(tier)
+    if wanted in names or any(normalise(f"{article} {tier}") in names for article in ("a", "an", "the")):
+        return "there"
+    return "reworded" if any(name.endswith(f" in {wanted}") for name in names) else "gone"
+
+
+def measure(store: SQLiteStore, judged: list[Judged]) -> list[tuple[Judged, str, str]]:
+    """Each judged tier with what has become of it and today's coarser levels."""
+    asked = {(one["question"], one["answer"], one["relation"]) for one in judged}
+    rows = []
+    for question, answer, relation in sorted(asked):
+        answers = tuple(answer.split(" / "))
+        qids = (None,) * len(answers)
+        rows.append(QARow(id=answer, question=question, answers=answers, answer_qids=qids, relation=relation))
+    made = {(row.question, row.id, row.relation): row for row in LadderMaker(store).make_all(rows)}
+    found = []
+    for one in judged:
+        row = made[one["question"], one["answer"], one["relation"]]
+        ladder = " > ".join(" | ".join(tier.text for tier in level.tiers) for level in row.levels[1:])
+        found.append((one, state(one["tier"], row), ladder or f"({row.abstained})"))
+    return found
+
+
+def main(arguments: Iterable[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("snapshot", type=Path, help="a snapshot of wikidata/entities.json.gz")
+    parser.add_argument("--data", type=Path, default=DATA, help=f"folder of the public data sets [{DATA.name}]")
+    parser.add_argument("--out", type=Path, help="a CSV file of all judged tiers: item, verdict, state, tier, ladder")
+    args = parser.parse_args(None if arguments is None else list(arguments))
+    with (args.data / "tiers_judged" / "judged_500.csv").open(encoding="utf-8", newline="") as file:
+        judged = list(csv.DictReader(file))
+    with SQLiteStore.open(args.snapshot) as store:
+        found = measure(store, judged)
+    counts = Counter((verdict(one), state) for one, state, _ in found)
+    states = ("there", "reworded", "gone", "unlinked")
+    print("verdict        " + "".join(f"{one:>10}" for one in states))
+    for kind in ("good", "doubtful", *FAULTS.values()):
+        print(f"{kind:<15}" + "".join(f"{counts[kind, one]:>10}" for one in states))
+    if args.out:
+        with args.out.open("w", encoding="utf-8", newline="") as file:
+            writer = csv.writer(file)
+            writer.writerow(("item", "verdict", "state", "tier", "ladder"))
+            writer.writerows((one["item"], verdict(one), state, one["tier"], ladder) for one, state, ladder in found)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
