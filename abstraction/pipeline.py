@@ -43,7 +43,7 @@ from abstraction.told_in_question import ToldInQuestion
 from abstraction.triviality import Triviality
 from abstraction.union import shared
 from abstraction.vocabulary import Vocabulary
-from abstraction.wording import read_wording
+from abstraction.wording import read_wording, subject_of
 from kg.graph import Graph
 from kg.model import Entity, TimeValue
 from kg.store.base import Store
@@ -416,8 +416,12 @@ _TOLD_BY_WORDING = frozenset({"any", "date", "quantity"})
 
 
 def _told(row: QARow) -> QARow:
-    """The row with the relation that its wording surely asks for, where it gives none."""
-    if row.relation is not None or (told := read_wording(row.question)).relation is None:
+    """The row with the relation that its wording surely asks for, and the subject's name, where it gives none."""
+    if row.relation is not None:
+        if row.subject_text is None and (subject := subject_of(row.question, row.relation)):
+            return replace(row, subject_text=subject)
+        return row
+    if (told := read_wording(row.question)).relation is None:
         return row
     return replace(row, relation=told.relation, subject_text=row.subject_text or told.subject)
 

@@ -101,12 +101,17 @@ class Climb:
                 targets.append(statement.target)
         for target in targets:
             self._climb(target, target, depth - 1)
-        self._one_of(key, (s.target for s in stated if s.property in _ONE_OF and not self.containers.held_then(s)))
+        one_of = [s.target for s in stated if s.property in _ONE_OF and not self.containers.held_then(s)]
         if key == ANSWER or not stated:
-            self._described(key, entity_id, depth)
+            # What a statement puts in Merseyside and the description in Lancashire is in one of them.
+            told = [one for one in self._described(key, entity_id, depth) if self._is_placed(one)]
+            if told and all(map(self._is_placed, one_of)):
+                one_of += told
+        self._one_of(key, one_of)
 
-    def _described(self, key: str, entity_id: str, depth: int) -> None:
-        below = [key]
+    def _described(self, key: str, entity_id: str, depth: int) -> list[str]:
+        """Adds what the description says of where the entity is; the keys of the finest step."""
+        below, finest = [key], list[str]()
         chain, beside = described_chain(self.graph, self.case.gazetteer, entity_id)
         for step in [*chain, *beside]:
             keys = []
@@ -124,6 +129,8 @@ class Climb:
             for one in [key] if step in beside else below:
                 self._one_of(one, keys)
             below = keys or below
+            finest = finest or (keys if step not in beside else finest)
+        return finest
 
     def _country(self, answer: str) -> None:
         """Above every end of the chains that is no state: its own P17 or P361, else the answer's P17.
@@ -358,6 +365,15 @@ class Climb:
         group = {place for place in places if place in self.up.get(key, {}) and not self._same(key, place)}
         if len(group) > 1:
             self.either.setdefault(key, []).append(group)
+
+    def _is_placed(self, key: str | None) -> bool:
+        """Whether it is known in which part of its state the place lies, or that it is one itself."""
+        node = self.nodes.get(key or "")
+        if node is None or node.qid is None:
+            return False
+        if self.graph.is_instance(node.qid, FIRST_DIVISION):
+            return True
+        return any(not self._is_state(above) for above in self._ups(node.key))
 
     def _ups(self, key: str, without: Collection[str] = ()) -> set[str]:
         return all_above(self.up, key, without)
