@@ -174,7 +174,8 @@ def is_phrase(text: str) -> bool:
 def leaks_question(text: str, question: str) -> bool:
     """Whether every content word of the tier stands in the question already."""
     mine = content_words(text)
-    return bool(mine) and mine <= content_words(question)
+    asked = content_words(question)
+    return bool(mine) and all(word in asked or f"{word}s" in asked for word in mine)  # "who were the mathematicians"
 
 
 def gives_away(question: str, subject_text: str | None, names: Sequence[str]) -> bool:

@@ -61,11 +61,15 @@ class LadderMaker:
     `linker` is how answers without an id are linked; see `abstraction.linking.Linker`. `vocabulary` is that of another
     maker for the same store, if both read the same language: reading it takes seconds. Without `as_asked` tiers stay
     that the question's names tell or that most answers share, and containers keep their bare names, as in the paper.
+    Of the row that was made last `says_nothing_new` has the ids and normalised names of such tiers, and `doubted` the
+    ids of what statements lead to and what does not surely follow.
     """
 
     classes: Classifier
     gazetteer: Gazetteer
     linker: Linker
+    says_nothing_new: set[str]
+    doubted: set[str]
     _telling: Telling
 
     def __init__(
@@ -191,6 +195,7 @@ class LadderMaker:
 
     def _make(self, row: QARow, kind: AskedKind) -> TieredRow:
         self._telling = Telling(self._language)
+        self.says_nothing_new, self.doubted = set(), set()
         asked = relation(row.relation) if row.relation else read_wording(row.question).kind or ANY
         subjects = self.linker.subjects(row.subject_text, row.subject_qid, asked)
         ladders, links = [], []
@@ -314,6 +319,11 @@ class LadderMaker:
         self._telling.add(told)
         nodes = as_graph(proposals)
         told_in_question = self._told_by.keys(nodes, case) if self._as_asked else frozenset()
+        usual = partial(self._triviality.is_trivial, case) if self._as_asked or asked.id not in table() else None
+        self.doubted |= case.doubted
+        for key, node in nodes.items():
+            if key in told_in_question or (self._as_asked and usual is not None and usual(node)):
+                self.says_nothing_new.update((node.qid or "", *map(normalise, (node.text, *node.aliases))))
         nodes, own = clean(
             nodes,
             relation=asked,
@@ -324,7 +334,7 @@ class LadderMaker:
             told=told_in_question,
             is_place=not PLACES.isdisjoint(kinds),
             is_person="person" in kinds or "fictional" in kinds,
-            usual=partial(self._triviality.is_trivial, case) if self._as_asked or asked.id not in table() else None,
+            usual=usual,
         )
         nodes = ordered(nodes, partial(entailed_classes, self.graph))
         plain = {normalise(node.text) for node in nodes.values()}

@@ -7,7 +7,7 @@ never has to think about what is trivial for a relation or leaks from a question
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from abstraction.gazetteer import Gazetteer
@@ -25,7 +25,9 @@ class Case:
     """One answer to abstract, with all that the question tells about it.
 
     `answer` and `subject` are ids of the snapshot; `at` is the question's own date (the subject's birth for
-    a birthplace, say), None where the graph does not tell or the relation has none.
+    a birthplace, say), None where the graph does not tell or the relation has none. Builders put into `doubted` the ids
+    of what statements lead to and what is yet not said of the answer: one of several places, one that is no larger than
+    a finer one, the state that governs a territory.
     """
 
     graph: Graph
@@ -37,6 +39,7 @@ class Case:
     subject: str | None = None
     subject_text: str | None = None
     at: TimeValue | None = None
+    doubted: set[str] = field(default_factory=set)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

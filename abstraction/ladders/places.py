@@ -391,12 +391,15 @@ class Climb:
             )
             for key, node in self.nodes.items()
         )
-        nodes = remove(nodes, self._passed_through)
+        nodes = found = remove(nodes, self._passed_through)
         sure = entailed(self.up, self.either, ANSWER)
         nodes = remove(nodes, lambda p: p.key not in sure)
         nodes = self._without_near_aliases(nodes)
-        if dependent := [key for key in (ANSWER, *nodes) if self._dependency(key)]:
+        dependent = [key for key in (ANSWER, *nodes) if self._dependency(key)]
+        if dependent:
             nodes = remove(nodes, lambda p: p.qid is not None and self._is_state(p.qid))
+        self.case.doubted.update(node.qid for key, node in found.items() if node.qid and key not in nodes)
+        if dependent:
             nodes |= {p.key: p for key in dependent for p in dependency(self.case, key)}
         deep = {key for key, depth in depths(nodes).items() if depth > MAX_LEVELS}
         # A continent takes no finer place's level.

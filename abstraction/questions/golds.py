@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from abstraction.date_texts import parse_date
 from abstraction.demonyms import bundled_demonyms
 from abstraction.evidence import completed
-from abstraction.filters import content_words, words
+from abstraction.filters import content_words, without_article, words
 from abstraction.quantity_texts import parse_quantity
 from abstraction.tiers import Abstention, Ladder, Level, Tier
 from abstraction.union import paths, union
@@ -124,13 +124,13 @@ def _without_entailed(golds: Sequence[_Gold], code: str) -> list[_Gold]:
 
 def _depth(one: _Gold, other: _Gold, code: str) -> int | None:
     """At which level of the one's ladder the other answer stands."""
-    key = normalise(other.text)
+    key = without_article(other.text)
     for depth, level in enumerate(one.ladder.levels[1:], 1):
         for tier in level.tiers:
             if other.first.qid is not None and tier.qid is not None:
                 if tier.qid == other.first.qid:
                     return depth
-            elif key in {normalise(name) for name in tier.names()} or (
+            elif key in {without_article(name) for name in tier.names()} or (
                 tier.qid is None and _is_same_value(tier.text, other.text, code)
             ):
                 return depth

@@ -43,6 +43,8 @@ class Case:
     place: bool
     told: Level
     subject: str | None
+    nothing_new: frozenset[str] = frozenset()  # ids and names of tiers that the question tells or most answers share
+    doubted: frozenset[str] = frozenset()  # ids of what statements lead to and what does not surely follow
     above_classes: frozenset[str] = frozenset()  # of a class-valued answer: a genre above a genre
     good: list[tuple[Tier, frozenset[str]]] = field(default_factory=list)  # of the last level that has any
     earlier: list[Tier] = field(default_factory=list)  # every good tier
@@ -104,7 +106,8 @@ class CaseReader:
             person=person, place=not PLACES.isdisjoint(kinds) or asked.asks in ("place", "country"),
             told=Level(tiers=tuple(Tier(text=a, aliases=_without_stop(a)) for a in row.answers)),
             above_classes=frozenset(c for i in known for c in self.near.classes_above(i)) if classed else frozenset(),
-            subject=(made.question_entity or {}).get("qid"),
+            subject=(made.question_entity or {}).get("qid"), nothing_new=frozenset(self.maker.says_nothing_new),
+            doubted=frozenset(self.maker.doubted),
         )  # fmt: skip
 
     def _asked_there(self, row: TieredRow, above: Above) -> bool:

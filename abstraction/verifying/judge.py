@@ -13,6 +13,7 @@ from dataclasses import replace
 from abstraction.gazetteer import PLACES
 from abstraction.pipeline import LadderMaker
 from abstraction.rows import TieredRow
+from abstraction.seats import CAPITAL
 from abstraction.tiers import Level, Tier
 from abstraction.verifying.asking import Asking, is_value
 from abstraction.verifying.cases import Case, CaseReader
@@ -21,7 +22,7 @@ from abstraction.verifying.peers import ANOTHER, Peers
 from abstraction.verifying.phrases import Phrases
 from abstraction.verifying.placing import Placing
 from abstraction.verifying.rules import value_tier_holds
-from abstraction.verifying.verdicts import GENERIC, LEAKS, RowVerdict, TierVerdict, Verdict
+from abstraction.verifying.verdicts import GENERIC, LEAKS, NOT_ALL, NOTHING_NEW, RowVerdict, TierVerdict, Verdict
 from abstraction.verifying.wording import all_words, bare, content, stands_in
 from kg.store.base import Store
 from kg.terms import normalise
@@ -90,6 +91,10 @@ class Judge:
                     verdict, why = Verdict.DUPLICATE, f"stands at {seen[key]} already"
                 else:
                     verdict, why, meant = self._tier(case, tier)
+                    if verdict is Verdict.ENTAILED and not case.nothing_new.isdisjoint(
+                        (*meant, normalise(tier.text), tier.qid or "?")
+                    ):
+                        verdict, why = Verdict.UNINFORMATIVE, NOTHING_NEW
                     if verdict is not Verdict.DUPLICATE and (wrong := self.asking.conflict(case, tier, verdict)):
                         verdict, why, meant = Verdict.CONTRADICTED, wrong, frozenset()
                 seen.setdefault(key, f"level {number}")
@@ -138,7 +143,12 @@ class Judge:
         if self._leaks(case, text) and not (within and key != bare(self.cases.asked_about(case.row) or "")):
             return Verdict.UNINFORMATIVE, LEAKS, none
         if meant:
-            return (*self.placing.ordered(case, tier, meant), meant)
+            verdict, why = self.placing.ordered(case, tier, meant)
+            if verdict is Verdict.ENTAILED and meant <= case.doubted and not tier.evidence:
+                verdict, why = Verdict.SIBLING, NOT_ALL
+            if verdict is Verdict.ENTAILED and case.asked.id == CAPITAL:
+                verdict, why = Verdict.CONTRADICTED, "what holds the capital is no capital"
+            return verdict, why, meant
         unit = self.placing.unit_around(case, text)
         if unit:
             return (*self.placing.ordered(case, tier, unit), unit)

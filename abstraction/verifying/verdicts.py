@@ -31,6 +31,8 @@ AXES = {
 }
 # Reasons that readers of verdicts tell apart.
 LEAKS = "tells of the answer by the question's own entity"
+NOT_ALL = "one of several places, or no larger than a finer one: nothing shows that it holds the answer"
+NOTHING_NEW = "the question tells it, or most answers share it"
 ANOTHER_ANSWER, MEMBER = "another answer to the question", "a member of the answer"
 A_PERSON = "a person, who stands beside the answer and never above it"
 # Say nothing of any answer.
