@@ -7,9 +7,9 @@ of calls that go wrong, each in one of the ways of `kinds`; `seed` of what goes 
 a call is given; `ignore_n`; `refuse_n`, to answer 400 where n is above 1; `refuse`, a text in a message that is
 answered with 400; `echo_headers`, to repeat what was sent in headers; `need`, the key that must be sent; `delay`, in
 seconds; `together`, how many calls must be under way at once before the first is answered; `most_failures`, how often
-the same request fails at most; `script`, a JSON file of questions and the texts that answer them (a message's last question counts; what
-is not in it is answered as ever); `log`, a file that gets a line for each answer that was sent whole: the last
-message's text, seed, n, and a hash of all messages.
+the same request fails at most; `script`, a JSON file of questions and the texts that answer them (a message's last
+question counts; what is not in it is answered as ever); `log`, a file that gets a line for each answer that was sent
+whole: the last message's text, seed, n, and a hash of all messages.
 """
 
 from __future__ import annotations
