@@ -6,9 +6,10 @@ prints its port on standard output. A request's answer tells what was asked (`an
 of calls that go wrong, each in one of the ways of `kinds`; `seed` of what goes wrong; `choices`, the most answers that
 a call is given; `ignore_n`; `refuse_n`, to answer 400 where n is above 1; `refuse`, a text in a message that is
 answered with 400; `echo_headers`, to repeat what was sent in headers; `need`, the key that must be sent; `delay`, in
-seconds; `script`, a JSON file of questions and the texts that answer them (a message's last question counts; what
-is not in it is answered as ever); `log`, a file that gets a line for each answer that was sent whole: the last
-message's text, seed, n, and a hash of all messages.
+seconds; `together`, how many calls must be under way at once before the first is answered; `most_failures`, how often
+the same request fails at most; `script`, a JSON file of questions and the texts that answer them (a message's last
+question counts; what is not in it is answered as ever); `log`, a file that gets a line for each answer that was sent
+whole: the last message's text, seed, n, and a hash of all messages.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ import random
 import re
 import sys
 import threading
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -61,11 +63,15 @@ class Settings:
     echo_headers: bool = False
     need: str = ""
     delay: float = 0.0
+    together: int = 0
+    most_failures: int = 1_000_000
     slow: float = 0.5
     script: str = ""
     log: str = ""
     under_way: int = 0
     most: int = 0
+    held: list[Callable[[], None]] = field(default_factory=list)
+    failures: Counter[str] = field(default_factory=Counter)
     scripted: dict[str, str] = field(default_factory=dict)
     random: random.Random = field(default_factory=random.Random)
 
@@ -117,8 +123,15 @@ class Connection(asyncio.Protocol):
         settings = self.settings
         settings.under_way += 1
         settings.most = max(settings.most, settings.under_way)
-        fails = settings.random.random() < settings.fail
+        request = json.dumps([body["messages"], body.get("seed"), body.get("n")])
+        fails = settings.random.random() < settings.fail and settings.failures[request] < settings.most_failures
         kind = settings.random.choice(settings.kinds) if fails else ""
+        settings.failures[request] += fails
+        if settings.most < settings.together:
+            settings.held.append(lambda: self.answer(head, body, kind))
+            return
+        while settings.held:
+            settings.held.pop()()
         delay = settings.slow if kind == "slow" else settings.delay
         if delay:
             task = asyncio.ensure_future(self.later(delay, head, body, kind))

@@ -13,7 +13,7 @@ from kg.reading.api import WikiDataAPI
 from kg.reading.cache import Cache
 from kg.reading.courtesy import Patience
 
-QUICK = Patience(base=0.01, cap=0.05, tries=4, timeout=5.0)
+QUICK = Patience(base=0.01, cap=0.05, tries=4, timeout=20.0)
 
 
 def thing(number: int, *edges: tuple[str, str]) -> Entity:

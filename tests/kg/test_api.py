@@ -31,7 +31,7 @@ pytestmark = pytest.mark.usefixtures("contact")
 
 
 def test_fifty_a_call_three_at_a_time_in_order(api_server: api.Server, tmp_path: Path) -> None:
-    api_server.slowness = 0.5  # long enough for three to be in flight on a busy machine
+    api_server.together = 3
     ids = [f"Q{n}" for n in range(130, 0, -1)]
     found = list(client(api_server, tmp_path).entities([*ids, "Q1", "Q130"]))
     assert [asked for asked, _ in found] == ids
@@ -46,7 +46,7 @@ def test_fifty_a_call_three_at_a_time_in_order(api_server: api.Server, tmp_path:
 def test_never_more_than_three_in_flight_whoever_asks(api_server: api.Server, tmp_path: Path) -> None:
     from concurrent.futures import ThreadPoolExecutor
 
-    api_server.slowness = 0.2
+    api_server.together, api_server.slowness = 3, 0.05  # a fourth would come meanwhile
     clients = [client(api_server, tmp_path / str(n)) for n in range(3)]
     with ThreadPoolExecutor(3) as pool:
         runs = [pool.submit(lambda one: len(list(one.entities(WORLD))), one) for one in clients]
@@ -111,12 +111,12 @@ def test_a_refusal_is_not_repeated(api_server: api.Server, tmp_path: Path) -> No
 
 
 def test_answers_that_take_too_long(api_server: api.Server, tmp_path: Path) -> None:
-    patience = Patience(base=0.01, tries=2, timeout=0.2)
     api_server.faults = [loopback.slow]
+    patience = Patience(base=0.01, tries=9, timeout=0.5)
     assert len(list(client(api_server, tmp_path, patience).entities(["Q1"]))) == 1
     api_server.faults = [loopback.slow] * 9
     with pytest.raises(TimeLimitError):
-        list(client(api_server, tmp_path, patience).entities(["Q2"]))
+        list(client(api_server, tmp_path, Patience(base=0.01, tries=2, timeout=0.2)).entities(["Q2"]))
 
 
 def test_merged_and_missing_ids(api_server: api.Server, tmp_path: Path) -> None:

@@ -104,7 +104,7 @@ def test_merged_seeds_become_redirects_and_missing_ones_rejects(api_server: api.
 def test_a_killed_build_goes_on_with_what_it_has(api_server: api.Server, tmp_path: Path) -> None:
     def stuck(handler: api.Handler, _: list[str]) -> bool:
         reached.set()
-        return blocked.wait(30)
+        return blocked.wait(120)
 
     reached, blocked = threading.Event(), threading.Event()
     api_server.faults = [lambda *_: False, lambda *_: False, stuck]
@@ -113,7 +113,7 @@ def test_a_killed_build_goes_on_with_what_it_has(api_server: api.Server, tmp_pat
     command += ["--ids-from", "ids", "--out", "out"]
     environment = {**os.environ, "GRANOLA_CONTACT": "tests@example.org"}
     process = subprocess.Popen(command, cwd=tmp_path, env=environment, stderr=subprocess.PIPE)
-    assert reached.wait(30)
+    assert reached.wait(120)
     kept = Cache(tmp_path / "out.cache")
     while kept.size() < 80:  # the first two answers
         assert process.poll() is None

@@ -35,7 +35,7 @@ with out(sys.argv[1], **arguments) as part:
         part.write_text("half")
         part.with_name(part.name + "-journal").write_text("half")
     print("ready", flush=True)
-    time.sleep(60)
+    time.sleep(600)
 """
     process = subprocess.Popen([sys.executable, "-c", code, str(tmp_path / "out")], cwd=ROOT, stdout=subprocess.PIPE)
     assert process.stdout is not None

@@ -140,10 +140,11 @@ def test_a_killed_build_leaves_nothing_under_the_final_name(tmp_path: Path) -> N
         assert process.stdin is not None
         process.stdin.write(lines(*WORLD) * 2000)
         process.stdin.flush()
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 120
         while not (tmp_path / ".out.work").exists():  # until it is at work
             assert time.monotonic() < deadline
             assert process.poll() is None
+            time.sleep(0.01)
         process.send_signal(signal.SIGKILL)
     assert process.returncode == -signal.SIGKILL
     assert not out.exists()

@@ -22,7 +22,7 @@ from kg.snapshot import build
 from kg.sources import build_from_rdf, build_from_sparql
 from kg.store import open_store
 
-QUICK = Patience(base=0.01, cap=0.05, tries=4, timeout=10.0)
+QUICK = Patience(base=0.01, cap=0.05, tries=4, timeout=30.0)
 WORLD = (
     *(
         Entity(

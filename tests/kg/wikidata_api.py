@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -27,6 +28,8 @@ class Server(Loopback):
         self.params: list[dict[str, str]] = []
         self.running = self.most_running = 0
         self.slowness = 0.0
+        self.together = 0  # requests that must have been under way at once before the first is answered
+        self.changed = threading.Condition(self.lock)
         self.longest = 10**9  # bytes of an answer, before it is cut as the API cuts
 
 
@@ -38,13 +41,15 @@ class Handler(Answering):
         server = self.server
         params = {name: values[0] for name, values in parse_qs(urlsplit(self.path).query).items()}
         ids = params.get("ids", "").split("|")
-        with server.lock:
+        with server.changed:
             server.asked.append(ids)
             server.agents.add(self.headers["User-Agent"])
             server.params.append(params)
             server.running += 1
             server.most_running = max(server.most_running, server.running)
             fault = server.faults.pop(0) if server.faults else None
+            server.changed.notify_all()
+            server.changed.wait_for(lambda: server.most_running >= server.together, timeout=60)
         time.sleep(server.slowness)
         with server.lock:
             server.running -= 1  # before the reply: the client may ask again as soon as it has it

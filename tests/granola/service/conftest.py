@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -76,7 +76,7 @@ def started(arguments: list[str], snapshot: Path | str, token: str | None = None
     with tempfile.NamedTemporaryFile("r+", prefix="granola-serve-", encoding="utf-8") as told:
         process = subprocess.Popen([sys.executable, "-c", *arguments], stderr=told, cwd=ROOT, env=environment)
         try:
-            until = time.monotonic() + 60
+            until = time.monotonic() + 120
             while not (found := re.search(r"serving snapshot \w+ at (http://\S+)\n", Path(told.name).read_text())):
                 assert process.poll() is None, told.read()
                 assert time.monotonic() < until, told.read()
@@ -90,6 +90,14 @@ def started(arguments: list[str], snapshot: Path | str, token: str | None = None
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
+
+
+def wait_until(happens: Callable[[], bool], seconds: float = 60.0) -> None:
+    """Wait for what happens soon, if the machine has nothing else to do; fail after so many seconds."""
+    until = time.monotonic() + seconds
+    while not happens():
+        assert time.monotonic() < until
+        time.sleep(0.01)
 
 
 @pytest.fixture(scope="session")

@@ -139,7 +139,7 @@ def test_sizes_and_their_products_are_bounded_before_work_begins(service: Runnin
     began = time.monotonic()
     got = requests.post(service.address + path, json=body, timeout=30)
     assert (got.status_code, got.json()["code"]) == (status, code), got.text[:300]
-    assert time.monotonic() - began < 2
+    assert time.monotonic() - began < 15  # the work itself would take minutes
     if code == limits.CODE:
         assert got.json()["given"] > got.json()["most"]
         assert f"{got.json()['most']:,}" in got.json()["detail"]
@@ -171,7 +171,7 @@ HEADERS = {"granola-version": __version__, "x-content-type-options": "nosniff", 
 
 
 def test_every_answer_has_the_same_headers(demo_snapshot: Path) -> None:
-    with limited(demo_snapshot, body=1_000, head_bytes=2_000, head_seconds=0.4) as service:
+    with limited(demo_snapshot, body=1_000, head_bytes=2_000, head_seconds=1) as service:
         browser = {"Accept": "text/html"}
         asked: list[tuple[str, str, dict[str, str], bytes]] = [
             ("GET", "/", {}, b""), ("GET", "/nowhere", browser, b""), ("GET", "/nowhere", {}, b""),

@@ -6,9 +6,8 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import threading
-import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -16,10 +15,12 @@ from typing import Any
 import pytest
 import requests
 
+from abstraction.models.openai_server import OpenAIModel
 from granola.service.client import Client
-from granola.service.models import NeedsReplies, Relay
+from granola.service.models import NeedsReplies, Relay, opened
+from granola.service.settings import Settings
 from tests.chat_server import serving as chatting
-from tests.granola.service.conftest import DEMO, ROOT, Running, limited, serving
+from tests.granola.service.conftest import DEMO, ROOT, Running, limited, serving, wait_until
 from tests.granola.service.test_limits import OBAMA, is_well
 
 LINES = (DEMO / "questions.jsonl").read_bytes().splitlines()[:12]
@@ -155,39 +156,50 @@ def test_without_a_model_that_is_said(service: Running, path: str, body: dict[st
 
 def test_a_model_that_does_not_answer_holds_up_nobody(demo_snapshot: Path) -> None:
     with (
-        chatting(delay=30) as (url, seen),
-        limited(demo_snapshot, model=f"openai:{url}?timeout=60#slow", model_seconds=3, model_requests=2) as service,
+        chatting(together=3) as (url, seen),
+        limited(demo_snapshot, model=f"openai:{url}?timeout=60#slow", model_seconds=60, model_requests=2) as service,
+        ThreadPoolExecutor(2) as pool,
     ):
-        told: list[tuple[int, str]] = []
-
-        def ask(path: str, body: dict[str, Any]) -> None:
-            got = post(service, path, body)
-            told.append((got.status_code, got.json()["code"]))
-
-        asking = [threading.Thread(target=ask, args=one) for one in NEEDING[:2]]
-        for one in asking:
-            one.start()
-        while seen.under_way < 2:
-            time.sleep(0.005)
+        asking = [pool.submit(post, service, path, body) for path, body in NEEDING[:2]]
+        wait_until(lambda: seen.under_way == 2)
         third = post(service, "/v1/ladder", {**OBAMA, "phrase": "free"})
         assert (third.status_code, third.json()["code"]) == (503, "overloaded")
         assert int(third.headers["Retry-After"]) > 0
-        began = time.monotonic()
         assert all(is_well(service) for _ in range(10))
         assert requests.get(f"{service.address}/v1/search?name=Honolulu", timeout=10).status_code == 200
-        assert time.monotonic() - began < 2.5  # while the others wait
-        for one in asking:
-            one.join(20)
-        assert told == [(503, "time-limit")] * 2
-        until = time.monotonic() + 5  # and their places are free again
-        while (again := post(service, "/v1/ladder", {**OBAMA, "phrase": "free"})).json()["code"] == "overloaded":
-            assert time.monotonic() < until, again.text
+        assert not any(one.done() for one in asking)
+        # The third call lets all be answered, and their places are free again.
+        requests.post(f"{url}/chat/completions", json={"messages": [{"role": "user", "content": "x"}]}, timeout=10)
+        assert {one.result().json().get("code") for one in asking} == {None, "model"}
+        assert "code" not in post(service, "/v1/ladder", {**OBAMA, "phrase": "free"}).json()
+
+
+def test_a_request_to_a_model_that_does_not_answer_has_its_time(demo_snapshot: Path) -> None:
+    with (
+        chatting(together=9) as (url, _),
+        limited(demo_snapshot, model=f"openai:{url}?timeout=60#slow", model_seconds=0.5, model_requests=1) as service,
+    ):
+        for path, body in (*NEEDING[:2], NEEDING[0]):
+            told = {"code": "overloaded"}
+            while told["code"] == "overloaded":  # until the place is free again
+                got = post(service, path, body)
+                told = got.json()
+            assert (got.status_code, told["code"]) == (503, "time-limit")
+
+
+def test_two_tries_fit_into_the_time_of_a_request() -> None:
+    for seconds in (4.0, 60.0):
+        model = opened(Settings(snapshot="x", model="openai:http://127.0.0.1:1/v1#m", model_seconds=seconds))
+        assert isinstance(model, OpenAIModel)
+        patience = model.settings.patience
+        assert patience.tries == 2
+        assert 0.8 * (seconds - 1) < 2 * patience.timeout < seconds - 1
 
 
 def test_a_slow_answer_leaves_the_graphs_ladder(demo_snapshot: Path) -> None:
     with (
-        chatting(delay=30) as (url, _),
-        limited(demo_snapshot, model=f"openai:{url}#slow", model_seconds=4) as service,
+        chatting(together=9) as (url, _),
+        limited(demo_snapshot, model=f"openai:{url}?timeout=0.2&tries=2#slow", model_seconds=60) as service,
     ):
         got = post(service, "/v1/ladder", {**OBAMA, "phrase": "free"})
         assert got.status_code == 200

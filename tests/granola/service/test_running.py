@@ -20,7 +20,7 @@ from abstraction.rows import read_questions
 from granola.service.work import line_of
 from kg.snapshot import build
 from kg.store import open_store
-from tests.granola.service.conftest import DEMO, Running, serving
+from tests.granola.service.conftest import DEMO, Running, serving, wait_until
 from tests.granola.service.test_limits import batch, is_well, received, sent
 
 QUESTIONS = (DEMO / "questions.jsonl").read_bytes()
@@ -62,7 +62,7 @@ def test_a_replaced_snapshot_is_taken_up_without_a_lost_request(
 
     with serving(place, "--workers", str(workers)) as service, ThreadPoolExecutor(3) as pool:
         asking = [pool.submit(ask, service) for _ in range(3)]
-        until = time.monotonic() + 20
+        until = time.monotonic() + 120
         try:
             for new in (other, demo_snapshot):
                 copy = tmp_path / "new.sqlite"
@@ -99,9 +99,8 @@ def test_the_newest_file_is_taken_up_however_soon_it_comes(demo_snapshot: Path, 
         for other, _ in others:
             other.replace(place)
             service.process.send_signal(signal.SIGHUP)
-        until = time.monotonic() + 20
-        while requests.get(f"{service.address}/v1/snapshot", timeout=10).json()["snapshot_id"] != others[-1][1]:
-            assert time.monotonic() < until
+        place_of = f"{service.address}/v1/snapshot"
+        wait_until(lambda: requests.get(place_of, timeout=20).json()["snapshot_id"] == others[-1][1])
 
 
 def test_bodies_that_are_still_coming_are_not_waited_for_at_the_end(demo_snapshot: Path) -> None:
@@ -112,8 +111,8 @@ def test_bodies_that_are_still_coming_are_not_waited_for_at_the_end(demo_snapsho
             began = time.monotonic()
             service.process.send_signal(signal.SIGTERM)
             assert received(connection).startswith(b"HTTP/1.1 503 ")
-        assert service.process.wait(timeout=20) == 0
-        assert time.monotonic() - began < 10
+        assert service.process.wait(timeout=60) == 0
+        assert time.monotonic() - began < 20
         assert "Traceback" not in service.log.read_text()
 
 
@@ -125,7 +124,7 @@ def test_stopping_finishes_what_was_begun(demo_snapshot: Path) -> None:
             next(lines)
             service.process.send_signal(signal.SIGTERM)
             assert sum(1 for _ in lines) == 1_499
-        assert service.process.wait(timeout=20) == 0
+        assert service.process.wait(timeout=60) == 0
 
 
 def test_a_worker_that_dies_is_replaced_and_all_end_with_their_parent(demo_snapshot: Path) -> None:
@@ -136,7 +135,7 @@ def test_a_worker_that_dies_is_replaced_and_all_end_with_their_parent(demo_snaps
         assert 'granola_requests_total{method="POST",route="/v1/ladder",status="200"} 20.0' in metrics
         assert 'granola_ladders_total{outcome="whole"} 20.0' in metrics
         os.kill(first, signal.SIGKILL)
-        until = time.monotonic() + 20
+        until = time.monotonic() + 60
         while len(now := set(children(service.process.pid)) - {first}) < 2:
             assert time.monotonic() < until
             with suppress(requests.ConnectionError):  # what the dead one had accepted goes with it

@@ -39,8 +39,8 @@ def test_work_without_an_end_is_stopped_and_the_next_is_done() -> None:
             began = time.monotonic()
             with pytest.raises(Problem, match="no answer within"):
                 await swept(bench, endless, 0.1)
-            assert time.monotonic() - began < 5
-            return await swept(bench, lambda: "next", 5)
+            assert time.monotonic() - began < 60
+            return await swept(bench, lambda: "next", 60)
         finally:
             bench.close()
 
