@@ -85,7 +85,7 @@ def _parents_of(case: Case, child: str) -> list[tuple[str, tuple[Evidence, ...],
     for prop in ("P749", "P127", "P361"):
         statements = [s for s in graph.current(child, prop) if s.target]
         graph.fetch(s.target for s in statements if s.target)
-        fitting = [s for s in statements if _is_parent(case, child, s)][: TOGETHER + 1]
+        fitting = [s for s in statements if _is_parent(case, child, s) and _lasts(case, child, s)][: TOGETHER + 1]
         if prop == "P127" and len(statements) > 1:
             fitting = [s for s in fitting if _majority(s)]
         fitting = list({s.target: s for s in fitting}.values())
@@ -112,6 +112,11 @@ def _is_parent(case: Case, child: str, statement: Statement) -> bool:
     classes = [case.graph.label(c) or "" for c in case.graph.classes(target)]
     words = " ".join((case.graph.label(target) or "", *classes)).casefold()
     return not any(re.search(rf"\b{re.escape(shell)}\b", words) for shell in listed("shells"))
+
+
+def _lasts(case: Case, child: str, statement: Statement) -> bool:
+    """Whether it may be said without a date: companies are sold, universities and agencies stay where they belong."""
+    return "company" not in case.gazetteer.classes(child) or bool(statement.qualifier("P580"))
 
 
 def _majority(statement: Statement) -> bool:

@@ -392,7 +392,7 @@ class Climb:
             for key, node in self.nodes.items()
         )
         nodes = found = remove(nodes, self._passed_through)
-        sure = entailed(self.up, self.either, ANSWER)
+        sure = entailed(self.up, self.either, ANSWER) - self._in_one_of_several_divisions()
         nodes = remove(nodes, lambda p: p.key not in sure)
         nodes = self._without_near_aliases(nodes)
         dependent = [key for key in (ANSWER, *nodes) if self._dependency(key)]
@@ -404,6 +404,15 @@ class Climb:
         deep = {key for key, depth in depths(nodes).items() if depth > MAX_LEVELS}
         # A continent takes no finer place's level.
         return list(remove(nodes, lambda p: p.key in deep and self._is_continent(p.key)).values())
+
+    def _in_one_of_several_divisions(self) -> set[str]:
+        """The states or provinces that the chains lead to where they are several, with all that lies in one."""
+        kinds = self.graph.classes
+        found = {k for k, node in self.nodes.items() if node.qid and not FIRST_DIVISION.isdisjoint(kinds(node.qid))}
+        finest = found.difference(*(self._ups(key) for key in found))
+        if len(finest) < 2:
+            return set()
+        return finest | {key for key in self.nodes if not finest.isdisjoint(self._ups(key))}
 
     def _stated(self, below: str, above: str) -> tuple[Evidence, ...]:
         """The statements that lead from one node to the other: each way to a tier is quoted, not the first alone."""
