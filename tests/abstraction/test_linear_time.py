@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 
 import pytest
 
@@ -18,10 +18,11 @@ RUNS = (
     "writer and ", "[inst ", "is a ",
 )  # fmt: skip
 MISSES = ("", "\x00")  # nothing, and what no pattern's alphabet holds
-SHORT, LONG = 2_000, 8_000  # characters
-UNHEARD = 0.06  # seconds that say nothing
+SHORT, LONG = 1_000, 4_000  # characters
+UNHEARD = 0.03  # seconds that say nothing
 MOST = 8.0  # times as long for four times the text
 LONGEST = 1.0  # seconds of any entry with the longer text
+TRIES = 4  # other work on the machine may be in the way
 ENTRIES = entries()
 
 
@@ -44,15 +45,23 @@ def _seconds(do: Callable[[str], object], text: str) -> float:
     return time.thread_time() - began
 
 
+def _fault(long: float, short: float) -> str | None:
+    """What is wrong with the least times of a text and of a quarter of it."""
+    if long < UNHEARD or (long < LONGEST and long <= MOST * short):
+        return None
+    return f"{long:.3f} s after {short:.3f} s"
+
+
 def _check(do: Callable[[str], object], run: str, miss: str = "") -> None:
-    long = _seconds(do, _of(run, miss, LONG))
-    if long < UNHEARD:
-        return
-    # Other lengths are other texts: no cache answers.
-    short = min(_seconds(do, _of(run, miss, SHORT + more * len(run))) for more in range(3))
-    long = min(long, _seconds(do, _of(run, miss, LONG + len(run))))
-    assert long < LONGEST, f"{run!r} + {miss!r}: {long:.3f} s"
-    assert long < UNHEARD or long <= MOST * short, f"{run!r} + {miss!r}: {long:.3f} s after {short:.3f} s"
+    long = short = float("inf")
+    for more in range(TRIES):  # other lengths are other texts: no cache answers
+        long = min(long, _seconds(do, _of(run, miss, LONG + more * len(run))))
+        if long < UNHEARD:
+            return
+        short = min(short, _seconds(do, _of(run, miss, SHORT + more * len(run))))
+        if not _fault(long, short):
+            return
+    pytest.fail(f"{run!r} + {miss!r}: {_fault(long, short)}")
 
 
 @pytest.mark.parametrize("entry", ENTRIES)
@@ -62,22 +71,30 @@ def test_four_times_the_text_takes_about_four_times_as_long(entry: str) -> None:
             _check(ENTRIES[entry], run, miss)
 
 
-def _times(text: str) -> Iterator[tuple[str, float]]:
-    for name, do in of_world(text):
-        yield name, _seconds(lambda _, do=do: do(), text)  # type: ignore[misc]
+def _times(text: str, only: Collection[str] = ()) -> dict[str, float]:
+    """How long each thing takes that is done with the world of a text, or only those with these names."""
+    found = {}
+    for number, (name, do) in enumerate(of_world(text)):
+        if not number or not only or name in only:  # the first is the reading that the others need
+            found[name] = _seconds(lambda _, do=do: do(), text)  # type: ignore[misc]
+    return found
 
 
 @pytest.mark.parametrize("part", range(6))
 def test_labels_aliases_and_descriptions_of_a_snapshot_take_linear_time(part: int) -> None:
     for run in RUNS[part::6]:
-        long = dict(_times(_of(run, "", LONG)))
-        if max(long.values()) < UNHEARD:
-            continue
-        short, again = dict(_times(_of(run, "", SHORT))), dict(_times(_of(run, "", LONG + len(run))))
-        for name, seconds in again.items():
-            least = min(seconds, long[name])
-            assert least < LONGEST, f"{name}, {run!r}: {least:.3f} s"
-            assert least < UNHEARD or least <= MOST * short[name], f"{name}, {run!r}: {least:.3f} s"
+        long = _times(_of(run, "", LONG))
+        short: dict[str, float] = {}
+        faults = {name: "" for name, seconds in long.items() if seconds >= UNHEARD}
+        for more in range(TRIES):
+            if not faults:
+                break
+            shorter = _times(_of(run, "", SHORT + more * len(run)), faults)
+            longer = _times(_of(run, "", LONG + (more + 1) * len(run)), faults)
+            short |= {name: min(short.get(name, shorter[name]), shorter[name]) for name in faults}
+            long |= {name: min(long[name], longer[name]) for name in faults}
+            faults = {name: told for name in faults if (told := _fault(long[name], short[name]))}
+        assert not faults, repr(run)
 
 
 def test_the_law_finds_what_grows_faster() -> None:
@@ -88,5 +105,5 @@ def test_the_law_finds_what_grows_faster() -> None:
         return sum(text.count(sign) for sign in map(chr, range(20_000)))
 
     _check(linear, "a")
-    with pytest.raises(AssertionError, match=" s"):
+    with pytest.raises(pytest.fail.Exception, match=" s after "):
         _check(nested, "a")

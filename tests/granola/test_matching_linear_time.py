@@ -24,6 +24,7 @@ from granola.matching.abstention import abstention
 from granola.matching.many import Case, match_many
 from granola.matching.memory import MATCHING
 from granola.matching.squad import SQUAD
+from tests.machine_speed import slowness
 
 SHORT, LONG = 1_000, 4_000  # characters
 GROWTH = 8.0
@@ -130,6 +131,11 @@ def _no_collector() -> Iterator[None]:
     gc.enable()
 
 
+def _is_done_within(seconds: float, work: Callable[[], object]) -> bool:
+    """Whether it takes no longer, on a machine as fast as most and without other work."""
+    return any((took := _seconds(work)) < seconds or took < seconds * slowness() for _ in range(3))
+
+
 def _too_slow(entry: Callable[[str], object], piece: str, miss: str) -> str | None:
     """How long an entry takes for a run of a piece, where that is too long beside a quarter of it."""
     short, long = (_grown(piece, length, miss) for length in (SHORT, LONG))
@@ -166,9 +172,9 @@ def test_a_prediction_of_any_content_is_soon_held_against_sixty_names(size: int)
             [[f"{run[: size - 6]} {level} {k}" for k in range(3)] for level in range(20)],
         )
         for ladder in ladders:
-            took = _seconds(lambda text=text, ladder=ladder: rules.match(text, ladder, QUESTION))  # type: ignore[misc]
-            if took > BOUND:
-                slow.append(f"{piece!r}: {took:.2f} s")
+            work = lambda text=text, ladder=ladder: rules.match(text, ladder, QUESTION)  # type: ignore[misc]  # noqa: E731
+            if not _is_done_within(BOUND, work):
+                slow.append(f"{piece!r}: {_seconds(work):.2f} s")
     assert not slow
 
 
@@ -186,7 +192,7 @@ def test_a_prediction_of_any_content_is_soon_held_against_sixty_names(size: int)
     ],
 )
 def test_inputs_that_took_seconds(text: str, entry: str) -> None:
-    assert _seconds(lambda: ENTRIES[entry](text)) < 0.3
+    assert _is_done_within(0.3, lambda: ENTRIES[entry](text))
 
 
 def test_many_predictions_and_many_similar_names() -> None:
@@ -194,10 +200,7 @@ def test_many_predictions_and_many_similar_names() -> None:
     names = tuple(f"Paris {number} of the region" for number in range(3_000))
     rules = matcher("rules")
     rules.match("Paris region 1", (names,), QUESTION)
-    began = time.thread_time()
-    for number in range(10):
-        rules.match(f"Paris region {number}", (names,), QUESTION)
-    assert time.thread_time() - began < 1.0
+    assert _is_done_within(1.0, lambda: [rules.match(f"Paris region {n}", (names,), QUESTION) for n in range(10)])
 
 
 UNITS = ("km", "m", "miles", "feet", "inches", "cm", "mm", "yards")
@@ -208,4 +211,4 @@ def test_many_amounts_are_held_against_many_amounts(units: tuple[str, ...]) -> N
     """The work is that of claims x gold answers, for each of the few units of a dimension."""
     told = "; ".join(f"{number} {units[number % len(units)]}" for number in range(700))[:4_000]
     names = tuple(f"{1_000 + 7 * number} {units[-number % len(units)]}" for number in range(400))
-    assert _seconds(lambda: matcher("rules").match(told, (names,), "How far is it?")) < 0.5
+    assert _is_done_within(0.5, lambda: matcher("rules").match(told, (names,), "How far is it?"))
