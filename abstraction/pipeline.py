@@ -17,7 +17,7 @@ from abstraction.builders import builder_for
 from abstraction.classes import Classifier
 from abstraction.descriptions.places import parse_place
 from abstraction.faults import Fault, OnReject, attempt
-from abstraction.filters import clean, is_trivial
+from abstraction.filters import clean
 from abstraction.formats.fields import QUESTION_SITELINKS
 from abstraction.gazetteer import PLACES, Gazetteer
 from abstraction.hierarchy import entailed_classes
@@ -25,13 +25,14 @@ from abstraction.information.weighing import Information
 from abstraction.ladders.base import Builder, Case, Proposal
 from abstraction.languages import language as language_of
 from abstraction.languages import reading_language
-from abstraction.levels import as_graph, levels, ordered
+from abstraction.levels import levels, ordered
 from abstraction.linking import Link, Linker
 from abstraction.literals import age_levels, date_levels, event_levels, measured_levels, quantity_levels, with_range
-from abstraction.localising import Telling, localised
+from abstraction.localising import Telling
 from abstraction.place_names import PlaceNames
 from abstraction.priors import Priors
 from abstraction.properties import properties
+from abstraction.proposed import Proposing
 from abstraction.questions.agreement import MAY_BE_VALUE, class_conflict, text_conflict
 from abstraction.questions.golds import arranged
 from abstraction.questions.kinds import ANY_KIND, AskedKind, Kind, asked_kind
@@ -71,6 +72,8 @@ class LadderMaker:
     says_nothing_new: set[str]
     doubted: set[str]
     _telling: Telling
+    _place_names: PlaceNames
+    _proposing: Proposing
 
     def __init__(
         self,
@@ -160,14 +163,14 @@ class LadderMaker:
     def _instead(self, described: Entity) -> Iterator[None]:
         """The entity as given in place of the snapshot's, for a while."""
         # What is worked out about other places meanwhile may rest on the row's words: nothing of it is kept.
-        kept = (self.classes, self.gazetteer, self.linker)
+        kept = (self.classes, self.gazetteer, self.linker, self._place_names, self._proposing)
         self.start_afresh()
         self.graph.put(described)
         try:
             yield
         finally:
             self.graph.forget(described.id)
-            self.classes, self.gazetteer, self.linker = kept
+            self.classes, self.gazetteer, self.linker, self._place_names, self._proposing = kept
 
     def start_afresh(self) -> None:
         """Drop what was concluded so far, as after an interruption; what was read is kept."""
@@ -175,6 +178,7 @@ class LadderMaker:
         self.gazetteer = Gazetteer(self.graph, self.classes)
         self.linker = Linker(self.graph, self.gazetteer, method=self._method, priors=self._priors)
         self._place_names = PlaceNames(self.graph, self.gazetteer)
+        self._proposing = Proposing()
 
     def _described(self, row: QARow) -> Entity | None:
         qid, said = row.answer_qids[0], row.answer_description
@@ -313,14 +317,13 @@ class LadderMaker:
             subject_text=row.subject_text,
             at=self._date(subject, asked),
         )
-        found = [*build(case), *self._told_by_row(build, case, row)]
-        told = localised(found, self.graph, trivial=lambda p: is_trivial(p, asked))
+        proposed = self._proposing.of(case, build, kinds, self._told_by_row(build, case, row))
+        told, nodes = proposed.told, proposed.nodes
         proposals = told.proposals
         self._telling.add(told)
-        nodes = as_graph(proposals)
         told_in_question = self._told_by.keys(nodes, case) if self._as_asked else frozenset()
         usual = partial(self._triviality.is_trivial, case) if self._as_asked or asked.id not in table() else None
-        self.doubted |= case.doubted
+        self.doubted |= proposed.doubted
         for key, node in nodes.items():
             if key in told_in_question or (self._as_asked and usual is not None and usual(node)):
                 self.says_nothing_new.update((node.qid or "", *map(normalise, (node.text, *node.aliases))))

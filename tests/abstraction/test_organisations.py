@@ -82,7 +82,13 @@ def test_what_holds_of_the_parent_too_follows_from_naming_it() -> None:
 def test_parents_climb_and_stop_at_persons_and_shells() -> None:
     vivendi = entity("Q1127887", "Vivendi", "French media company", P31="Q4830453", P127="Q900604")
     person = entity("Q900604", "Vincent Example", "French businessman", P31="Q5")
-    group = entity("Q38903", "Universal Music Group", "American music corporation", P31="Q4830453", P749=("Q1127887", {"start": 2000}))
+    group = entity(
+        "Q38903",
+        "Universal Music Group",
+        "American music corporation",
+        P31="Q4830453",
+        P749=("Q1127887", {"start": 2000}),
+    )
     found = parents(case_of(organisation("American record label", P749="Q38903"), *WORLD, group, vivendi, person))
     assert [p.text for p in found] == ["Universal Music Group", "Vivendi"]
     assert found[1].parents == (found[0].key,)
