@@ -74,7 +74,7 @@ class Candidates:
         bare_word = relation.asks == "any" and text.islower()
         if text.endswith(")") and (found := self.typed.find(text)):
             return found  # "Boston (town)" is not every Boston
-        for variant in (*_variants(text), *(f"{text} {end}" for end in ENDINGS.get(relation.asks, ()))):
+        for variant in (*variants(text), *(f"{text} {end}" for end in ENDINGS.get(relation.asks, ()))):
             found = tuple(m for m in self._graph.find(variant) if m.id.startswith("Q"))
             if bare_word:
                 found = tuple(m for m in found if m.text.islower() and len(m.text) > CODE_LENGTH)
@@ -233,7 +233,8 @@ def fits_class(kinds: frozenset[str], filter_: Wanted) -> bool:
     return filter_.excludes.isdisjoint(kinds) or not filter_.prefers.isdisjoint(kinds)
 
 
-def _variants(text: str) -> Sequence[str]:
+def variants(text: str) -> Sequence[str]:
+    """The text as it stands, without brackets, and without or with an article."""
     out = [text.strip()]
     bare = re.sub(r"(?:(?<!\s)\s++)?\([^()]*+\)\s*+$", "", out[0])
     out += [bare, re.sub(r"^(?:the|a|an)\s+", "", bare, flags=re.I)]

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from abstraction.asked_nouns import AskedNouns
-from abstraction.candidates import PROVEN, Candidates, fits_class
+from abstraction.candidates import PROVEN, Candidates, fits_class, variants
 from abstraction.classes import wanted
 from abstraction.errors import UnknownLinkerError
 from abstraction.gazetteer import Gazetteer
@@ -107,6 +107,10 @@ class Linker:
             found = [i for i in found if not (k := self._classes(i)) or not fits.isdisjoint(k)]
         found = [i for i in found if i.startswith("Q") and "never" not in self._classes(i)]
         return tuple(found[:MOST_SUBJECTS])
+
+    def other_names(self, text: str) -> list[str]:
+        """What else may be looked up for a text that nothing is called, so that many are read in one batch."""
+        return [*variants(text), *self.typed.names_in(text)]
 
     def prepare(self, texts: Iterable[str], relation: Relation) -> None:
         """Read in one batch what `link` will ask of the store for these answers; links do not depend on it."""

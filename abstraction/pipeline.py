@@ -397,6 +397,8 @@ class LadderMaker:
         rows, graph = [_told(row) for row in questions], self.graph
         texts = [t for row in rows for t in (*row.answers, *([row.subject_text] if row.subject_text else []))]
         graph.find_all(texts)
+        unknown = [t for row in rows for t in row.answers if not graph.find(t)]
+        graph.find_all(name for text in unknown for name in self.linker.other_names(text))
         ids = [m.id for t in texts for m in graph.find(t)]
         ids += [q for row in rows for q in (*row.answer_qids, row.subject_qid) if q]
         graph.fetch(ids)

@@ -17,6 +17,8 @@ from kg.model import TimeValue
 KEPT = 60_000_000  # bytes, as estimated
 PER_TIER = 4_000
 
+_PLACED = frozenset({"place", "school"})  # where something is does not depend on why it is asked
+
 Key = tuple[str, str, str, TimeValue | None]
 
 
@@ -45,7 +47,9 @@ class Proposing:
         """What `build` proposes, with what the row itself tells; kept where of the question only its date is read."""
         if told_by_row or _reads_question(case, kinds):
             return _made(case, [*build(case), *told_by_row])
-        key = (case.answer, case.relation.id, case.relation.asks, case.at)
+        alike = case.relation.asks in _PLACED and case.graph.shown_in == case.graph.language
+        relation = "" if alike else case.relation.id
+        key = (case.answer, relation, case.relation.asks, case.at)
         found = self._kept.get(key)
         if found is None:
             found = self._kept[key] = _made(case, build(case))

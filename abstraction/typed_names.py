@@ -55,6 +55,10 @@ class TypedNames:
             known = self._found[key] = self._looked_up(text, placed=placed)
         return known
 
+    def names_in(self, text: str) -> list[str]:
+        """The names that `find` looks for."""
+        return [split.name for split in _splits(text)]
+
     def _looked_up(self, text: str, *, placed: bool) -> tuple[NameMatch, ...]:
         splits = list(_splits(text))
         self._graph.find_all(split.name for split in splits)
