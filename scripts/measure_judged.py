@@ -3,8 +3,9 @@
     python scripts/measure_judged.py SNAPSHOT [--data ../shared/data] [--out FILE.csv]
 
 Each judged tier is looked for in the ladder that is made today of the same question and answer. It is `there` where a
-level says it, as its text or another name; `reworded` where only a container worded as the kind asked for says it ("a
-country in Asia" for "Asia"); `unlinked` where the answer has no ladder now; otherwise `gone`.
+level says it by its text, `alias` where by another name only; `reworded` where a container worded as the kind asked for
+says it ("a country in Asia" for "Asia"); `unlinked` where the answer has no ladder now; otherwise `gone`. Last, what
+the audit says of each judged tier as a mere text.
 """
 
 from __future__ import annotations
@@ -16,10 +17,13 @@ from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
+from abstraction.filters import without_article
 from abstraction.pipeline import LadderMaker
 from abstraction.rows import QARow, TieredRow
+from abstraction.tiers import Level, Tier
+from abstraction.verifying.judge import Judge
+from abstraction.verifying.verdicts import Verdict
 from kg.store.sqlite import SQLiteStore
-from kg.terms import normalise
 
 DATA = Path(__file__).resolve().parents[1].parent / "shared" / "data"
 FAULTS = {"correct": "false", "informative": "uninformative", "granularity": "granularity"}
@@ -40,11 +44,14 @@ def state(tier: str, row: TieredRow) -> str:
     """What has become of a judged tier in today's ladder."""
     if len(row.levels) < 2:
         return "unlinked"
-    names = {normalise(name) for level in row.levels[1:] for name in level.names()}
-    wanted = normalise(tier)
-    if wanted in names or any(normalise(f"{article} {tier}") in names for article in ("a", "an", "the")):
+    texts = {without_article(tier.text) for level in row.levels[1:] for tier in level.tiers}
+    names = {without_article(name) for level in row.levels[1:] for name in level.names()}
+    wanted = without_article(tier)
+    if wanted in texts:
         return "there"
-    return "reworded" if any(name.endswith(f" in {wanted}") for name in names) else "gone"
+    if any(name.endswith((f" in {wanted}", f" in the {wanted}")) for name in names):
+        return "reworded"
+    return "alias" if wanted in names else "gone"
 
 
 def measure(store: SQLiteStore, judged: list[Judged]) -> list[tuple[Judged, str, str]]:
@@ -64,26 +71,45 @@ def measure(store: SQLiteStore, judged: list[Judged]) -> list[tuple[Judged, str,
     return found
 
 
+def audit(store: SQLiteStore, judged: list[Judged]) -> Counter[tuple[str, str]]:
+    """How many judged tiers of each verdict the audit passes, knows nothing of, or reports."""
+    judge, counts = Judge(store), Counter[tuple[str, str]]()
+    for one in judged:
+        answers = tuple(one["answer"].split(" / "))
+        levels = (Level(tiers=tuple(Tier(text=text) for text in answers)), Level(tiers=(Tier(text=one["tier"]),)))
+        row = TieredRow(
+            id=one["item"], question=one["question"], answers=answers, levels=levels, relation=one["relation"]
+        )
+        told = judge.judge(row).tiers[0].verdict
+        outcome = {Verdict.ENTAILED: "passed", Verdict.UNKNOWN: "unknown"}.get(told, "reported")
+        counts[verdict(one), outcome] += 1
+    return counts
+
+
 def main(arguments: Iterable[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("snapshot", type=Path, help="a snapshot of wikidata/entities.json.gz")
     parser.add_argument("--data", type=Path, default=DATA, help=f"folder of the public data sets [{DATA.name}]")
-    parser.add_argument("--out", type=Path, help="a CSV file of all judged tiers: item, verdict, state, tier, ladder")
+    parser.add_argument("--out", type=Path, help="a CSV file: item, verdict, state and today's ladder")
     args = parser.parse_args(None if arguments is None else list(arguments))
     with (args.data / "tiers_judged" / "judged_500.csv").open(encoding="utf-8", newline="") as file:
         judged = list(csv.DictReader(file))
     with SQLiteStore.open(args.snapshot) as store:
         found = measure(store, judged)
+        audited = audit(store, judged)
     counts = Counter((verdict(one), state) for one, state, _ in found)
-    states = ("there", "reworded", "gone", "unlinked")
+    states = ("there", "alias", "reworded", "gone", "unlinked")
     print("verdict        " + "".join(f"{one:>10}" for one in states))
     for kind in ("good", "doubtful", *FAULTS.values()):
         print(f"{kind:<15}" + "".join(f"{counts[kind, one]:>10}" for one in states))
+    print("\naudit          " + "".join(f"{one:>10}" for one in ("passed", "unknown", "reported")))
+    for kind in ("good", "doubtful", *FAULTS.values()):
+        print(f"{kind:<15}" + "".join(f"{audited[kind, one]:>10}" for one in ("passed", "unknown", "reported")))
     if args.out:
         with args.out.open("w", encoding="utf-8", newline="") as file:
             writer = csv.writer(file)
-            writer.writerow(("item", "verdict", "state", "tier", "ladder"))
-            writer.writerows((one["item"], verdict(one), state, one["tier"], ladder) for one, state, ladder in found)
+            writer.writerow(("item", "verdict", "state", "ladder"))
+            writer.writerows((one["item"], verdict(one), state, ladder) for one, state, ladder in found)
     return 0
 
 
