@@ -11,6 +11,7 @@ from types import ModuleType
 
 import pytest
 
+pytestmark = pytest.mark.xdist_group("patterns")  # groups are begun first, and these take long
 SCRIPT = Path(__file__).resolve().parents[1] / "scripts" / "check_patterns.py"
 
 

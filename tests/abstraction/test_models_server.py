@@ -105,11 +105,11 @@ def test_a_server_that_fails_everything_ends_the_run() -> None:
 
 
 def test_no_server_ends_the_run_and_says_so() -> None:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        url = f"http://127.0.0.1:{free.getsockname()[1]}/v1"
-    with pytest.raises(ModelUnreachableError, match=r"refused.*is the server running"):
-        list(quick(url).generate([ask("x")]))
+    with socket.socket() as held:  # so that nobody else listens there meanwhile
+        held.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{held.getsockname()[1]}/v1"
+        with pytest.raises(ModelUnreachableError, match=r"refused.*is the server running"):
+            list(quick(url).generate([ask("x")]))
 
 
 @pytest.mark.parametrize(

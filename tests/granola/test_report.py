@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import math
+import shutil
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
@@ -17,6 +18,7 @@ from granola.report.table import Table, latex
 from tests.granola.test_compare_cli import systems
 
 __all__ = ["systems"]
+pytestmark = pytest.mark.xdist_group("report")  # one report for all
 GRANOLA = [sys.executable, "-c", "from granola.cli.main import main; main()"]
 FIGURES = {
     "distribution", "f1", "gap", "lambdas", "popularity", "relations", "risk-coverage", "thresholds", "tradeoff",
@@ -166,25 +168,26 @@ def test_examples_where_another_metric_disagrees(report: Path) -> None:
     assert [float(row["value"]) for row in rows if row["level"] == "1"] == [i / 40 for i in (16, 17, 18, 19)]
 
 
-def test_what_an_earlier_report_left_goes(systems: Path, tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib", reason="figures need matplotlib")
-    files = [systems / "tiers.jsonl", systems / "exact.jsonl"]
+def test_what_an_earlier_report_left_goes(report: Path, systems: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    assert run(*files, "--popularity", "popularity", "--resamples", "5", "--out", out).returncode == 0
+    shutil.copytree(report, out)
     assert (out / "figures/popularity.svg").exists()
     (out / "figures/mine.svg").write_text("<svg/>")
+    files = [systems / "tiers.jsonl", systems / "mute.jsonl"]
     assert run(*files, "--resamples", "5", "--out", out, "--force").returncode == 0
     assert not list(out.glob("*/*popularity*"))
     assert (out / "figures/mine.svg").exists()
 
 
-@pytest.mark.parametrize("name", ["_hidden", "a$b$c", "x" * 90, "<b>&amp;"])
-def test_names_that_figures_could_misread(systems: Path, tmp_path: Path, name: str) -> None:
+def test_names_that_figures_could_misread(systems: Path, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib", reason="figures need matplotlib")
-    predictions = tmp_path / f"{name}.jsonl"
-    predictions.write_bytes((systems / "exact.jsonl").read_bytes())
-    done = run(systems / "tiers.jsonl", predictions, "--resamples", "5", "--out", tmp_path / "out")
+    names = ("_hidden", "a$b$c", "x" * 90, "<b>&amp;")
+    files = [systems / "tiers.jsonl", *(tmp_path / f"{name}.jsonl" for name in names)]
+    for file in files[1:]:
+        file.write_bytes((systems / "exact.jsonl").read_bytes())
+    done = run(*files, "--resamples", "5", "--out", tmp_path / "out")
     assert (done.returncode, "Warning" in done.stderr) == (0, False)
+    assert {row["system"] for row in table(tmp_path / "out", "scores")} == set(names)
     outline = Outline()
     outline.feed((tmp_path / "out/report.html").read_text(encoding="utf-8"))
     assert outline.open == []

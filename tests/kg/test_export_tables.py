@@ -7,7 +7,7 @@ from pathlib import Path
 
 import orjson
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyarrow import parquet
 from store_contract import ALL
@@ -30,6 +30,7 @@ def snapshot(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@settings(max_examples=50)
 @given(st.lists(any_entities(), max_size=4, unique_by=lambda entity: entity.id))
 def test_rows_come_back_as_the_entities(entities: list[Entity]) -> None:
     rows = rows_of(entities)

@@ -108,8 +108,8 @@ def demo_snapshot(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def service(demo_snapshot: Path) -> Iterator[Running]:
-    """One service for the tests of a module."""
+    """One service for all tests that leave it as it was."""
     with serving(demo_snapshot) as running:
         yield running

@@ -234,7 +234,7 @@ def test_work_under_way_is_stopped_and_the_next_is_done(demo_snapshot: Path) -> 
 
 
 def test_a_batch_has_its_time_as_a_whole(demo_snapshot: Path) -> None:
-    with limited(demo_snapshot, batch_seconds=0.3) as service:
+    with limited(demo_snapshot, batch_seconds=0.6) as service:
         got = requests.post(f"{service.address}/v1/ladders", data=batch(10_000), stream=True, timeout=60)
         lines: list[bytes] = []
         with suppress(requests.RequestException):

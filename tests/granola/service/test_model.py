@@ -4,11 +4,12 @@ one holds up nobody and tells nothing."""
 from __future__ import annotations
 
 import json
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -231,19 +232,20 @@ def test_a_key_is_shown_to_its_server_alone(demo_snapshot: Path, monkeypatch: py
 
 
 def test_a_model_that_is_away_is_told_as_that(demo_snapshot: Path) -> None:
-    with chatting() as (url, _):
-        pass
-    with serving(demo_snapshot, "--model", f"openai:{url}#gone", "--model-seconds", "8") as service:
-        got = post(service, "/v1/ladder", {**OBAMA, "phrase": "free"})
-        assert (got.status_code, got.json()["code"]) == (503, "model-unreachable")
-        assert url.partition("//")[2].partition("/")[0] not in got.text
-        batch = requests.post(f"{service.address}/v1/ladders?phrase=free", data=QUESTIONS, stream=True, timeout=30)
-        lines: list[bytes] = []
-        with suppress(requests.RequestException):
-            for line in batch.iter_lines():
-                lines.append(line)
-        assert json.loads(lines[-1])["problem"]["code"] == "model-unreachable"
-        assert is_well(service)
+    with closing(socket.socket()) as held:  # so that nobody else listens there meanwhile
+        held.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{held.getsockname()[1]}/v1"
+        with serving(demo_snapshot, "--model", f"openai:{url}#gone", "--model-seconds", "30") as service:
+            got = post(service, "/v1/ladder", {**OBAMA, "phrase": "free"})
+            assert (got.status_code, got.json()["code"]) == (503, "model-unreachable")
+            assert url.partition("//")[2].partition("/")[0] not in got.text
+            batch = requests.post(f"{service.address}/v1/ladders?phrase=free", data=QUESTIONS, stream=True, timeout=30)
+            lines: list[bytes] = []
+            with suppress(requests.RequestException):
+                for line in batch.iter_lines():
+                    lines.append(line)
+            assert json.loads(lines[-1])["problem"]["code"] == "model-unreachable"
+            assert is_well(service)
 
 
 def test_answers_are_kept_for_all_processes(demo_snapshot: Path, tmp_path: Path) -> None:
