@@ -61,6 +61,9 @@ _SPREAD = re.compile(
 )
 _KINDS = frozenset(filter(None, PLURAL.values()))
 _INNER = re.compile(r"(?<!\s)\s++(?:in|of|on|within)\s++(?:the\s++)?(?=[A-ZÀ-Þa-z])")
+_DIRECTIONS = frozenset(
+    {"North", "South", "East", "West", "Upper", "Lower", "Northern", "Southern", "Eastern", "Western"}
+)
 _PAIR = re.compile(r", | and | & ")
 
 
@@ -285,6 +288,8 @@ class Gazetteer:
         if pair and pair.end() < len(text):
             left, right = text[: pair.start()], text[pair.end() :]
             last = right.split()[-1]
+            if left in _DIRECTIONS and right.split()[0] in _DIRECTIONS:  # "South and North Dakota"
+                left = " ".join([left, *right.split()[1:]])
             if last in PLURAL:
                 right = right[: -len(last)].strip()
                 left, right = (f"{side} {PLURAL[last]}".strip() for side in (left, right))

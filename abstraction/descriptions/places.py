@@ -158,6 +158,9 @@ class PlacePhrase:
     units: tuple[Unit, ...]
 
 
+_BETWEEN = re.compile(r"\bbetween\b")
+
+
 @bounded_cache(entries=1 << 13, longest=250)  # 40 MB at most
 def parse_place(description: str) -> PlacePhrase | None:
     """The kind and chain of a description, or None where it names no place.
@@ -177,6 +180,8 @@ def parse_place(description: str) -> PlacePhrase | None:
         preposition = "on" if found.group().strip() == "on" else "in"
         if found.group().strip().startswith("of"):
             preposition = "of"
+    if _BETWEEN.search(kind):
+        return None  # "ocean between Africa, Asia and Antarctica"
     units = parse_chain(rest, preposition)
     return PlacePhrase(kind=kind, units=units) if units else None
 

@@ -10,6 +10,8 @@ from abstraction.descriptions.words import Word
 from abstraction.phrases import is_opaque, listed, may_stand
 from abstraction.vocabulary import Vocabulary
 
+_AND = frozenset({"and", "&", "or"})
+_MEDIA = frozenset({"television", "radio", "film", "newspaper", "magazine", "book", "cable", "broadcast"})
 LONGEST = 20  # words of a phrase's end that may stand for it
 
 
@@ -41,7 +43,11 @@ def lowers(word: Word, vocabulary: Vocabulary) -> bool:
 
 def may_shorten(longer: str, shorter: str, vocabulary: Vocabulary) -> bool:
     """Whether `shorter`, a suffix of `longer`, is attested, stands alone and follows from `longer`."""
-    return vocabulary.attests(shorter) and may_stand(shorter) and not is_opaque(longer, shorter)
+    if not vocabulary.attests(shorter) or not may_stand(shorter) or is_opaque(longer, shorter):
+        return False
+    before = longer.removesuffix(shorter).split()[-1:]
+    # A television and radio network is no mere radio network.
+    return not before or not (before[0] in _AND or (before[0] in _MEDIA and shorter.split()[0] in _MEDIA))
 
 
 def shortenings(phrase: str, vocabulary: Vocabulary) -> tuple[str, ...]:

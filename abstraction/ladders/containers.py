@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 
+from abstraction.demonyms import bundled_demonyms
 from abstraction.gazetteer import FIRST_DIVISION
 from abstraction.ladders.base import Case
+from abstraction.surroundings import phrase_in
 from kg.model import Statement, TimeValue
 from kg.selection import time_key, valid_at
 from kg.terms import normalise
@@ -19,6 +21,9 @@ _PAST = re.compile(
     r"|\b(?:between|from)\s+\d{3,4}\b|\buntil\s+\d{3,4}\b|\b1\d{3} (?:and|to) 1\d{3}\b|\boccupied\b"
     r"|^(?:[\w-]+ ){0,2}(?:empire|caliphate|khanate)\b|\bpredecessor\b|\bSoviet (?:republic|socialist)\b",
     re.I,
+)
+_SPREADING = re.compile(
+    r"\b(?:rivers?|streams?|lakes?|reservoir|seas?|oceans?|straits?|gulf|mountain range|desert)\b", re.I
 )
 WORLDS = frozenset({"Q2", "Q525", "Q544", "Q39731", "Q48227", "Q5107"})  # Earth, Sun, Solar System, hemispheres...
 
@@ -37,6 +42,8 @@ class Containers:
                 continue  # a landform is where a hill lies, not a town
             found = [s for s in self.values(entity_id, prop) if self.usable(s.target or "")]
             found = self._agreeing(entity_id, found) if prop == "P131" else found
+            if prop in ("P131", "P17") and entity_id == self.case.answer:
+                found = [s for s in found if self._may_hold_all(entity_id, s.target or "")]
             if prop == "P361":
                 divisions = [q for q in (entity_id, *(s.target or "" for s in found)) if self._is_division(q)]
                 found = [s for s in found if s.target in divisions and entity_id not in divisions]
@@ -46,6 +53,24 @@ class Containers:
                 gone = all(self._is_past(s) and not self.held_then(s) for s in found)
                 return [] if gone and self.case.gazetteer.chain(entity_id) else found
         return []
+
+    def _may_hold_all(self, entity_id: str, container: str) -> bool:
+        """Whether a thing that may lie in many places lies in this one as a whole, as far as its description tells.
+
+        Of a river or lake statements name one place and another, and a snapshot need not have them all.
+        """
+        kinds = (self.graph.label(kind) or "" for kind in self.graph.classes(entity_id))
+        description = self.graph.description(entity_id)
+        if description is None or not any(map(_SPREADING.search, kinds)):
+            return True
+        told = normalise(description)
+        return any(
+            phrase_in(normalise(name), told) for name in (*self.graph.names(container), *self._adjectives(container))
+        )
+
+    def _adjectives(self, country: str) -> tuple[str, ...]:
+        table = bundled_demonyms()
+        return tuple(filter(None, (table.adjectives.get(country), *table.variants.get(country, ()))))
 
     def _agreeing(self, entity_id: str, found: list[Statement]) -> list[Statement]:
         """Without a state that is not its state today, and, for what lies directly in its state, nothing between."""
@@ -90,6 +115,8 @@ class Containers:
         """The entity's states by P17, else P361, never the answer itself."""
         for prop in ("P17", "P361"):
             found = [s for s in self.values(qid, prop) if s.target not in (qid, self.case.answer)]
+            if qid == self.case.answer:
+                found = [s for s in found if self._may_hold_all(qid, s.target or "")]
             if prop == "P361":
                 found = [s for s in found if "country" in self.case.gazetteer.classes(s.target or "")]
             if found:

@@ -13,15 +13,17 @@ _SAME = re.compile(
     r"^(?:(?:kingdom|republic|commonwealth|municipality|city|town|commune) of (?:the )?)"
     r"| (?:municipality|commune|urban area)$"
 )
+_COEXTENSIVE = re.compile(r"\bco-?(?:extensive|terminous)\b")
 _MUNICIPALITY = re.compile(r"\b(?:municipality|commune)\b", re.I)
 
 
 def same_extent(graph: Graph, inner: str, outer: str) -> bool:
     """Whether the place `outer` is no larger than the place `inner` inside it.
 
-    So it is where their labels differ by no more than "Municipality", where one has the other's label among its
-    names and the outer one is a town or municipality or described as containing the inner one, and where the outer one
-    consists of what is named after the inner one (Greater London of London boroughs).
+    So it is where the outer one is described as coextensive with it, where their labels differ by no more than
+    "Municipality", where one has the other's label among its names and the outer one is a town or municipality or
+    described as containing the inner one, and where the outer one consists of what is named after the inner one
+    (Greater London of London boroughs).
     """
     labels = graph.label(inner), graph.label(outer)
     if labels[0] is None or labels[1] is None:
@@ -32,13 +34,16 @@ def same_extent(graph: Graph, inner: str, outer: str) -> bool:
     town = re.compile(rf"\b{re.escape(small.split(',')[0])}\b")
     if town.search(large) and _of_parts_of(graph, outer, town):
         return True
+    described = normalise(graph.description(outer) or "")
+    if _COEXTENSIVE.search(described) and town.search(described):
+        return True
     if large not in map(normalise, graph.names(inner)) and small not in map(normalise, graph.names(outer)):
         return False
     if graph.is_instance(outer, SETTLEMENTS) or any(
         _MUNICIPALITY.search(graph.label(kind) or "") for kind in graph.classes(outer)
     ):
         return True
-    return re.search(rf"\bcontaining\b.*{town.pattern}", normalise(graph.description(outer) or "")) is not None
+    return re.search(rf"\bcontaining\b.*{town.pattern}", described) is not None
 
 
 def _of_parts_of(graph: Graph, outer: str, town: re.Pattern[str]) -> bool:

@@ -38,6 +38,7 @@ _NO_FAMILY = re.compile(
     r"|pluricentric|ethnic)\b",
     re.I,
 )
+_PROPOSED = re.compile(r"(?:an? )?(?:proposed|hypothetical|controversial|disputed|hypothesi[sz]ed)\b", re.I)
 FAMILIES = 4
 MEMBERS = 50  # of a family, read to see whether they are forms of one
 
@@ -54,6 +55,7 @@ def languages(case: Case) -> list[Proposal]:
             qid not in stop_classes()
             and _plain(label) not in own
             and not _NO_FAMILY.search(label)
+            and not _PROPOSED.match(graph.description(qid) or "")
             and not _is_of_one(graph, case.answer, qid)
             and ("language" in label.casefold() or bool({"Q25295", "Q34770"}.intersection(graph.classes(qid))))
             and qid not in {"Q34770", "Q25295", "Q315", "Q33384"}

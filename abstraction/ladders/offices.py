@@ -26,6 +26,9 @@ OFFICES = 2  # taken from P39
 # Relations that ask for kin: a tier that only says so says nothing.
 ASKED_SIDE = {"P26": "spouse", "P40": "child", "P22": "parent", "P25": "parent", "P3373": "sibling", "P451": "spouse"}
 _FIRST = re.compile(r"\band (?:first|last|only) ")  # "founder and first khan": one person alone
+_LIFE = re.compile(r"\(?\b\d{3,4}\s?[-–]\s?\d{3,4}\)?")  # of one who holds the office no more
+# Who was the first prime minister is the 79th by a count of another kind.
+_ORDINAL = re.compile(r"\b(?:first|second|third|fourth|fifth|last|\d{1,3}(?:st|nd|rd|th))\b", re.I)
 _TOKEN = re.compile(r"[\w'’.-]+")
 
 
@@ -113,6 +116,7 @@ def _add(
     statement: Statement | None,
 ) -> bool:
     described = bool(proof)
+    is_dead = bool(case.graph.statements(case.answer, "P570")) or bool(_LIFE.search(person.text))
     if statement is not None:
         proof = (*proof, from_statement(case.graph, statement))
     spouse = office.title.casefold() in office_data()["spouse_titles"]
@@ -133,7 +137,7 @@ def _add(
     )
     person.order += 1
     if not hidden:
-        if office.ordinal is not None and not former:
+        if office.ordinal is not None and not former and not _ORDINAL.search(case.question):
             ordinal = Condition(property="text", value=f"ordinal:{office.ordinal}")
             person.lattice.add(
                 f"the {office.ordinal} {office.title} {office.complement}",
@@ -141,7 +145,7 @@ def _add(
                 evidence=(*_ordinal_span(person, office), *proof), conditions={condition, ordinal}, order=person.order,
             )  # fmt: skip
         unique = office.unique or _FIRST.search(office.title)
-        the = unique and office.ordinal is None and not former and described
+        the = unique and office.ordinal is None and not former and described and not is_dead
         text = f"the {named}" if the else indefinite(named)
         person.lattice.add(text, own | entailed, evidence=proof, conditions={condition}, order=person.order)
     for text, features, evidence, conditions in lifts:

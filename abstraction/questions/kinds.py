@@ -290,6 +290,14 @@ _FRAGMENTS = (
 )
 
 
+def implied(question: str) -> frozenset[str]:
+    """What whoever did what the question's verb says is by doing it: who played somebody is an actor."""
+    words = set(_WORDS.findall(question[:LONGEST].lower()))
+    return frozenset(
+        phrase for row in _data()["implied"] if not words.isdisjoint(row["verbs"]) for phrase in row["phrases"]
+    )
+
+
 def yes_no_words(code: str) -> frozenset[str]:
     """How yes and no are said in English and in a language."""
     told = _data()["yes_no"]

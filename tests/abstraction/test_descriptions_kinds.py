@@ -19,7 +19,7 @@ PLAIN = Vocabulary()
          ["multinational branded venture capital conglomerate", "branded venture capital conglomerate",
           "conglomerate"]),
         ("American consumer electronics and telecommunications company", "American",
-         ["consumer electronics and telecommunications company", "telecommunications company", "company"]),
+         ["consumer electronics and telecommunications company", "company"]),
         ("baseball team and Major League Baseball franchise in Milwaukee", None, ["baseball team"]),
         ("regional, comprehensive public university in Cheney, Washington", None, ["public university", "university"]),
         ("association football club in Manchester, England", None,

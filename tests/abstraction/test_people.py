@@ -283,3 +283,10 @@ def test_of_an_author_the_writer_is_named_and_of_a_performer_the_musician() -> N
     singer = person("American actor and composer")
     assert rungs(singer, relation_id="P175")[0] == ["an American composer"]
     assert rungs(person("American actor"), relation_id="P175")[0] == ["an American actor"]  # better than nothing
+
+
+def test_who_held_an_office_once_is_one_of_its_holders() -> None:
+    made = rungs(person("15th Prime Minister of France (1900-1970)", P106="Q82955", P27="Q142"))
+    assert made[:2] == [["the 15th Prime Minister of France"], ["a Prime Minister of France"]]
+    assert rungs(person("Prime Minister of France", P27="Q142"))[0] == ["the Prime Minister of France"]
+    assert rungs(person("Prime Minister of France (1900-1970)", P27="Q142"))[0] == ["a Prime Minister of France"]

@@ -482,3 +482,39 @@ def test_a_country_in_a_larger_realm_has_its_own_region() -> None:
     )  # fmt: skip
     made = texts(make.make(row("Lowlands", "P17", question="Which country is it located in?")))
     assert made == [["a country in Western Europe"], ["a country in Europe"]]
+
+
+def test_a_river_or_lake_lies_where_its_description_says() -> None:
+    make = maker(
+        USA, NORTH_AMERICA, OHIO, entity("Q4022", "river"), entity("Q23397", "lake"),
+        entity("Q610", "Long River", "river in the United States", P31="Q4022", P131="Q1397", P17="Q30"),
+        entity("Q611", "Wide Lake", "large lake in North America", P31="Q23397", P17="Q30"),
+        entity("Q612", "Far Ocean", "ocean between Europe, North America and Africa", P31="Q9430"),
+    )  # fmt: skip
+    assert texts(make.make(row("Long River"))) == [["United States of America"], ["North America"]]
+    assert texts(make.make(row("Wide Lake"))) == [["North America"]]
+    assert texts(make.make(row("Far Ocean"))) == []
+
+
+def test_what_lies_in_two_states_lies_in_neither_alone() -> None:
+    states = [entity(f"Q62{n}", f"{way} Dakota", P31="Q35657", P131="Q30") for n, way in enumerate(("North", "South"))]
+    make = maker(USA, NORTH_AMERICA, *states, entity("Q625", "Wide Lake", "reservoir, in South and North Dakota"))
+    assert texts(make.make(row("Wide Lake")))[0] == ["United States of America"]
+
+
+def test_a_county_that_is_its_city_is_no_level() -> None:
+    make = maker(
+        USA, NORTH_AMERICA, OHIO,
+        entity("Q630", "Bayville", "city in Ohio", P31="Q515", P131="Q631"),
+        entity("Q631", "Bayville County", "county, coextensive with the city of Bayville, Ohio", P31="Q47168",
+               P131="Q1397"),
+    )  # fmt: skip
+    assert texts(make.make(row("Bayville")))[0] == ["Ohio"]
+
+
+def test_what_statement_and_description_put_apart_is_in_what_holds_both() -> None:
+    make = maker(
+        UK, EUROPE, ENGLAND, MERSEYSIDE, entity("Q23077", "Lancashire", "county in England", P31="Q47168", P131="Q21"),
+        entity("Q24826", "Harbour", "city in Lancashire, England", P31="Q515", P131="Q23100"),
+    )  # fmt: skip
+    assert texts(make.make(row("Harbour"))) == [["England"], ["United Kingdom"], ["Europe"]]

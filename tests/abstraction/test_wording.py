@@ -146,3 +146,14 @@ def test_peoples_wordings_are_read_rightly_or_not_at_all() -> None:
                 right += found == relation or {found, relation} == {"P364", "P407"}
     assert told > 500
     assert right / told > 0.95
+
+
+def test_what_the_verb_implies_says_nothing_of_who_did_it() -> None:
+    def trivial(question: str) -> frozenset[str]:
+        kind = read_wording(question).kind
+        return kind.trivial if kind else frozenset()
+
+    assert {"actor", "performing artist"} <= trivial("who played the old man in the film")
+    assert "singer" in trivial("who sang the song at the end")
+    assert "actor" not in trivial("who sang the song at the end")
+    assert "actor" not in trivial("where was the film played")
