@@ -19,8 +19,9 @@ from abstraction.phrases import definite, indefinite, short
 from abstraction.tiers import Evidence
 from kg.bounded_cache import bounded_cache
 
-# "In which city ...?" is answered by "in Germany"; "In which country ...?" asks for a country.
-_WHERE = re.compile(r"\W*(?:where|from where|(?:in|at|near|from) (?:which|what) (?!country|nation)\w+)\b", re.I)
+_WHERE = re.compile(r"\W*(?:from )?where\b", re.I)
+# "In which city ...?" wants a city, and is answered by "in Germany"; "In which country ...?" by a country alone.
+_IN_WHICH = re.compile(r"\W*(?:in|at|near|from) (?:which|what) (?!country|nation)\w+\b", re.I)
 _WHICH = re.compile(
     r"(?:\A|, )(?:\w+ )?(?:which|what)(?: is the name of the| of the)?(?: (?!is\b|was\b|are\b|were\b)[\w.-]+){0,2}?"
     r" (?P<noun>country|city|town|village|municipality|county|state|province|district|region|suburb|borough|island"
@@ -50,10 +51,11 @@ def as_asked(nodes: dict[str, Proposal], case: Case, *, certain: bool = True) ->
     if noun is None:
         return nodes
     word, evidence = noun
+    bare = _IN_WHICH.match(case.question) is not None
     return {
         key: node
         if not is_named(node) or _is_such(node, word, case)
-        else _worded(node, word, (*evidence, *_way_to(nodes, key)))
+        else _worded(node, word, (*evidence, *_way_to(nodes, key)), bare=bare)
         for key, node in nodes.items()
     }
 
@@ -107,9 +109,10 @@ def _words(case: Case, kind: str) -> list[str]:
     return (case.graph.label(kind) or "").lower().split()
 
 
-def _worded(node: Proposal, noun: str, evidence: tuple[Evidence, ...]) -> Proposal:
+def _worded(node: Proposal, noun: str, evidence: tuple[Evidence, ...], *, bare: bool) -> Proposal:
     names = [name for name in spoken((node.text, *node.aliases)) if name == node.text or _SPELLED.fullmatch(name)]
     first, *others = dict.fromkeys(indefinite(f"{noun} in {definite(short(name))}") for name in names[:_NAMES])
+    others += (node.text, *node.aliases) if bare else ()
     return replace(node, text=first, qid=None, aliases=tuple(others), evidence=joined((evidence, node.evidence)))
 
 

@@ -9,7 +9,7 @@ import json
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from weakref import WeakKeyDictionary
 
@@ -35,7 +35,14 @@ def denied_lifts(*, of_persons: bool = True) -> frozenset[tuple[str, str]]:
     """P279 pairs that are no reason to call a person by the broader class; without `of_persons` those alone that
     do not hold of the occupation itself either."""
     data = json.loads(files("abstraction").joinpath("data/lifts.json").read_text(encoding="utf-8"))
-    return frozenset((row[0], row[2]) for row in data["denied"] if of_persons or len(row) < 5)
+    return frozenset((row[0], row[2]) for row in data["denied"] if of_persons or row[4:] != ["person"])
+
+
+@cache
+def never_lifted() -> frozenset[tuple[str, str]]:
+    """The pairs among those that do not hold even where nothing else is known of the occupation."""
+    data = json.loads(files("abstraction").joinpath("data/lifts.json").read_text(encoding="utf-8"))
+    return frozenset((row[0], row[2]) for row in data["denied"] if row[4:] == ["never"])
 
 
 ENTAILED_STEPS = 4
@@ -110,7 +117,7 @@ def climb(graph: Graph, start: str, how: Climbing, *, condition: str) -> dict[st
     seen = {start}
     layer: list[tuple[str, str, tuple[Evidence, ...]]] = [(start, ANSWER, ())]
     stop = stop_classes()
-    denied = denied_lifts(of_persons=False) if how.doubting else frozenset()
+    denied = denied_lifts(of_persons=False) if how.doubting else never_lifted()
     for depth in range(how.depth):
         graph.fetch(qid for qid, _, _ in layer)
         upward: list[tuple[str, str, tuple[Evidence, ...]]] = []

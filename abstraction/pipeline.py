@@ -35,7 +35,7 @@ from abstraction.properties import properties
 from abstraction.proposed import Proposing
 from abstraction.questions.agreement import MAY_BE_VALUE, class_conflict, text_conflict
 from abstraction.questions.golds import arranged
-from abstraction.questions.kinds import ANY_KIND, AskedKind, Kind, asked_kind
+from abstraction.questions.kinds import ANY_KIND, AskedKind, Kind, asked_kind, implied
 from abstraction.relations import ANY, Relation, relation, table
 from abstraction.rows import QARow, RejectedRow, TieredRow
 from abstraction.seats import CAPITAL
@@ -201,6 +201,8 @@ class LadderMaker:
         self._telling = Telling(self._language)
         self.says_nothing_new, self.doubted = set(), set()
         asked = relation(row.relation) if row.relation else read_wording(row.question).kind or ANY
+        if self.graph.shown_in == "en" and asked.asks in _OF_DOERS and (more := implied(row.question)):
+            asked = replace(asked, trivial=asked.trivial | more)
         subjects = self.linker.subjects(row.subject_text, row.subject_qid, asked)
         ladders, links = [], []
         for text, qid in zip(row.answers, row.answer_qids, strict=True):
@@ -270,7 +272,7 @@ class LadderMaker:
             link = self.linker.given(qid, asked)
         else:
             link = self.linker.link(text, asked, subjects=subjects, question=row.question)
-        if link.qid is None and asked is ANY and kind.kind in MAY_BE_VALUE:
+        if link.qid is None and not asked.id and asked.asks == "any" and kind.kind in MAY_BE_VALUE:
             for read in (date_levels, measured_levels):
                 made = read(text, graph=self.graph, subject=None, relation="")
                 if made is not None and len(made) > 1:
@@ -419,6 +421,7 @@ class LadderMaker:
             graph.fetch(ids)
 
 
+_OF_DOERS = frozenset({"any", "person", "agent", "performer", "company", "club", "owner"})
 _WHERE = frozenset({"place", "country", "school"})
 _NEXT = frozenset({"P31", "P279", "P131", "P17", "P27", "P106", "P361", "P749", "P276", "P159"})
 

@@ -70,7 +70,7 @@ class ToldInQuestion:
         said = _said(case.question)
         names, of_person = said.names, case.relation.subject == "person"
         if of_person:  # what the question says beside the person's name, and where the name says that they are of
-            names = said.behind_of
+            names = said.behind_of if case.subject_text else said.behind_of | (said.names & self._demonyms)
             if case.subject_text and case.subject_text in case.question:
                 names |= _said(case.question.replace(case.subject_text, " ")).names
         if not names or not nodes:

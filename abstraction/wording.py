@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.resources import files
 
 from abstraction.formats.patterns import question_patterns
-from abstraction.questions.kinds import AskedKind, Kind, asked_kind, implied
+from abstraction.questions.kinds import AskedKind, Kind, asked_kind
 from abstraction.relations import Relation, trivial_phrases
 from kg.bounded_cache import bounded_cache
 
@@ -60,10 +60,7 @@ def read_wording(question: str) -> Wording:
             literal = len(text) - len(subject)
             if relation not in best or literal > best[relation][0]:
                 best[relation] = (literal, subject)
-    asked = asked_kind(question)
-    kind = _sort_of(asked)
-    if kind is not None and asked.kind in _DOERS and (more := implied(question)):
-        kind = replace(kind, trivial=kind.trivial | more)
+    kind = _sort_of(asked_kind(question))
     most = max((literal for literal, _ in best.values()), default=0)
     told = [(relation, subject) for relation, (literal, subject) in best.items() if literal == most]
     if not told:
@@ -116,7 +113,6 @@ def _rules() -> _Rules:
     )
 
 
-_DOERS = frozenset({Kind.PERSON, Kind.GROUP_OR_PERSON})
 # What a kind asks for, with the groups of phrases that say nothing new of it; of some by the noun that was read.
 _SORTS = {
     Kind.DATE: ("date", ""),

@@ -75,6 +75,12 @@ def names_part_of(name: str, continent: str) -> bool:
     return not found or any(_lies_on(part, continent) for part in found)
 
 
+def continent_of(name: str) -> str | None:
+    """The one continent on which the part of the world lies that a name tells, by id; None where it tells none."""
+    found = {c for c in _WITHIN for part in WORLD.findall(name) if _lies_on(part, c)}
+    return found.pop() if len(found) == 1 else None
+
+
 def together(places: Sequence[Place]) -> Place:
     """One place, or what lies in several at once: "Eastern Europe and North Asia", in neither alone."""
     if len(places) == 1:

@@ -16,7 +16,14 @@ from abstraction.evidence import from_description, from_statement, joined
 from abstraction.gazetteer import DEPTH, FIRST_DIVISION, PLACES, SETTLEMENTS, WORLD, Place
 from abstraction.ladders.base import ANSWER, Case, Proposal
 from abstraction.ladders.containers import WORLDS, Containers
-from abstraction.ladders.continents import as_written, lies_elsewhere, names_part_of, stated_continent, together
+from abstraction.ladders.continents import (
+    as_written,
+    continent_of,
+    lies_elsewhere,
+    names_part_of,
+    stated_continent,
+    together,
+)
 from abstraction.ladders.dependencies import dependency
 from abstraction.ladders.described_places import described_chain
 from abstraction.ladders.extent import same_extent
@@ -166,6 +173,10 @@ class Climb:
         steps = [[p for p in step if self._is_region(p)] for step in self.case.gazetteer.chain(country)]
         named = [p for step in steps for p in step]
         partial = [[as_written(p) if self._is_directed(p) else p for p in s if not self._is_whole(p)] for s in steps]
+        if len({c for step in partial for place in step if (c := continent_of(place.text))}) > 1:
+            partial = [
+                [place for step in partial for place in step]
+            ]  # "Southeast Europe, Southwest Asia and Africa"
         regions = [together(step) for step in partial if step]
         told = {
             together(step).key: tuple(e for place in step for e in self._region_evidence(country, place))

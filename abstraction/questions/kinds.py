@@ -291,10 +291,10 @@ _FRAGMENTS = (
 
 
 def implied(question: str) -> frozenset[str]:
-    """What whoever did what the question's verb says is by doing it: who played somebody is an actor."""
+    """What follows of any answer from a verb or noun: who played somebody is an actor, an NBA team is a team."""
     words = set(_WORDS.findall(question[:LONGEST].lower()))
     return frozenset(
-        phrase for row in _data()["implied"] if not words.isdisjoint(row["verbs"]) for phrase in row["phrases"]
+        phrase for row in _data()["implied"] if not words.isdisjoint(row["words"]) for phrase in row["phrases"]
     )
 
 
