@@ -71,9 +71,9 @@ def _noun_asked(case: Case, *, certain: bool) -> tuple[str, tuple[Evidence, ...]
     asked = _asked_noun(case.question)
     if asked is None or case.relation.asks not in ("place", "school"):
         return None
-    classes = case.graph.current(case.answer, "P31")
-    if any(asked in _words(case, statement.target) for statement in classes if statement.target):
-        return asked, ()
+    for statement in case.graph.current(case.answer, "P31"):
+        if statement.target and asked in _words(case, statement.target):
+            return asked, (from_statement(case.graph, statement),)
     return None  # a town, where the state is asked: its containers may be the answer
 
 

@@ -54,6 +54,7 @@ class Graph:
         self._targets: dict[tuple[str, str], tuple[str, ...]] = {}  # of what is in `_current`
         self._looked_at: dict[str, list[str]] = {}  # an entity's properties in it
         self._historical: dict[str, bool] = {}
+        self._names: dict[str, tuple[str, ...]] = {}
 
     def fetch(self, ids: Iterable[str]) -> None:
         """Read the entities that are not here yet, in one batch."""
@@ -63,7 +64,7 @@ class Graph:
         if self._held + len(wanted) > self._capacity:
             self._held = 0
             derived = (self._current, self._targets, self._looked_at, self._historical, self._superclasses, self._sizes)
-            for kept in (self._entities, *derived):
+            for kept in (self._entities, self._names, *derived):
                 kept.clear()
         got = self.store.entities(wanted, languages=self._languages, properties=self._properties)
         for i in wanted:
@@ -87,6 +88,7 @@ class Graph:
             entity = self._entities.pop(entity_id)
             self._held -= _size(entity) if entity else 1
         self._historical.pop(entity_id, None)
+        self._names.pop(entity_id, None)
         self._superclasses.pop(entity_id, None)
         for prop in self._looked_at.pop(entity_id, ()):
             self._current.pop((entity_id, prop), None)
@@ -134,8 +136,11 @@ class Graph:
 
     def names(self, entity_id: str) -> tuple[str, ...]:
         """Labels, then aliases, of the fallback chain."""
-        entity = self.entity(entity_id)
-        return names(entity.labels, entity.aliases, self.language) if entity else ()
+        known = self._names.get(entity_id)
+        if known is None:
+            entity = self.entity(entity_id)
+            known = self._names[entity_id] = names(entity.labels, entity.aliases, self.language) if entity else ()
+        return known
 
     def shown_label(self, entity_id: str) -> tuple[str, str] | None:
         """The label by the fallback chain of `shown_in`, and the language that it is in; or None."""
@@ -144,6 +149,8 @@ class Graph:
 
     def shown_names(self, entity_id: str) -> tuple[str, ...]:
         """Labels, then aliases, of the fallback chain of `shown_in`."""
+        if self.shown_in == self.language:
+            return self.names(entity_id)
         entity = self.entity(entity_id)
         return names(entity.labels, entity.aliases, self.shown_in) if entity else ()
 
