@@ -246,6 +246,11 @@ class LadderMaker:
         levels = event_levels(link.qid, text, graph=self.graph)
         return None if levels is None else (link, Ladder(levels=levels))
 
+    def _news(self, made: tuple[Level, ...], question: str) -> tuple[Level, ...]:
+        """The levels of a value without those whose every tier the question implies."""
+        more = implied(question) if self.graph.shown_in == "en" else frozenset()
+        return made[:1] + tuple(level for level in made[1:] if not all(tier.text in more for tier in level.tiers))
+
     def _is_person(self, qid: str) -> bool:
         return not self.classes(qid).isdisjoint({"person", "fictional"})
 
@@ -267,6 +272,7 @@ class LadderMaker:
             if made is None:
                 code = Abstention.UNSUPPORTED if kind is ANY_KIND else Abstention.KIND_CONFLICT
                 return None, Ladder(levels=(alone,), abstained=code)
+            made = self._news(made, row.question)
             return None, Ladder(levels=made, abstained=None if len(made) > 1 else Abstention.ONLY_TRIVIAL)
         if qid is not None:
             link = self.linker.given(qid, asked)
@@ -275,8 +281,8 @@ class LadderMaker:
         if link.qid is None and not asked.id and asked.asks == "any" and kind.kind in MAY_BE_VALUE:
             for read in (date_levels, measured_levels):
                 made = read(text, graph=self.graph, subject=None, relation="")
-                if made is not None and len(made) > 1:
-                    return None, Ladder(levels=made)
+                if made is not None and len(left := self._news(made, row.question)) > 1:
+                    return None, Ladder(levels=left)
         if link.qid is None or link.abstained:
             return link, Ladder(levels=(self._first_level(text, link),), abstained=link.abstained)
         if class_conflict(kind, self.classes(link.qid)):

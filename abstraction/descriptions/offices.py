@@ -68,6 +68,11 @@ def _kin() -> Mapping[str, str]:
     return {word: side for side, members in office_data()["kin"].items() for word in members}
 
 
+_WELL_FORMED = re.compile(
+    r"[0-9]*1[123]th|(?:[0-9]*[02-9])?(?:1st|2nd|3rd)|[0-9]*[04-9]th"
+)  # "31th" is a slip of its writer
+
+
 def is_ordinal(word: Word) -> bool:
     """Whether the word is an ordinal number: "15th", "first"."""
     return word.key in listed("ordinals") or (word.text[:1].isdigit() and word.key.endswith(("st", "nd", "rd", "th")))
@@ -128,7 +133,8 @@ def read_office(words: Sequence[Word], nominal: int) -> Office | None:
         if word.key in listed("former"):
             former, opening = True, first if opening is None else opening
         elif is_ordinal(word):
-            ordinal = word.text if word.text[:1].isdigit() else word.key
+            digits = word.text[:1].isdigit()
+            ordinal = (word.text if _WELL_FORMED.fullmatch(word.key) else None) if digits else word.key
         elif word.key == "and" and ordinal:  # "1st and former President"
             pass
         elif word.key in listed("dropped_modifiers"):

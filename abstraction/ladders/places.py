@@ -174,9 +174,7 @@ class Climb:
         named = [p for step in steps for p in step]
         partial = [[as_written(p) if self._is_directed(p) else p for p in s if not self._is_whole(p)] for s in steps]
         if len({c for step in partial for place in step if (c := continent_of(place.text))}) > 1:
-            partial = [
-                [place for step in partial for place in step]
-            ]  # "Southeast Europe, Southwest Asia and Africa"
+            partial = [[place for step in partial for place in step]]  # "Southeast Europe, Southwest Asia and Africa"
         regions = [together(step) for step in partial if step]
         told = {
             together(step).key: tuple(e for place in step for e in self._region_evidence(country, place))

@@ -292,9 +292,12 @@ _FRAGMENTS = (
 
 def implied(question: str) -> frozenset[str]:
     """What follows of any answer from a verb or noun: who played somebody is an actor, an NBA team is a team."""
-    words = set(_WORDS.findall(question[:LONGEST].lower()))
+    asked = f" {' '.join(_WORDS.findall(question[:LONGEST].lower()))} "
     return frozenset(
-        phrase for row in _data()["implied"] if not words.isdisjoint(row["words"]) for phrase in row["phrases"]
+        phrase
+        for row in _data()["implied"]
+        if any(f" {w} " in asked for w in row["words"])
+        for phrase in row["phrases"]
     )
 
 

@@ -98,6 +98,7 @@ def test_words_point_into_the_original_text() -> None:
     [
         ("15th Prime Minister of Canada", [("15th", "Prime Minister", "of Canada")]),
         ("Israeli politician, 7th president of Israel (1924-2005)", [("7th", "president", "of Israel")]),
+        ("31th president of the United States", [(None, "president", "of the United States")]),  # a slip of its writer
         ("Count of Holstein and Schaumburg", [(None, "Count", "of Holstein and Schaumburg")]),
         ("President of Israel and writer", [(None, "President", "of Israel")]),
         ("mayor of Chicago, Illinois", [(None, "mayor", "of Chicago, Illinois")]),

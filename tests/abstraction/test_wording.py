@@ -154,3 +154,5 @@ def test_what_the_verb_implies_says_nothing_of_who_did_it() -> None:
     assert "singer" in implied("who sang the song at the end")
     assert "actor" not in implied("who sang the song at the end")
     assert "sports team" in implied("which NBA team won in 2010")
+    assert "the 21st century" in implied("when does season 4 come out")
+    assert not implied("when was the treaty signed")
