@@ -19,7 +19,9 @@ from abstraction.phrases import indefinite
 from abstraction.tiers import Condition, Evidence
 
 # Words for a nationality that are also what one of that nationality is called.
-_IS_A_NOUN = re.compile(r"\A\S+(?:(?<!Vatic)(?<!om)an|i)\Z")
+_IS_A_NOUN = re.compile(
+    r"\A(?:(?:South|North|East|West|Saudi) )?(?:Greek|Czech|Argentine|\S+(?:(?<!Vatic)(?<!om)an|i))\Z"
+)
 
 
 def people(case: Case) -> list[Proposal]:
