@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from granola.decoding.calibration import Calibration
 from granola.decoding.decision import Abstaining, Decision, abstained, confidence, of_responses
 from granola.decoding.tally import Claim, Tally
 from granola.errors import UsageError
@@ -21,7 +22,7 @@ SHOWN = 4  # finer tiers with too little support that an explanation names
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DragGraph:
     """The settings. `support`: the share of the counted responses that must entail the answer, in (0, 1]; 1 is the
-    paper's "consistent with all". `weigh` None takes the finest of the tiers that have it; a number w >= 0 that with
+    paper's "consistent with all". A `calibration` demands its own share for each fineness instead. `weigh` None takes the finest of the tiers that have it; a number w >= 0 that with
     the greatest information times share^w: 0 is the same as None, the greater the more support counts.
 
     Raises UsageError for settings outside their ranges.
@@ -30,6 +31,7 @@ class DragGraph:
     support: float = 1.0
     weigh: float | None = None
     abstaining: Abstaining = Abstaining.MAJORITY
+    calibration: Calibration | None = None
 
     def __post_init__(self) -> None:
         if not 0.0 < self.support <= 1.0:
@@ -43,7 +45,7 @@ class DragGraph:
             return abstained(f"{of_responses(tally.abstaining, tally.responses)} abstain")
         of = self.abstaining.counted(responses=tally.responses, abstaining=tally.abstaining)
         pool = agreeing(tally.claims)
-        enough = [claim for claim in pool if claim.support >= needed(self.support, of)]
+        enough = [claim for claim in pool if self.has_enough(claim, of)]
         if not enough:
             return abstained(self._explained(None, tally, of))
         chosen = enough[0]
@@ -59,11 +61,17 @@ class DragGraph:
             bits=chosen.bits,
         )
 
+    def has_enough(self, claim: Claim, of: int) -> bool:
+        """Whether as many of so many responses entail the claim as must."""
+        if self.calibration is not None:
+            return claim.support / of >= self.calibration.demanded(claim.information)
+        return claim.support >= needed(self.support, of)
+
     def _explained(self, chosen: Claim | None, tally: Tally, of: int) -> str:
         finer = tally.claims if chosen is None else tally.claims[: tally.claims.index(chosen)]
         named = sorted(finer, key=lambda claim: -claim.support)  # stable: the finest first among equals
         if chosen is None:
-            parts = [f"nothing that {_share(self.support)} of {of} responses entail"]
+            parts = [f"nothing that {self._demand()} of {of} responses entail"]
         else:
             parts = [f"{chosen.text}: {of_responses(chosen.support, of)}"]
         parts += [f"{claim.text}: {claim.support} of {of}" for claim in named[:SHOWN]]
@@ -75,6 +83,11 @@ class DragGraph:
         if tally.unlinked:
             parts.append(f"{tally.unlinked} not linked")
         return "; ".join(parts)
+
+    def _demand(self) -> str:
+        if self.calibration is not None:
+            return "enough"
+        return "all" if self.support == 1 else f"{100 * self.support:g} %"
 
 
 def needed(share: float, of: int) -> int:
@@ -103,7 +116,3 @@ def _ties(chosen: Claim | None, claims: Sequence[Claim]) -> Iterator[str]:
         rivals = [c for c in rivals if c.said_by] or rivals[:1]
         others = " and ".join(claim.text for claim in rivals[:2])
         yield f"a tie with {others}, decided by fineness, then the alphabet"
-
-
-def _share(share: float) -> str:
-    return "all" if share == 1 else f"{100 * share:g} %"
