@@ -1,4 +1,4 @@
-"""How much support an answer needs, by how fine it is: a coarse answer is more often right than a fine one as well backed.
+"""How much support an answer needs, by how fine it is: of two as well backed the coarser is more often right.
 
 Fitted to questions whose answers are known (`granola calibrate`), kept as a small file, taken by `--calibration`.
 """

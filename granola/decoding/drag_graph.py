@@ -22,8 +22,9 @@ SHOWN = 4  # finer tiers with too little support that an explanation names
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DragGraph:
     """The settings. `support`: the share of the counted responses that must entail the answer, in (0, 1]; 1 is the
-    paper's "consistent with all". A `calibration` demands its own share for each fineness instead. `weigh` None takes the finest of the tiers that have it; a number w >= 0 that with
-    the greatest information times share^w: 0 is the same as None, the greater the more support counts.
+    paper's "consistent with all". A `calibration` demands a share for each fineness instead. `weigh` None takes the
+    finest of the tiers that have it; a number w >= 0 that with the greatest information times share^w: 0 is the same
+    as None, the greater the more support counts.
 
     Raises UsageError for settings outside their ranges.
     """
