@@ -367,6 +367,11 @@ class LadderMaker:
             return Ladder(levels=weighed((first,)), abstained=code)
         return Ladder(levels=weighed((_without(first, plain), *beyond)))
 
+    def bits_of_container(self, qid: str, asked: str) -> float | None:
+        """The bits of lying in the place, for answers of a relation; None where nothing known lies in it."""
+        kinds = self.classes(qid)
+        return None if PLACES.isdisjoint(kinds) else self.information.of_container(qid, relation(asked), kinds)
+
     def proposals(self, case: Case) -> list[Proposal]:
         """What may be said of an answer, before anything is left out; empty where nothing is known of its class."""
         build = builder_for(case.relation.asks, self.classes(case.answer))

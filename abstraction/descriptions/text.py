@@ -31,12 +31,19 @@ def first_segment(description: str) -> str:
     return _SPACES.sub(" ", text).strip(" .,")
 
 
+_CONTINENTS = {
+    "African": "Africa", "Asian": "Asia", "European": "Europe", "North American": "North America",
+    "South American": "South America", "Antarctic": "Antarctica", "Australian": "Australia",
+}  # fmt: skip
+_CONTINENT = re.compile(rf"\b(?:the )?({'|'.join(_CONTINENTS)}) continent\b")
+
+
 def spell_countries(text: str) -> str:
     """Abbreviated country names written out, where they stand for the country and not for an adjective."""
     text = _WASHINGTON.sub("Washington D.C.", text)
     for pattern, name in _COUNTRY_FORMS:
         text = pattern.sub(name, text)
-    return text
+    return _CONTINENT.sub(lambda found: _CONTINENTS[found[1]], text)
 
 
 def span_of(description: str, words: str) -> tuple[int, int] | None:

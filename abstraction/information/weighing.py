@@ -94,6 +94,15 @@ class Information:
         first = Level(tiers=tuple(replace(tier, bits=answer) for tier in levels[0].tiers))
         return (first, *(Level(tiers=tuple(map(told, level.tiers))) for level in levels[1:]))
 
+    def of_container(self, qid: str, asked: Relation, kinds: Collection[str]) -> float | None:
+        """The bits of lying in a place, in the population of answers of its classes; None where they are not known."""
+        kind = population_of(asked, kinds)
+        size = self.size(kind) if kind in _LOCATED else 0
+        if kind is None or size < 2:
+            return None
+        condition = Condition(property="self", value=qid)
+        return self._own(kind, size, Proposal(key=qid, text=qid, qid=qid, conditions=frozenset({condition})))
+
     def size(self, kind: str) -> int:
         """N: how many members the population has in the whole source."""
         if kind in _LOCATED:

@@ -7,7 +7,7 @@ snapshot lacks it, the rest is still said: something in Yunnan, China.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from abstraction.descriptions.places import variants
@@ -15,6 +15,7 @@ from abstraction.descriptions.text import spell_countries
 from abstraction.gazetteer import PLACES, Gazetteer
 from abstraction.linking import Linker
 from abstraction.relations import Relation
+from abstraction.tiers import Level
 from kg.graph import Graph
 from kg.model import entity_number
 from kg.store.base import NameMatch
@@ -28,6 +29,7 @@ _PARTED = re.compile(
 )
 _NEGATED = re.compile(r"(?:not|never|neither|outside)\b(?! far\b)", re.IGNORECASE)  # "not in Hamburg"
 LONGEST = 6  # parts of a chain
+LadderOf = Callable[[str, str | None], Sequence[Level]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +52,9 @@ def parts_of(text: str) -> tuple[str, ...]:
 class Chains:
     """Resolves chains in one graph. Answers depend on the snapshot and the context alone."""
 
-    def __init__(self, graph: Graph, gazetteer: Gazetteer, linker: Linker) -> None:
+    def __init__(self, graph: Graph, gazetteer: Gazetteer, linker: Linker, ladder_of: LadderOf) -> None:
+        """`ladder_of` gives what an entity entails as an answer of a relation."""
+        self._ladder_of = ladder_of
         self._graph = graph
         self._gazetteer = gazetteer
         self._linker = linker
@@ -71,7 +75,7 @@ class Chains:
         self._graph.fetch(found)
         agreeing: dict[str, int] = {}
         for qid in found:
-            above = self._gazetteer.above(qid)
+            above = self._above(qid, context)
             agree = sum(not names.isdisjoint(above) for names, _ in around)
             if not agree or self._linker.given(qid, context.asked).abstained is not None:
                 continue
@@ -85,6 +89,29 @@ class Chains:
             if link.qid in best or (past and not link.abstained and link.confidence != "low"):
                 return link.qid
         return min(best, key=entity_number, default=None)
+
+    def _above(self, qid: str, context: Context) -> frozenset[str]:
+        """Names of what contains the entity, by the graph and by its ladder, which reads descriptions further."""
+        tiers = (tier for level in self._ladder_of(qid, context.asked.id)[1:] for tier in level.tiers)
+        return self._gazetteer.above(qid).union(normalise(name) for tier in tiers for name in tier.names())
+
+    def fits(self, parts: Sequence[str], context: Context) -> str | None:
+        """The entity of the first name alone, where it lies in no other state than the rest: "Nanjing, China"; or None.
+
+        The snapshot need not know where it lies: then the chain tells.
+        """
+        link = self._linker.link(parts[0], context.asked, subjects=context.subjects, question=context.question)
+        if link.qid is None or link.abstained or link.confidence == "low":
+            return None
+        around = self.rest(parts, context)
+        if around is None:
+            return None
+        own, theirs = (self._states(qid, context) for qid in (link.qid, around[1]))
+        return link.qid if theirs and (not own or own & theirs) else None
+
+    def _states(self, qid: str, context: Context) -> frozenset[str]:
+        tiers = (tier.qid for level in self._ladder_of(qid, context.asked.id) for tier in level.tiers)
+        return frozenset(one for one in tiers if one is not None and self._gazetteer.is_state(one))
 
     def _is_against(self, qid: str, places: Sequence[str]) -> bool:
         """Whether the entity lies in another place of the class of one of these."""

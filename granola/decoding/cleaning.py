@@ -150,7 +150,8 @@ _REMARK = re.compile(
     r"|then|now|today|born|located|situated|but|although|though|while|however)\b)"
     r"|(?<!\s)\s++(?=in\s++(?:the\s++)?\d)"
     r"|(?<!\s)\s++(?=(?:is|was|are|were|which|where|who|because|since|on|during|and|but|although|though|before|after|when"
-    r"|as well as|near|close to|just outside|to (?:a|an|his|her|their))\s)"
+    r"|as well as|near|close to|just outside|to (?:a|an|his|her|their)"
+    r"|from (?:what|memory|my|[A-Z][a-z]{2,8} \d{1,2}|\d{1,4}))\b)"
 )
 _MOST_READINGS = 5
 _LAYERS = 20  # of labels, courtesies and quotes around an answer; models write three or four

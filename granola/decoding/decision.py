@@ -13,7 +13,7 @@ from granola.decoding.cleaning import IDK
 class Abstaining(StrEnum):
     """What the responses count that decline to answer.
 
-    MAJORITY: nothing, but where more than half of the responses decline, so does the method. IGNORE: nothing, unless
+    MAJORITY: nothing, but where half of the responses or more decline, so does the method. IGNORE: nothing, unless
     all decline. AGAINST: each is a response that entails nothing. PASS: they are shown to the model that aggregates,
     as IDK; for DRAG alone.
     """
@@ -25,7 +25,7 @@ class Abstaining(StrEnum):
 
     def declines(self, *, responses: int, abstaining: int) -> bool:
         """Whether so many abstaining responses alone decide that there is no answer."""
-        return abstaining == responses or (self is Abstaining.MAJORITY and 2 * abstaining > responses)
+        return abstaining == responses or (self is Abstaining.MAJORITY and 2 * abstaining >= responses)
 
     def counted(self, *, responses: int, abstaining: int) -> int:
         """How many responses a share is taken of."""
@@ -34,9 +34,10 @@ class Abstaining(StrEnum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Decision:
-    """`text` is the prediction, "IDK" for an abstention. `support`: the share of the counted responses behind it.
+    """`text` is the prediction, "IDK" for an abstention.
 
-    `confidence` in [0, 1], None for an abstention. `qid`, `bits` of the tier, where it has them. `more` are further
+    `support`: the share of the `counted` responses that entail it. `confidence` in [0, 1] is of all `responses` and a
+    guess more (`confidence`), None for an abstention. `qid`, `bits` of the tier, where it has them. `more` are further
     fields of the method's own.
     """
 
@@ -46,6 +47,8 @@ class Decision:
     confidence: float | None = None
     qid: str | None = None
     bits: float | None = None
+    counted: int | None = None
+    responses: int | None = None
     more: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -59,8 +62,9 @@ class Decision:
         for name, value in (("support", self.support), ("confidence", self.confidence), ("bits", self.bits)):
             if value is not None:
                 out[name] = round(value, 4)
-        if self.qid is not None:
-            out["qid"] = self.qid
+        for name, number in (("qid", self.qid), ("counted", self.counted), ("responses", self.responses)):
+            if number is not None:
+                out[name] = number
         return out | {"explanation": self.explanation, **self.more}
 
 

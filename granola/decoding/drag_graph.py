@@ -60,6 +60,8 @@ class DragGraph:
             confidence=confidence(chosen.support, tally.responses, chosen.bits),
             qid=chosen.qid,
             bits=chosen.bits,
+            counted=of,
+            responses=tally.responses,
         )
 
     def has_enough(self, claim: Claim, of: int) -> bool:
@@ -70,19 +72,20 @@ class DragGraph:
 
     def _explained(self, chosen: Claim | None, tally: Tally, of: int) -> str:
         finer = tally.claims if chosen is None else tally.claims[: tally.claims.index(chosen)]
-        named = sorted(finer, key=lambda claim: -claim.support)  # stable: the finest first among equals
+        others = sorted(finer, key=lambda claim: -claim.support)  # stable: the finest first among equals
         if chosen is None:
             parts = [f"nothing that {self._demand()} of {of} responses entail"]
         else:
             parts = [f"{chosen.text}: {of_responses(chosen.support, of)}"]
-        parts += [f"{claim.text}: {claim.support} of {of}" for claim in named[:SHOWN]]
-        if len(named) > SHOWN:
-            parts.append(f"{len(named) - SHOWN} more")
-        parts += _ties(chosen, tally.claims)
+        parts += [f"{claim.text}: {claim.support} of {of}" for claim in others[:SHOWN]]
+        if len(others) > SHOWN:
+            parts.append(f"{len(others) - SHOWN} more")
+        parts += _ties(tally.claims)
         if tally.abstaining:
             parts.append(f"{tally.abstaining} of {tally.responses} abstain")
         if tally.unlinked:
-            parts.append(f"{tally.unlinked} not linked")
+            named = ", ".join(tally.unlinked[:SHOWN]) + (", ..." if len(tally.unlinked) > SHOWN else "")
+            parts.append(f"not linked: {named}")
         return "; ".join(parts)
 
     def _demand(self) -> str:
@@ -97,23 +100,23 @@ def needed(share: float, of: int) -> int:
 
 
 def agreeing(claims: Sequence[Claim]) -> list[Claim]:
-    """The claims, in their order, without those that no response holds together with a better supported one.
+    """The claims, in their order, without those that no response holds together with one as well supported or better.
 
+    Of two that exclude each other with the same support neither stands: the answer is what both entail, if anything.
     Where more than half of the responses must agree nothing is lost: two claims that each have that many share one.
     """
-    kept: list[int] = []
-    for place in sorted(range(len(claims)), key=lambda place: -claims[place].support):  # finest first among equals
-        if not any(claims[place].supporters.isdisjoint(claims[other].supporters) for other in kept):
-            kept.append(place)
-    return [claims[place] for place in sorted(kept)]
+    return [
+        claim
+        for claim in claims
+        if not any(other.support >= claim.support and claim.supporters.isdisjoint(other.supporters) for other in claims)
+    ]
 
 
-def _ties(chosen: Claim | None, claims: Sequence[Claim]) -> Iterator[str]:
-    """What else has the support of the chosen one, and is held by none that holds it."""
-    if chosen is None:
-        return
-    rivals = [c for c in claims if c.support == chosen.support and not c.supporters & chosen.supporters]
-    if rivals:
-        rivals = [c for c in rivals if c.said_by] or rivals[:1]
-        others = " and ".join(claim.text for claim in rivals[:2])
-        yield f"a tie with {others}, decided by fineness, then the alphabet"
+def _ties(claims: Sequence[Claim]) -> Iterator[str]:
+    """The best supported answers that exclude each other, where there are several."""
+    said = [claim for claim in claims if claim.said_by]
+    most = max((claim.support for claim in said), default=0)
+    first = [claim for claim in said if claim.support == most]
+    tied = [c for c in first if any(c.supporters.isdisjoint(other.supporters) for other in first)]
+    if tied:
+        yield f"a tie of {' and '.join(claim.text for claim in tied[:2])}"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from abstraction.builders import looks_at_subject
 from abstraction.filters import gives_away, leaks_question
@@ -18,6 +19,8 @@ from abstraction.relations import Relation
 from abstraction.rows import QARow
 from abstraction.tiers import Level, Tier
 from granola.decoding.chains import Context
+from granola.decoding.entailed import is_several_regions, with_containers
+from granola.decoding.joint_linking import Doubtful
 from granola.decoding.samples import SampleRow
 from kg.model import TimeValue
 
@@ -34,6 +37,15 @@ class Ladders:
         self._maker = maker
         self._language = language_of(maker.graph.shown_in)
         self._known: dict[tuple[str | None, str, str | None], tuple[Level, ...]] = {}
+
+    def doubtful(self, row: SampleRow, context: Context, text: str) -> Doubtful | None:
+        """The entities that a response may mean, where it is in doubt which."""
+        if row.relation is None or context.asked.asks in ("date", "quantity"):
+            return None
+        link = self._maker.linker.link(text, context.asked, subjects=context.subjects, question=row.question)
+        if link.qid is None or link.abstained or link.confidence != "low" or not link.rivals:
+            return None
+        return Doubtful(candidates=(link.qid, *link.rivals), share=link.share or 0.0)
 
     def levels(self, row: SampleRow, context: Context, text: str, qid: str | None) -> tuple[Level, ...]:
         """The levels of a response of this text, the response first; alone where it is not linked.
@@ -59,7 +71,11 @@ class Ladders:
             first, coarser = alone, self._shared(coarser, link.rivals, row, context)
         question = self._language.with_bare_names(row.question) if coarser else ""
         left = (
-            tuple(tier for tier in level.tiers if not _is_told(tier, question, row.subject_text, _subject(context)))
+            tuple(
+                tier
+                for tier in level.tiers
+                if not is_several_regions(tier) and not _is_told(tier, question, row.subject_text, _subject(context))
+            )
             for level in coarser
         )
         return (first, *(Level(tiers=tiers) for tiers in left if tiers))
@@ -67,13 +83,13 @@ class Ladders:
     def _of(self, qid: str, row: SampleRow, context: Context) -> tuple[Level, ...]:
         subject = _subject(context)
         if subject is None or self._is_dated(subject, context):
-            return self._made(qid, row, subject)
+            return self._made(qid, row.relation, subject)
         graph, kinds = self._maker.graph, self._maker.classes(qid)
         if looks_at_subject(context.asked.asks, kinds) or (
             "person" in kinds and may_name_subject(graph, self._maker.vocabulary, qid)
         ):
-            return self._made(qid, row, subject)
-        return self._made(qid, row, None)
+            return self._made(qid, row.relation, subject)
+        return self._made(qid, row.relation, None)
 
     def _told(self, text: str, row: SampleRow) -> tuple[Level, ...]:
         """What follows from a description for an answer, "an American novelist", as of anyone described so."""
@@ -90,25 +106,40 @@ class Ladders:
             self._known[key] = self._maker.make(described).levels[1:]
         return self._known[key]
 
-    def _made(self, qid: str, row: SampleRow, subject: str | None) -> tuple[Level, ...]:
+    def of_entity(self, qid: str, asked: str | None) -> tuple[Level, ...]:
+        """What an entity entails as an answer of the relation, whatever the question says."""
+        return self._made(qid, asked, None)
+
+    def _made(self, qid: str, asked: str | None, subject: str | None) -> tuple[Level, ...]:
         """The ladder of an entity, whoever asks of the subject."""
-        key = (row.relation, qid, subject)
+        key = (asked, qid, subject)
         known = self._known.get(key)
         if known is None:
             self._make_room()
             label = self._maker.graph.shown_label(qid)
             made = self._maker.make(
                 QARow(
-                    id=row.id,
+                    id=qid,
                     question="",
                     answers=(label[0] if label else qid,),
                     answer_qids=(qid,),
-                    relation=row.relation,
+                    relation=asked,
                     subject_qid=subject,
                 )
             )
-            known = self._known[key] = made.levels
+            self._known[key] = made.levels  # for a ladder that leads back here
+            known = self._known[key] = self._with_bits(
+                with_containers(made.levels, lambda place: self._made(place, asked, None)), asked
+            )
         return known
+
+    def _with_bits(self, levels: tuple[Level, ...], asked: str | None) -> tuple[Level, ...]:
+        """The levels, the first with the bits of a place in which others lie: Japan tells less than Tokyo."""
+        (tier,) = levels[0].tiers
+        bits = self._maker.bits_of_container(tier.qid, asked) if tier.qid and asked else None
+        if bits is None or tier.bits is None or bits >= tier.bits:
+            return levels
+        return (Level(tiers=(replace(tier, bits=bits),)), *levels[1:])
 
     def _make_room(self) -> None:
         if len(self._known) >= KEPT:

@@ -7,7 +7,8 @@ chain whose first name is not known, what lies behind it is still entailed.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -21,6 +22,8 @@ from abstraction.tiers import Level, Tier
 from abstraction.wording import read_wording
 from granola.decoding.chains import Chains, Context, parts_of
 from granola.decoding.cleaning import Said, readings, said
+from granola.decoding.entailed import united
+from granola.decoding.joint_linking import Doubtful, chosen
 from granola.decoding.ladders import PEOPLE, Ladders, is_linked
 from granola.decoding.memory import DECODING
 from granola.decoding.samples import SampleRow
@@ -35,14 +38,18 @@ from kg.terms import normalise
 class Reading:
     """A response as understood. `levels[0]` is what it says, the rest what follows from that; empty for an abstention.
 
+    `name` is the part of it that names the answer.
+
     `linked`: whether level 1 is an entity, a date or an amount rather than a text. `head`: the first name of a place
-    chain where that name is not known.
+    chain where that name is not known. `doubtful`: the entities that may be meant, where it is open which.
     """
 
     said: Said
+    name: str = ""
     levels: tuple[Level, ...] = ()
     linked: bool = False
     head: str | None = None
+    doubtful: Doubtful | None = None
 
     @property
     def abstains(self) -> bool:
@@ -97,7 +104,7 @@ class ResponseReader:
     def __init__(self, maker: LadderMaker) -> None:
         self._maker = maker
         self._ladders = Ladders(maker)
-        self._chains = Chains(maker.graph, maker.gazetteer, maker.linker)
+        self._chains = Chains(maker.graph, maker.gazetteer, maker.linker, self._ladders.of_entity)
         self._language = maker.graph.shown_in
         self._followed: set[str] = set()  # whose statements were looked along
 
@@ -111,7 +118,7 @@ class ResponseReader:
         for row, texts in zip(rows, cleaned, strict=True):
             context = self._context(row)
             answering = (one for one in dict.fromkeys(texts) if one.abstains is None)
-            known = {one: self._reading(one, row, context) for one in answering}
+            known = self._settled({one: self._reading(one, row, context) for one in answering}, texts, row, context)
             if context.asked.asks in PEOPLE - {"any"}:
                 known = _with_surnames(known)
             if context.asked.asks in ("quantity", "any"):
@@ -123,7 +130,7 @@ class ResponseReader:
         plan = self._plan(one, context)
         if plan.beside is not None:
             alone = Level(tiers=(Tier(text=plan.text),))
-            return Reading(said=one, levels=(alone, *self._around(plan.beside, row, context)))
+            return Reading(said=one, name=one.whole, levels=(alone, *self._around(plan.beside, row, context)))
         levels = self._ladders.levels(row, context, plan.text, plan.qid)
         linked = is_linked(levels)
         if plan.behind is not None:
@@ -131,9 +138,39 @@ class ResponseReader:
             is_told = head.tiers[0].qid is not None and _says_nothing_new(head.tiers[0], row)
             if is_linked((head, *coarser)) and not is_told:
                 coarser.insert(0, head)
-            levels = (levels[0], *coarser)
+            levels = united(levels, (levels[0], *coarser))
         first = parts_of(plan.text)[:1] if plan.behind is not None and not linked else ()
-        return Reading(said=one, levels=levels, linked=linked, head=first[0] if first else None)
+        doubtful = self._ladders.doubtful(row, context, plan.text) if levels[0].tiers[0].qid is None else None
+        return Reading(
+            said=one, name=plan.text if linked or doubtful else one.whole, levels=levels, linked=linked,
+            head=first[0] if first else None, doubtful=None if plan.behind else doubtful,
+        )  # fmt: skip
+
+    def _settled(
+        self, known: dict[Said, Reading], texts: Sequence[Said], row: SampleRow, context: Context
+    ) -> dict[Said, Reading]:
+        """The readings with names that several entities carry read as the one that the other responses speak for."""
+        unclear = {one: reading.doubtful for one, reading in known.items() if reading.doubtful}
+        if not unclear:
+            return known
+        times = Counter(texts)
+        others = [
+            (reading.levels, times[one])
+            for one, reading in known.items()
+            if one not in unclear and len(reading.levels) > 1
+        ]
+        out = dict(known)
+        for one, doubtful in unclear.items():
+            meant = chosen(
+                doubtful,
+                lambda qid: self._ladders.of_entity(qid, row.relation),
+                others,
+                is_state=self._maker.gazetteer.is_state,
+            )
+            if meant is not None:
+                levels = self._ladders.levels(row, context, out[one].name, meant)
+                out[one] = replace(out[one], levels=levels, linked=True, doubtful=None)
+        return out
 
     def _around(self, plan: _Plan, row: SampleRow, context: Context) -> tuple[Level, ...]:
         """What still holds of a thing that is beside a place: the state that the place lies in and what is coarser, and
@@ -222,6 +259,9 @@ class ResponseReader:
             return _Plan(value)
         return _Plan(one.text)
 
+    def _is_called(self, qid: str, names: Collection[str]) -> bool:
+        return (self._maker.graph.label(qid) or "") in names
+
     def _nation(self, text: str) -> str | None:
         """The one present country that "Spanish" or "a Spanish citizen" says; None where there is none, or several."""
         if len(text) > _LONGEST_NATION:
@@ -247,7 +287,11 @@ class ResponseReader:
                 heads = dict.fromkeys((parts[0], *readings(parts[0])))
                 found = (self._chains.resolve((head, *parts[1:]), context) for head in heads)
                 qid = next(filter(None, found), None)
-                return _Plan(text, qid, self._chains.rest(parts, context) if qid is None else None)
+                rest = None if qid is not None and self._is_called(qid, heads) else self._chains.rest(parts, context)
+                fitting = self._chains.fits(parts, context) if rest is not None else None
+                if qid is not None and fitting is None:
+                    return _Plan(text, qid)
+                return _Plan(text, fitting, rest)
         return None
 
 

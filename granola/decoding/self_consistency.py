@@ -86,6 +86,8 @@ class SelfConsistency:
             confidence=confidence(votes(best), tally.responses, best.bits),
             qid=best.qid,
             bits=best.bits,
+            counted=decided.counted,
+            responses=decided.responses,
         )
 
     def _decided(self, answers: Sequence[tuple[str, int]], responses: int, abstaining: int) -> Decision:
@@ -107,4 +109,6 @@ class SelfConsistency:
             explanation="; ".join(parts),
             support=votes / of,
             confidence=confidence(votes, responses, None),
+            counted=of,
+            responses=responses,
         )

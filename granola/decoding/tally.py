@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from abstraction.tiers import Condition, Tier
+from granola.decoding.chains import parts_of
 from granola.decoding.cleaning import Said
 from granola.decoding.memory import DECODING
 from granola.decoding.responses import Reading
@@ -33,7 +34,8 @@ def _own(tier: Tier) -> frozenset[Condition]:
 class Claim:
     """One tier of the question.
 
-    `text`: as the responses write it most often where all supporters gave it as their answer, else the tier's own.
+    `text`: as most of the responses write it whose answer it is, else as chains do that hold it ("Lyon, France"), else
+    the tier's own.
     `supporters`: numbers of the responses that entail it, from 0; `said_by`: those of them whose answer it is. `bits`:
     None where not known. `depth`: the length of the longest chain of coarser tiers below it, 0 for the coarsest.
     `information`: its bits, or those of something coarser that has more; where no tier of the question has bits, one
@@ -56,12 +58,14 @@ class Claim:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Tally:
-    """All claims, the finest first. Of the `responses`, `abstaining` declined and `unlinked` are texts alone."""
+    """All claims, the finest first. Of the `responses`, `abstaining` declined; `unlinked` are answers that are texts
+    alone, each once.
+    """
 
     claims: tuple[Claim, ...]
     responses: int
     abstaining: int
-    unlinked: int
+    unlinked: tuple[str, ...]
 
     @property
     def answering(self) -> int:
@@ -116,7 +120,7 @@ def tally(readings: Sequence[Reading], *, containers: PlaceContains, implies: Im
         claims=tuple(sorted(claims, key=fineness)),
         responses=len(readings),
         abstaining=sum(reading.abstains for reading in readings),
-        unlinked=sum(not reading.linked and not reading.abstains for reading in readings),
+        unlinked=tuple(sorted({one.said.text for one in different if not one.linked and not one.abstains})),
     )
 
 
@@ -329,14 +333,15 @@ def _claim(
 ) -> Claim:
     saying = {node.response for node in members if node.level == 0}
     qids = {node.tier.qid for node in members if node.tier.qid}
+    said: Counter[str] = Counter()
+    for number in saying:
+        said[readings[number].name] += len(groups[number])
     own = [node.tier.text for node in members if node.level > 0]
-    if own and saying != held:
-        text = own[0] if len(set(own)) == 1 else _most(Counter(own), members)
-    else:
-        said: Counter[str] = Counter()
-        for number in saying:
-            said[readings[number].said.whole] += len(groups[number])
-        text = _most(said, members)
+    if not qids and own and saying != held:
+        said = Counter(own)  # "about 180 cm", though one says "180 cm"
+    elif not said:
+        said = _parts_called(members, [(readings[number], len(groups[number])) for number in sorted(held)])
+    text = _most(said or Counter(own), members)
     by = frozenset().union(*[groups[number] for number in saying])
     return Claim(
         text=text,
@@ -347,6 +352,17 @@ def _claim(
         depth=depth,
         information=information,
     )
+
+
+def _parts_called(members: Sequence[_Node], holders: Sequence[tuple[Reading, int]]) -> Counter[str]:
+    """The names of the tier in place chains that hold it, "France" in "Lyon, France", and how often each is given."""
+    names = frozenset().union(*[node.names for node in members])
+    parts = ((part, times) for reading, times in holders for part in parts_of(reading.said.text)[1:])
+    found: Counter[str] = Counter()
+    for part, times in parts:
+        if folded(part) in names:
+            found[part] += times
+    return found
 
 
 def _most(texts: Counter[str], members: Sequence[_Node]) -> str:

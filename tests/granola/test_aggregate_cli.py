@@ -67,7 +67,10 @@ def test_rows_keep_their_fields_and_score_reads_them(run: Run, snapshot: Path, t
     assert first["prediction"] == "Germany"
     assert first["mine"] == {"kept": [1]}
     assert first["samples"] == ["Berlin", "Hamburg."]
-    assert first["explanation"] == "Germany: 2 of 2 responses; Berlin: 1 of 2; Hamburg: 1 of 2"
+    assert (
+        first["explanation"]
+        == "Germany: 2 of 2 responses; Berlin: 1 of 2; Hamburg: 1 of 2; a tie of Berlin and Hamburg"
+    )
     assert (first["support"], first["qid"], first["method"]) == (1.0, "Q183", "drag-graph")
     assert 0.5 < float(str(first["confidence"])) <= 1
     assert (second["id"], second["prediction"]) == ("2", "IDK")
@@ -114,7 +117,7 @@ def test_csv_in_and_out(run: Run, snapshot: Path, tmp_path: Path) -> None:
     with samples.open("w", newline="") as stream:
         rows = csv.writer(stream)
         rows.writerows(
-            [["id", "question", "samples"], ["1", ASKED, "Berlin|Hamburg"], ["2", ASKED, '["IDK", "Berlin"]']]
+            [["id", "question", "samples"], ["1", ASKED, "Berlin|Hamburg"], ["2", ASKED, '["IDK", "Berlin", "Berlin"]']]
         )
     assert run(samples, "--snapshot", snapshot, "--out", out)[0] == 0
     with out.open(newline="") as stream:

@@ -203,7 +203,7 @@ def test_the_explanation_tells_who_says_what() -> None:
     )
     assert (found.qid, found.support) == ("Q183", 1.0)
     tie = decide(["Hamburg", "Berlin"], DragGraph(support=0.5))
-    assert tie.explanation == "Berlin: 1 of 2 responses; a tie with Hamburg, decided by fineness, then the alphabet"
+    assert tie.explanation == "Germany: 2 of 2 responses; Berlin: 1 of 2; Hamburg: 1 of 2; a tie of Berlin and Hamburg"
 
 
 def test_support_and_weighing() -> None:
