@@ -38,26 +38,23 @@ class Ladders:
         self._language = language_of(maker.graph.shown_in)
         self._known: dict[tuple[str | None, str, str | None], tuple[Level, ...]] = {}
 
-    def doubtful(self, row: SampleRow, context: Context, text: str) -> Doubtful | None:
-        """The entities that a response may mean, where it is in doubt which."""
-        if row.relation is None or context.asked.asks in ("date", "quantity"):
-            return None
-        link = self._maker.linker.link(text, context.asked, subjects=context.subjects, question=row.question)
-        if link.qid is None or link.abstained or link.confidence != "low" or not link.rivals:
-            return None
-        return Doubtful(candidates=(link.qid, *link.rivals), share=link.share or 0.0)
-
     def levels(self, row: SampleRow, context: Context, text: str, qid: str | None) -> tuple[Level, ...]:
         """The levels of a response of this text, the response first; alone where it is not linked.
 
         `qid` is the entity that is meant, None to find it.
         """
+        return self.meant(row, context, text, qid)[0]
+
+    def meant(
+        self, row: SampleRow, context: Context, text: str, qid: str | None
+    ) -> tuple[tuple[Level, ...], Doubtful | None]:
+        """As `levels`, with the entities that the text may mean where it is in doubt which."""
         if row.relation is None or context.asked.asks in ("date", "quantity"):
             # What is asked for may have to be guessed.
-            return self._maker.make(_question(row, text, qid, context.asked)).levels
+            return self._maker.make(_question(row, text, qid, context.asked)).levels, None
         alone = Level(tiers=(Tier(text=text),))
         if qid is None and context.asked.asks in PEOPLE and (told := self._told(text, row)):
-            return (alone, *told)
+            return (alone, *told), None
         linker = self._maker.linker
         link = (
             linker.given(qid, context.asked)
@@ -65,10 +62,12 @@ class Ladders:
             else linker.link(text, context.asked, subjects=context.subjects, question=row.question)
         )
         if link.qid is None or link.abstained:
-            return (alone,)
+            return (alone,), None
+        doubtful = None
         first, *coarser = self._of(link.qid, row, context)
         if link.confidence == "low" and link.rivals:
             first, coarser = alone, self._shared(coarser, link.rivals, row, context)
+            doubtful = Doubtful(candidates=(link.qid, *link.rivals), share=link.share or 0.0)
         question = self._language.with_bare_names(row.question) if coarser else ""
         left = (
             tuple(
@@ -78,7 +77,7 @@ class Ladders:
             )
             for level in coarser
         )
-        return (first, *(Level(tiers=tiers) for tiers in left if tiers))
+        return (first, *(Level(tiers=tiers) for tiers in left if tiers)), doubtful
 
     def _of(self, qid: str, row: SampleRow, context: Context) -> tuple[Level, ...]:
         subject = _subject(context)

@@ -131,7 +131,7 @@ class ResponseReader:
         if plan.beside is not None:
             alone = Level(tiers=(Tier(text=plan.text),))
             return Reading(said=one, name=one.whole, levels=(alone, *self._around(plan.beside, row, context)))
-        levels = self._ladders.levels(row, context, plan.text, plan.qid)
+        levels, doubtful = self._ladders.meant(row, context, plan.text, plan.qid)
         linked = is_linked(levels)
         if plan.behind is not None:
             head, *coarser = self._ladders.levels(row, context, *plan.behind)
@@ -140,7 +140,6 @@ class ResponseReader:
                 coarser.insert(0, head)
             levels = united(levels, (levels[0], *coarser))
         first = parts_of(plan.text)[:1] if plan.behind is not None and not linked else ()
-        doubtful = self._ladders.doubtful(row, context, plan.text) if levels[0].tiers[0].qid is None else None
         return Reading(
             said=one, name=plan.text if linked or doubtful else one.whole, levels=levels, linked=linked,
             head=first[0] if first else None, doubtful=None if plan.behind else doubtful,

@@ -1,0 +1,184 @@
+"""What several responses have in common: laws over a small world, and real names in the sample of WikiData."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from abstraction.tiers import Condition, Level, Tier
+from granola.decoding import Aggregator, DragGraph, read_samples
+from granola.decoding.entailed import united, with_containers
+from granola.decoding.joint_linking import Doubtful, chosen
+from granola.decoding.responses import ResponseReader
+from granola.decoding.tally import Tally, tally
+from kg.store import open_store
+from tests.conftest import DATA
+from tests.decoding_world import BORN, MAKER, decide
+
+PROBES = DATA / "decoding_probes.jsonl"
+
+# Names of the small world, with another name of the same, and with what contains it.
+_OTHER_NAME = {
+    "Hamburg": "Hanse city", "Munich": "München", "Germany": "Federal Republic of Germany", "USA": "United States",
+    "Vienna": "Vienna, Austria", "Paris": "Paris, France", "Bavaria": "Bavaria, Germany",
+}  # fmt: skip
+_AROUND = {
+    "Hamburg": ["Germany", "Europe"], "Munich": ["Bavaria", "Germany", "Europe"], "Bavaria": ["Germany", "Europe"],
+    "Berlin": ["Germany", "Europe"], "Paris": ["France", "Europe"], "Vienna": ["Austria", "Europe"],
+    "Germany": ["Europe"], "France": ["Europe"],
+}  # fmt: skip
+_PLACES = st.lists(st.sampled_from(sorted({*_AROUND, "USA", "Illinois"})), min_size=1, max_size=6)
+
+
+def counted(responses: list[str]) -> Tally:
+    (readings,) = ResponseReader(MAKER).read([replace(BORN, samples=tuple(responses))])
+    return tally(readings, containers=lambda _: frozenset())
+
+
+@given(_PLACES, st.data())
+def test_spellings_do_not_matter(places: list[str], data: st.DataObject) -> None:
+    spelled = [data.draw(st.sampled_from([one, _OTHER_NAME.get(one, one)])) for one in places]
+    assert decide(spelled).qid == decide(places).qid
+    assert decide(spelled, DragGraph(support=0.5)).qid == decide(places, DragGraph(support=0.5)).qid
+
+
+@given(_PLACES, st.data())
+def test_a_coarser_response_never_makes_the_meet_finer(places: list[str], data: st.DataObject) -> None:
+    at = data.draw(st.integers(0, len(places) - 1))
+    coarser = data.draw(st.sampled_from([places[at], *_AROUND.get(places[at], [])]))
+    fine, coarse = decide(places), decide([*places[:at], coarser, *places[at + 1 :]])
+    if coarse.abstains:
+        return
+    assert not fine.abstains
+    assert coarse.qid == fine.qid or coarse.text in _AROUND[fine.text]
+
+
+@given(st.sampled_from(sorted(_AROUND)), st.data())
+def test_a_place_and_what_contains_it_meet_there(place: str, data: st.DataObject) -> None:
+    around = data.draw(st.sampled_from(_AROUND[place]))
+    assert decide([place, around]).text == around
+    assert decide([_OTHER_NAME.get(place, place), around]).text == around
+
+
+@given(_PLACES, _PLACES)
+def test_bits_of_an_answer_do_not_depend_on_its_company(places: list[str], more: list[str]) -> None:
+    told = {claim.qid: claim.bits for claim in counted(places).claims}
+    for claim in counted([*places, *more]).claims:
+        assert claim.qid not in told or told[claim.qid] == claim.bits
+
+
+@given(_PLACES)
+def test_saying_all_twice_changes_nothing(places: list[str]) -> None:
+    for share in (0.5, 0.75, 1.0):
+        once, twice = (decide(one, DragGraph(support=share)) for one in (places, [*places, *places]))
+        assert (once.text, once.support) == (twice.text, twice.support)
+
+
+def test_the_answer_is_called_as_the_responses_call_it() -> None:
+    assert decide(["Federal Republic of Germany", "Federal Republic of Germany", "Hamburg"]).text == (
+        "Federal Republic of Germany"
+    )
+    assert decide(["Hamburg, Federal Republic of Germany", "Berlin, Federal Republic of Germany", "Munich"]).text == (
+        "Federal Republic of Germany"
+    )
+    assert decide(["Hamburg", "Berlin"]).text == "Germany"  # nobody names it
+
+
+def test_of_answers_as_well_backed_what_both_entail_stands() -> None:
+    half = DragGraph(support=0.5)
+    assert decide(["Hamburg", "Hamburg", "Berlin", "Berlin"], half).text == "Germany"
+    assert decide(["Hamburg", "Hamburg", "Berlin", "Munich"], half).text == "Hamburg"
+    tie = decide(["USA", "France"], half)
+    assert tie.text == "IDK"
+    assert "a tie of" in tie.explanation
+
+
+def test_one_name_that_is_not_known_is_one_voice() -> None:
+    seven = ["Hamburg"] * 7
+    assert decide([*seven, "Qwertyville"], DragGraph(support=0.75)).text == "Hamburg"
+    assert decide([*seven, "Qwertyville"], DragGraph(support=0.875)).text == "Hamburg"
+    found = decide([*seven, "Qwertyville"])
+    assert found.text == "IDK"
+    assert "not linked: Qwertyville" in found.explanation
+
+
+def test_half_of_the_responses_declining_is_idk() -> None:
+    assert decide(["Hamburg", "IDK"]).text == "IDK"
+    found = decide(["Hamburg", "Hamburg", "IDK"])
+    assert (found.text, found.support, found.counted, found.responses) == ("Hamburg", 1.0, 2, 3)
+
+
+def ladder(*levels: str) -> tuple[Level, ...]:
+    """Levels of places called by letters, Qa and so on."""
+    return tuple(
+        Level(
+            tiers=tuple(
+                Tier(text=c, qid=f"Q{ord(c)}", conditions=frozenset({Condition(property="self", value=c)}))
+                for c in names
+            )
+        )
+        for names in levels
+    )
+
+
+def texts(levels: tuple[Level, ...]) -> list[str]:
+    return ["".join(sorted(tier.text for tier in level.tiers)) for level in levels]
+
+
+def test_two_ladders_become_one() -> None:
+    assert texts(united(ladder("a", "b", "d"), ladder("a", "c", "d"))) == ["a", "bc", "d"]
+    assert texts(united(ladder("a", "b", "d"), ladder("b", "c", "d"))) == ["a", "b", "c", "d"]
+    assert texts(united(ladder("a", "b", "c"), ladder("a", "c", "b"))) == ["a", "b", "c"]  # they disagree
+    known = {"Qb": ladder("b", "c", "d"), "Qd": ladder("d", "e")}
+    found = with_containers(ladder("a", "b", "d"), lambda qid: known.get(f"Q{chr(int(qid[1:]))}", ladder("x")))
+    assert texts(found) == ["a", "b", "c", "d", "e"]
+
+
+def test_a_name_means_what_the_other_responses_speak_for() -> None:
+    state, town = ladder("s", "w"), ladder("t", "m")
+    ladders = {"Q1": town, "Q2": state}
+    unclear = Doubtful(candidates=("Q1", "Q2"), share=0.5)
+
+    def meant(*others: tuple[Level, ...], states: str = "") -> str | None:
+        return chosen(unclear, ladders.__getitem__, [(one, 1) for one in others], is_state=states.split().__contains__)
+
+    assert meant() is None
+    assert meant(states="Q2") == "Q2"
+    bits = [(ladder("x", "m"), "Q1"), (ladder("y", "w"), "Q2"), (ladder("z", "v"), None)]
+    for other, wanted in bits:
+        told = tuple(Level(tiers=tuple(replace(t, bits=4.0) for t in level.tiers)) for level in other)
+        assert meant(told) == wanted
+
+
+# What each of the made-up questions has in common, by the graph: "a" and "b" lie on two continents each.
+_MEETS = {
+    "a": "IDK", "b": "IDK", "c": "Africa", "d": "Africa", "e": "Nanjing", "f": "Oceania", "g": "Porto Alegre",
+    "h": "Western Asia", "i": "Netherlands", "j": "Central Europe", "k": "Central Europe", "l": "Japan", "m": "Japan",
+    "n": "West Africa", "o": "West Africa", "p": "Australia", "r": "IDK", "s": "IDK",
+}  # fmt: skip
+# Where two of three suffice, and where half do.
+_MOST = {"a": "IDK", "f": "Australia", "m": "Japan", "r": "Ankara", "n": "West Africa", "o": "West Africa"}
+_HALF = {"i": "Netherlands", "k": "Central Europe", "n": "West Africa", "s": "IDK", "m": "Japan"}
+
+
+@pytest.fixture(scope="module")
+def aggregator(sample_snapshot: Path) -> Iterator[Aggregator]:
+    with closing(open_store(str(sample_snapshot))) as store:
+        yield Aggregator(store)
+
+
+@pytest.mark.skipif(not PROBES.is_file(), reason="decoding_probes.jsonl is not in ../shared/data")
+@pytest.mark.parametrize(("support", "wanted"), [(1.0, _MEETS), (0.66, _MOST), (0.5, _HALF)])
+def test_real_names_meet(aggregator: Aggregator, support: float, wanted: dict[str, str]) -> None:
+    rows = list(read_samples(PROBES, on_reject=lambda row: pytest.fail(f"rejected: {row}")))
+    found = {row.id: decision.text for row, decision in aggregator.decide(rows, DragGraph(support=support))}
+    assert {id_: found[id_] for id_ in wanted} == wanted
+    assert len(rows) == len(PROBES.read_text(encoding="utf-8").splitlines())
+    assert all(json.loads(line)["id"] in found for line in PROBES.read_text(encoding="utf-8").splitlines())
