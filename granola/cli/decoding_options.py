@@ -12,12 +12,16 @@ from granola.decoding.self_consistency import Counting
 
 Support = Annotated[
     float,
-    typer.Option(help="drag-graph: the share of the responses that must entail the answer, above 0 and up to 1."),
+    typer.Option(
+        help="drag-graph: the share that must entail the answer, of the responses that do not decline; above 0 and up to "
+        "1."
+    ),
 ]
 Weigh = Annotated[
     float | None,
     typer.Option(
-        help="drag-graph: take the greatest bits times share to this power, rather than the finest; 0 or more."
+        help="drag-graph: of what has enough support take the greatest bits times share to this power, rather than the "
+        "finest; 0 or more. 2 prefers what many say, 0 changes nothing."
     ),
 ]
 CountingOption = Annotated[
@@ -29,9 +33,9 @@ CountingOption = Annotated[
 AbstainingOption = Annotated[
     Abstaining | None,
     typer.Option(
-        help="What responses count that decline. majority: nothing, but where they are more than half the answer is "
-        "IDK; ignore: nothing; against: as entailing nothing; pass: drag's model sees them. Default: drag pass, others "
-        "majority."
+        help="What responses count that decline. majority: nothing, but where they are half of them or more the "
+        "answer is IDK; ignore: nothing; against: as entailing nothing; pass: drag's model sees them. Default: drag "
+        "pass, others majority."
     ),
 ]
 AggregatorOption = Annotated[
