@@ -77,7 +77,12 @@ def main() -> None:
         if given.snapshot is None:
             snapshot.build([source], path)
         print(f"aggregating {len(rows):,} questions of {given.responses} responses, one process")
-        methods = (DragGraph(), DragGraph(support=0.5), SelfConsistency(counting=Counting.ALIAS), SelfConsistency())
+        methods = (
+            DragGraph(support=1.0),
+            DragGraph(support=0.5),
+            SelfConsistency(counting=Counting.ALIAS),
+            SelfConsistency(),
+        )
         for method in methods:
             with closing(open_store(path)) as store:
                 began, spent = time.perf_counter(), time.process_time()

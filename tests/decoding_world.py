@@ -47,7 +47,7 @@ STORE = store_of(
 )
 AGGREGATOR = Aggregator(STORE)
 MAKER = LadderMaker(STORE)
-ALL = DragGraph()
+ALL = DragGraph(support=1.0)
 BORN = SampleRow(
     id="1", question="Where was Hans Meyer born?", samples=("",), relation="P19", subject_text="Hans Meyer"
 )

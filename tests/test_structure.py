@@ -70,7 +70,7 @@ def _commands() -> list[list[str]]:
             ["snapshot", "export"], ["snapshot", "import"], ["snapshot", "diff"], ["snapshot", "check"],
             ["snapshot", "spark"], ["tiers"],
             ["dataset"], ["ladder"], ["score"], ["match"], ["compare"], ["report"], ["audit"], ["aggregate"],
-            ["answer"], ["experiment"], ["targets"], ["guess"], ["perturb"],
+            ["answer"], ["calibrate"], ["experiment"], ["targets"], ["guess"], ["perturb"],
             ["serve"], ["demo"]]  # fmt: skip
 
 

@@ -18,6 +18,7 @@ from granola.cli.decoding_options import (
     PROMPTS_HELP,
     AbstainingOption,
     AggregatorOption,
+    CalibrationOption,
     CountingOption,
     Force,
     Limit,
@@ -49,7 +50,8 @@ def aggregate(
     snapshot: str | None = typer.Option(
         None, help="The snapshot to link responses to: a file, or bolt://HOST:PORT. Counting words needs none."
     ),
-    support: Support = 1.0,
+    support: Support = None,
+    calibration: CalibrationOption = None,
     weigh: Weigh = None,
     counting: CountingOption = Counting.TEXT,
     abstaining: AbstainingOption = None,
@@ -87,6 +89,7 @@ def aggregate(
     from granola.cli.progress import with_progress
     from granola.decoding import Aggregator, Decision, SampleRow, prediction_row, read_samples
     from granola.decoding.asking import Answered, Answerer, Asking
+    from granola.decoding.calibration import Calibration
     from granola.decoding.methods import Answering
     from granola.decoding.prompting import read_prompts
     from granola.decoding.rules import needs_snapshot, rule_of, usual_abstaining
@@ -97,13 +100,16 @@ def aggregate(
 
     check_language(language)
     abstaining = abstaining or usual_abstaining(method)
-    chosen = rule_of(method, support=support, weigh=weigh, counting=counting, abstaining=abstaining)
+    chosen = rule_of(
+        method, support=support, weigh=weigh, counting=counting, abstaining=abstaining,
+        calibration=None if calibration is None else Calibration.read(calibration),
+    )  # fmt: skip
     if (aggregator is None) != (method is not AggregateMethod.DRAG):
         raise UsageError("--method drag asks a model: give it as --aggregator MODEL, which no other method takes")
     if snapshot is None and needs_snapshot(chosen):
         raise UsageError("responses are linked to a snapshot: give --snapshot, or --method self-consistency alone")
     to_stdout = out == STANDARD
-    inputs = [samples, *([] if snapshot is None else [snapshot])]
+    inputs = [samples, *(str(one) for one in (snapshot, calibration) if one is not None)]
     if not to_stdout:
         check_outputs(out, inputs=inputs, sides=(REJECTS_SUFFIX, RECORD_SUFFIX), force=force)
     check_format(out)
@@ -158,7 +164,8 @@ def aggregate(
     )
     if not to_stdout:
         arguments = {
-            "samples": samples, "method": method, "snapshot": snapshot, "support": support, "weigh": weigh,
+            "samples": samples, "method": method, "snapshot": snapshot, "weigh": weigh,
+            "support": getattr(chosen, "support", None), "calibration": calibration and str(calibration),
             "counting": counting, "abstaining": abstaining, "language": language, "linker": linker, "limit": limit,
             "aggregator": aggregator, "prompts": prompts,
         }  # fmt: skip

@@ -16,6 +16,7 @@ from granola.cli.decoding_options import (
     PROMPTS_HELP,
     AbstainingOption,
     AggregatorOption,
+    CalibrationOption,
     CountingOption,
     Force,
     Limit,
@@ -56,7 +57,8 @@ def answer(
         metavar="FILE",
     ),
     snapshot: str | None = typer.Option(None, help="What responses are linked to, where ladders or names count."),
-    support: Support = 1.0,
+    support: Support = None,
+    calibration: CalibrationOption = None,
     weigh: Weigh = None,
     counting: CountingOption = Counting.TEXT,
     abstaining: AbstainingOption = None,
@@ -94,6 +96,7 @@ def answer(
     from granola.cli.progress import with_progress
     from granola.decoding.aggregating import Aggregator, answer_row
     from granola.decoding.asking import Answered, Answerer, Asking
+    from granola.decoding.calibration import Calibration
     from granola.decoding.prompting import read_prompts
     from granola.decoding.rules import needs_snapshot, rule_of, usual_abstaining
     from granola.decoding.samples import read_asked
@@ -121,12 +124,15 @@ def answer(
         seed=seed,
         abstaining=abstaining,
     )
-    rule = rule_of(method, support=support, weigh=weigh, counting=counting, abstaining=abstaining)
+    rule = rule_of(
+        method, support=support, weigh=weigh, counting=counting, abstaining=abstaining,
+        calibration=None if calibration is None else Calibration.read(calibration),
+    )  # fmt: skip
     if needs_snapshot(rule) and snapshot is None:
         raise UsageError(f"--method {method} links responses to a snapshot: give --snapshot")
     texts = read_prompts(prompts)
     to_stdout = out == STANDARD
-    inputs: list[str | Path] = [*questions, *([] if snapshot is None else [snapshot])]
+    inputs: list[str | Path] = [*questions, *(one for one in (snapshot, calibration) if one is not None)]
     sides = (REJECTS_SUFFIX, RECORD_SUFFIX)
     if not to_stdout:
         check_outputs(out, inputs=inputs, sides=sides, force=force)
@@ -178,8 +184,10 @@ def answer(
         arguments = {
             "questions": list(questions), "model": model, "method": method, "relation": relation, "samples": samples,
             "temperature": temperature, "top_p": top_p, "max_tokens": max_tokens, "seed": seed, "prompts": prompts,
-            "snapshot": snapshot, "support": support, "weigh": weigh, "counting": counting, "abstaining": abstaining,
+            "snapshot": snapshot, "support": getattr(rule, "support", None), "weigh": weigh,
+            "counting": counting, "abstaining": abstaining,
             "aggregator": aggregator, "language": language, "linker": linker, "limit": limit,
+            "calibration": calibration and str(calibration),
         }  # fmt: skip
         more |= {"outcomes": dict(outcomes), "rejected": len(rejected)}
         write_run_record(out, command="answer", arguments=arguments, inputs=inputs, more=more)

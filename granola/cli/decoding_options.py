@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from granola.cli.linking import LINKER_HELP, LinkerName
 from granola.decoding.decision import Abstaining
+from granola.decoding.drag_graph import SUPPORT
 from granola.decoding.self_consistency import Counting
 
 Support = Annotated[
-    float,
+    float | None,
     typer.Option(
-        help="drag-graph: the share that must entail the answer, of the responses that do not decline; above 0 and up to "
-        "1."
+        help="drag-graph: the share that must entail the answer, above 0 and up to 1, of the responses that do not "
+        f"decline. Default: {SUPPORT:g}."
     ),
 ]
 Weigh = Annotated[
@@ -22,6 +24,15 @@ Weigh = Annotated[
     typer.Option(
         help="drag-graph: of what has enough support take the greatest bits times share to this power, rather than the "
         "finest; 0 or more. 2 prefers what many say, 0 changes nothing."
+    ),
+]
+CalibrationOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--calibration",
+        help="drag-graph: how much support answers need by their fineness, as `granola calibrate` wrote it; in the "
+        "place of --support.",
+        metavar="FILE",
     ),
 ]
 CountingOption = Annotated[

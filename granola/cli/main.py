@@ -34,6 +34,7 @@ COMMANDS = (
     "ladder",
     "answer",
     "aggregate",
+    "calibrate",
     "experiment",
     "targets",
     "guess",

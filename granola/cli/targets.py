@@ -46,7 +46,7 @@ def targets(
     kind: TargetKind = typer.Option(
         TargetKind.SUPERVISED, help="supervised: prompt and completion; preferences: prompt, chosen and rejected."
     ),
-    support: Support = 0.8,
+    support: Support = None,
     abstaining: AbstainingOption = None,
     prompt: TargetPrompt = typer.Option(
         TargetPrompt.QUESTION, help="The prompt of the rows: the question alone, or as `granola answer` asks it."
@@ -84,7 +84,7 @@ def targets(
     )
     from granola.cli.progress import with_progress
     from granola.decoding.aggregating import Aggregator
-    from granola.decoding.drag_graph import DragGraph
+    from granola.decoding.drag_graph import SUPPORT, DragGraph
     from granola.decoding.prompting import read_prompts
     from granola.decoding.samples import read_samples
     from granola.decoding.targets import preference_rows, supervised_row
@@ -98,7 +98,7 @@ def targets(
     if not unknown.strip():
         raise UsageError("--unknown is empty; give what the model shall say")
     abstaining = abstaining or Abstaining.MAJORITY
-    rule = DragGraph(support=support, abstaining=abstaining)
+    rule = DragGraph(support=SUPPORT if support is None else support, abstaining=abstaining)
     texts = read_prompts(prompts)
     to_stdout = out == STANDARD
     if not to_stdout:
@@ -144,7 +144,7 @@ def targets(
     print(f"{total}: {count(counts['rows'], 'row')}; {counts['unknown']:,} not known", file=screen)
     if not to_stdout:
         arguments = {
-            "samples": samples, "kind": kind, "support": support, "abstaining": abstaining, "prompt": prompt,
+            "samples": samples, "kind": kind, "support": rule.support, "abstaining": abstaining, "prompt": prompt,
             "prompts": prompts, "unknown": unknown, "most": most, "language": language, "linker": linker,
             "limit": limit, "snapshot": snapshot,
         }  # fmt: skip

@@ -17,39 +17,30 @@ KIND = "granola-calibration"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Calibration:
-    """P(right) = 1 / (1 + exp(-(intercept + of_share * share + of_bits * bits))); an answer needs P(right) >= `least`.
+    """An answer of so many bits needs the support `base` + `per_bit` * bits, a share of the counted responses.
 
-    `share` in [0, 1] is the support, `bits` >= 0 the fineness of the answer. More support never makes an answer less
-    sure, more bits never surer: of_share > 0, of_bits <= 0. Raises UsageError for other numbers.
+    Neither is below 0: a finer answer never needs less. Raises UsageError for other numbers.
     """
 
-    intercept: float
-    of_share: float
-    of_bits: float
-    least: float
+    base: float
+    per_bit: float
 
     def __post_init__(self) -> None:
-        numbers = (self.intercept, self.of_share, self.of_bits, self.least)
-        if not all(map(math.isfinite, numbers)) or self.of_share <= 0 or self.of_bits > 0 or not 0 < self.least < 1:
-            raise UsageError(
-                "a calibration has finite numbers, of_share above 0, of_bits up to 0, and least between 0 and 1"
-            )
-
-    def chance(self, share: float, bits: float) -> float:
-        """The fitted probability that an answer with this support and fineness is right, in (0, 1)."""
-        return 1.0 / (1.0 + math.exp(-max(-700.0, self._score(share, bits))))
+        if not all(math.isfinite(one) and one >= 0 for one in (self.base, self.per_bit)):
+            raise UsageError("a calibration has two numbers of 0 or more, base and per_bit")
 
     def demanded(self, bits: float) -> float:
-        """The least share for answers of so many bits: above 1 where none suffices, 0 where any does."""
-        odds = math.log(self.least / (1.0 - self.least))
-        return max(0.0, (odds - self.intercept - self.of_bits * bits) / self.of_share)
+        """The least share for answers of so many bits; above 1 none suffices."""
+        return self.base + self.per_bit * bits
 
-    def _score(self, share: float, bits: float) -> float:
-        return self.intercept + self.of_share * share + self.of_bits * bits
+    def table(self) -> dict[str, float]:
+        """The share demanded of answers of so many bits."""
+        return {f"{bits} bits": round(self.demanded(float(bits)), 3) for bits in (0, 2, 4, 6, 8, 10, 12)}
 
     def write(self, path: Path) -> None:
-        """Write the file that `read` reads."""
-        path.write_text(json.dumps({"kind": KIND, **asdict(self)}, indent=2) + "\n", encoding="utf-8")
+        """Write the file that `read` reads, with the shares that it demands."""
+        told = {"kind": KIND, **asdict(self), "support demanded": self.table()}
+        path.write_text(json.dumps(told, indent=2) + "\n", encoding="utf-8")
 
     @classmethod
     def read(cls, path: Path) -> Calibration:
@@ -58,6 +49,6 @@ class Calibration:
             data = json.loads(path.read_text(encoding="utf-8"))
             if data.get("kind") != KIND:
                 raise ValueError(f"its kind is not {KIND}")
-            return cls(**{name: float(data[name]) for name in ("intercept", "of_share", "of_bits", "least")})
+            return cls(base=float(data["base"]), per_bit=float(data["per_bit"]))
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise UsageError(f"{path}: not a calibration: {error}") from error

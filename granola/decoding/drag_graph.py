@@ -16,6 +16,7 @@ from granola.decoding.decision import Abstaining, Decision, abstained, confidenc
 from granola.decoding.tally import Claim, Tally
 from granola.errors import UsageError
 
+SUPPORT = 0.75  # docs/decoding.md says why
 SHOWN = 4  # finer tiers with too little support that an explanation names
 
 
@@ -29,7 +30,7 @@ class DragGraph:
     Raises UsageError for settings outside their ranges.
     """
 
-    support: float = 1.0
+    support: float = SUPPORT
     weigh: float | None = None
     abstaining: Abstaining = Abstaining.MAJORITY
     calibration: Calibration | None = None
@@ -67,7 +68,7 @@ class DragGraph:
     def has_enough(self, claim: Claim, of: int) -> bool:
         """Whether as many of so many responses entail the claim as must."""
         if self.calibration is not None:
-            return claim.support / of >= self.calibration.demanded(claim.information)
+            return claim.support / of >= self.calibration.demanded(claim.information) - 1e-9
         return claim.support >= needed(self.support, of)
 
     def _explained(self, chosen: Claim | None, tally: Tally, of: int) -> str:

@@ -34,6 +34,7 @@ from abstraction.linking import Method as LinkerMethod
 from granola.decoding.aggregating import Method
 from granola.decoding.asking import Asking
 from granola.decoding.decision import Abstaining
+from granola.decoding.drag_graph import SUPPORT
 from granola.decoding.methods import METHODS, SAMPLES, TEMPERATURE, Answering
 from granola.decoding.prompting import SETS
 from granola.decoding.rules import needs_snapshot, rule_of, usual_abstaining
@@ -46,7 +47,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,40}")
 KEYS: Mapping[str, tuple[type, Any]] = {
     "tiered": (str, None), "questions": (str, []), "snapshot": (str, ""), "prompts": (str, ""),
     "methods": (str, None), "temperatures": (float, [TEMPERATURE]), "samples": (int, [SAMPLES]),
-    "supports": (float, [1.0]), "weighs": (float, [0.0]), "counting": (str, ["text"]),
+    "supports": (float, [SUPPORT]), "weighs": (float, [0.0]), "counting": (str, ["text"]),
     "abstaining": (str, ""), "aggregator": (str, ""), "seed": (int, 0), "top_p": (float, 1.0), "max_tokens": (int, 64),
     "language": (str, "en"), "linker": (str, "question"), "limit": (int, 0), "models": (dict, None),
     "scoring": (dict, {}),

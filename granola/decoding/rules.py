@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from granola.decoding.aggregating import Method
+from granola.decoding.calibration import Calibration
 from granola.decoding.decision import Abstaining
-from granola.decoding.drag_graph import DragGraph
+from granola.decoding.drag_graph import SUPPORT, DragGraph
 from granola.decoding.self_consistency import Counting, SelfConsistency
 from granola.errors import UsageError
 
@@ -12,8 +13,9 @@ from granola.errors import UsageError
 def rule_of(
     method: str,
     *,
-    support: float = 1.0,
+    support: float | None = None,
     weigh: float | None = None,
+    calibration: Calibration | None = None,
     counting: Counting = Counting.TEXT,
     abstaining: Abstaining | None = None,
 ) -> Method | None:
@@ -22,14 +24,18 @@ def rule_of(
     Raises UsageError for settings of another method.
     """
     abstaining = abstaining or usual_abstaining(method)
-    if method != "drag-graph" and (support != 1.0 or weigh is not None):
-        raise UsageError("--support and --weigh are drag-graph's; give --method drag-graph with them")
+    own = [support, weigh, calibration]
+    if method != "drag-graph" and any(one is not None for one in own):
+        raise UsageError("--support, --weigh and --calibration are drag-graph's; give --method drag-graph with them")
+    if calibration is not None and (support is not None or weigh is not None):
+        raise UsageError("a calibration demands its own support: give --calibration, or --support and --weigh")
     if abstaining is Abstaining.PASS and method in ("drag-graph", "self-consistency"):
         raise UsageError("--abstaining pass is drag's; for others give majority, ignore or against")
     if method != "self-consistency" and counting is not Counting.TEXT:
         raise UsageError(f"--counting {counting} is self-consistency's; give --method self-consistency with it")
     if method == "drag-graph":
-        return DragGraph(support=support, weigh=weigh, abstaining=abstaining)
+        support = SUPPORT if support is None else support
+        return DragGraph(support=support, weigh=weigh, abstaining=abstaining, calibration=calibration)
     if method == "self-consistency":
         return SelfConsistency(counting=counting, abstaining=abstaining)
     return None

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
+from granola.decoding.drag_graph import SUPPORT
 from granola.matching.registry import MATCHERS
 from granola.metrics import Standard
 from granola.service.limits import (
@@ -98,7 +99,12 @@ class AggregateRequest(_Open):
     method: Literal["drag-graph", "self-consistency", "drag"] = Field(
         "drag-graph", description="drag: the service's model makes the answer, where it has one."
     )
-    support: float = Field(1.0, gt=0, le=1, description="drag-graph: the share of responses that entail the answer.")
+    support: float = Field(
+        SUPPORT,
+        gt=0,
+        le=1,
+        description="drag-graph: the share that entails the answer, of responses that do not decline.",
+    )
     weigh: float | None = Field(None, ge=0, le=1_000, description="drag-graph: how much more support counts.")
     counting: Literal["text", "alias", "ladder"] = "text"
     abstaining: Literal["majority", "ignore", "against", "pass"] | None = Field(
@@ -117,7 +123,9 @@ class AggregateAnswer(_Open):
     method: str
     explanation: str
     support: float | None = None
+    counted: int | None = None
     confidence: float | None = None
+    responses: int | None = None
     bits: float | None = None
     qid: str | None = None
 

@@ -1,0 +1,130 @@
+"""`granola calibrate`: how much support answers need, fitted to questions whose answers are known."""
+
+from __future__ import annotations
+
+import json
+import sys
+from contextlib import closing
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from granola.cli.decoding_options import AbstainingOption, Force, Linker, ResponseLanguage
+from granola.cli.linking import LinkerName
+from granola.decoding.decision import Abstaining
+
+
+def calibrate(
+    samples: str = typer.Argument(
+        help='Responses to a development file\'s questions: rows with "id", "question" and "samples".',
+        metavar="SAMPLES",
+    ),
+    tiered: str = typer.Argument(help="The tiered rows of these questions, by id.", metavar="TIERED"),
+    snapshot: str = typer.Option(help="The snapshot to link responses to: a file, or bolt://HOST:PORT."),
+    out: Path = typer.Option(help="Where to write the calibration, for `granola aggregate --calibration`."),
+    precision: float | None = typer.Option(
+        None, help="The wanted share of right answers among those given: answer as much as it allows."
+    ),
+    coverage: float | None = typer.Option(
+        None, help="The wanted share of questions answered: answer them as well as it allows."
+    ),
+    figure: Path | None = typer.Option(
+        None, help="Draw precision against coverage as SVG, beside fixed support and the majority.", metavar="FILE"
+    ),
+    as_json: bool = typer.Option(False, "--json", help="Print the result and the curves as JSON."),
+    abstaining: AbstainingOption = None,
+    language: ResponseLanguage = "en",
+    linker: Linker = LinkerName.QUESTION,
+    force: Force = False,
+) -> None:
+    """Fit the support that answers of each fineness need, for a wanted precision or coverage.
+
+    An answer is right where the ladder of its question has it, at any level. The calibration is fitted to these
+    questions: what it reaches on others is for a test file to say.
+    """
+    from abstraction.rows import RejectedRow
+    from granola.cli.output import check_language, check_outputs, exit_status, report_rejects, warn_of_language
+    from granola.decoding import Aggregator, read_samples
+    from granola.decoding.calibrating import SHARES, curve, fit, known, majority, supported
+    from granola.errors import UsageError
+    from granola.matching import matcher
+    from granola.report.figures import check_drawing
+    from granola.report.risk_figure import draw_curves
+    from granola.run_record import SUFFIX as RECORD_SUFFIX
+    from granola.run_record import write_run_record
+    from granola.tiered_file import read_tiered_file
+    from kg.store import open_store
+
+    check_language(language)
+    if (precision is None) == (coverage is None):
+        raise UsageError("give either --precision or --coverage, as in --precision 0.9")
+    wanted = precision if coverage is None else coverage
+    if wanted is None or not 0.0 < wanted <= 1.0:
+        raise UsageError(f"{wanted:g} is no share; give one above 0 and up to 1")
+    if abstaining is Abstaining.PASS:
+        raise UsageError("--abstaining pass is drag's; give majority, ignore or against")
+    if figure is not None:
+        check_drawing()
+    check_outputs(out, inputs=[samples, tiered, snapshot], sides=(RECORD_SUFFIX,), force=force)
+    if figure is not None:
+        check_outputs(figure, inputs=[samples, tiered, snapshot, out], force=force, asked="--figure")
+    rules = matcher("rules", language=language)
+    gold = {row.id: row for row in read_tiered_file(tiered).rows}
+    rejected: list[RejectedRow] = []
+    found = []
+    unknown = 0
+    with closing(open_store(snapshot)) as store:
+        warn_of_language(language, store)
+        rows = read_samples(samples, on_reject=rejected.append)
+        aggregator = Aggregator(store, language=language, linker=linker)
+        for row, counted in aggregator.tallies(rows, on_reject=rejected.append):
+            answer = gold.get(row.id)
+            if answer is None:
+                unknown += 1
+                continue
+            names = [[name for tier in level.tiers for name in tier.names()] for level in answer.levels]
+
+            def is_right(text: str, names: list[list[str]] = names, asked: str = row.question) -> bool:
+                return rules.match(text, names, asked).level is not None
+
+            found.append(known(counted, is_right, abstaining or Abstaining.MAJORITY))
+        snapshot_id = store.manifest()["snapshot_id"]
+    fitted = fit(found, precision=precision, coverage=coverage)
+    fitted.calibration.write(out)
+    curves = {
+        "calibrated": fitted.curve,
+        "fixed support": curve(found, ((share, supported(share)) for share in SHARES)),
+        "majority": curve(found, ((share, majority(share)) for share in SHARES)),
+    }
+    arguments = {
+        "samples": samples, "tiered": tiered, "snapshot": snapshot, "precision": precision, "coverage": coverage,
+        "abstaining": abstaining, "language": language, "linker": linker,
+    }  # fmt: skip
+    more = {"snapshot": snapshot_id, "rejected": len(rejected), "questions": fitted.questions}
+    write_run_record(str(out), command="calibrate", arguments=arguments, inputs=[samples, tiered, snapshot], more=more)
+    if figure is not None:
+        figure.write_text(draw_curves(curves, chosen=fitted.point), encoding="utf-8")
+    if as_json:
+        told: dict[str, Any] = {
+            "questions": fitted.questions, "without_ladder": unknown, "reached": fitted.reached,
+            "point": asdict(fitted.point), "precision_interval": asdict(fitted.precision),
+            "coverage_interval": asdict(fitted.coverage), "support_demanded": fitted.calibration.table(),
+            "curves": {name: [asdict(point) for point in points] for name, points in curves.items()},
+        }  # fmt: skip
+        print(json.dumps(told))
+    else:
+        point, right, covered = fitted.point, fitted.precision, fitted.coverage
+        print(f"{fitted.questions:,} questions" + (f"; {unknown:,} without a ladder left out" if unknown else ""))
+        print(f"right of the answered  {point.precision:.3f}  [{right.low:.3f}, {right.high:.3f}]")
+        print(f"answered               {point.coverage:.3f}  [{covered.low:.3f}, {covered.high:.3f}]")
+        print(
+            "support demanded       "
+            + ", ".join(f"{bits} {need:g}" for bits, need in fitted.calibration.table().items())
+        )
+    if not fitted.reached:
+        what = "precision" if coverage is None else "coverage"
+        print(f"granola: {what} {wanted:g} is not reached on these questions; this is the nearest", file=sys.stderr)
+    report_rejects(samples, rejected, listed=None)
+    exit_status(rejected)
