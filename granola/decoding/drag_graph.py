@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import islice
 
 from granola.decoding.calibration import Calibration
 from granola.decoding.decision import Abstaining, Decision, abstained, confidence, of_responses
@@ -46,8 +47,9 @@ class DragGraph:
         if self.abstaining.declines(responses=tally.responses, abstaining=tally.abstaining):
             return abstained(f"{of_responses(tally.abstaining, tally.responses)} abstain")
         of = self.abstaining.counted(responses=tally.responses, abstaining=tally.abstaining)
-        pool = agreeing(tally.claims)
-        enough = [claim for claim in pool if self.has_enough(claim, of)]
+        claims = tally.claims
+        fitting = (claim for claim in claims if self.has_enough(claim, of) and stands(claim, claims))
+        enough = list(fitting if self.weigh else islice(fitting, 1))
         if not enough:
             return abstained(self._explained(None, tally, of))
         chosen = enough[0]
@@ -100,17 +102,19 @@ def needed(share: float, of: int) -> int:
     return math.ceil(Fraction(str(share)) * of)
 
 
-def agreeing(claims: Sequence[Claim]) -> list[Claim]:
-    """The claims, in their order, without those that no response holds together with one as well supported or better.
+def stands(claim: Claim, claims: Sequence[Claim]) -> bool:
+    """Whether some response holds the claim together with each of the others that is as well supported or better.
 
     Of two that exclude each other with the same support neither stands: the answer is what both entail, if anything.
     Where more than half of the responses must agree nothing is lost: two claims that each have that many share one.
     """
-    return [
-        claim
-        for claim in claims
-        if not any(other.support >= claim.support and claim.supporters.isdisjoint(other.supporters) for other in claims)
-    ]
+    most, own = claim.support, claim.supporters
+    return not any(own.isdisjoint(other.supporters) and other.support >= most for other in claims)
+
+
+def agreeing(claims: Sequence[Claim]) -> list[Claim]:
+    """The claims, in their order, that stand beside the others."""
+    return [claim for claim in claims if stands(claim, claims)]
 
 
 def _ties(claims: Sequence[Claim]) -> Iterator[str]:
