@@ -9,6 +9,7 @@ from pathlib import Path
 
 from abstraction.faults import fault_of
 from abstraction.formats.records import RejectedRow
+from abstraction.references import Source, only
 from abstraction.rows import TieredRow, read_tiered
 from granola.errors import PredictionError
 from granola.packed_rows import PackedRows
@@ -30,8 +31,10 @@ class TieredFile:
     prompts: str
 
 
-def read_tiered_file(path: Path | str, *, name: str | None = None) -> TieredFile:
+def read_tiered_file(path: Path | str, *, name: str | None = None, tiers_from: Source | None = None) -> TieredFile:
     """Read `path`, which messages call `name`; a bad or repeated row is rejected with a reason.
+
+    `tiers_from` keeps those tiers alone that are from there, in a file of ladders united with a dataset's own.
 
     Raises RowError for an unusable file, PredictionError for one without a good row.
     """
@@ -40,7 +43,7 @@ def read_tiered_file(path: Path | str, *, name: str | None = None) -> TieredFile
     spoken = Counter[str]()
     for row in read_tiered(path, on_reject=rejected.append, evidence=False):
         try:
-            rows.append(row)
+            rows.append(row if tiers_from is None else only(row, tiers_from))
             if (code := language_of(row)) is not None:
                 spoken[code] += 1
         except Exception as error:

@@ -19,6 +19,7 @@ from abstraction.ladders.extent import same_extent
 from abstraction.languages import language as language_of
 from abstraction.languages import reading_language
 from abstraction.properties import with_role
+from abstraction.references import sources
 from abstraction.relations import ANY, relation
 from abstraction.rows import TieredRow
 from abstraction.tiers import Tier
@@ -99,8 +100,8 @@ class EntailmentChecker:
         findings: list[Finding]
         for number, level in enumerate(row.levels[1:], 2):
             for position, tier in enumerate(level.tiers, 1):
-                if tier.evidence and all(e.kind == "model" for e in tier.evidence):
-                    status, findings = "unchecked", []  # nothing to replay: it was judged by its words
+                if all(e.kind == "model" for e in tier.evidence) and (tier.evidence or "ladder" not in sources(tier)):
+                    status, findings = "unchecked", []  # nothing to replay: judged by its words, or a dataset's own
                 elif asked in ("date", "quantity") or _is_value(tier):
                     status, findings = self._value(row, tier, dates)
                 elif not answers:

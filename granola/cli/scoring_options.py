@@ -14,6 +14,7 @@ import typer
 from granola.cli.judging import ANSWERS, JUDGE, MATCHER, TAU
 
 if TYPE_CHECKING:
+    from abstraction.references import Source
     from granola.metrics import Standard
 
 TIERED = typer.Argument(..., metavar="TIERED", help="Tiered rows, as `granola tiers` writes them; - is standard input.")
@@ -52,6 +53,13 @@ class StandardName(StrEnum):
     GOLD = "gold"
 
 
+class TiersFrom(StrEnum):
+    """What `--tiers-from` takes."""
+
+    LADDER = "ladder"
+    REFERENCE = "reference"
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ScoringSettings:
     """How predictions are scored, as `granola.scoring.score` takes it; `workers` processes match, 1 or more."""
@@ -62,6 +70,7 @@ class ScoringSettings:
     answers: Path | None = None
     lambda_: float = 0.5
     standard: Standard | None = None
+    tiers_from: Source | None = None
     seed: int = 0
     resamples: int = 1000
     allow_missing: bool = False
@@ -94,6 +103,12 @@ def _options(
         help="The names of level 1, for every score: the gold answers alone, as in the paper (gold), or their aliases "
         "as well (aliases). Both accuracies by the other stand beside. Default: gold for --matcher f1, else aliases.",
     ),
+    tiers_from: TiersFrom | None = typer.Option(
+        None,
+        "--tiers-from",
+        help="Of ladders united with a dataset's own (`granola tiers --reference`): score by the tiers of one alone. "
+        "Default: by both.",
+    ),
     seed: int = typer.Option(0, "--seed", help="Seed of the bootstrap and the permutation tests."),
     resamples: int = typer.Option(1000, "--resamples", help="Bootstrap resamples and permutations, 1 or more."),
     allow_missing: bool = typer.Option(
@@ -111,6 +126,7 @@ def _options(
         answers=answers,
         lambda_=lambda_,
         standard=standard.value if standard else None,
+        tiers_from=tiers_from.value if tiers_from else None,
         seed=seed,
         resamples=resamples,
         allow_missing=allow_missing,

@@ -66,7 +66,7 @@ def score_systems(
     check_standard_input([tiered, *predictions])
     gc.set_threshold(100_000, 20, 100)  # rows and items stay: looking them through again and again takes a sixth of it
     with readable(tiered) as held:
-        read = read_tiered_file(held, name=tiered)
+        read = read_tiered_file(held, name=tiered, tiers_from=settings.tiers_from)
     report_rejects(tiered, read.rejected)
     files = [read_predictions(path) for path in predictions]
     names = names_of_systems(predictions)

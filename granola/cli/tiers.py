@@ -17,6 +17,7 @@ from abstraction.errors import RowError
 from abstraction.formats.writing import check_format, format_of
 from abstraction.link_settings import link_settings
 from abstraction.pipeline import make_ladders
+from abstraction.references import References
 from abstraction.relations import relation as relation_row
 from abstraction.review import Reviewer, confident, decided, read_decisions, refused, write_sheet
 from abstraction.rows import RejectedRow, TieredRow, read_questions, write_granola_eq, write_tiered
@@ -31,6 +32,7 @@ from granola.cli.output import (
     count,
     note,
     removed_on_error,
+    report_rejects,
     warn_of_language,
     warn_of_relation,
     warn_of_time,
@@ -110,6 +112,12 @@ def tiers(
         None, help="Write a CSV sheet of doubtful links, with rivals and what is known of them, to decide on."
     ),
     decisions: Path | None = typer.Option(None, help="A sheet of --review with decisions: what is meant, or none."),
+    reference: Path | None = typer.Option(
+        None,
+        help="The dataset's own levels, by id: tiered rows or GRANOLA-EQ's columns. They are united with the ladders, "
+        "and each tier is marked with where it is from.",
+        metavar="FILE",
+    ),
     engine: Engine = typer.Option(
         Engine.LOCAL, help="Where ladders are made: in this process, or by Spark for a large dataset."
     ),
@@ -156,9 +164,11 @@ def tiers(
     to_stdout = out == STANDARD
     if not to_stdout:
         sides = (REJECTS_SUFFIX, RECORD_SUFFIX, *([LOG_SUFFIX] if phrase else []))
-        check_outputs(out, inputs=[*qa, snapshot], sides=sides, force=force)
+        check_outputs(out, inputs=[*qa, snapshot, reference], sides=sides, force=force)
     if review is not None:
         check_outputs(str(review), inputs=[*qa, snapshot, *([str(decisions)] if decisions else [])], force=force)
+    references, bad = References.read(reference) if reference is not None else (None, [])
+    report_rejects(str(reference), bad)
     kind = None if format in (None, Format.GRANOLA_EQ) else str(format)
     if format is Format.GRANOLA_EQ:
         kind = format_of(out) or "jsonl"
@@ -198,6 +208,8 @@ def tiers(
             ladders = write_sheet(ladders, Reviewer(store, language=language), review)
         if min_confidence is not None:
             ladders = (confident(row, min_confidence) for row in ladders)
+        if references is not None:
+            ladders = references.unite(ladders)
         if phrase is not None:
             model = stack.enter_context(opened(phrase, None if to_stdout else out, answers, [*qa, snapshot]))
             phrasing = PhrasingRun(options.phraser(model, store, language), None if to_stdout else out)
@@ -207,6 +219,9 @@ def tiers(
         manifest = store.manifest()
     screen = sys.stderr if to_stdout else sys.stdout
     print(*coverage.lines(), sep="\n", file=screen)
+    if references is not None:
+        became = ", ".join(f"{number:,} {what}" for what, number in sorted(references.counts.items()))
+        print(f"tiers of {reference}: {became or 'none'}", file=screen)
     if phrasing is not None:
         phrasing.report(screen)
     if not to_stdout:
@@ -214,7 +229,8 @@ def tiers(
             "qa": list(qa), "snapshot": snapshot, "out": out, "relation": relation, "format": format,
             "language": language, "linker": linker, "limit": limit, "min_confidence": min_confidence,
             "review": review and str(review), "decisions": decisions and str(decisions), "engine": engine,
-            "master": master, "force": force, **(plain(options) if phrase else {}),
+            "master": master, "force": force,
+            "reference": reference and str(reference), **(plain(options) if phrase else {}),
         }  # fmt: skip
         more = {
             "snapshot": manifest["snapshot_id"],
@@ -225,6 +241,7 @@ def tiers(
             "coverage": {name: counts.to_json() for name, counts in coverage.ordered()}
             | {"total": coverage.total.to_json()},
             "rejected": dict(sorted(reasons.items())),
+            **({"reference": dict(references.counts)} if references is not None else {}),
         } | ({"phrasing": phrasing.record()} if phrasing else {})
         write_run_record(out, command="tiers", arguments=arguments, inputs=[*qa, snapshot], more=more)
     if rejected.count:
