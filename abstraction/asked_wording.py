@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from abstraction.evidence import from_statement, joined
 from abstraction.filters import is_named
-from abstraction.gazetteer import STATE
+from abstraction.gazetteer import SETTLEMENTS, STATE
 from abstraction.ladders.base import Case, Proposal
 from abstraction.ladders.landholders import noun_of, spoken
 from abstraction.levels import ancestors
@@ -21,16 +21,19 @@ from kg.bounded_cache import bounded_cache
 
 _WHERE = re.compile(r"\W*(?:from )?where\b", re.I)
 # "In which city ...?" wants a city, and is answered by "in Germany"; "In which country ...?" by a country alone.
-_IN_WHICH = re.compile(r"\W*(?:in|at|near|from) (?:which|what) (?!country|nation)\w+\b", re.I)
+_IN_WHICH = re.compile(r"\b(?:in|at|near|from) (?:which|what) (?!country|nation)\w+\b", re.I)
 _WHICH = re.compile(
-    r"(?:\A|, )(?:\w+ )?(?:which|what)(?: is the name of the| of the)?(?: (?!is\b|was\b|are\b|were\b)[\w.-]+){0,2}?"
-    r" (?P<noun>country|city|town|village|municipality|county|state|province|district|region|suburb|borough|island"
-    r"|neighbou?rhood|university|college|school|academy)\b(?! of\b)",
+    r"(?:\A|, |\b(?:in|at|from|near) )(?:\w+ )?(?:which|what)(?: is the name of the| of the)?"
+    r"(?: (?!is\b|was\b|are\b|were\b)[\w.-]+){0,2}?"
+    r" (?P<noun>country|cit(?:y|ies)|towns?|villages?|municipality|count(?:y|ies)|states?|provinces?|districts?"
+    r"|regions?|suburb|borough|islands?|neighbou?rhood|universit(?:y|ies)|colleges?|schools?|academy)\b(?! of\b)",
     re.I,
 )
 _COUNTRY = "country"
 _COUNTRIES = STATE | {"Q6256", "Q3336843"}  # Scotland is one too
 _SETTLEMENTS = ("city", "town", "village", "municipality", "commune")
+_SCHOOLS = ("university", "college", "school", "academy")
+_LOCATES = re.compile(r"\b(?:where|locat\w+|place|from|held|filmed|born|lived?)\b", re.I)
 _NAMES = 5  # names of a container that are worded
 # Words with capitals: "African continent" wants an article, "FRG" is a code.
 _SPELLED = re.compile(r"(?=.{4})(?:(?:[^\W\d_a-zß-ÿ][\w'’.-]+|of|the|and|de|da|del|la)(?: |\Z))+")
@@ -51,7 +54,7 @@ def as_asked(nodes: dict[str, Proposal], case: Case, *, certain: bool = True) ->
     if noun is None:
         return nodes
     word, evidence = noun
-    bare = _IN_WHICH.match(case.question) is not None
+    bare = _IN_WHICH.search(case.question) is not None
     return {
         key: node
         if not is_named(node) or _is_such(node, word, case)
@@ -62,6 +65,8 @@ def as_asked(nodes: dict[str, Proposal], case: Case, *, certain: bool = True) ->
 
 def _noun_asked(case: Case, *, certain: bool) -> tuple[str, tuple[Evidence, ...]] | None:
     """What the question asks for, and what shows that the answer is one; None where it asks where or does not tell."""
+    if case.relation.id == "P27":
+        return _COUNTRY, ()  # whose nationality is asked, with "where" too
     if _WHERE.match(case.question):
         return None
     if case.relation.asks == _COUNTRY:
@@ -69,12 +74,23 @@ def _noun_asked(case: Case, *, certain: bool) -> tuple[str, tuple[Evidence, ...]
     if case.relation.id == "P36":
         return (_settlement(case) if certain else None) or ("place", ())
     asked = _asked_noun(case.question)
+    if asked is None and _is_agent(case):
+        return _COUNTRY, ()  # who took part in a battle: a part of the world did not
     if asked is None or case.relation.asks not in ("place", "school"):
         return None
-    for statement in case.graph.current(case.answer, "P31"):
-        if statement.target and asked in _words(case, statement.target):
-            return asked, (from_statement(case.graph, statement),)
-    return None  # a town, where the state is asked: its containers may be the answer
+    for noun in _SCHOOLS if asked in _SCHOOLS else (asked,):
+        for statement in case.graph.current(case.answer, "P31"):
+            if statement.target and noun in _words(case, statement.target):
+                return noun, (from_statement(case.graph, statement),)
+    # A town, where the state is asked: its containers may be the answer. Where the city is, they are none.
+    return ("place", ()) if asked in _SETTLEMENTS and case.graph.is_instance(case.answer, SETTLEMENTS) else None
+
+
+def _is_agent(case: Case) -> bool:
+    """Whether the answer is a state that did or suffered something, rather than where something is."""
+    asks = case.relation.asks
+    open_ = asks == "any" or (not case.relation.id and asks == "place")
+    return open_ and case.gazetteer.is_state(case.answer) and not _LOCATES.search(case.question)
 
 
 def _settlement(case: Case) -> tuple[str, tuple[Evidence, ...]] | None:
@@ -91,7 +107,10 @@ def _settlement(case: Case) -> tuple[str, tuple[Evidence, ...]] | None:
 @bounded_cache(entries=1 << 12, longest=400)  # 5 MB at most
 def _asked_noun(question: str) -> str | None:
     found = _WHICH.search(question)
-    return found["noun"].lower() if found else None
+    if found is None:
+        return None
+    noun = found["noun"].lower()
+    return f"{noun[:-3]}y" if noun.endswith("ies") else noun.removesuffix("s")
 
 
 def _is_such(node: Proposal, noun: str, case: Case) -> bool:

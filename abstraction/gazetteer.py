@@ -38,6 +38,7 @@ _PASSED_THROUGH = re.compile(
     r"census division|nuts\b|parliamentary|metropolitan statistical|time zone|development region|former)",
     re.I,
 )
+_SUBURB = re.compile(r"\bsuburb")
 _PART_OF = re.compile(r"(?:Downtown|Midtown|Uptown|Central|Inner|Old Town|Historic) (?P<whole>[A-ZÀ-Þ].+)")
 # "landmass comprising X and Y" holds them, it does not lie in them.
 _ENCLOSES = re.compile(
@@ -102,10 +103,20 @@ class Gazetteer:
             if phrase and not _ENCLOSES.search(phrase.kind):
                 spread = bool(_SPREAD.search(phrase.kind))
                 known = self.resolve(phrase.units, exclude=entity_id, spread=spread)
+                if _SUBURB.search(phrase.kind):
+                    known = self._without_the_city(known, entity_id)
             if description and not any(self.is_state(p.qid) for step in known for p in step if p.qid):
                 known = (*known, *self._by_demonym(description, entity_id))
             self._chains[entity_id] = known
         return known
+
+    def _without_the_city(self, steps: tuple[tuple[Place, ...], ...], suburb: str) -> tuple[tuple[Place, ...], ...]:
+        """The steps without a city that statements do not put the suburb into: Beverly Hills is beside Los Angeles."""
+        stated = self._climbed(suburb)
+        if not steps or not stated:
+            return steps
+        beside = any(p.qid and p.qid not in stated and self._graph.is_instance(p.qid, SETTLEMENTS) for p in steps[0])
+        return steps[1:] if beside else steps
 
     def resolve(
         self, units: Sequence[Unit], *, exclude: str | None = None, spread: bool = False

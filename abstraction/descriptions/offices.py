@@ -167,6 +167,9 @@ def _complement(tail: Sequence[Word], *, plain: bool = False) -> list[Word] | No
         joint = word.separator or word.key == "and"
         if joint and (_starts_title(tail[index + 1 :]) or not any(w.capital for w in out)):
             break
+        if word.text.isdigit() and len(word.text) < 3 and out[-1].capital:  # The Jackson 5
+            out.append(word)
+            continue
         if (word.text[:1].isdigit() and not (plain and is_ordinal(word))) or word.key in listed("complement_ends"):
             break
         if not word.capital and not word.separator and word.key not in listed("name_particles"):
@@ -227,6 +230,8 @@ def read_kin(words: Sequence[Word], nominal: int) -> Kin | None:
         return None
     if len(head) > 1 and f"{head[-2].key} {head[-1].key}" in _titles():
         return None  # "empress consort" is an office
+    if head[-1].capital and len(head) > 1:
+        return None  # a Founding Father of the United States is nobody's father
     side = _kin()[head[-1].key]
     for index, word in enumerate(head[:-1]):
         if word.key.endswith(("'s", "s'", "’s", "s’")):

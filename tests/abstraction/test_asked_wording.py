@@ -52,6 +52,19 @@ def make() -> LadderMaker:
         ("Where was Ann educated?", "P69", "University of Essex",
          [["Chelmsford"], ["Essex"], ["England"], ["United Kingdom"]]),
         ("Which language was it written in?", "P407", "Frisian", [["a Germanic language"]]),
+        # Asked for at the end, with several answers, or by another word for it.
+        ("Ann was born in what city?", "P19", "Chelmsford",
+         [["a city in Essex"], ["a city in England"], ["a city in the United Kingdom"], ["a city in Europe"]]),
+        ("What college did Ann attend?", "P69", "University of Essex",
+         [["a university in Chelmsford"], ["a university in Essex"], ["a university in England"],
+          ["a university in the United Kingdom"]]),
+        # A town that is no city: what contains it is none either.
+        ("Which city was Ann born in?", "P19", "Maldon",
+         [["a place in Essex"], ["a place in England"], ["a place in the United Kingdom"], ["a place in Europe"]]),
+        # Who did something is no part of the world.
+        ("What is Ann's nationality?", "P27", "United Kingdom", [["a country in Europe"]]),
+        ("who declared war in 1812", "", "United Kingdom", [["a country in Europe"], ["a country"]]),
+        ("where does the song come from", "", "United Kingdom", [["Europe"]]),
     ],
 )  # fmt: skip
 def test_tiers_are_worded_as_asked(

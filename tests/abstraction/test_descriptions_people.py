@@ -99,6 +99,9 @@ def test_words_point_into_the_original_text() -> None:
         ("15th Prime Minister of Canada", [("15th", "Prime Minister", "of Canada")]),
         ("Israeli politician, 7th president of Israel (1924-2005)", [("7th", "president", "of Israel")]),
         ("31th president of the United States", [(None, "president", "of the United States")]),  # a slip of its writer
+        ("singer and member of The Jackson 5 from the United States",
+         [(None, "singer and member", "of The Jackson 5")]),
+        ("mayor of Chicago 2001–2009", [(None, "mayor", "of Chicago")]),
         ("Count of Holstein and Schaumburg", [(None, "Count", "of Holstein and Schaumburg")]),
         ("President of Israel and writer", [(None, "President", "of Israel")]),
         ("mayor of Chicago, Illinois", [(None, "mayor", "of Chicago, Illinois")]),
@@ -125,6 +128,7 @@ def test_offices_with_their_complement(description: str, offices: list[tuple[str
 @pytest.mark.parametrize(
     ("description", "kin"),
     [
+        ("Founding Father of the United States", []),
         ("biblical character, wife of Moses", [("wife", "Moses")]),
         ("daughter of former US President Barack Obama and Michelle Obama",
          [("daughter", "former US President Barack Obama and Michelle Obama")]),

@@ -518,3 +518,17 @@ def test_what_statement_and_description_put_apart_is_in_what_holds_both() -> Non
         entity("Q24826", "Harbour", "city in Lancashire, England", P31="Q515", P131="Q23100"),
     )  # fmt: skip
     assert texts(make.make(row("Harbour"))) == [["England"], ["United Kingdom"], ["Europe"]]
+
+
+def test_a_suburb_lies_in_its_city_only_where_statements_say_so() -> None:
+    county = entity("Q108", "Summit County", "county in Ohio", P31="Q47168", P131="Q1397")
+    city = entity("Q163132", "Akron", "city in Ohio", P31="Q515", P131="Q108")
+    beside = entity("Q1", "Fairlawn", "suburb of Akron, Ohio", P31="Q515", P131="Q108")
+    inside = entity("Q2", "Firestone Park", "suburb of Akron, Ohio", P31="Q515", P131="Q163132")
+    unstated = entity("Q3", "Copley", "suburb of Akron, Ohio", P31="Q515")
+    make = maker(USA, NORTH_AMERICA, OHIO, county, city, beside, inside, unstated)
+    found = {name: [t for level in texts(make.make(row(name))) for t in level] for name in
+             ("Fairlawn", "Firestone Park", "Copley")}  # fmt: skip
+    assert found["Fairlawn"][0].startswith("Summit County")
+    assert found["Firestone Park"][0].startswith("Akron")
+    assert found["Copley"][0].startswith("Akron")
