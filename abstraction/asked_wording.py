@@ -24,7 +24,7 @@ _WHERE = re.compile(r"\W*(?:from )?where\b", re.I)
 _IN_WHICH = re.compile(r"\b(?:in|at|near|from) (?:which|what) (?!country|nation)\w+\b", re.I)
 _WHICH = re.compile(
     r"(?:\A|, |\b(?:in|at|from|near) )(?:\w+ )?(?:which|what)(?: is the name of the| of the)?"
-    r"(?: (?!is\b|was\b|are\b|were\b)[\w.-]+){0,2}?"
+    r"(?:(?: (?!is\b|was\b|are\b|were\b)[\w.-]+){0,2}?| are the(?: [\w.-]+){0,5}?)"
     r" (?P<noun>country|cit(?:y|ies)|towns?|villages?|municipality|count(?:y|ies)|states?|provinces?|districts?"
     r"|regions?|suburb|borough|islands?|neighbou?rhood|universit(?:y|ies)|colleges?|schools?|academy)\b(?! of\b)",
     re.I,

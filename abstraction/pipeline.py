@@ -348,11 +348,15 @@ class LadderMaker:
             usual=usual,
         )
         nodes = ordered(nodes, partial(entailed_classes, self.graph))
-        plain = {normalise(node.text) for node in nodes.values()}
+        plain, named = {normalise(node.text) for node in nodes.values()}, nodes
         if self._as_asked:
             nodes = self._place_names.spelled(as_asked(nodes, case, certain=link.confidence != "low"))
         beyond = levels(nodes)
-        weighed = partial(self.information.weighed, nodes=nodes, asked=asked, kinds=kinds)
+
+        def weighed(made: tuple[Level, ...]) -> tuple[Level, ...]:
+            told = self.information.weighed(made, nodes=nodes, asked=asked, kinds=kinds)
+            return self._triviality.weighed(told, case, nodes, named, self.information.of_answer)
+
         if own:
             tier = first.tiers[0]
             known = {normalise(n) for n in tier.names()}

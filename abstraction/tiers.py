@@ -20,7 +20,13 @@ MOST_BITS = 1_000_000  # of a tier that a file brings: sums of them stay exact
 _EVIDENCE_FIELDS = frozenset(
     {"kind", "subject", "property", "value", "statement", "language", "text", "span", "labels", "call", "check"}
 )
-_TIER_FIELDS = frozenset({"text", "qid", "aliases", "bits", "evidence", "of"})
+_TIER_FIELDS = frozenset({"text", "qid", "aliases", "bits", "bits_asked", "evidence", "of"})
+
+
+def _are_bits(given: object) -> bool:
+    if given is None:
+        return True
+    return isinstance(given, int | float) and not isinstance(given, bool) and 0 <= given <= MOST_BITS
 
 
 def _unknown(data: Mapping[str, Any], known: frozenset[str]) -> dict[str, Any]:
@@ -117,16 +123,18 @@ class Condition:
 class Tier:
     """One acceptable answer.
 
-    `conditions` is the conjunctive query that the tier states (empty for the answer itself); it gives
-    counts, entailment and duplicates, and is not written to rows. `bits` is the information content
-    log2(N / n), None where it is not known. `of` names the gold answers that entail it where a question has several
-    and not all of them do; () where all do. `extra` holds fields of a file that mean nothing here.
+    `conditions` is the conjunctive query that the tier states (empty for the answer itself); it gives counts,
+    entailment and duplicates, and is not written to rows. `bits` is the information content log2(N / n), None where it
+    is not known; `bits_asked` the same among the answers that the relation has in the source. `of` names the gold
+    answers that entail it where a question has several and not all of them do; () where all do. `extra` holds fields
+    of a file that mean nothing here.
     """
 
     text: str
     qid: str | None = None
     aliases: tuple[str, ...] = ()
     bits: float | None = None
+    bits_asked: float | None = None
     evidence: tuple[Evidence, ...] = ()
     conditions: frozenset[Condition] = frozenset()
     of: tuple[str, ...] = ()
@@ -149,6 +157,8 @@ class Tier:
         out["aliases"] = list(self.aliases)
         if self.bits is not None:
             out["bits"] = round(self.bits, 3)
+        if self.bits_asked is not None:
+            out["bits_asked"] = round(self.bits_asked, 3)
         out["evidence"] = [evidence.to_json() for evidence in self.evidence]
         if self.of:
             out["of"] = list(self.of)
@@ -160,18 +170,18 @@ class Tier:
 
         Raises TypeError where bits are no number from 0 to MOST_BITS, the qid no text or the aliases no list.
         """
-        bits, qid, aliases, of = data.get("bits"), data.get("qid"), data.get("aliases", ()), data.get("of", ())
+        bits, asked = data.get("bits"), data.get("bits_asked")
+        qid, aliases, of = data.get("qid"), data.get("aliases", ()), data.get("of", ())
         if not isinstance(qid, str | None) or not isinstance(aliases, list | tuple) or not isinstance(of, list | tuple):
             raise TypeError(f"tier {data['text']!r} has no text as its qid, or no list of aliases or answers")
-        if bits is not None and (
-            isinstance(bits, bool) or not isinstance(bits, int | float) or not 0 <= bits <= MOST_BITS
-        ):
+        if not all(map(_are_bits, (bits, asked))):
             raise TypeError(f"the bits of tier {data['text']!r} are no number from 0 to {MOST_BITS:,}")
         return cls(
             text=data["text"],
             qid=qid,
             aliases=tuple(aliases),
             bits=bits,
+            bits_asked=asked,
             evidence=tuple(Evidence.from_json(item) for item in data.get("evidence", ())),
             of=tuple(map(str, of)),
             extra=_unknown(data, _TIER_FIELDS),

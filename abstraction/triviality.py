@@ -7,6 +7,7 @@ things like the question's subject have, of genres those of the answer's own art
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -14,7 +15,7 @@ from dataclasses import dataclass, replace
 from abstraction.filters import without_article
 from abstraction.ladders.base import Case, Proposal
 from abstraction.relations import Relation, table
-from abstraction.tiers import Condition
+from abstraction.tiers import Condition, Level, Tier
 from kg.bounded_cache import SizedDict
 from kg.graph import Graph
 from kg.terms import normalise
@@ -77,6 +78,39 @@ class Triviality:
             if (found := self._shares[key]) is not None:
                 return found
         return None
+
+    def weighed(
+        self,
+        levels: tuple[Level, ...],
+        case: Case,
+        worded: Mapping[str, Proposal],
+        nodes: Mapping[str, Proposal],
+        of_answer: Callable[[str, str], float | None],
+    ) -> tuple[Level, ...]:
+        """The levels, the answer's first, with bits given the question: -log2 of the share of the relation's answers.
+
+        `worded` are the proposals as the levels have them, `nodes` the same before they were worded. A coarser level
+        never tells more than a finer one. A tier that none of the measured answers has gets none.
+        """
+        relation = case.relation.id
+        most = of_answer(case.answer, relation) if relation and len(levels) > 1 else None
+        if most is None:
+            return levels
+        keys = {normalise(node.text): key for key, node in worded.items()}
+
+        def told(tier: Tier, bound: float) -> Tier:
+            key = keys.get(normalise(tier.text))
+            shares = self.shares(case, nodes[key]) if key is not None else None
+            if shares is None or not shares[0]:
+                return tier
+            return replace(tier, bits_asked=min(bound, -math.log2(min(1.0, shares[0]))))
+
+        out, bound = [Level(tiers=tuple(replace(tier, bits_asked=most) for tier in levels[0].tiers))], most
+        for level in levels[1:]:
+            made = tuple(told(tier, bound) for tier in level.tiers)
+            out.append(replace(level, tiers=made))
+            bound = max((tier.bits_asked for tier in made if tier.bits_asked is not None), default=bound)
+        return tuple(out)
 
     def _groups(self, case: Case) -> Iterable[str]:
         """Kinds of subjects, or of genres, the most telling first; "" for all answers."""

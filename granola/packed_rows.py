@@ -84,7 +84,7 @@ class PackedRows(Sequence[TieredRow]):
 
 def _plain(level: Level) -> tuple[Any, ...]:
     """A level as plain data: its tiers, and what other fields the level and each tier have, where any have some."""
-    tiers = tuple([(tier.text, tier.qid, tier.aliases, tier.bits) for tier in level.tiers])
+    tiers = tuple([(tier.text, tier.qid, tier.aliases, tier.bits, tier.bits_asked) for tier in level.tiers])
     if not level.extra and not any([tier.extra for tier in level.tiers]):  # noqa: C419  a list costs less than a generator
         return (tiers,)
     return tiers, dict(level.extra), [dict(tier.extra) for tier in level.tiers]
@@ -94,8 +94,15 @@ def _level(plain: tuple[Any, ...]) -> Level:
     tiers, extra, of_tiers = plain if len(plain) > 1 else (plain[0], _NOTHING, None)
     return Level(
         tiers=tuple(
-            Tier(text=text, qid=qid, aliases=aliases, bits=bits, extra=of_tiers[place] if of_tiers else _NOTHING)
-            for place, (text, qid, aliases, bits) in enumerate(tiers)
+            Tier(
+                text=text,
+                qid=qid,
+                aliases=aliases,
+                bits=bits,
+                bits_asked=asked,
+                extra=of_tiers[place] if of_tiers else _NOTHING,
+            )
+            for place, (text, qid, aliases, bits, asked) in enumerate(tiers)
         ),
         extra=extra,
     )

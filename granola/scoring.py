@@ -249,16 +249,22 @@ def _bits(level: Level) -> float | None:
     return max([tier.bits for tier in level.tiers if tier.bits is not None], default=None)
 
 
+def _bits_asked(level: Level) -> float | None:
+    return max([tier.bits_asked for tier in level.tiers if tier.bits_asked is not None], default=None)
+
+
 def told(levels: Sequence[Level], number: int | None) -> tuple[float | None, float | None]:
     """(bits of level `number` from 1, their share of level 1's); 0 for no level, where level 1 has bits.
 
-    A level's bits are the most that one of its tiers has. None where the level or level 1 has none, and where they
-    rise, which no true ladder's do; the share is None also where the answer itself tells nothing.
+    A level's bits are the most that one of its tiers has: those given the question where every level has them. None
+    where the level or level 1 has none, and where they rise, which no true ladder's do; the share is None also where
+    the answer itself tells nothing.
     """
     if number is None:
         bits, share = told(levels, 1)
         return (None, None) if bits is None else (0.0, None if share is None else 0.0)
-    bits, own = _bits(levels[number - 1]), _bits(levels[0])
+    of = _bits_asked if all(_bits_asked(level) is not None for level in levels) else _bits
+    bits, own = of(levels[number - 1]), of(levels[0])
     if bits is None or own is None or bits > own:
         return None, None
     return bits, bits / own if own else None

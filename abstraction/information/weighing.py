@@ -41,7 +41,8 @@ class Information:
     """
 
     def __init__(self, store: Store, vocabulary: Vocabulary) -> None:
-        self._facets = Facets(Counts(store), vocabulary)
+        self._counts = Counts(store)
+        self._facets = Facets(self._counts, vocabulary)
         self._bits: SizedDict[tuple[str, frozenset[Condition], str], float | None] = SizedDict(
             KEPT, lambda key, _: 200 + len(key[2]) + sum(200 + len(one.value) for one in key[1])
         )
@@ -93,6 +94,11 @@ class Information:
 
         first = Level(tiers=tuple(replace(tier, bits=answer) for tier in levels[0].tiers))
         return (first, *(Level(tiers=tuple(map(told, level.tiers))) for level in levels[1:]))
+
+    def of_answer(self, qid: str, relation: str) -> float | None:
+        """The bits of an answer among all that the relation has in the source, itself once more; None for none."""
+        total = self._counts.total(relation)
+        return math.log2((total + 1) / (self._counts.of(relation, qid) + 1)) if total else None
 
     def of_container(self, qid: str, asked: Relation, kinds: Collection[str]) -> float | None:
         """The bits of lying in a place, in the population of answers of its classes; None where they are not known."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import pytest
@@ -10,7 +11,7 @@ from abstraction import triviality
 from abstraction.ladders.base import Case, Proposal
 from abstraction.pipeline import LadderMaker
 from abstraction.relations import relation, table
-from abstraction.tiers import Condition
+from abstraction.tiers import Condition, Level, Tier
 from abstraction.triviality import Triviality
 from tests.worlds import entity, maker, row, texts
 
@@ -122,3 +123,34 @@ def test_a_ladder_of_a_relation_without_a_row_ends_before_the_class_of_most_answ
         made = make.make(row(answer, EMPLOYER, question="Who employed them?"))
         named = {tier.removeprefix("a ").removeprefix("an ") for level in texts(made) for tier in level}
         assert (last in named) is (last == "band"), named
+
+
+def test_bits_given_the_question_are_of_the_relations_answers() -> None:
+    """Nine persons have an employer; six are universities in Utopia, each once, three bands."""
+    make = world()
+    found = make.make(row("University 0", EMPLOYER, question="Who employs Person 0?"))
+    (answer,), (coarser,) = (level.tiers for level in found.levels)
+    assert answer.bits_asked == pytest.approx(math.log2((9 + 1) / (1 + 1)))
+    assert (coarser.text, coarser.bits_asked) == ("a university in Utopia", pytest.approx(-math.log2(6 / 9)))
+    bands = make.make(row("Band 1", EMPLOYER, question="Who employs Person 7?"))
+    assert [tier.bits_asked for level in bands.levels[1:] for tier in level.tiers] == pytest.approx([math.log2(3)] * 3)
+
+
+def test_bits_given_the_question_never_rise_and_are_left_out_where_they_are_not_measured() -> None:
+    make = world()
+    for answer in ("University 3", "Band 0", "Band 2"):
+        levels = make.make(row(answer, EMPLOYER)).levels
+        most = [max(tier.bits_asked or 0.0 for tier in level.tiers) for level in levels]
+        assert most == sorted(most, reverse=True)
+        assert all(bits >= 0 for bits in most)
+    too_few = make.make(row("University 0", "P127"))  # nothing has an owner
+    assert all(tier.bits_asked is None for level in too_few.levels for tier in level.tiers)
+
+
+def test_bits_given_the_question_are_written_and_read() -> None:
+    (level,) = (Level.from_json(Level(tiers=(Tier(text="x", bits_asked=1.23456),)).to_json()),)
+    assert level.tiers[0].bits_asked == 1.235
+    with pytest.raises(TypeError, match="bits"):
+        Tier.from_json({"text": "x", "bits_asked": -1})
+    with pytest.raises(TypeError, match="bits"):
+        Tier.from_json({"text": "x", "bits_asked": True})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from abstraction.tiers import Level, Tier
 from granola import __version__
 from granola.errors import MatcherError, PredictionError
 from granola.matching import matcher
+from granola.packed_rows import PackedRows
 from granola.predictions import Prediction, PredictionFile, read_predictions
 from granola.scoring import ScoreReport, names_of, score, told
 
@@ -139,6 +141,21 @@ def test_bits_told_at_a_level(
     levels: tuple[tuple[float | None, ...], ...], number: int | None, expected: tuple[float | None, float | None]
 ) -> None:
     assert told(weighed("a", *levels).levels, number) == expected
+
+
+def test_bits_given_the_question_count_where_every_level_has_them() -> None:
+    levels = weighed("a", (16.0,), (8.0,), (4.0,)).levels
+
+    def asked(*bits: float | None) -> tuple[Level, ...]:
+        return tuple(
+            Level(tiers=(replace(level.tiers[0], bits_asked=own),)) for level, own in zip(levels, bits, strict=True)
+        )
+
+    assert told(asked(6.0, 3.0, 0.0), 2) == (3.0, 0.5)
+    assert told(asked(6.0, 3.0, 0.0), 3) == (0.0, 0.0)
+    assert told(asked(6.0, None, 0.0), 2) == (8.0, 0.5)  # one level lacks them
+    packed = PackedRows([replace(weighed("a", (16.0,)), levels=asked(6.0, 3.0, 0.0))])
+    assert told(packed[0].levels, 2) == (3.0, 0.5)
 
 
 def test_informativeness_by_bits_beside_the_papers_and_unscored_without_bits() -> None:
