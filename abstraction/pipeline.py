@@ -26,11 +26,12 @@ from abstraction.ladders.base import Builder, Case, Proposal
 from abstraction.languages import language as language_of
 from abstraction.languages import reading_language
 from abstraction.levels import levels, ordered
-from abstraction.linking import Link, Linker
+from abstraction.linking.linker import Link, Linker
+from abstraction.linking.priors import Priors
+from abstraction.linking.seats import CAPITAL
 from abstraction.literals import age_levels, date_levels, event_levels, measured_levels, quantity_levels, with_range
 from abstraction.localising import Telling
 from abstraction.place_names import PlaceNames
-from abstraction.priors import Priors
 from abstraction.properties import properties
 from abstraction.proposed import Proposing
 from abstraction.questions.agreement import MAY_BE_VALUE, class_conflict, text_conflict
@@ -38,7 +39,6 @@ from abstraction.questions.golds import arranged
 from abstraction.questions.kinds import ANY_KIND, AskedKind, Kind, asked_kind, implied
 from abstraction.relations import ANY, Relation, relation, table
 from abstraction.rows import QARow, RejectedRow, TieredRow
-from abstraction.seats import CAPITAL
 from abstraction.tiers import Abstention, Ladder, Level, Tier
 from abstraction.told_in_question import ToldInQuestion
 from abstraction.triviality import Triviality
@@ -59,7 +59,7 @@ class LadderMaker:
     """Makes ladders from one snapshot in one language. The same row always gives the same ladder.
 
     The rules read English labels and descriptions whatever the language is; tiers are then told in it.
-    `linker` is how answers without an id are linked; see `abstraction.linking.Linker`. `vocabulary` is that of another
+    `linker` is how answers without an id are linked; see `linking.linker.Linker`. `vocabulary` is that of another
     maker for the same store, if both read the same language: reading it takes seconds. Without `as_asked` tiers stay
     that the question's names tell or that most answers share, and containers keep their bare names, as in the paper.
     Of the row that was made last `says_nothing_new` has the ids and normalised names of such tiers, and `doubted` the

@@ -26,11 +26,11 @@ from pathlib import Path
 
 from abstraction.classes import Classifier
 from abstraction.gazetteer import Gazetteer
-from abstraction.linking import Link, Linker
-from abstraction.priors import Priors
+from abstraction.linking.linker import Link, Linker
+from abstraction.linking.priors import Priors
+from abstraction.linking.surroundings import Measured
 from abstraction.properties import properties
 from abstraction.relations import Relation, relation, table
-from abstraction.surroundings import Measured
 from kg.graph import Graph
 from kg.model import entity_number
 from kg.store.base import NameMatch

@@ -28,7 +28,7 @@ from abstraction.datasets.statistics import Statistics
 from abstraction.errors import DatasetError, RowError
 from abstraction.faults import Fault, attempt
 from abstraction.formats.records import PARQUET_HELP, SCHEMA_VERSION
-from abstraction.link_settings import link_settings
+from abstraction.linking.settings import link_settings
 from abstraction.models.result import Failure
 from abstraction.phrasing.decisions import Counts, log_lines, shortened
 from abstraction.pipeline import LadderMaker

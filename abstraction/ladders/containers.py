@@ -7,7 +7,7 @@ import re
 from abstraction.demonyms import bundled_demonyms
 from abstraction.gazetteer import FIRST_DIVISION
 from abstraction.ladders.base import Case
-from abstraction.surroundings import phrase_in
+from abstraction.linking.surroundings import phrase_in
 from kg.model import Statement, TimeValue
 from kg.selection import time_key, valid_at
 from kg.terms import normalise

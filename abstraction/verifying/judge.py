@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from abstraction.gazetteer import PLACES
+from abstraction.linking.seats import CAPITAL
 from abstraction.pipeline import LadderMaker
 from abstraction.rows import TieredRow
-from abstraction.seats import CAPITAL
 from abstraction.tiers import Level, Tier
 from abstraction.verifying.asking import Asking, is_value
 from abstraction.verifying.cases import Case, CaseReader

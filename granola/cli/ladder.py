@@ -10,10 +10,10 @@ import typer
 
 from abstraction.errors import RowError
 from abstraction.formats.fields import FieldError, qid_of
+from abstraction.linking.review import Reviewer, shown
 from abstraction.pipeline import make_ladders
 from abstraction.reasons import REASONS
 from abstraction.relations import relation as relation_row
-from abstraction.review import Reviewer, shown
 from abstraction.rows import QARow, TieredRow
 from abstraction.tiers import Tier
 from abstraction.wording import read_wording, subject_of

@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class LinkerName(StrEnum):
-    """What `--linker` takes; the methods of `abstraction.linking.Linker`."""
+    """What `--linker` takes; the methods of `abstraction.linking.linker.Linker`."""
 
     QUESTION = "question"
     SMALLEST = "smallest"

@@ -15,11 +15,11 @@ import typer
 
 from abstraction.errors import RowError
 from abstraction.formats.writing import check_format, format_of
-from abstraction.link_settings import link_settings
+from abstraction.linking.review import Reviewer, confident, decided, read_decisions, refused, write_sheet
+from abstraction.linking.settings import link_settings
 from abstraction.pipeline import make_ladders
 from abstraction.references import References
 from abstraction.relations import relation as relation_row
-from abstraction.review import Reviewer, confident, decided, read_decisions, refused, write_sheet
 from abstraction.rows import RejectedRow, TieredRow, read_questions, write_granola_eq, write_tiered
 from granola.cli.csv_option import CsvRaw
 from granola.cli.linking import LINKER_HELP, LinkerName

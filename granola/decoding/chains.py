@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from abstraction.descriptions.places import variants
 from abstraction.descriptions.text import spell_countries
 from abstraction.gazetteer import PLACES, Gazetteer
-from abstraction.linking import Linker
+from abstraction.linking.linker import Linker
 from abstraction.relations import Relation
 from abstraction.tiers import Level
 from kg.graph import Graph

@@ -30,7 +30,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any, get_args
 
-from abstraction.linking import Method as LinkerMethod
+from abstraction.linking.linker import Method as LinkerMethod
 from granola.decoding.aggregating import Method
 from granola.decoding.asking import Asking
 from granola.decoding.decision import Abstaining

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from abstraction.asked_nouns import AskedNouns
-from abstraction.linking import Link
+from abstraction.linking.linker import Link
 from abstraction.pipeline import LadderMaker
 from abstraction.relations import ANY, relation
 from abstraction.tiers import Abstention

@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from abstraction.errors import UnknownLinkerError
-from abstraction.link_settings import link_settings
-from abstraction.linking import Link
+from abstraction.linking.linker import Link
+from abstraction.linking.settings import link_settings
+from abstraction.linking.surroundings import Measured
 from abstraction.pipeline import LadderMaker
 from abstraction.relations import relation
-from abstraction.surroundings import Measured
 from abstraction.tiers import Abstention
 from kg.model import Entity, QuantityValue, Statement
 from tests.worlds import entity, maker, row, store_of, texts

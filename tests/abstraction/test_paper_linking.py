@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from abstraction.linking import Linker
+from abstraction.linking.linker import Linker
 from abstraction.pipeline import LadderMaker
 from abstraction.relations import relation
 from kg.store.sqlite import SQLiteStore

@@ -91,7 +91,7 @@ def test_a_copy_of_the_program_has_the_same_signatures_and_no_commit(copied: Pat
         ("abstraction/data/units.json", "{", "{ ", {"rules"}),
         ("abstraction/data/languages/de.json", "{", "{ ", {"rules", "f1", "em"}),
         ("granola/report/page.css", "\n", "\n\n", set()),
-        ("abstraction/linking.py", "\n\n\n", "\n\nX = 1\n\n", set()),
+        ("abstraction/linking/linker.py", "\n\n\n", "\n\nX = 1\n\n", set()),
     ],
 )
 def test_one_changed_line_changes_the_signatures_that_depend_on_it(

@@ -102,7 +102,7 @@ def check_told(told: list[dict[str, Any]], source: Path, *, line: int = 2) -> No
 
 STAGES = {
     "reading": ("abstraction.formats.fields:answers_of", lambda data, **_: data["id"]),
-    "linking": ("abstraction.linking:Linker.link", None),
+    "linking": ("abstraction.linking.linker:Linker.link", None),
     "builders": ("abstraction.pipeline:builder_for", None),
     "filters": ("abstraction.filters:remove", None),
     "levels": ("abstraction.pipeline:levels", None),

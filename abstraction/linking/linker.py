@@ -1,10 +1,10 @@
 """Which entity an answer's text means, using what the question asks and about whom.
 
-Candidates carry the name as label or alias and can be what the relation asks for (`abstraction.candidates`). What
-speaks for each is added up: the form of the name, how often the source uses the entity as such a value
-(`abstraction.priors`), its class, and what the subject tells (`abstraction.surroundings`). The sums are log odds and
-give each candidate's share of the belief. A link says what decided it; where the best candidate's share is small,
-it is of low confidence and keeps its rivals.
+Candidates carry the name as label or alias and can be what the relation asks for (`linking.candidates`). What speaks for
+each is added up: the form of the name, how often the source uses the entity as such a value (`linking.priors`), its
+class, and what the subject tells (`linking.surroundings`). The sums are log odds and give each candidate's share of the
+belief. A link says what decided it; where the best candidate's share is small, it is of low confidence and keeps its
+rivals.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from abstraction.asked_nouns import AskedNouns
-from abstraction.candidates import PROVEN, Candidates, fits_class, variants
 from abstraction.classes import wanted
 from abstraction.errors import UnknownLinkerError
 from abstraction.gazetteer import Gazetteer
-from abstraction.link_settings import link_settings
-from abstraction.priors import Priors
+from abstraction.linking.candidates import PROVEN, Candidates, fits_class, variants
+from abstraction.linking.priors import Priors
+from abstraction.linking.seats import is_unlikely_seat, lies_elsewhere
+from abstraction.linking.settings import link_settings
+from abstraction.linking.surroundings import Measured, Signs, Surroundings
 from abstraction.relations import Relation
-from abstraction.seats import is_unlikely_seat, lies_elsewhere
-from abstraction.surroundings import Measured, Signs, Surroundings
 from abstraction.tiers import Abstention
 from kg.graph import Graph
 from kg.model import entity_number

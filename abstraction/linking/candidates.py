@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from abstraction.classes import Wanted, wanted
 from abstraction.filters import words
 from abstraction.gazetteer import COUNTRY, PLACES, SETTLEMENTS, STATE, Gazetteer
-from abstraction.priors import Priors
+from abstraction.linking.priors import Priors
+from abstraction.linking.typed_names import TypedNames
 from abstraction.relations import Relation
-from abstraction.typed_names import TypedNames
 from kg.bounded_cache import SizedDict
 from kg.graph import Graph
 from kg.model import QuantityValue
