@@ -14,8 +14,8 @@ from abstraction.filters import is_named
 from abstraction.gazetteer import SETTLEMENTS, STATE
 from abstraction.ladders.base import Case, Proposal
 from abstraction.ladders.landholders import noun_of, spoken
+from abstraction.language.phrases import definite, indefinite, short
 from abstraction.levels import ancestors
-from abstraction.phrases import definite, indefinite, short
 from abstraction.tiers import Evidence
 from kg.bounded_cache import bounded_cache
 

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from abstraction.classes import Classifier
-from abstraction.demonyms import bundled_demonyms
 from abstraction.descriptions.lists import PLURAL
 from abstraction.descriptions.places import TYPED, Unit, parse_place, variants
+from abstraction.language.demonyms import bundled_demonyms
 from kg.graph import Graph
 from kg.model import entity_number
 from kg.terms import normalise

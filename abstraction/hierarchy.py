@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary
 
 from abstraction.evidence import from_statement, joined
 from abstraction.ladders.base import ANSWER, Proposal
-from abstraction.phrases import takes_back
+from abstraction.language.phrases import takes_back
 from abstraction.tiers import Condition, Evidence
 from kg.graph import Graph
 

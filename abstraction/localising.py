@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from abstraction.ladders.base import Proposal
-from abstraction.languages import is_known, language, notice
+from abstraction.language.languages import is_known, language, notice
 from abstraction.levels import as_graph, remove
 from kg.graph import Graph
 from kg.model import entity_number

@@ -23,8 +23,8 @@ from abstraction.gazetteer import PLACES, Gazetteer
 from abstraction.hierarchy import entailed_classes
 from abstraction.information.weighing import Information
 from abstraction.ladders.base import Builder, Case, Proposal
-from abstraction.languages import language as language_of
-from abstraction.languages import reading_language
+from abstraction.language.languages import language as language_of
+from abstraction.language.languages import reading_language
 from abstraction.levels import levels, ordered
 from abstraction.linking.linker import Link, Linker
 from abstraction.linking.priors import Priors

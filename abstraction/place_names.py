@@ -12,7 +12,7 @@ from dataclasses import replace
 from abstraction.filters import is_named, telling_name
 from abstraction.gazetteer import FIRST_DIVISION, PLACES, SETTLEMENTS, Gazetteer
 from abstraction.ladders.base import Proposal
-from abstraction.phrases import short
+from abstraction.language.phrases import short
 from kg.bounded_cache import SizedDict
 from kg.graph import Graph
 from kg.model import QuantityValue

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
 
-from abstraction.demonyms import bundled_demonyms
 from abstraction.gazetteer import FIRST_DIVISION, PAST_STATE, STATE, Gazetteer
 from abstraction.ladders.base import Case, Proposal
+from abstraction.language.demonyms import bundled_demonyms
 from abstraction.levels import ancestors
 from abstraction.vocabulary import Vocabulary
 from kg.bounded_cache import SizedDict, bounded_cache

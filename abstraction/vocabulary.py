@@ -13,7 +13,7 @@ from functools import lru_cache
 from importlib.resources import files
 from itertools import islice
 
-from abstraction.demonyms import bundled_demonyms, choose_adjective
+from abstraction.language.demonyms import bundled_demonyms, choose_adjective
 from kg.bounded_cache import bounded_cache
 from kg.model import Entity, Rank, TextValue
 from kg.store.base import Store

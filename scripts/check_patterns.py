@@ -170,7 +170,7 @@ def _fill(module: ModuleType) -> None:
         if not taken:
             function()
         elif taken == ["Language"]:
-            from abstraction.languages import language, languages
+            from abstraction.language.languages import language, languages
 
             for code in languages():
                 function(language(code))

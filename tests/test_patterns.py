@@ -66,7 +66,7 @@ def test_patterns_of_modules_functions_and_data_files_are_looked_at() -> None:
     assert "abstraction/linking/candidates.py" in places  # written in a call
     assert places.count("abstraction/wording.py") > 200  # those of data/wording.json
     assert places.count("abstraction/formats/patterns.py") > 100
-    assert places.count("abstraction/language_files.py") > 100
+    assert places.count("abstraction/language/files.py") > 100
 
 
 def test_packages_that_are_imported_already_are_refused() -> None:

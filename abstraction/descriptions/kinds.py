@@ -13,7 +13,7 @@ from functools import lru_cache
 from abstraction.descriptions.nationality import Nationality, begins_with_nation, is_era, read_nationality
 from abstraction.descriptions.spelling import is_joint, may_shorten, spell
 from abstraction.descriptions.words import Word
-from abstraction.phrases import listed, may_stand
+from abstraction.language.phrases import listed, may_stand
 from abstraction.vocabulary import Vocabulary, common_types
 
 LONGEST = 9  # words

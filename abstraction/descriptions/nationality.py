@@ -6,9 +6,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from abstraction.demonyms import bundled_demonyms
 from abstraction.descriptions.words import Word
-from abstraction.phrases import listed
+from abstraction.language.demonyms import bundled_demonyms
+from abstraction.language.phrases import listed
 from abstraction.vocabulary import Vocabulary
 from kg.terms import normalise
 

@@ -10,7 +10,7 @@ from abstraction.descriptions.nationality import Nationality, begins_with_nation
 from abstraction.descriptions.offices import needs_nation, title_alone
 from abstraction.descriptions.spelling import is_common, lowers, may_shorten, spell
 from abstraction.descriptions.words import Word
-from abstraction.phrases import is_opaque, listed, may_stand
+from abstraction.language.phrases import is_opaque, listed, may_stand
 from abstraction.vocabulary import Vocabulary
 
 LONGEST = 6  # words

@@ -11,7 +11,7 @@ from importlib.resources import files
 from typing import Any
 
 from abstraction.descriptions.words import Word, text_of
-from abstraction.phrases import listed
+from abstraction.language.phrases import listed
 
 LONGEST = 10
 

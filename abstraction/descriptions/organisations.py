@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from abstraction.descriptions.kinds import Kind, read_kind
 from abstraction.descriptions.nationality import Nationality, read_nationality
 from abstraction.descriptions.words import Word, words
-from abstraction.phrases import listed
+from abstraction.language.phrases import listed
 from abstraction.vocabulary import Vocabulary
 from kg.bounded_cache import bounded_cache
 

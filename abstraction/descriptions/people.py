@@ -25,7 +25,7 @@ from abstraction.descriptions.occupations import Occupation, OccupationReader
 from abstraction.descriptions.offices import Kin, Office, is_ordinal, is_title, read_kin, read_office
 from abstraction.descriptions.spelling import is_joint
 from abstraction.descriptions.words import Word, words
-from abstraction.phrases import listed
+from abstraction.language.phrases import listed
 from abstraction.vocabulary import Vocabulary
 from kg.bounded_cache import bounded_cache
 

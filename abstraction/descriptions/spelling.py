@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 
-from abstraction.demonyms import bundled_demonyms
 from abstraction.descriptions.words import Word
-from abstraction.phrases import is_opaque, listed, may_stand
+from abstraction.language.demonyms import bundled_demonyms
+from abstraction.language.phrases import is_opaque, listed, may_stand
 from abstraction.vocabulary import Vocabulary
 
 _AND = frozenset({"and", "&", "or"})

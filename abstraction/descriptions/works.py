@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from abstraction.descriptions.kinds import Kind, read_kind
 from abstraction.descriptions.words import Word, text_of, words
-from abstraction.phrases import listed
+from abstraction.language.phrases import listed
 from abstraction.vocabulary import Vocabulary
 from kg.bounded_cache import bounded_cache
 

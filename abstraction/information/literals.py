@@ -18,9 +18,9 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import Any
 
-from abstraction.date_texts import ParsedDate
 from abstraction.ladders.dates import tolerance
-from abstraction.quantity_texts import ParsedQuantity
+from abstraction.language.amounts import ParsedQuantity
+from abstraction.language.dates import ParsedDate
 from abstraction.tiers import Condition, Level
 from kg.model import TimeValue
 from kg.selection import time_key

@@ -8,7 +8,7 @@ from abstraction.descriptions.people import parse_person
 from abstraction.evidence import from_statement
 from abstraction.ladders.base import Case, Proposal
 from abstraction.ladders.offices import add_kin, names_subject, repeats_answer
-from abstraction.phrases import Lattice, definite, indefinite
+from abstraction.language.phrases import Lattice, definite, indefinite
 from abstraction.tiers import Condition, Evidence
 from kg.terms import normalise
 

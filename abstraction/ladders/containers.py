@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from abstraction.demonyms import bundled_demonyms
 from abstraction.gazetteer import FIRST_DIVISION
 from abstraction.ladders.base import Case
+from abstraction.language.demonyms import bundled_demonyms
 from abstraction.linking.surroundings import phrase_in
 from kg.model import Statement, TimeValue
 from kg.selection import time_key, valid_at

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from abstraction.calendar_units import (
+from abstraction.language.calendar_units import (
     GREGORIAN_REFORM,
     KINDS,
     OF_PRECISION,
@@ -23,7 +23,7 @@ from abstraction.calendar_units import (
     names,
     unit_of,
 )
-from abstraction.date_texts import ParsedDate, parse_date
+from abstraction.language.dates import ParsedDate, parse_date
 from abstraction.tiers import MAX_LEVELS, Condition, Evidence, Level, Tier
 from kg.model import TimeValue
 from kg.terms import normalise

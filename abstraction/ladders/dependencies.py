@@ -6,7 +6,7 @@ import re
 
 from abstraction.evidence import from_statement
 from abstraction.ladders.base import ANSWER, Case, Proposal
-from abstraction.phrases import indefinite
+from abstraction.language.phrases import indefinite
 from abstraction.tiers import Condition
 from kg.terms import normalise
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from abstraction.evidence import from_statement
 from abstraction.ladders.base import Case, Proposal
 from abstraction.ladders.things import Detail, Recipe, things
-from abstraction.phrases import definite
+from abstraction.language.phrases import definite
 from abstraction.tiers import Condition
 from kg.model import Statement, TimeValue
 

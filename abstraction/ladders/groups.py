@@ -10,7 +10,7 @@ from abstraction.evidence import from_statement
 from abstraction.ladders.base import Case, Proposal
 from abstraction.ladders.kinds import KindChain, described_kind, stated_kinds
 from abstraction.ladders.nations import Nation, nations, speaks_english
-from abstraction.phrases import Lattice, indefinite, may_stand
+from abstraction.language.phrases import Lattice, indefinite, may_stand
 from abstraction.tiers import Condition, Evidence
 from abstraction.vocabulary import Vocabulary
 from kg.terms import normalise

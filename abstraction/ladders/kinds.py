@@ -12,7 +12,7 @@ from abstraction.evidence import from_statement
 from abstraction.hierarchy import stop_classes
 from abstraction.ladders.base import Case
 from abstraction.ladders.nations import word_evidence
-from abstraction.phrases import listed, may_stand
+from abstraction.language.phrases import listed, may_stand
 from abstraction.tiers import Condition, Evidence
 from abstraction.vocabulary import common_types
 from kg.graph import Graph

@@ -11,7 +11,7 @@ from abstraction.evidence import from_description, from_statement
 from abstraction.gazetteer import STATE
 from abstraction.ladders.base import ANSWER, Case, Proposal
 from abstraction.ladders.places import Climb
-from abstraction.phrases import definite, indefinite, short
+from abstraction.language.phrases import definite, indefinite, short
 from abstraction.tiers import Condition, Evidence
 
 STATE_NOUN = "country"

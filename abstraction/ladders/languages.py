@@ -15,9 +15,9 @@ from weakref import WeakKeyDictionary
 from abstraction.hierarchy import Climbing, climb, stop_classes
 from abstraction.ladders.base import ANSWER, Case, Proposal
 from abstraction.ladders.terms import described_classes
+from abstraction.language.phrases import indefinite
 from abstraction.levels import Graph as ProposalGraph
 from abstraction.levels import ancestors, as_graph, remove
-from abstraction.phrases import indefinite
 from kg.graph import Graph
 from kg.terms import normalise
 

@@ -9,7 +9,7 @@ from abstraction.descriptions.nationality import Nationality
 from abstraction.descriptions.words import Word, spans
 from abstraction.evidence import from_statement
 from abstraction.ladders.base import Case
-from abstraction.phrases import listed
+from abstraction.language.phrases import listed
 from abstraction.tiers import Condition, Evidence
 from kg.graph import Graph
 from kg.model import Rank, Statement

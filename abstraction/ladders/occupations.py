@@ -14,7 +14,7 @@ from abstraction.descriptions.words import Word, words
 from abstraction.evidence import from_statement
 from abstraction.hierarchy import denied_lifts, stop_classes, used_as_value
 from abstraction.ladders.base import Case
-from abstraction.phrases import indefinite, may_stand
+from abstraction.language.phrases import indefinite, may_stand
 from abstraction.tiers import Condition, Evidence
 from kg.graph import Graph
 from kg.model import Statement

@@ -6,7 +6,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from abstraction.demonyms import bundled_demonyms
 from abstraction.descriptions.offices import Kin, Office, office_data, read_office
 from abstraction.descriptions.people import parse_person
 from abstraction.descriptions.words import words
@@ -14,7 +13,8 @@ from abstraction.evidence import from_statement
 from abstraction.ladders.base import Case
 from abstraction.ladders.nations import Nation, ever, word_evidence
 from abstraction.ladders.portrait import Portrait
-from abstraction.phrases import Lattice, indefinite, listed
+from abstraction.language.demonyms import bundled_demonyms
+from abstraction.language.phrases import Lattice, indefinite, listed
 from abstraction.tiers import Condition, Evidence
 from abstraction.vocabulary import Vocabulary
 from kg.graph import Graph

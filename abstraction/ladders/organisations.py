@@ -16,7 +16,7 @@ from abstraction.ladders.base import ANSWER, Case, Proposal
 from abstraction.ladders.kinds import KindChain, described_kind, stated_kinds
 from abstraction.ladders.nations import Nation, nations, speaks_english
 from abstraction.ladders.parents import LOCATED, belonging, parents
-from abstraction.phrases import Lattice, definite, indefinite, listed, short
+from abstraction.language.phrases import Lattice, definite, indefinite, listed, short
 from abstraction.tiers import Condition, Evidence
 from kg.model import Statement
 from kg.terms import normalise

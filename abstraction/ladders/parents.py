@@ -7,7 +7,7 @@ import re
 from abstraction.descriptions.organisations import Owner, parse_organisation
 from abstraction.evidence import from_description, from_statement
 from abstraction.ladders.base import ANSWER, Case, Proposal
-from abstraction.phrases import indefinite, listed
+from abstraction.language.phrases import indefinite, listed
 from abstraction.tiers import Condition, Evidence
 from kg.model import Statement
 from kg.terms import normalise

@@ -15,7 +15,7 @@ from abstraction.ladders.nations import Nation, nations, speaks_english
 from abstraction.ladders.occupations import Wording, described_occupations, noble_titles, stated_occupations
 from abstraction.ladders.offices import add_kin, add_offices
 from abstraction.ladders.portrait import Portrait
-from abstraction.phrases import indefinite
+from abstraction.language.phrases import indefinite
 from abstraction.tiers import Condition, Evidence
 
 # Words for a nationality that are also what one of that nationality is called.

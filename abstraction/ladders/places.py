@@ -10,7 +10,6 @@ import re
 from collections.abc import Collection, Iterable
 from dataclasses import replace
 
-from abstraction.demonyms import bundled_demonyms
 from abstraction.descriptions.places import is_directed
 from abstraction.evidence import from_description, from_statement, joined
 from abstraction.gazetteer import DEPTH, FIRST_DIVISION, PLACES, SETTLEMENTS, WORLD, Place
@@ -28,6 +27,7 @@ from abstraction.ladders.dependencies import dependency
 from abstraction.ladders.described_places import described_chain
 from abstraction.ladders.extent import same_extent
 from abstraction.ladders.holding import all_above, entailed
+from abstraction.language.demonyms import bundled_demonyms
 from abstraction.levels import Graph, as_graph, depths, remove
 from abstraction.tiers import MAX_LEVELS, Condition, Evidence
 from kg.model import Statement

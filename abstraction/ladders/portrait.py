@@ -9,7 +9,7 @@ from abstraction.descriptions.people import PersonDescription, parse_person
 from abstraction.descriptions.words import Word
 from abstraction.ladders.base import Case
 from abstraction.ladders.nations import word_evidence
-from abstraction.phrases import Lattice
+from abstraction.language.phrases import Lattice
 from abstraction.tiers import Evidence
 
 

@@ -9,7 +9,7 @@ from abstraction.descriptions.text import first_segment
 from abstraction.evidence import from_description, from_statement
 from abstraction.hierarchy import Climbing, climb, stop_classes, used_as_value
 from abstraction.ladders.base import ANSWER, Case, Proposal
-from abstraction.phrases import indefinite
+from abstraction.language.phrases import indefinite
 from abstraction.tiers import Condition, Evidence
 from kg.terms import normalise
 

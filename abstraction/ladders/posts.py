@@ -9,7 +9,7 @@ from abstraction.descriptions.words import words
 from abstraction.hierarchy import Climbing, climb, stop_classes
 from abstraction.ladders.base import ANSWER, Case, Proposal
 from abstraction.ladders.nations import nations, speaks_english
-from abstraction.phrases import indefinite, listed
+from abstraction.language.phrases import indefinite, listed
 from abstraction.tiers import Condition, Evidence
 from kg.terms import normalise
 

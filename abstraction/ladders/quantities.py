@@ -11,10 +11,10 @@ from __future__ import annotations
 from dataclasses import replace
 from decimal import ROUND_HALF_UP, Decimal, localcontext
 
-from abstraction.languages import Language, language
-from abstraction.quantity_texts import ParsedQuantity, parse_quantity, significant_digits
+from abstraction.language.amounts import ParsedQuantity, parse_quantity, significant_digits
+from abstraction.language.languages import Language, language
+from abstraction.language.units import MeasureUnit, units
 from abstraction.tiers import Condition, Evidence, Level, Tier
-from abstraction.units import MeasureUnit, units
 from kg.model import QuantityValue
 from kg.terms import normalise
 

@@ -8,7 +8,7 @@ from abstraction.descriptions.text import first_segment
 from abstraction.evidence import from_description, from_statement
 from abstraction.ladders.base import ANSWER, Case, Proposal
 from abstraction.ladders.nations import speaks_english
-from abstraction.phrases import indefinite
+from abstraction.language.phrases import indefinite
 from abstraction.tiers import Condition, Evidence
 from kg.terms import normalise
 

@@ -10,8 +10,8 @@ from abstraction.descriptions.text import first_segment
 from abstraction.evidence import from_description
 from abstraction.hierarchy import Climbing, climb, stop_classes, used_as_value
 from abstraction.ladders.base import Case, Proposal
+from abstraction.language.phrases import may_stand
 from abstraction.levels import as_graph
-from abstraction.phrases import may_stand
 from abstraction.tiers import Condition
 
 _HYPERNYM = re.compile(

@@ -14,7 +14,7 @@ from abstraction.evidence import from_statement
 from abstraction.ladders.base import ANSWER, Case, Proposal
 from abstraction.ladders.kinds import KindChain, described_kind, stated_kinds
 from abstraction.ladders.nations import Nation, nations, speaks_english
-from abstraction.phrases import Lattice, indefinite, listed
+from abstraction.language.phrases import Lattice, indefinite, listed
 from abstraction.tiers import Condition, Evidence
 from kg.terms import normalise
 

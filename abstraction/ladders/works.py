@@ -11,7 +11,7 @@ from abstraction.ladders.base import Case, Proposal
 from abstraction.ladders.kinds import KindChain, described_kind, stated_kinds
 from abstraction.ladders.nations import Nation, nations, speaks_english, word_evidence
 from abstraction.ladders.offices import names_subject, names_whole_subject
-from abstraction.phrases import Lattice, indefinite
+from abstraction.language.phrases import Lattice, indefinite
 from abstraction.tiers import Condition, Evidence
 from kg.model import Statement, TimeValue
 from kg.selection import time_key

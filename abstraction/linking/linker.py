@@ -1,7 +1,7 @@
 """Which entity an answer's text means, using what the question asks and about whom.
 
-Candidates carry the name as label or alias and can be what the relation asks for (`linking.candidates`). What speaks for
-each is added up: the form of the name, how often the source uses the entity as such a value (`linking.priors`), its
+Candidates carry the name as label or alias and can be what the relation asks for (`linking.candidates`). What speaks
+for each is added up: the form of the name, how often the source uses the entity as such a value (`linking.priors`), its
 class, and what the subject tells (`linking.surroundings`). The sums are log odds and give each candidate's share of the
 belief. A link says what decided it; where the best candidate's share is small, it is of low confidence and keeps its
 rivals.

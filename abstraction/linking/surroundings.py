@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from abstraction.demonyms import bundled_demonyms
 from abstraction.filters import content_words, words
 from abstraction.gazetteer import Gazetteer
+from abstraction.language.demonyms import bundled_demonyms
 from abstraction.relations import Relation
 from kg.graph import Graph
 from kg.model import Statement, TimeValue

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from abstraction.classes import Classifier
-from abstraction.demonyms import bundled_demonyms
 from abstraction.gazetteer import SETTLEMENTS
+from abstraction.language.demonyms import bundled_demonyms
 from kg.bounded_cache import SizedDict
 from kg.graph import Graph
 from kg.store.base import NameMatch

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from abstraction.demonyms import bundled_demonyms
+from abstraction.language.demonyms import bundled_demonyms
 from abstraction.phrasing.checking import HELD, Checked, tidied
 from abstraction.phrasing.decisions import Action, Decision, Finding
 from abstraction.relations import relation

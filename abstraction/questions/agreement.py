@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping
 
-from abstraction.date_texts import parse_date
-from abstraction.quantity_texts import parse_quantity
+from abstraction.language.amounts import parse_quantity
+from abstraction.language.dates import parse_date
 from abstraction.questions.kinds import AskedKind, Kind, yes_no_words
 from abstraction.tiers import Abstention
 from kg.terms import normalise

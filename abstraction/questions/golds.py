@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from abstraction.date_texts import parse_date
-from abstraction.demonyms import bundled_demonyms
 from abstraction.evidence import completed
 from abstraction.filters import content_words, without_article, words
-from abstraction.quantity_texts import parse_quantity
+from abstraction.language.amounts import parse_quantity
+from abstraction.language.dates import parse_date
+from abstraction.language.demonyms import bundled_demonyms
 from abstraction.tiers import Abstention, Ladder, Level, Tier
 from abstraction.union import paths, union
 from abstraction.vocabulary import common_occupations

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 
-from abstraction.units import MeasureUnit, units
+from abstraction.language.units import MeasureUnit, units
 from kg.terms import normalise
 
 _POWERS = {"thousand": 3, "million": 6, "billion": 9, "trillion": 12}

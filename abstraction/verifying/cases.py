@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from abstraction.demonyms import bundled_demonyms
 from abstraction.formats.patterns import question_patterns
 from abstraction.gazetteer import PLACES
+from abstraction.language.demonyms import bundled_demonyms
 from abstraction.pipeline import LadderMaker
 from abstraction.relations import ANY, Relation, relation
 from abstraction.rows import QARow, TieredRow

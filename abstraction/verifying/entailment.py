@@ -12,12 +12,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from abstraction.classes import Classifier
-from abstraction.demonyms import bundled_demonyms
 from abstraction.gazetteer import Gazetteer
 from abstraction.information.weighing import rises
 from abstraction.ladders.extent import same_extent
-from abstraction.languages import language as language_of
-from abstraction.languages import reading_language
+from abstraction.language.demonyms import bundled_demonyms
+from abstraction.language.languages import language as language_of
+from abstraction.language.languages import reading_language
 from abstraction.properties import with_role
 from abstraction.references import sources
 from abstraction.relations import ANY, relation

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from abstraction.demonyms import bundled_demonyms
+from abstraction.language.demonyms import bundled_demonyms
 from abstraction.tiers import Tier
 from abstraction.verifying.cases import Case, CaseReader
 from abstraction.verifying.neighbourhood import NATIONALITY

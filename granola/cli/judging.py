@@ -76,7 +76,7 @@ def check_matcher(name: str, *, tau: float | None, judge: str | None, answers: P
 
 def check_answer_language(code: str | None, matcher: str) -> None:
     """Raise UsageError for a language that answers cannot be read in, and for one where a model reads them."""
-    from abstraction.languages import is_known, languages
+    from abstraction.language.languages import is_known, languages
     from granola.errors import UsageError
 
     if code is not None and not is_known(code):
@@ -97,7 +97,7 @@ def check_workers(workers: int, matcher: str) -> None:
 
 def warn_of_answer_languages(rows: Mapping[str, int]) -> None:
     """Say on stderr which of the languages, given with how many rows are in them, have no rules of their own."""
-    from abstraction.languages import is_known, language, languages
+    from abstraction.language.languages import is_known, language, languages
     from granola.cli.output import count, note
 
     for code, number in sorted(rows.items()):

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from abstraction.languages import notice
+from abstraction.language.languages import notice
 from abstraction.relations import table as relation_table
 from abstraction.rows import QARow, RejectedRow
 from granola.errors import UsageError

@@ -13,8 +13,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 
-from abstraction.languages import language as language_data
-from abstraction.languages import languages
+from abstraction.language.languages import language as language_data
+from abstraction.language.languages import languages
 from granola.decoding.memory import DECODING
 from granola.matching.abstention import Refusal, refusal
 from granola.matching.text import plain

@@ -13,7 +13,7 @@ from dataclasses import replace
 from abstraction.builders import looks_at_subject
 from abstraction.filters import gives_away, leaks_question
 from abstraction.ladders.offices import may_name_subject
-from abstraction.languages import language as language_of
+from abstraction.language.languages import language as language_of
 from abstraction.pipeline import MOST_RIVALS, LadderMaker
 from abstraction.relations import Relation
 from abstraction.rows import QARow

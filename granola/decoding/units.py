@@ -12,7 +12,7 @@ from decimal import localcontext
 
 from abstraction.information.literals import with_quantity_bits
 from abstraction.ladders.quantities import quantity_ladder, round_to
-from abstraction.quantity_texts import ParsedQuantity
+from abstraction.language.amounts import ParsedQuantity
 from abstraction.tiers import Level
 from kg.model import entity_number
 from kg.terms import normalise

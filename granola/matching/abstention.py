@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from functools import cache
 
-from abstraction.languages import language
+from abstraction.language.languages import language
 from granola.matching.memory import MATCHING
 from granola.matching.repair import spaced
 from granola.matching.text import plain

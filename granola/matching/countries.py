@@ -7,7 +7,7 @@ from importlib.resources import files
 
 import orjson
 
-from abstraction.demonyms import bundled_demonyms
+from abstraction.language.demonyms import bundled_demonyms
 from granola.matching.memory import MATCHING
 from granola.matching.text import key
 

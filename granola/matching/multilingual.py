@@ -1,4 +1,4 @@
-"""Dates, amounts and refusals in answers that are not English, by the data of `abstraction.languages`.
+"""Dates, amounts and refusals in answers that are not English, by the data of `abstraction.language.languages`.
 
 A date is found by the language's own patterns and read as gold dates are; amounts follow its separators, words
 for powers of ten and unit names. Positions are those of the text as given.
@@ -14,9 +14,9 @@ from dataclasses import replace
 from functools import cache
 from operator import attrgetter
 
-from abstraction.date_texts import ParsedDate, parse_date
-from abstraction.languages import Language, language
-from abstraction.units import unit_of_spelling
+from abstraction.language.dates import ParsedDate, parse_date
+from abstraction.language.languages import Language, language
+from abstraction.language.units import unit_of_spelling
 from granola.matching import dates as english
 from granola.matching.intervals import Claim, half_step
 from granola.matching.memory import MATCHING

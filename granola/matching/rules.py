@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from abstraction.languages import language
+from abstraction.language.languages import language
 from granola.code_hash import hash_of_modules
 from granola.matching import gold, multilingual
 from granola.matching.abstention import refusal

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from abstraction.languages import is_known, reading_language
+from abstraction.language.languages import is_known, reading_language
 from abstraction.models.base import ChatModel
 from abstraction.phrasing.checking import Unproven
 from abstraction.phrasing.phraser import Mode, ModelPhraser

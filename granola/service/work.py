@@ -12,7 +12,7 @@ from abstraction.errors import RowError
 from abstraction.formats.fields import FieldError
 from abstraction.formats.records import EXCERPT, Record, RejectedRow, excerpt, parse_records
 from abstraction.formats.writing import json_line
-from abstraction.languages import is_known, languages
+from abstraction.language.languages import is_known, languages
 from abstraction.rows import SCHEMA_VERSION, QARow, TieredRow, question_rows
 from abstraction.tiers import Level, Tier
 from granola.decoding import (

@@ -10,7 +10,6 @@ from dataclasses import replace
 from abstraction import filters
 from abstraction.classes import class_of_description
 from abstraction.datasets.cleaning import Cleaner
-from abstraction.date_texts import parse_date
 from abstraction.descriptions.organisations import parse_organisation
 from abstraction.descriptions.people import parse_person
 from abstraction.descriptions.places import parse_chain, parse_place, variants
@@ -18,18 +17,19 @@ from abstraction.descriptions.text import spell_countries
 from abstraction.descriptions.works import parse_work
 from abstraction.formats.patterns import question_patterns
 from abstraction.formats.records import parse_records
-from abstraction.languages import is_known, language, languages, reading_language
+from abstraction.language.amounts import parse_quantity
+from abstraction.language.dates import parse_date
+from abstraction.language.languages import is_known, language, languages, reading_language
+from abstraction.language.phrases import article, definite, is_opaque, takes_back
+from abstraction.language.units import unit_of_sign, unit_of_spelling
 from abstraction.models.prompts import harmless
-from abstraction.phrases import article, definite, is_opaque, takes_back
 from abstraction.phrasing import forms
 from abstraction.phrasing.checking import LadderCheck
 from abstraction.phrasing.wordings import WordingCheck
 from abstraction.pipeline import LadderMaker
-from abstraction.quantity_texts import parse_quantity
 from abstraction.recheck import recheck
 from abstraction.rows import TieredRow, question_rows
 from abstraction.tiers import Evidence, Level, Tier
-from abstraction.units import unit_of_sign, unit_of_spelling
 from abstraction.verifying import wording
 from abstraction.verifying.amounts import range_of_words
 from abstraction.verifying.calendar_spans import span_of_words

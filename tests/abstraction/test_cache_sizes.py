@@ -20,9 +20,9 @@ from tests.worlds import entity, maker, row, store_of
 
 # Their texts are names of the project's own tables, or ids that were checked; others raise, and nothing is kept.
 CHECKED = {
-    "abstraction.classes.wanted", "abstraction.descriptions.kinds.heads", "abstraction.languages.language",
+    "abstraction.classes.wanted", "abstraction.descriptions.kinds.heads", "abstraction.language.languages.language",
     "abstraction.properties.with_role", "abstraction.questions.kinds._words_of", "abstraction.wording._row",
-    "abstraction.units._by_sign", "abstraction.units._by_spelling", "abstraction.units.units",
+    "abstraction.language.units._by_sign", "abstraction.language.units._by_spelling", "abstraction.units.units",
     "abstraction.vocabulary._written", "abstraction.vocabulary.common_types", "kg.reading.snaks._entity_value",
 }  # fmt: skip
 LONG = 4_000

@@ -12,14 +12,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from abstraction.calendar_units import Era, Unit, names
 from abstraction.errors import LanguageError
 from abstraction.ladders.dates import date_ladder, parse_date, time_value_ladder
 from abstraction.ladders.quantities import parse_quantity, quantity_ladder, quantity_value_ladder
-from abstraction.languages import is_known, language, languages, notice, read_language
+from abstraction.language.calendar_units import Era, Unit, names
+from abstraction.language.languages import is_known, language, languages, notice, read_language
+from abstraction.language.units import units
 from abstraction.pipeline import LadderMaker
 from abstraction.tiers import Level
-from abstraction.units import units
 from granola.matching import RulesMatcher
 from kg.model import Entity, EntityValue, QuantityValue, Statement, TimeValue
 from tests.worlds import row, store_of

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from abstraction.ladders.base import ANSWER
-from abstraction.phrases import Lattice, article, indefinite, is_opaque, may_stand, takes_back
+from abstraction.language.phrases import Lattice, article, indefinite, is_opaque, may_stand, takes_back
 
 
 @pytest.mark.parametrize(

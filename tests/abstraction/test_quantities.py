@@ -15,8 +15,8 @@ from abstraction.ladders.quantities import (
     quantity_value_ladder,
     round_to,
 )
+from abstraction.language.units import unit_of_spelling, units
 from abstraction.tiers import Evidence
-from abstraction.units import unit_of_spelling, units
 from kg.model import QuantityValue
 from kg.terms import normalise
 from tests.cases import shown

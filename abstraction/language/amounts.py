@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
 
-from abstraction.languages import Language, language
-from abstraction.units import MeasureUnit, unit_of_sign, unit_of_spelling
+from abstraction.language.languages import Language, language
+from abstraction.language.units import MeasureUnit, unit_of_sign, unit_of_spelling
 
 _NOUN = re.compile(r"[^\W\d_]+(?:[ -][^\W\d_]+){0,3}")
 # "12k", "1.2M", "$3B": kelvins have a capital, metres have none.

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from abstraction.languages import Language, language
+from abstraction.language.languages import Language, language
 from kg.model import TimeValue
 
 Kind = Literal["day", "month", "year", "decade", "century", "millennium", "deep"]

@@ -10,7 +10,7 @@ from importlib.resources.abc import Traversable
 from typing import Any, Literal
 
 from abstraction.errors import LanguageError
-from abstraction.language_model import Language, Month, Scale, folded
+from abstraction.language.model import Language, Month, Scale, folded
 
 # Every list of templates a file must have, and the slots that one may fill in.
 TEMPLATES: Mapping[str, str] = {

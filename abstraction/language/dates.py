@@ -9,8 +9,8 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from abstraction.calendar_units import Era, Style, gregorian_of
-from abstraction.languages import Language, folded, language
+from abstraction.language.calendar_units import Era, Style, gregorian_of
+from abstraction.language.languages import Language, folded, language
 from kg.model import TimeValue
 
 

@@ -9,7 +9,7 @@ from decimal import Decimal
 from functools import cache
 from importlib.resources import files
 
-from abstraction.languages import language
+from abstraction.language.languages import language
 from kg.terms import normalise
 
 

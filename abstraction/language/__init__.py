@@ -1,0 +1,1 @@
+"""Languages and texts: months, numbers, units and names as data, and the readers of dates and amounts."""
