@@ -12,7 +12,6 @@ from dataclasses import replace
 from functools import partial
 from itertools import islice
 
-from abstraction.asked_wording import as_asked
 from abstraction.builders import builder_for
 from abstraction.classes import Classifier
 from abstraction.descriptions.places import parse_place
@@ -35,16 +34,17 @@ from abstraction.place_names import PlaceNames
 from abstraction.properties import properties
 from abstraction.proposed import Proposing
 from abstraction.questions.agreement import MAY_BE_VALUE, class_conflict, text_conflict
+from abstraction.questions.asked_wording import as_asked
 from abstraction.questions.golds import arranged
 from abstraction.questions.kinds import ANY_KIND, AskedKind, Kind, asked_kind, implied
+from abstraction.questions.told_in_question import ToldInQuestion
+from abstraction.questions.wording import read_wording, subject_of
 from abstraction.relations import ANY, Relation, relation, table
 from abstraction.rows import QARow, RejectedRow, TieredRow
 from abstraction.tiers import Abstention, Ladder, Level, Tier
-from abstraction.told_in_question import ToldInQuestion
 from abstraction.triviality import Triviality
 from abstraction.union import shared
 from abstraction.vocabulary import Vocabulary
-from abstraction.wording import read_wording, subject_of
 from kg.graph import Graph
 from kg.model import Entity, TimeValue
 from kg.store.base import Store

@@ -21,8 +21,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from abstraction.questions.wording import read_wording
 from abstraction.relations import table
-from abstraction.wording import read_wording
 
 DATA = Path(__file__).resolve().parents[1].parent / "shared" / "data"
 # Two names of one question: the language of a film, a place and what administers it.

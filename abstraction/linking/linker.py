@@ -14,7 +14,6 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from abstraction.asked_nouns import AskedNouns
 from abstraction.classes import wanted
 from abstraction.errors import UnknownLinkerError
 from abstraction.gazetteer import Gazetteer
@@ -23,6 +22,7 @@ from abstraction.linking.priors import Priors
 from abstraction.linking.seats import is_unlikely_seat, lies_elsewhere
 from abstraction.linking.settings import link_settings
 from abstraction.linking.surroundings import Measured, Signs, Surroundings
+from abstraction.questions.asked_nouns import AskedNouns
 from abstraction.relations import Relation
 from abstraction.tiers import Abstention
 from kg.graph import Graph

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import re
 
-from abstraction.asked_nouns import AskedNouns
 from abstraction.gazetteer import PLACES
 from abstraction.language.phrases import indefinite
 from abstraction.questions.agreement import FIRST_YEAR, LAST_YEAR, class_conflict, is_bare_number, text_conflict
+from abstraction.questions.asked_nouns import AskedNouns
 from abstraction.questions.kinds import AskedKind, Kind, asked_kind, yes_no_words
 from abstraction.relations import ANY
 from abstraction.tiers import Abstention, Tier

@@ -19,6 +19,7 @@ from abstraction.language.demonyms import bundled_demonyms
 from abstraction.language.languages import language as language_of
 from abstraction.language.languages import reading_language
 from abstraction.properties import with_role
+from abstraction.questions.wording import read_wording
 from abstraction.references import sources
 from abstraction.relations import ANY, relation
 from abstraction.rows import TieredRow
@@ -37,7 +38,6 @@ from abstraction.verifying.wording import (
     taken_back_by,
     written_in_lower_case,
 )
-from abstraction.wording import read_wording
 from kg.graph import Graph
 from kg.model import TextValue, TimeValue
 from kg.store.base import Store

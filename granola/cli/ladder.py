@@ -12,11 +12,11 @@ from abstraction.errors import RowError
 from abstraction.formats.fields import FieldError, qid_of
 from abstraction.linking.review import Reviewer, shown
 from abstraction.pipeline import make_ladders
+from abstraction.questions.wording import read_wording, subject_of
 from abstraction.reasons import REASONS
 from abstraction.relations import relation as relation_row
 from abstraction.rows import QARow, TieredRow
 from abstraction.tiers import Tier
-from abstraction.wording import read_wording, subject_of
 from granola.cli.linking import LINKER_HELP, LinkerName
 from granola.cli.output import check_language, print_json, warn_of_language, warn_of_relation, warn_of_time
 from granola.report.evidence import said

@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 
 from abstraction.faults import Fault, OnReject, attempt
+from abstraction.questions.wording import subject_of
 from abstraction.rows import TieredRow
-from abstraction.wording import subject_of
 from granola.decoding.decision import Decision, abstained
 from granola.errors import UsageError
 from kg.terms import normalise

@@ -17,9 +17,9 @@ from abstraction.ladders.dates import parse_date
 from abstraction.ladders.quantities import parse_quantity
 from abstraction.literals import measured_levels
 from abstraction.pipeline import LadderMaker
+from abstraction.questions.wording import read_wording
 from abstraction.relations import ANY, Relation, relation
 from abstraction.tiers import Level, Tier
-from abstraction.wording import read_wording
 from granola.decoding.chains import Chains, Context, parts_of
 from granola.decoding.cleaning import Said, readings, said
 from granola.decoding.entailed import united

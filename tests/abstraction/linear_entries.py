@@ -27,6 +27,7 @@ from abstraction.phrasing import forms
 from abstraction.phrasing.checking import LadderCheck
 from abstraction.phrasing.wordings import WordingCheck
 from abstraction.pipeline import LadderMaker
+from abstraction.questions.wording import read_wording, subject_of
 from abstraction.recheck import recheck
 from abstraction.rows import TieredRow, question_rows
 from abstraction.tiers import Evidence, Level, Tier
@@ -36,7 +37,6 @@ from abstraction.verifying.calendar_spans import span_of_words
 from abstraction.verifying.entailment import EntailmentChecker
 from abstraction.verifying.naming import naming
 from abstraction.verifying.rules import rule_holds
-from abstraction.wording import read_wording, subject_of
 from kg.model import Entity
 from kg.terms import best_text, fallback_chain, names, normalise
 from tests.abstraction.scripted_model import PERSON, PLACE, WORLD, block

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from abstraction.asked_nouns import AskedNouns
 from abstraction.linking.linker import Link
 from abstraction.pipeline import LadderMaker
+from abstraction.questions.asked_nouns import AskedNouns
 from abstraction.relations import ANY, relation
 from abstraction.tiers import Abstention
 from kg.model import Entity

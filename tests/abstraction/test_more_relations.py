@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from abstraction.questions.wording import read_wording
 from abstraction.rows import TieredRow
-from abstraction.wording import read_wording
 from kg.model import Entity
 from tests.worlds import entity, maker, row, texts
 

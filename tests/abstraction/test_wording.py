@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from abstraction.questions.kinds import implied
+from abstraction.questions.wording import read_wording, subject_of
 from abstraction.relations import table
-from abstraction.wording import read_wording, subject_of
 from tests.conftest import DATA, needs_data
 from tests.worlds import entity, maker, row, texts
 
