@@ -122,7 +122,7 @@ def read_questions(
     """The questions of files in order: JSON arrays, JSONL, CSV, Parquet, with GRANOLA-EQ's columns too.
 
     A row's relation is its own, else `relation`, else the file name's (P19.test.json), else what its wording surely
-    asks for (`abstraction.questions.wording`). Its subject is given, or read from the question by the relation's patterns.
+    asks for (`questions.wording`). Its subject is given, or read from the question by the relation's patterns.
     A row without an id is called "<relation>-<n>", n counting the records of that relation's files from 1.
     `limit` caps the rows given out. Bad and repeated rows go to `on_reject`; without it they raise RowError.
     Raises RowError for a file that cannot be used at all.
