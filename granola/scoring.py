@@ -379,6 +379,9 @@ def _canonical(row: TieredRow, names: list[list[str]]) -> bytes:
     """What of a row can change a score, as a line of JSON: the same whatever file, format or caller it comes from."""
     bits = [None if (most := _bits(level)) is None else float(most) for level in row.levels]
     content = [row.id, row.relation, row.question, language_of(row), row.answers, names, bits]
+    asked = [_bits_asked(level) for level in row.levels]
+    if any(one is not None for one in asked):
+        content.append([None if one is None else float(one) for one in asked])
     try:
         return orjson.dumps(content, option=orjson.OPT_APPEND_NEWLINE)
     except TypeError:  # half of a surrogate pair

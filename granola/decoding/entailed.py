@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 
-import networkx as nx
-
 from abstraction.tiers import Level, Tier
 
 LadderOf = Callable[[str], Sequence[Level]]
@@ -36,6 +34,8 @@ def united(levels: Sequence[Level], more: Sequence[Level]) -> tuple[Level, ...]:
     tiers = {tier.key: tier for level in (*more, *levels) for tier in level.tiers}
     if len(tiers) == sum(len(level.tiers) for level in levels):
         return tuple(levels)
+    import networkx as nx
+
     order: nx.DiGraph[str] = nx.DiGraph()
     for ladder in (levels, more):
         order.add_nodes_from(tier.key for level in ladder for tier in level.tiers)

@@ -158,6 +158,17 @@ def test_bits_given_the_question_count_where_every_level_has_them() -> None:
     assert told(packed[0].levels, 2) == (3.0, 0.5)
 
 
+def test_bits_given_the_question_are_in_the_signature() -> None:
+    row_ = weighed("a", (16.0,), (8.0,))
+    asked = replace(row_, levels=tuple(
+        replace(level, tiers=tuple(replace(t, bits_asked=b) for t in level.tiers))
+        for level, b in zip(row_.levels, (6.0, 1.0), strict=True)
+    ))  # fmt: skip
+    one, other = (score([each], said(a="name2a"), matcher("rules")) for each in (row_, asked))
+    assert one.overall.estimates["informativeness_bits"].value != other.overall.estimates["informativeness_bits"].value
+    assert str(one.signature) != str(other.signature)
+
+
 def test_informativeness_by_bits_beside_the_papers_and_unscored_without_bits() -> None:
     ladders = [((16.0,), (4.0,)), ((10.0,), (5.0,)), ((None,), (None,)), ((8.0,), (2.0,)), ((6.0,), (3.0,))]
     rows = [weighed(id_, *ladder) for id_, ladder in zip("abcde", ladders, strict=True)]
