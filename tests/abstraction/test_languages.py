@@ -25,7 +25,7 @@ from kg.model import Entity, EntityValue, QuantityValue, Statement, TimeValue
 from tests.worlds import row, store_of
 
 CASES = [json.loads(line) for line in (Path(__file__).parents[1] / "data" / "languages.jsonl").read_text().splitlines()]
-FOLDER = Path(str(read_language.__globals__["__file__"])).parent / "data" / "languages"
+FOLDER = Path(str(read_language.__globals__["__file__"])).parents[1] / "data" / "languages"
 CODES = ("de", "en", "es", "fr")
 
 
