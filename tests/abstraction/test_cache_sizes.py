@@ -22,8 +22,9 @@ from tests.worlds import entity, maker, row, store_of
 CHECKED = {
     "abstraction.classes.wanted", "abstraction.descriptions.kinds.heads", "abstraction.language.languages.language",
     "abstraction.properties.with_role", "abstraction.questions.kinds._words_of", "abstraction.questions.wording._row",
-    "abstraction.language.units._by_sign", "abstraction.language.units._by_spelling", "abstraction.language.units.units",
-    "abstraction.vocabulary._written", "abstraction.vocabulary.common_types", "kg.reading.snaks._entity_value",
+    "abstraction.language.units._by_sign", "abstraction.language.units._by_spelling",
+    "abstraction.language.units.units", "abstraction.vocabulary._written", "abstraction.vocabulary.common_types",
+    "kg.reading.snaks._entity_value",
 }  # fmt: skip
 LONG = 4_000
 
