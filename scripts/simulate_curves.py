@@ -36,6 +36,7 @@ from granola.decoding.calibrating import (
     curve,
     envelope,
     finest,
+    in_ladder,
     known,
     majority,
     precision_at,
@@ -160,12 +161,7 @@ def main() -> None:
                         )
                     )  # fmt: skip
                 for number, ((_, counted), row) in enumerate(zip(aggregator.tallies(asked), rows, strict=True)):
-                    names = [[n for tier in level.tiers for n in tier.names()] for level in row.levels]
-
-                    def is_right(text: str, names: list[list[str]] = names, row: TieredRow = row) -> bool:
-                        return rules.match(text, names, question=row.question).level is not None
-
-                    halves[number % 2].append(known(counted, is_right))
+                    halves[number % 2].append(known(counted, in_ladder(row, rules)))
             found[name] = halves
     groups = dict(found)
     groups["all"] = tuple([one for h in found.values() for one in h[side]] for side in (0, 1))  # type: ignore[assignment]

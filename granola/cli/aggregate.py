@@ -99,11 +99,11 @@ def aggregate(
     from kg.store import open_store
 
     check_language(language)
-    abstaining = abstaining or usual_abstaining(method)
     chosen = rule_of(
         method, support=support, weigh=weigh, counting=counting, abstaining=abstaining,
         calibration=None if calibration is None else Calibration.read(calibration),
     )  # fmt: skip
+    abstaining = getattr(chosen, "abstaining", None) or abstaining or usual_abstaining(method)
     if (aggregator is None) != (method is not AggregateMethod.DRAG):
         raise UsageError("--method drag asks a model: give it as --aggregator MODEL, which no other method takes")
     if snapshot is None and needs_snapshot(chosen):

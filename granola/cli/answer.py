@@ -112,9 +112,13 @@ def answer(
         if method is not Answering.DRAG:
             raise UsageError(f"--aggregator is drag's; --method {method} asks no second model")
         parse_model_spec(aggregator)
-    abstaining = abstaining or usual_abstaining(method)
     if relation is not None:
         relation = relation_row(relation.upper() if relation[:1] == "p" else relation).id
+    rule = rule_of(
+        method, support=support, weigh=weigh, counting=counting, abstaining=abstaining,
+        calibration=None if calibration is None else Calibration.read(calibration),
+    )  # fmt: skip
+    abstaining = getattr(rule, "abstaining", None) or abstaining or usual_abstaining(method)
     asking = Asking(
         method=method,
         samples=samples,
@@ -124,10 +128,6 @@ def answer(
         seed=seed,
         abstaining=abstaining,
     )
-    rule = rule_of(
-        method, support=support, weigh=weigh, counting=counting, abstaining=abstaining,
-        calibration=None if calibration is None else Calibration.read(calibration),
-    )  # fmt: skip
     if needs_snapshot(rule) and snapshot is None:
         raise UsageError(f"--method {method} links responses to a snapshot: give --snapshot")
     texts = read_prompts(prompts)

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import json
-import sys
+from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from granola.cli.decoding_options import AbstainingOption, Force, Linker, ResponseLanguage
 from granola.cli.linking import LinkerName
 from granola.decoding.decision import Abstaining
+
+if TYPE_CHECKING:
+    from granola.decoding.calibrating import Fitted
+    from granola.decoding.calibration import Calibration
 
 
 def calibrate(
@@ -41,13 +45,22 @@ def calibrate(
 ) -> None:
     """Fit the support that answers of each fineness need, for a wanted precision or coverage.
 
-    An answer is right where the ladder of its question has it, at any level. The calibration is fitted to these
-    questions: what it reaches on others is for a test file to say.
+    An answer is right where it is a gold answer or in the ladder of its question, at any level. What to expect of other
+    questions is measured by leaving out a fifth of these at a time. What cannot be reached is refused.
     """
+    from abstraction.faults import Fault, attempt
     from abstraction.rows import RejectedRow
-    from granola.cli.output import check_language, check_outputs, exit_status, report_rejects, warn_of_language
+    from granola.cli.output import (
+        REJECTS_SUFFIX,
+        check_language,
+        check_outputs,
+        exit_status,
+        list_rejects,
+        report_rejects,
+        warn_of_language,
+    )
     from granola.decoding import Aggregator, read_samples
-    from granola.decoding.calibrating import SHARES, curve, fit, known, majority, supported
+    from granola.decoding.calibrating import SHARES, curve, fit, in_ladder, known, majority, supported
     from granola.errors import UsageError
     from granola.matching import matcher
     from granola.report.figures import check_drawing
@@ -67,9 +80,9 @@ def calibrate(
         raise UsageError("--abstaining pass is drag's; give majority, ignore or against")
     if figure is not None:
         check_drawing()
-    check_outputs(out, inputs=[samples, tiered, snapshot], sides=(RECORD_SUFFIX,), force=force)
-    if figure is not None:
         check_outputs(figure, inputs=[samples, tiered, snapshot, out], force=force, asked="--figure")
+    check_outputs(out, inputs=[samples, tiered, snapshot], sides=(RECORD_SUFFIX, REJECTS_SUFFIX), force=force)
+    abstaining = abstaining or Abstaining.MAJORITY
     rules = matcher("rules", language=language)
     gold = {row.id: row for row in read_tiered_file(tiered).rows}
     rejected: list[RejectedRow] = []
@@ -84,15 +97,20 @@ def calibrate(
             if answer is None:
                 unknown += 1
                 continue
-            names = [[name for tier in level.tiers for name in tier.names()] for level in answer.levels]
-
-            def is_right(text: str, names: list[list[str]] = names, asked: str = row.question) -> bool:
-                return rules.match(text, names, asked).level is not None
-
-            found.append(known(counted, is_right, abstaining or Abstaining.MAJORITY))
+            made = attempt("matching", known, counted, in_ladder(answer, rules), abstaining)
+            if isinstance(made, Fault):
+                rejected.append(made.rejected(source=row.source, id=row.id, text=row.question))
+            else:
+                found.append(made)
         snapshot_id = store.manifest()["snapshot_id"]
+    rejects = list_rejects(out, rejected)
     fitted = fit(found, precision=precision, coverage=coverage)
-    fitted.calibration.write(out)
+    calibration = replace(fitted.calibration, abstaining=abstaining)
+    evidence = {
+        "questions": fitted.questions, "wanted": {"precision": precision, "coverage": coverage},
+        "reached": asdict(fitted.point), "left out": fitted.left_out and asdict(fitted.left_out),
+    }  # fmt: skip
+    calibration.write(out, evidence=evidence)
     curves = {
         "calibrated": fitted.curve,
         "fixed support": curve(found, ((share, supported(share)) for share in SHARES)),
@@ -107,24 +125,36 @@ def calibrate(
     if figure is not None:
         figure.write_text(draw_curves(curves, chosen=fitted.point), encoding="utf-8")
     if as_json:
-        told: dict[str, Any] = {
-            "questions": fitted.questions, "without_ladder": unknown, "reached": fitted.reached,
-            "point": asdict(fitted.point), "precision_interval": asdict(fitted.precision),
-            "coverage_interval": asdict(fitted.coverage), "support_demanded": fitted.calibration.table(),
+        told: dict[str, Any] = evidence | {
+            "without_ladder": unknown, "precision_interval": asdict(fitted.precision),
+            "coverage_interval": asdict(fitted.coverage), "support_demanded": calibration.table(),
+            "least": calibration.least,
             "curves": {name: [asdict(point) for point in points] for name, points in curves.items()},
         }  # fmt: skip
         print(json.dumps(told))
     else:
-        point, right, covered = fitted.point, fitted.precision, fitted.coverage
         print(f"{fitted.questions:,} questions" + (f"; {unknown:,} without a ladder left out" if unknown else ""))
-        print(f"right of the answered  {point.precision:.3f}  [{right.low:.3f}, {right.high:.3f}]")
-        print(f"answered               {point.coverage:.3f}  [{covered.low:.3f}, {covered.high:.3f}]")
-        print(
-            "support demanded       "
-            + ", ".join(f"{bits} {need:g}" for bits, need in fitted.calibration.table().items())
-        )
-    if not fitted.reached:
-        what = "precision" if coverage is None else "coverage"
-        print(f"granola: {what} {wanted:g} is not reached on these questions; this is the nearest", file=sys.stderr)
-    report_rejects(samples, rejected, listed=None)
+        for name, value in _lines(fitted):
+            print(f"{name:24s}{value}")
+        print(_demand(calibration))
+    report_rejects(samples, rejected, listed=rejects)
     exit_status(rejected)
+
+
+def _lines(fitted: Fitted) -> Iterator[tuple[str, str]]:
+    """What it reaches: on the questions of the fit, and on those left out of it."""
+    point, other = fitted.point, fitted.left_out
+    yield "right of the answered", f"{point.precision:.3f}"
+    yield "answered", f"{point.coverage:.3f}"
+    if other is None:
+        yield "on questions left out", "nothing is answered"
+        return
+    right, covered = fitted.precision, fitted.coverage
+    yield "on questions left out", f"{other.precision:.3f} right  [{right.low:.3f}, {right.high:.3f}]"
+    yield "", f"{other.coverage:.3f} answered  [{covered.low:.3f}, {covered.high:.3f}]"
+
+
+def _demand(calibration: Calibration) -> str:
+    shares = ", ".join(f"{bits} {need:g}" for bits, need in calibration.table().items())
+    second = "" if calibration.least is None else f"; else the surest, from {calibration.least:g} at 0 bits"
+    return f"{'support demanded':24s}{shares}{second}"

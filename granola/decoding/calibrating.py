@@ -8,18 +8,26 @@ coverage make the curve of risk and coverage (El-Yaniv and Wiener 2010), on whic
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 
-from granola.decoding.calibration import Calibration
+from abstraction.rows import TieredRow
+from granola.decoding.calibration import CLOSE, Calibration
 from granola.decoding.decision import Abstaining
 from granola.decoding.drag_graph import agreeing
 from granola.decoding.self_consistency import Counting, SelfConsistency
-from granola.decoding.tally import Claim, Tally
+from granola.decoding.tally import Tally
 from granola.errors import UsageError
+from granola.matching import Matcher
+from granola.matching.many import Case, match_many
+from granola.scoring import language_of, names_of
 from granola.statistics import Interval, percentile_interval
 
 FEWEST = 50  # questions with candidates, below which a fit says little
+FEWEST_ANSWERED = 20  # questions answered, below which their precision says little
+FOLDS = 5
 BASES = tuple(n / 40 for n in range(1, 41))
 PER_BIT = (0.0, 0.005, 0.01, 0.015, 0.02, 0.03, 0.04, 0.05, 0.075, 0.1)
 SHARES = tuple(n / 40 for n in range(1, 41))  # fixed shares of support that curves are drawn over
@@ -61,32 +69,52 @@ class Point:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Fitted:
-    """A calibration, the point that it reaches on the questions that it was fitted to, and 95 % intervals there."""
+    """A calibration, and the point that it reaches on the questions that it was fitted to.
+
+    `left_out` is reached on a fifth of the questions each by a calibration fitted to the others, with 95 % intervals
+    over questions: what to expect of questions like these. None where no fold answers anything.
+    """
 
     calibration: Calibration
     point: Point
+    left_out: Point | None
     precision: Interval
     coverage: Interval
     questions: int
-    reached: bool
     curve: tuple[Point, ...] = field(repr=False)
 
 
-def known(tally: Tally, is_right: Callable[[str], bool], abstaining: Abstaining = Abstaining.MAJORITY) -> Known:
-    """What is known of a question by its tally; `is_right` tells of a text whether the gold ladder has it."""
+def known(
+    tally: Tally, are_right: Callable[[Sequence[str]], Sequence[bool]], abstaining: Abstaining = Abstaining.MAJORITY
+) -> Known:
+    """What is known of a question by its tally; `are_right` tells of texts whether the gold ladder has them."""
     if abstaining.declines(responses=tally.responses, abstaining=tally.abstaining):
         return Known()
     of = abstaining.counted(responses=tally.responses, abstaining=tally.abstaining)
+    pool = [(claim.text, claim.support / of, claim.information) for claim in agreeing(tally.claims)]
+    most = SelfConsistency(counting=Counting.ALIAS, abstaining=abstaining).of_tally(tally)
+    if not most.abstains:
+        pool.append((most.text, most.support or 0.0, most.bits or 0.0))
+    verdicts = are_right([text for text, _, _ in pool])
+    made = [
+        Candidate(share=share, bits=bits, right=right, text=text)
+        for (text, share, bits), right in zip(pool, verdicts, strict=True)
+    ]
+    majority = None if most.abstains else made.pop()
+    return Known(candidates=tuple(made), majority=majority)
 
-    def candidate(text: str, share: float, bits: float) -> Candidate:
-        return Candidate(share=share, bits=bits, right=is_right(text), text=text)
 
-    pool: Sequence[Claim] = agreeing(tally.claims)
-    decided = SelfConsistency(counting=Counting.ALIAS, abstaining=abstaining).of_tally(tally)
-    return Known(
-        candidates=tuple(candidate(claim.text, claim.support / of, claim.information) for claim in pool),
-        majority=None if decided.abstains else candidate(decided.text, decided.support or 0.0, decided.bits or 0.0),
-    )
+def in_ladder(row: TieredRow, matcher: Matcher) -> Callable[[Sequence[str]], list[bool]]:
+    """Whether texts are right: whether they match a gold answer or a tier of the row, in the row's language."""
+    names, language = names_of(row), language_of(row)
+
+    def are_right(texts: Sequence[str]) -> list[bool]:
+        different = list(dict.fromkeys(texts))
+        cases = [Case(prediction=text, levels=names, question=row.question, language=language) for text in different]
+        verdicts = dict(zip(different, match_many(matcher, cases), strict=True))
+        return [verdicts[text].level is not None for text in texts]
+
+    return are_right
 
 
 def fit(
@@ -94,51 +122,126 @@ def fit(
 ) -> Fitted:
     """The calibration that reaches a precision with the greatest coverage, or a coverage with the greatest precision.
 
-    Where that is not to be reached, the nearest. Of calibrations as good the one whose right answers tell most. The
-    order of the questions does not matter but for the intervals. Raises UsageError for fewer than FEWEST questions
-    with candidates.
+    Of calibrations as good the one whose right answers tell most. The order of the questions matters for `left_out` and
+    the intervals alone. Raises UsageError for fewer than FEWEST questions with candidates, and where no calibration
+    that answers FEWEST_ANSWERED questions reaches it.
     """
     some = sum(bool(one.candidates) for one in questions)
     if some < FEWEST:
         raise UsageError(f"{some} questions with answers that can be weighed; a calibration needs {FEWEST}")
-    tried = _tried(questions)
-    if precision is not None:
-        enough = [pair for pair in tried if pair[1].precision >= precision]
-        most = max(point.precision for _, point in tried)
-        nearest = [pair for pair in tried if pair[1].precision == most]
-        calibration, best = max(enough or nearest, key=lambda pair: (pair[1].coverage, pair[1].bits))
-    else:
-        enough = [pair for pair in tried if pair[1].coverage >= (coverage or 0.0)]
-        most = max(point.coverage for _, point in tried)
-        nearest = [pair for pair in tried if pair[1].coverage == most]
-        calibration, best = max(enough or nearest, key=lambda pair: (pair[1].precision, pair[1].bits))
-    rule = finest(calibration)
-    answers = [rule(one) for one in questions]
+    tried = list(_tried(questions, fewest=FEWEST_ANSWERED))
+    calibration, point = _wanted(tried, precision=precision, coverage=coverage)
     draw = random.Random(seed)
+    answers = list(_left_out(questions, draw, precision=precision, coverage=coverage))
     drawn = [draw.choices(answers, k=len(answers)) for _ in range(1000)]
-    scored = [(_covered(one), _right(one)) for one in drawn]
     return Fitted(
         calibration=calibration,
-        point=best,
-        precision=percentile_interval([right for _, right in scored]),
-        coverage=percentile_interval([covered for covered, _ in scored]),
+        point=point,
+        left_out=_point(answers, point.at),
+        precision=percentile_interval([_right(one) for one in drawn]),
+        coverage=percentile_interval([_covered(one) for one in drawn]),
         questions=len(questions),
-        reached=bool(enough),
         curve=tuple(point for _, point in _best(tried)),
     )
 
 
+def _wanted(tried: Sequence[Pair], *, precision: float | None, coverage: float | None) -> Pair:
+    if not tried:
+        raise UsageError(f"no calibration answers {FEWEST_ANSWERED} of these questions")
+    if precision is not None:
+        enough = [pair for pair in tried if pair[1].precision >= precision]
+        if not enough:
+            most = max((point for _, point in tried), key=lambda point: (point.precision, point.coverage))
+            raise UsageError(
+                f"precision {precision:g} is not reached on these questions: the most is {most.precision:.3f}, "
+                f"with {most.coverage:.3f} of them answered"
+            )
+        return max(enough, key=lambda pair: (pair[1].coverage, pair[1].bits))
+    enough = [pair for pair in tried if pair[1].coverage >= (coverage or 0.0)]
+    if not enough:
+        most = max((point for _, point in tried), key=lambda point: (point.coverage, point.precision))
+        raise UsageError(
+            f"coverage {coverage:g} is not reached on these questions: the most is {most.coverage:.3f}, "
+            f"of them {most.precision:.3f} right"
+        )
+    return max(enough, key=lambda pair: (pair[1].precision, pair[1].bits))
+
+
+def _left_out(
+    questions: Sequence[Known], draw: random.Random, *, precision: float | None, coverage: float | None
+) -> Iterator[Candidate | None]:
+    """The answer to each question by a calibration that was fitted without it; of no such calibration none."""
+    order = list(questions)
+    draw.shuffle(order)
+    for fold in range(FOLDS):
+        others = [one for at, one in enumerate(order) if at % FOLDS != fold]
+        try:
+            calibration, _ = _wanted(list(_tried(others, fewest=1)), precision=precision, coverage=coverage)
+        except UsageError:
+            rule: Rule = supported(2.0)
+        else:
+            rule = finest(calibration)
+        yield from (rule(one) for one in order[fold::FOLDS])
+
+
 def envelope(questions: Sequence[Known]) -> list[tuple[Calibration, Point]]:
     """The calibrations that no other surpasses in coverage and precision, the widest first; `at` is the base."""
-    return _best(_tried(questions))
+    return _best(list(_tried(questions)))
+
+
+def _tried(questions: Sequence[Known], fewest: int = 1) -> Iterator[Pair]:
+    """All calibrations of the grid that answer enough questions, with what they reach."""
+    of = len(questions)
+    for per_bit in PER_BIT:
+        finest_sums, surest_sums = _sums(questions, per_bit)
+        for at, base in enumerate(BASES):
+            for lower in range(at, -1, -1):
+                answered, right, bits = (
+                    some + least - most
+                    for some, least, most in zip(finest_sums[at], surest_sums[lower], surest_sums[at], strict=True)
+                )
+                if answered >= fewest:
+                    yield (
+                        Calibration(base=base, per_bit=per_bit, least=None if lower == at else BASES[lower]),
+                        Point(coverage=answered / of, precision=right / answered, bits=round(bits / of, 9), at=base),
+                    )
+
+
+Sums = list[tuple[float, float, float]]
+
+
+def _sums(questions: Sequence[Known], per_bit: float) -> tuple[Sums, Sums]:
+    """For each base: how many questions it answers, how many rightly, with how many bits; by the finest answer with
+    enough support, and by the surest."""
+    finest_steps = [[0.0, 0.0, 0.0] for _ in range(len(BASES) + 1)]
+    surest_steps = [[0.0, 0.0, 0.0] for _ in range(len(BASES) + 1)]
+    for one in questions:
+        reached, surest, most = 0, None, float("-inf")
+        for candidate in one.candidates:
+            beyond = candidate.share - per_bit * candidate.bits + CLOSE
+            if beyond > most:
+                surest, most = candidate, beyond
+            up_to = bisect_right(BASES, beyond)
+            if up_to > reached:  # of the bases from `reached` to `up_to` it is the answer
+                _add(finest_steps, reached, up_to, candidate)
+                reached = up_to
+        if surest is not None and reached:
+            _add(surest_steps, 0, reached, surest)
+    return _running(finest_steps), _running(surest_steps)
+
+
+def _add(steps: list[list[float]], first: int, end: int, answer: Candidate) -> None:
+    for place, value in enumerate((1.0, float(answer.right), answer.bits if answer.right else 0.0)):
+        steps[first][place] += value
+        steps[end][place] -= value
+
+
+def _running(steps: Sequence[Sequence[float]]) -> Sums:
+    columns = [list(accumulate(column)) for column in zip(*steps, strict=True)]
+    return [(a, b, c) for a, b, c in zip(*columns, strict=True)]
 
 
 Pair = tuple[Calibration, Point]
-
-
-def _tried(questions: Sequence[Known]) -> list[Pair]:
-    made = (Calibration(base=base, per_bit=per_bit) for per_bit in PER_BIT for base in BASES)
-    return [(one, point) for one in made if (point := _point(questions, finest(one), one.base)) is not None]
 
 
 def _best(tried: Sequence[Pair]) -> list[Pair]:
@@ -154,8 +257,13 @@ Rule = Callable[[Known], Candidate | None]
 
 
 def finest(calibration: Calibration) -> Rule:
-    """The finest candidate with the support that is demanded of its bits."""
-    return lambda one: next((c for c in one.candidates if c.share >= calibration.demanded(c.bits) - 1e-9), None)
+    """The candidate that a calibration chooses."""
+
+    def rule(one: Known) -> Candidate | None:
+        at = calibration.chosen([(candidate.share, candidate.bits) for candidate in one.candidates])
+        return None if at is None else one.candidates[at]
+
+    return rule
 
 
 def supported(share: float) -> Rule:
@@ -170,11 +278,11 @@ def majority(share: float) -> Rule:
 
 def curve(questions: Sequence[Known], rules: Iterable[tuple[float, Rule]]) -> list[Point]:
     """A point for each (threshold, rule) that answers anything."""
-    return [point for at, rule in rules if (point := _point(questions, rule, at)) is not None]
+    made = (_point([rule(one) for one in questions], at) for at, rule in rules)
+    return [point for point in made if point is not None]
 
 
-def _point(questions: Sequence[Known], rule: Rule, at: float) -> Point | None:
-    answers = [rule(one) for one in questions]
+def _point(answers: Sequence[Candidate | None], at: float) -> Point | None:
     if not any(answers):
         return None
     told = sum(one.bits for one in answers if one is not None and one.right) / len(answers)

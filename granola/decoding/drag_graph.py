@@ -10,7 +10,6 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import islice
 
 from granola.decoding.calibration import Calibration
 from granola.decoding.decision import Abstaining, Decision, abstained, confidence, of_responses
@@ -47,15 +46,9 @@ class DragGraph:
         if self.abstaining.declines(responses=tally.responses, abstaining=tally.abstaining):
             return abstained(f"{of_responses(tally.abstaining, tally.responses)} abstain")
         of = self.abstaining.counted(responses=tally.responses, abstaining=tally.abstaining)
-        claims = tally.claims
-        fitting = (claim for claim in claims if self.has_enough(claim, of) and stands(claim, claims))
-        enough = list(fitting if self.weigh else islice(fitting, 1))
-        if not enough:
+        chosen = self._chosen(tally.claims, of)
+        if chosen is None:
             return abstained(self._explained(None, tally, of))
-        chosen = enough[0]
-        if self.weigh:
-            # The first of equals is the finest.
-            chosen = max(enough, key=lambda claim: claim.information * (claim.support / of) ** (self.weigh or 0.0))
         return Decision(
             text=chosen.text,
             explanation=self._explained(chosen, tally, of),
@@ -67,11 +60,17 @@ class DragGraph:
             responses=tally.responses,
         )
 
-    def has_enough(self, claim: Claim, of: int) -> bool:
-        """Whether as many of so many responses entail the claim as must."""
+    def _chosen(self, claims: Sequence[Claim], of: int) -> Claim | None:
         if self.calibration is not None:
-            return claim.support / of >= self.calibration.demanded(claim.information) - 1e-9
-        return claim.support >= needed(self.support, of)
+            pool = agreeing(claims)
+            at = self.calibration.chosen([(claim.support / of, claim.information) for claim in pool])
+            return None if at is None else pool[at]
+        least = needed(self.support, of)
+        fitting = (claim for claim in claims if claim.support >= least and stands(claim, claims))
+        if not (weigh := self.weigh):
+            return next(fitting, None)
+        # The first of equals is the finest.
+        return max(fitting, key=lambda claim: claim.information * (claim.support / of) ** weigh, default=None)
 
     def _explained(self, chosen: Claim | None, tally: Tally, of: int) -> str:
         finer = tally.claims if chosen is None else tally.claims[: tally.claims.index(chosen)]

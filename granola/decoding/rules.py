@@ -23,7 +23,9 @@ def rule_of(
 
     Raises UsageError for settings of another method.
     """
-    abstaining = abstaining or usual_abstaining(method)
+    if calibration is not None and abstaining not in (None, calibration.abstaining):
+        raise UsageError(f"the calibration is for --abstaining {calibration.abstaining}; leave it out")
+    abstaining = abstaining or (calibration.abstaining if calibration else usual_abstaining(method))
     own = [support, weigh, calibration]
     if method != "drag-graph" and any(one is not None for one in own):
         raise UsageError("--support, --weigh and --calibration are drag-graph's; give --method drag-graph with them")

@@ -26,6 +26,7 @@ from granola.decoding.calibrating import (
     supported,
 )
 from granola.decoding.calibration import Calibration
+from granola.decoding.decision import Abstaining
 from granola.decoding.rules import rule_of
 from granola.errors import UsageError
 from kg import snapshot
@@ -65,18 +66,18 @@ def test_more_bits_never_need_less_support(one: float, other: float, base: float
 def test_the_wanted_precision_is_reached_with_as_many_answers_as_it_allows() -> None:
     questions = towns(400)
     found = fit(questions, precision=0.9)
-    assert found.reached
     assert found.point.precision >= 0.9
     assert found.point.coverage == 1.0  # what is no town is the country
     strict = fit(questions, precision=0.98)
     assert strict.calibration.demanded(8.0) > found.calibration.demanded(8.0)
-    assert found.precision.low <= found.point.precision <= found.precision.high
+    assert found.left_out is not None
+    assert found.precision.low <= found.left_out.precision <= found.precision.high
+    assert found.left_out.precision > 0.85
 
 
 def test_a_wanted_coverage_is_reached_as_precisely_as_it_allows() -> None:
     alone = [question((share / 8, 8.0, share >= 6)) for share in range(1, 9) for _ in range(10)]
     found = fit(alone, coverage=0.5)
-    assert found.reached
     assert found.point.coverage == 0.5
     assert found.point.precision == 3 / 4  # shares 5 to 8, of which 6, 7 and 8 are right
     everything = fit(alone, coverage=1.0)
@@ -94,11 +95,49 @@ def test_a_town_needs_more_than_a_country() -> None:
     assert rule.demanded(10.0) <= 0.875  # the surer town is told, which costs too little precision
 
 
-def test_what_cannot_be_reached_is_told() -> None:
+def test_what_cannot_be_reached_is_refused() -> None:
     wrong = [question((share / 8, 8.0, at % 2 == 0)) for share in range(1, 9) for at in range(10)]
-    found = fit(wrong, precision=0.99)
-    assert not found.reached
-    assert found.point.precision == 0.5
+    with pytest.raises(UsageError, match=r"precision 0\.99 is not reached.* 0\.500, with 1\.000"):
+        fit(wrong, precision=0.99)
+    silent = [*wrong, *[Known()] * 80]
+    with pytest.raises(UsageError, match=r"coverage 0\.8 is not reached.* 0\.500, of them 0\.500"):
+        fit(silent, coverage=0.8)
+
+
+def test_the_precision_of_few_answers_is_no_evidence() -> None:
+    lucky = [question((1.0, 8.0, True))] * 10 + [question((0.5, 8.0, False))] * 70
+    with pytest.raises(UsageError, match="is not reached"):
+        fit(lucky, precision=0.9)
+
+
+def test_where_nothing_has_enough_support_the_surest_may_do() -> None:
+    """A town that all name is right, a country that 5 of 8 entail as well; a town that 4 of 8 name beside it is not."""
+    sure = [question((1.0, 8.0, True), (1.0, 2.0, True))] * 60
+    torn = [question((0.5, 8.0, False), (0.625, 2.0, True))] * 60
+    found = fit([*sure, *torn], precision=0.99)
+    assert (found.point.coverage, found.point.precision, found.point.bits) == (1.0, 1.0, 5.0)
+    rule = Calibration(base=0.9, per_bit=0.02, least=0.4)
+    assert rule.chosen([(0.5, 8.0), (0.625, 2.0)]) == 1
+    assert rule.chosen([(1.0, 5.0), (1.0, 2.0)]) == 0
+    assert rule.chosen([(0.375, 2.0)]) is None
+    assert rule.chosen([]) is None
+    responses = ["Hamburg", "Hamburg", "Berlin", "Munich", "Paris", "Tokyo"]
+    assert decide(responses, DragGraph(calibration=Calibration(base=0.9, per_bit=0.0))).text == "IDK"
+    surest = DragGraph(calibration=Calibration(base=0.9, per_bit=0.02, least=0.5))
+    assert decide(responses, surest).text == "Europe"
+
+
+@given(
+    st.lists(
+        st.lists(st.tuples(st.integers(1, 8), st.floats(0, 15), st.booleans()), max_size=4), min_size=1, max_size=9
+    )
+)
+def test_the_grid_counts_what_each_calibration_chooses(drawn: list[list[tuple[int, float, bool]]]) -> None:
+    questions = [question(*((share / 8, bits, right) for share, bits, right in one)) for one in drawn]
+    for calibration, point in envelope(questions):
+        (own,) = curve(questions, [(point.at, finest(calibration))])
+        assert (own.coverage, own.precision) == (point.coverage, point.precision)
+        assert own.bits == pytest.approx(point.bits, abs=1e-8)
 
 
 def test_the_order_of_questions_does_not_matter() -> None:
@@ -138,6 +177,12 @@ def test_no_point_of_the_envelope_surpasses_another() -> None:
 def test_the_file_is_read_as_it_was_written(tmp_path: Path) -> None:
     HALF.write(tmp_path / "c.json")
     assert Calibration.read(tmp_path / "c.json") == HALF
+    other = Calibration(base=0.5, per_bit=0.025, least=0.25, abstaining=Abstaining.AGAINST)
+    other.write(tmp_path / "d.json", evidence={"questions": 60})
+    assert Calibration.read(tmp_path / "d.json") == other
+    assert rule_of("drag-graph", calibration=other) == DragGraph(calibration=other, abstaining=Abstaining.AGAINST)
+    with pytest.raises(UsageError, match="is for --abstaining against"):
+        rule_of("drag-graph", calibration=other, abstaining=Abstaining.IGNORE)
     assert json.loads((tmp_path / "c.json").read_text())["support demanded"]["4 bits"] == 0.6
 
 
@@ -150,6 +195,10 @@ def test_the_file_is_read_as_it_was_written(tmp_path: Path) -> None:
         '{"kind": "granola-calibration", "base": 0.5, "per_bit": -0.1}',
         '{"kind": "granola-calibration", "base": NaN, "per_bit": 0}',
         '{"kind": "granola-calibration", "base": "half", "per_bit": 0}',
+        '{"kind": "granola-calibration", "base": 0.5, "per_bit": 0, "least": 0.6}',
+        '{"kind": "granola-calibration", "base": 0.5, "per_bit": 0, "least": -0.1}',
+        '{"kind": "granola-calibration", "base": 0.5, "per_bit": 0, "abstaining": "pass"}',
+        '{"kind": "granola-calibration", "base": 0.5, "per_bit": 0, "abstaining": "often"}',
     ],
 )  # fmt: skip
 def test_what_is_no_calibration(tmp_path: Path, text: str) -> None:
@@ -202,7 +251,8 @@ def test_calibrate_and_aggregate(run: Run, world: dict[str, Path], tmp_path: Pat
     words = ["calibrate", world["samples"], world["tiers"], "--snapshot", world["s"], "--out", out]
     status, told, problems = run(*words, "--precision", "0.9", "--figure", figure)
     assert (status, problems) == (0, "")
-    assert "right of the answered  0.9" in told
+    assert "right of the answered   0.9" in told
+    assert "on questions left out   0." in told
     assert "<svg" in figure.read_text(encoding="utf-8")
     assert json.loads(Path(f"{out}.run.json").read_text())["command"] == "calibrate"
     predictions = tmp_path / "p.jsonl"
@@ -217,7 +267,8 @@ def test_calibrate_and_aggregate(run: Run, world: dict[str, Path], tmp_path: Pat
     assert (status, "demands its own support" in problems) == (2, True)
     status, told, _ = run(*words, "--coverage", "0.5", "--json", "--force")
     found = json.loads(told)
-    assert found["point"]["coverage"] >= 0.5
+    assert found["reached"]["coverage"] >= 0.5
+    assert 0.0 < found["left out"]["precision"] <= 1.0
     assert set(found["curves"]) == {"calibrated", "fixed support", "majority"}
 
 
