@@ -15,8 +15,8 @@ from importlib.resources import files
 
 from abstraction.descriptions.text import LONGEST
 from kg.bounded_cache import bounded_cache
-from kg.graph import Graph
 from kg.terms import normalise
+from kg.walks.graph import Graph
 
 CLIMB = 4
 

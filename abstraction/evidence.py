@@ -8,9 +8,9 @@ from dataclasses import replace
 
 from abstraction.descriptions.text import span_of
 from abstraction.tiers import Evidence, Ladder, Level, Tier
-from kg.graph import Graph
 from kg.model import QuantityValue, Statement, TextValue, TimeValue
 from kg.terms import normalise
+from kg.walks.graph import Graph
 
 
 def from_statement(graph: Graph, statement: Statement) -> Evidence:

@@ -15,9 +15,9 @@ from abstraction.classes import Classifier
 from abstraction.descriptions.lists import PLURAL
 from abstraction.descriptions.places import TYPED, Unit, parse_place, variants
 from abstraction.language.demonyms import bundled_demonyms
-from kg.graph import Graph
 from kg.model import entity_number
 from kg.terms import normalise
+from kg.walks.graph import Graph
 
 PLACES = frozenset({"place", "country"})
 SITES = PLACES | {"school", "building", "organisation"}

@@ -17,7 +17,7 @@ from abstraction.evidence import from_statement, joined
 from abstraction.ladders.base import ANSWER, Proposal
 from abstraction.language.phrases import takes_back
 from abstraction.tiers import Condition, Evidence
-from kg.graph import Graph
+from kg.walks.graph import Graph
 
 # "Used as an occupation by at least 20 persons" was measured on a source with 11 000 persons that have one.
 USES, USES_OF = 20, 11_000

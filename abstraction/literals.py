@@ -10,10 +10,10 @@ from abstraction.information.literals import with_date_bits, with_quantity_bits
 from abstraction.ladders.dates import ParsedDate, date_ladder, parse_date, time_value_ladder
 from abstraction.relations import table
 from abstraction.tiers import MAX_LEVELS, Evidence, Level, Tier
-from kg.graph import Graph
 from kg.model import QuantityValue, Statement, TimeValue
-from kg.selection import time_key
 from kg.terms import normalise
+from kg.walks.graph import Graph
+from kg.walks.ranks import time_key
 
 _THOUSANDS = re.compile(r"\d[.,]\d{3}(?!\d)")
 

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field, replace
 from abstraction.ladders.base import Proposal
 from abstraction.language.languages import is_known, language, notice
 from abstraction.levels import as_graph, remove
-from kg.graph import Graph
 from kg.model import entity_number
 from kg.terms import fallback_chain, normalise
+from kg.walks.graph import Graph
 
 _SPORT = "P641"
 

@@ -45,10 +45,10 @@ from abstraction.tiers import Abstention, Ladder, Level, Tier
 from abstraction.triviality import Triviality
 from abstraction.union import shared
 from abstraction.vocabulary import Vocabulary
-from kg.graph import Graph
 from kg.model import Entity, TimeValue
-from kg.store.base import Store
+from kg.store.protocol import Store
 from kg.terms import normalise
+from kg.walks.graph import Graph
 
 CHUNK = 500
 MOST_RIVALS = 20

@@ -14,9 +14,9 @@ from abstraction.gazetteer import FIRST_DIVISION, PLACES, SETTLEMENTS, Gazetteer
 from abstraction.ladders.base import Proposal
 from abstraction.language.phrases import short
 from kg.bounded_cache import SizedDict
-from kg.graph import Graph
 from kg.model import QuantityValue
 from kg.terms import normalise
+from kg.walks.graph import Graph
 
 # States of the United States, provinces of Canada, states of Australia.
 _DIVISIONS = frozenset({"Q35657", "Q11828004", "Q5852411"})

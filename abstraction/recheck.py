@@ -18,7 +18,7 @@ from abstraction.faults import Fault, OnReject, attempt
 from abstraction.rows import TieredRow
 from abstraction.tiers import Evidence
 from kg.model import Entity, Rank
-from kg.store.base import Store
+from kg.store.protocol import Store
 from kg.terms import fallback_chain
 
 _CHUNK = 500  # rows

@@ -17,8 +17,8 @@ from abstraction.ladders.base import Case, Proposal
 from abstraction.relations import Relation, table
 from abstraction.tiers import Condition, Level, Tier
 from kg.bounded_cache import SizedDict
-from kg.graph import Graph
 from kg.terms import normalise
+from kg.walks.graph import Graph
 
 TRIVIAL_SHARE = 2 / 3  # of the relation's answers; docs/ladders.md says what lies on either side
 HALF = 1 / 2  # of the different answers: what is true of one frequent answer alone tells which it is

@@ -16,7 +16,7 @@ from itertools import islice
 from abstraction.language.demonyms import bundled_demonyms, choose_adjective
 from kg.bounded_cache import bounded_cache
 from kg.model import Entity, Rank, TextValue
-from kg.store.base import Store
+from kg.store.protocol import Store
 from kg.terms import fallback_chain, normalise
 
 DESCRIPTIONS_READ = 300_000

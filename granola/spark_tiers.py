@@ -17,7 +17,7 @@ from abstraction.faults import OnReject
 from abstraction.pipeline import LadderMaker
 from abstraction.rows import QARow, TieredRow
 from kg.errors import EngineError
-from kg.spark_session import session, told
+from kg.export.spark_session import session, told
 from kg.store import is_address, open_store
 
 CHUNK = 200  # questions that travel together
@@ -36,7 +36,8 @@ def ladders_on_spark(
     """Tiered rows of the questions, in order: what `abstraction.pipeline.make_ladders` gives, row for row.
 
     A row with which the program is at fault goes to `on_reject`; without it, EngineError is raised.
-    `snapshot` is a file or an address, `master` as in `kg.spark_session.session`. The questions are held in memory.
+    `snapshot` is a file or an address, `master` as in `kg.export.spark_session.session`. The questions are held in
+    memory.
     Raises EngineError without Spark or where it gives up, UnknownRelationError for a malformed relation.
     """
     source = iter(rows)

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from kg.errors import OutputError
-from kg.parts import part_beside
+from kg.partial_files import part_beside
 
 LOOP = "{} is a loop of symbolic links, which lead to no file; name the file or folder that is meant"
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)

@@ -13,23 +13,23 @@ from typing import Any
 
 import msgspec
 
-from kg.building.collecting import Collector, Rejects, row_of
-from kg.building.crew import Crew
-from kg.building.harvest import COUNT, READ, SURVEY, Harvester, Recipe, Survey, handlers
-from kg.building.reading import Progress, Reading
-from kg.building.request import check_request, fingerprint
-from kg.building.work import NAMES, Work, tidy
+from kg.building.build_request import check_request, fingerprint
+from kg.building.checkpoint import NAMES, Work, tidy
+from kg.building.extraction import COUNT, READ, SURVEY, Harvester, Recipe, Survey, handlers
+from kg.building.ingestion import Collector, Rejects, row_of
+from kg.building.source_pass import Progress, Reading
+from kg.building.worker_pool import Crew
 from kg.errors import SelectionError, SnapshotError, SourceError
 from kg.files import atomic_path, put_in_place, why_unwritten
-from kg.picking import EdgeTable, edges_needed, numbers_of
+from kg.ids import number_of
 from kg.reading.dump import STDIN, opened
 from kg.reading.entity_json import Reject
 from kg.reading.lines import unclosed
 from kg.reading.streams import HashedReader
 from kg.scope import Scope
 from kg.store import filling
-from kg.store.rows import number_of
 from kg.terms import fallback_chain
+from kg.walks.closure import EdgeTable, edges_needed, numbers_of
 from kg.work_folder import folder_of
 
 __all__ = ["REJECTS_SUFFIX", "Origin", "Progress", "Report", "build"]

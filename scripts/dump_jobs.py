@@ -224,7 +224,7 @@ class Record(msgspec.Struct, gc=False):
 
 def handlers() -> dict[int, Callable[[memoryview], bytes]]:
     """What the workers do for records."""
-    from kg.building.harvest import UNPACK, lines_of, unpacked
+    from kg.building.extraction import UNPACK, lines_of, unpacked
     from kg.reading.bzip2 import unpack
 
     decode = msgspec.json.Decoder(Line).decode
@@ -276,8 +276,8 @@ def handlers() -> dict[int, Callable[[memoryview], bytes]]:
 
 def records(path: str, out: str) -> None:
     """Records by the package's reader and its workers, in the dump's order."""
-    from kg.building.crew import Crew
-    from kg.building.reading import Reading
+    from kg.building.source_pass import Reading
+    from kg.building.worker_pool import Crew
 
     with Crew() as crew, open(out, "wb") as target:
         crew.setup(handlers)

@@ -23,7 +23,7 @@ from chat_process import serving
 
 from abstraction.models import Message, Reply, Request, Sampling
 from abstraction.models.openai_server import OpenAIModel, ServerSettings
-from kg.reading.courtesy import Patience
+from kg.web.rate_limits import Patience
 
 CONCURRENCY = 16
 

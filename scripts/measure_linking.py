@@ -31,10 +31,10 @@ from abstraction.linking.priors import Priors
 from abstraction.linking.surroundings import Measured
 from abstraction.properties import properties
 from abstraction.relations import Relation, relation, table
-from kg.graph import Graph
 from kg.model import entity_number
-from kg.store.base import NameMatch
+from kg.store.protocol import NameMatch
 from kg.store.sqlite import SQLiteStore
+from kg.walks.graph import Graph
 
 DATA = Path(__file__).resolve().parents[1].parent / "shared" / "data"
 SUBJECTS = 5

@@ -35,8 +35,8 @@ from abstraction.pipeline import LadderMaker
 from abstraction.rows import QARow, RejectedRow, TieredRow
 from kg import __version__
 from kg.files import resolved, sha256_of
-from kg.graph import Graph
-from kg.store.base import Store
+from kg.store.protocol import Store
+from kg.walks.graph import Graph
 
 RECORD = "build.json"
 T = TypeVar("T")

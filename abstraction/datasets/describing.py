@@ -8,8 +8,8 @@ from typing import Any
 from abstraction.datasets.columns import ANSWER_SITELINKS
 from abstraction.formats.fields import QUESTION_SITELINKS
 from abstraction.rows import TieredRow
-from kg.graph import Graph
 from kg.terms import fallback_chain
+from kg.walks.graph import Graph
 
 
 def described(row: TieredRow, graph: Graph) -> TieredRow:

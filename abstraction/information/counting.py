@@ -8,8 +8,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 
 from abstraction.hierarchy import stop_classes
-from kg.selection import current
-from kg.store.base import Store
+from kg.store.protocol import Store
+from kg.walks.ranks import current
 
 VALUES = 300_000  # values of one property told apart, the most frequent ones
 SEVERAL = 1.2  # values an entity, on the average: with more of them, classes of a property overlap

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 
 from abstraction.information.counting import Counts, Pair
 from kg.bounded_cache import SizedDict
-from kg.selection import stated
+from kg.walks.ranks import stated
 
 MOST = 1_000  # carriers of the condition that the others are counted among
 KEPT = 400_000  # carriers, and sets of their values, that are kept: 80 MB each at most

@@ -23,7 +23,7 @@ from abstraction.language.amounts import ParsedQuantity
 from abstraction.language.dates import ParsedDate
 from abstraction.tiers import Condition, Level
 from kg.model import TimeValue
-from kg.selection import time_key
+from kg.walks.ranks import time_key
 
 ANCIENT = 10_000
 YEAR = 365.2425  # days

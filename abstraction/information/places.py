@@ -13,8 +13,8 @@ from functools import cached_property
 from abstraction.classes import Classifier
 from abstraction.gazetteer import Gazetteer
 from abstraction.information.counting import Counts, Hierarchy
-from kg.graph import Graph
 from kg.terms import normalise
+from kg.walks.graph import Graph
 
 LOCATED = ("P131", "P276", "P159", "P706")
 _READ = frozenset({"P17", "P30", "P31", "P131", "P276", "P361", "P576"})

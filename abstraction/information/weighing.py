@@ -19,7 +19,7 @@ from abstraction.relations import Relation
 from abstraction.tiers import Condition, Level, Tier
 from abstraction.vocabulary import Vocabulary
 from kg.bounded_cache import SizedDict
-from kg.store.base import Store
+from kg.store.protocol import Store
 from kg.terms import normalise
 
 _LOCATED = frozenset({"place", "school", "building", "astronomical"})

@@ -14,8 +14,8 @@ from abstraction.gazetteer import Gazetteer
 from abstraction.relations import Relation
 from abstraction.tiers import Condition, Evidence
 from abstraction.vocabulary import Vocabulary
-from kg.graph import Graph
 from kg.model import TimeValue
+from kg.walks.graph import Graph
 
 ANSWER = ""  # key of the root: the answer itself
 

@@ -9,8 +9,8 @@ from abstraction.ladders.base import Case
 from abstraction.language.demonyms import bundled_demonyms
 from abstraction.linking.surroundings import phrase_in
 from kg.model import Statement, TimeValue
-from kg.selection import time_key, valid_at
 from kg.terms import normalise
+from kg.walks.ranks import time_key, valid_at
 
 # Where the thing is, most direct first; the first property with a value is used.
 OWN_PLACE = ("P131", "P276", "P159", "P706", "P361")

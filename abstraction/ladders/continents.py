@@ -12,9 +12,9 @@ from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
 
 from abstraction.gazetteer import WORLD, Place
-from kg.graph import Graph
 from kg.model import EntityValue, Statement
-from kg.selection import APPLIES_TO_PART, CONTINENT
+from kg.walks.graph import Graph
+from kg.walks.ranks import APPLIES_TO_PART, CONTINENT
 
 CONTINENT_CLASS = "Q5107"
 _NEAR = ("P706", "P361")  # of what landscape or larger whole a place is told to be a part

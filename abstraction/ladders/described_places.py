@@ -12,8 +12,8 @@ from weakref import WeakKeyDictionary
 
 from abstraction.descriptions.text import first_segment
 from abstraction.gazetteer import FIRST_DIVISION, WORLD, Gazetteer, Place
-from kg.graph import Graph
 from kg.terms import normalise
+from kg.walks.graph import Graph
 
 Step = tuple[Place, ...]
 COUNTRY = "Q6256"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from abstraction.gazetteer import SETTLEMENTS
-from kg.graph import Graph
 from kg.terms import normalise
+from kg.walks.graph import Graph
 
 # What a name gains without its place becoming a larger one.
 _SAME = re.compile(

@@ -12,8 +12,8 @@ from abstraction.hierarchy import Climbing, climb, stop_classes, used_as_value
 from abstraction.ladders.base import ANSWER, Case, Proposal
 from abstraction.ladders.terms import described_classes
 from abstraction.levels import as_graph
-from kg.graph import Graph
 from kg.terms import normalise
+from kg.walks.graph import Graph
 
 _GENRE_OF = re.compile(
     r"^(?:[a-z-]+\s+)*?(?:sub-?genres?|genres?|forms?|styles?|types?|branch|fusion genre"

@@ -15,8 +15,8 @@ from abstraction.ladders.nations import word_evidence
 from abstraction.language.phrases import listed, may_stand
 from abstraction.tiers import Condition, Evidence
 from abstraction.vocabulary import common_types
-from kg.graph import Graph
 from kg.terms import normalise
+from kg.walks.graph import Graph
 
 STATED = 2  # kinds taken from P31
 STEPS = 2  # of P279 to a usual kind

@@ -18,8 +18,8 @@ from abstraction.ladders.terms import described_classes
 from abstraction.language.phrases import indefinite
 from abstraction.levels import Graph as ProposalGraph
 from abstraction.levels import ancestors, as_graph, remove
-from kg.graph import Graph
 from kg.terms import normalise
+from kg.walks.graph import Graph
 
 _LANGUAGE = re.compile(
     r"\b(?P<x>(?:[A-Z][\w-]{1,40}+\s++){1,6})(?:language|dialect|variety|branch|group|subgroup)s?\b"

@@ -11,9 +11,9 @@ from abstraction.evidence import from_statement
 from abstraction.ladders.base import Case
 from abstraction.language.phrases import listed
 from abstraction.tiers import Condition, Evidence
-from kg.graph import Graph
 from kg.model import Rank, Statement
-from kg.selection import stated as all_stated
+from kg.walks.graph import Graph
+from kg.walks.ranks import stated as all_stated
 
 MOST = 2  # alternates from statements
 UNITED_KINGDOM = "Q145"

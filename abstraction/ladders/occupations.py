@@ -16,9 +16,9 @@ from abstraction.hierarchy import denied_lifts, stop_classes, used_as_value
 from abstraction.ladders.base import Case
 from abstraction.language.phrases import indefinite, may_stand
 from abstraction.tiers import Condition, Evidence
-from kg.graph import Graph
 from kg.model import Statement
 from kg.terms import normalise
+from kg.walks.graph import Graph
 
 STATED = 4  # occupations taken from P106
 LOOKED_AT = 20  # of those stated

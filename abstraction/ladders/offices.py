@@ -17,10 +17,10 @@ from abstraction.language.demonyms import bundled_demonyms
 from abstraction.language.phrases import Lattice, indefinite, listed
 from abstraction.tiers import Condition, Evidence
 from abstraction.vocabulary import Vocabulary
-from kg.graph import Graph
 from kg.model import Statement
-from kg.selection import has_ended
 from kg.terms import normalise
+from kg.walks.graph import Graph
+from kg.walks.ranks import has_ended
 
 OFFICES = 2  # taken from P39
 # Relations that ask for kin: a tier that only says so says nothing.

@@ -31,8 +31,8 @@ from abstraction.language.demonyms import bundled_demonyms
 from abstraction.levels import Graph, as_graph, depths, remove
 from abstraction.tiers import MAX_LEVELS, Condition, Evidence
 from kg.model import Statement
-from kg.selection import CONTINENT
 from kg.terms import normalise
+from kg.walks.ranks import CONTINENT
 
 _PARTS = FIRST_DIVISION | SETTLEMENTS | {"Q56061"}  # what one state holds: its divisions and settlements
 _ONE_OF = frozenset({"P131", "P276", "P159", "P706"})  # a thing is in one of several values, and part of all by P361

@@ -14,8 +14,8 @@ from abstraction.ladders.offices import names_subject, names_whole_subject
 from abstraction.language.phrases import Lattice, indefinite
 from abstraction.tiers import Condition, Evidence
 from kg.model import Statement, TimeValue
-from kg.selection import time_key
 from kg.terms import normalise
+from kg.walks.ranks import time_key
 
 FAMILY = "work"
 # Who is said to have made a work, by the last word of its kind.

@@ -14,10 +14,10 @@ from abstraction.linking.priors import Priors
 from abstraction.linking.typed_names import TypedNames
 from abstraction.relations import Relation
 from kg.bounded_cache import SizedDict
-from kg.graph import Graph
 from kg.model import QuantityValue
-from kg.store.base import NameMatch
+from kg.store.protocol import NameMatch
 from kg.terms import normalise
+from kg.walks.graph import Graph
 
 CODE_LENGTH = 3  # "no" is the code of a language
 PROVEN = 3  # uses as a value from which the source itself says that an entity can be the relation's value

@@ -25,8 +25,8 @@ from abstraction.linking.surroundings import Measured, Signs, Surroundings
 from abstraction.questions.asked_nouns import AskedNouns
 from abstraction.relations import Relation
 from abstraction.tiers import Abstention
-from kg.graph import Graph
 from kg.model import entity_number
+from kg.walks.graph import Graph
 
 Confidence = Literal["given", "high", "medium", "low"]
 Method = Literal["question", "smallest"]

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from abstraction.relations import Relation, table
-from kg.store.base import Store
+from kg.store.protocol import Store
 
 CAPACITY = 2_000_000  # counts kept
 

@@ -18,9 +18,9 @@ from abstraction.formats.cells import marked, unmarked
 from abstraction.rows import QARow, TieredRow
 from abstraction.tiers import Abstention, Level, Tier
 from kg.files import atomic_path
-from kg.graph import Graph
 from kg.model import ENTITY_ID
-from kg.store.base import Store
+from kg.store.protocol import Store
+from kg.walks.graph import Graph
 
 CONFIDENCE = ("low", "medium", "high", "given")  # of links, least first
 COLUMNS = ("id", "question", "answer", "confidence", "reason", "meant", "rivals", "holds", "ladder", "decision")

@@ -10,9 +10,9 @@ from abstraction.filters import content_words, words
 from abstraction.gazetteer import Gazetteer
 from abstraction.language.demonyms import bundled_demonyms
 from abstraction.relations import Relation
-from kg.graph import Graph
 from kg.model import Statement, TimeValue
 from kg.terms import normalise
+from kg.walks.graph import Graph
 
 CREATORS = ("P50", "P57", "P170", "P175", "P86", "P178", "P110", "P58")
 _PLACES = ("P17", "P131", "P27", "P495", "P19", "P20", "P159", "P276", "P740", "P205")

@@ -14,9 +14,9 @@ from abstraction.classes import Classifier
 from abstraction.gazetteer import SETTLEMENTS
 from abstraction.language.demonyms import bundled_demonyms
 from kg.bounded_cache import SizedDict
-from kg.graph import Graph
-from kg.store.base import NameMatch
+from kg.store.protocol import NameMatch
 from kg.terms import normalise
+from kg.walks.graph import Graph
 
 LONGEST_TYPE = 3  # words
 KEPT = 10_000_000  # characters of texts whose entities are kept: 40 MB at most

@@ -17,7 +17,7 @@ from abstraction.models.call_log import Call, CallLog
 from abstraction.models.request import Request
 from abstraction.models.result import Completion, Totals, completion_of
 from kg.errors import SourceError
-from kg.reading.cache import Cache
+from kg.web.answer_cache import Cache
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -26,7 +26,7 @@ from abstraction.models.ledger import Ledger, Prices
 from abstraction.models.pace import Pace, Stopped
 from abstraction.models.request import Request
 from abstraction.models.result import Completion, FailureReason, Result, Totals
-from kg.reading.courtesy import Patience, excerpt, retry_after
+from kg.web.rate_limits import Patience, excerpt, retry_after
 
 _REFUSING = {401, 402, 403, 404, 405}  # who asks, or what for, is wrong: until an answer came, for every request
 _ALWAYS_REFUSING = {401, 402}

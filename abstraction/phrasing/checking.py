@@ -15,9 +15,9 @@ from abstraction.verifying.cases import DECIDED
 from abstraction.verifying.judge import Judge
 from abstraction.verifying.verdicts import TierVerdict
 from abstraction.verifying.wording import bare, content
-from kg.graph import Graph
-from kg.store.base import Store
+from kg.store.protocol import Store
 from kg.terms import normalise
+from kg.walks.graph import Graph
 
 Unproven = Literal["keep", "drop"]
 HELD = 20_000  # entities kept in memory, with what was found of them some 10 kB each, before reading begins afresh

@@ -21,7 +21,7 @@ from abstraction.phrasing.forms import read_ladder, read_wording
 from abstraction.phrasing.prompting import AGAIN, LADDER, WORDING, read_prompts, slots_of
 from abstraction.phrasing.wordings import WordingCheck
 from abstraction.rows import TieredRow
-from kg.store.base import Store
+from kg.store.protocol import Store
 
 Mode = Literal["free", "word"]
 VERSION = 1  # of what is done with replies

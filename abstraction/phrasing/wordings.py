@@ -15,9 +15,9 @@ from abstraction.verifying.entailment import EntailmentChecker
 from abstraction.verifying.judge import Judge
 from abstraction.verifying.rules import value_tier_holds
 from abstraction.verifying.wording import all_words, bare, content, stands_in
-from kg.graph import Graph
-from kg.store.base import Store
+from kg.store.protocol import Store
 from kg.terms import normalise
+from kg.walks.graph import Graph
 
 # May stand beside a name without changing what it names.
 _SMALL = frozenset({"the", "a", "an", "of", "in"})

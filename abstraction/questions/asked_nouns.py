@@ -20,8 +20,8 @@ from abstraction.questions.kinds import asked_kind
 from abstraction.relations import Relation
 from abstraction.vocabulary import FAMILIES, common_occupations, common_types
 from kg.bounded_cache import SizedDict, bounded_cache
-from kg.graph import Graph
 from kg.terms import normalise
+from kg.walks.graph import Graph
 
 KEPT = 5_000_000  # characters of nouns, and of phrases, that are kept: 20 MB each at most
 LONGEST = 6  # words of a noun phrase that are read

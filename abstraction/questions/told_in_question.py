@@ -21,8 +21,8 @@ from abstraction.language.demonyms import bundled_demonyms
 from abstraction.levels import ancestors
 from abstraction.vocabulary import Vocabulary
 from kg.bounded_cache import SizedDict, bounded_cache
-from kg.graph import Graph
 from kg.terms import normalise
+from kg.walks.graph import Graph
 
 MOST_WORDS = 60  # words of a question that are read
 LONGEST = 5  # words of a name that is looked for

@@ -38,10 +38,10 @@ from abstraction.verifying.wording import (
     taken_back_by,
     written_in_lower_case,
 )
-from kg.graph import Graph
 from kg.model import TextValue, TimeValue
-from kg.store.base import Store
+from kg.store.protocol import Store
 from kg.terms import normalise
+from kg.walks.graph import Graph
 
 CONTAINING = with_role("containing")
 BELONGING = with_role("belonging")

@@ -24,7 +24,7 @@ from abstraction.verifying.placing import Placing
 from abstraction.verifying.rules import value_tier_holds
 from abstraction.verifying.verdicts import GENERIC, LEAKS, NOT_ALL, NOTHING_NEW, RowVerdict, TierVerdict, Verdict
 from abstraction.verifying.wording import all_words, bare, content, stands_in
-from kg.store.base import Store
+from kg.store.protocol import Store
 from kg.terms import normalise
 
 MOST_ANSWERS = 40  # of a question that are judged one by one; more are judged as one

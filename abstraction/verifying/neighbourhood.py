@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from abstraction.gazetteer import FIRST_DIVISION, PLACES, STATE, WORLD, Gazetteer
 from abstraction.verifying.wording import bare, content
-from kg.graph import Graph
+from kg.walks.graph import Graph
 
 OWN = ("P131", "P17", "P276", "P159", "P30", "P749", "P127", "P361")
 FURTHER = ("P131", "P17", "P30", "P749", "P127")

@@ -14,8 +14,8 @@ from abstraction.verifying.amounts import holds as range_holds
 from abstraction.verifying.amounts import range_of_words
 from abstraction.verifying.calendar_spans import span_of_words
 from abstraction.verifying.wording import all_words, bare
-from kg.graph import Graph
 from kg.terms import normalise
+from kg.walks.graph import Graph
 
 _IS_A = re.compile(r"an? (?P<fine>.+) is an? (?P<coarse>(?s:.+))\Z")
 CLIMB = 4

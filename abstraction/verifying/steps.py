@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from abstraction.evidence import value_of
 from abstraction.tiers import Evidence
 from abstraction.verifying.findings import Finding, Flaw
-from kg.graph import Graph
 from kg.model import Rank, SnakKind, Statement, TimeValue
-from kg.selection import has_ended, valid_at
+from kg.walks.graph import Graph
+from kg.walks.ranks import has_ended, valid_at
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -16,7 +16,7 @@ from abstraction.verifying.entailment import EntailmentChecker
 from abstraction.verifying.findings import TierCheck
 from abstraction.verifying.judge import Judge
 from abstraction.verifying.verdicts import AXES, RowVerdict, TierVerdict, Verdict
-from kg.store.base import Store
+from kg.store.protocol import Store
 
 AXIS_NAMES = ("correctness", "informativeness", "granularity")
 # The answer's class in tables: the first of these that it has.

@@ -30,7 +30,7 @@ def diff(
 
     A statement is the same by its id; it has changed where its rank, value or qualifiers have.
     """
-    from kg.diff import diff as compare
+    from kg.checks.snapshot_diff import diff as compare
 
     if changes is not None:
         check_outputs(changes, inputs=[old, new], force=force, asked="--changes")

@@ -87,7 +87,7 @@ def _check_name(out: str, format: Format) -> None:
 
 
 def _rdf(snapshot: Path, out: str, format: Format, progress: Callable[[int], None] | None) -> None:
-    from kg.export.rdf import export_rdf
+    from kg.export.rdf_writer import export_rdf
 
     done = export_rdf(snapshot, out, format="nt" if format is Format.NT else "ttl", progress=progress)
     _tell(f"{out}: {done.triples:,} triples of {done.entities:,} entities and {done.statements:,} statements")

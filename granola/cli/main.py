@@ -22,9 +22,9 @@ from abstraction.errors import AbstractionError
 from granola import __version__
 from granola.cli.dashes import HintingCommand
 from granola.errors import GranolaError, UsageError
-from kg.addresses import scrubbed, without_secrets
 from kg.errors import KGError, WebAddressError
 from kg.files import LOOP, is_full, is_loop, why_unwritten
+from kg.web.addresses import scrubbed, without_secrets
 
 UNUSABLE, INTERRUPTED, CLOSED_PIPE = 2, 130, 141  # the last two as a shell tells SIGINT and SIGPIPE
 

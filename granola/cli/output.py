@@ -19,11 +19,11 @@ from abstraction.relations import table as relation_table
 from abstraction.rows import QARow, RejectedRow
 from granola.errors import UsageError
 from kg.files import writable
-from kg.parts import part_beside
+from kg.partial_files import part_beside
 from kg.terms import fallback_chain
 
 if TYPE_CHECKING:
-    from kg.store.base import Store
+    from kg.store.protocol import Store
 
 STANDARD = "-"
 REJECTS_SUFFIX = ".rejects.jsonl"

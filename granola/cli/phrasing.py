@@ -17,7 +17,7 @@ from abstraction.rows import TieredRow
 from granola.cli.output import check_outputs, count, note
 from granola.errors import UsageError
 from kg.files import atomic_path
-from kg.store.base import Store
+from kg.store.protocol import Store
 
 if TYPE_CHECKING:
     from abstraction.faults import OnReject

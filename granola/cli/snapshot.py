@@ -19,7 +19,7 @@ from granola.cli.output import check_out, check_standard_input, count, note
 from granola.cli.selecting import languages_of, scope_of
 from granola.cli.sources import SourceKind, build_from
 from granola.errors import UsageError
-from kg.addresses import scrubbed, without_secrets
+from kg.web.addresses import scrubbed, without_secrets
 
 if TYPE_CHECKING:
     from kg.scope import Scope
@@ -253,8 +253,8 @@ def verify(
 
     Exit status 1 if something is wrong, 2 if the file is no snapshot.
     """
+    from kg.checks.verification import verify as verify_snapshot
     from kg.store import is_address
-    from kg.verification import verify as verify_snapshot
 
     if is_address(snapshot):
         if against is None:
@@ -299,8 +299,8 @@ def _estimate(
     asked: bool,
 ) -> None:
     from granola.cli.estimates import tell
+    from kg.building.build_request import check_request
     from kg.building.estimate import estimate
-    from kg.building.request import check_request
 
     if not sources:
         raise typer.BadParameter("--from dump needs a file, or - for standard input")
@@ -316,7 +316,7 @@ def _told_when_interrupted(out: Path, cache: Path | None) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        from kg.sources import CACHE_SUFFIX
+        from kg.building.other_sources import CACHE_SUFFIX
         from kg.work_folder import folder_of
 
         kept = folder_of(out).is_dir() or (cache or out.with_name(out.name + CACHE_SUFFIX)).exists()

@@ -43,7 +43,7 @@ def build_from(
     if keep_partial and kind in (SourceKind.API, SourceKind.SPARQL):
         raise typer.BadParameter(f"--keep-partial is for files; --from {kind} has none")
     if kind is SourceKind.API:
-        from kg.sources import build_from_api
+        from kg.building.other_sources import build_from_api
 
         if len(sources) > 1:
             raise typer.BadParameter(f"--from api takes one URL or none, not {len(sources)}")
@@ -52,7 +52,7 @@ def build_from(
             raise typer.BadParameter(f"--from api takes another API's URL, not {url}; entities are named by --ids")
         return build_from_api(out, scope=scope, url=url, cache=cache, progress=progress, **options)
     if kind is SourceKind.SPARQL:
-        from kg.sources import build_from_sparql
+        from kg.building.other_sources import build_from_sparql
 
         if len(sources) != 1:
             raise typer.BadParameter(f"--from sparql takes one endpoint, a URL or a profile's name, not {len(sources)}")
@@ -60,7 +60,7 @@ def build_from(
     if not sources:
         raise typer.BadParameter(f"--from {kind} needs a file, or - for standard input")
     if kind is SourceKind.RDF:
-        from kg.sources import build_from_rdf
+        from kg.building.other_sources import build_from_rdf
 
         return build_from_rdf(sources, out, scope=scope, keep_partial=keep_partial, progress=progress, **options)
     from kg.snapshot import build

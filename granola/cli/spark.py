@@ -34,8 +34,8 @@ def spark(
     rejected, which is listed in OUT.rejects.jsonl, or a dump's array is never closed.
     """
     from granola import __version__
+    from kg.export.spark_tables import REJECTS_SUFFIX, decode_dump
     from kg.reading.lines import unclosed
-    from kg.spark import REJECTS_SUFFIX, decode_dump
 
     began = time.monotonic()
     codes = languages_of(languages)

@@ -21,7 +21,7 @@ from granola.decoding.responses import Reading, ResponseReader
 from granola.decoding.samples import SampleRow
 from granola.decoding.self_consistency import Counting, SelfConsistency
 from granola.decoding.tally import Tally, tally
-from kg.store.base import Store
+from kg.store.protocol import Store
 from kg.terms import normalise
 
 T = TypeVar("T")

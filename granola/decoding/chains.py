@@ -16,10 +16,10 @@ from abstraction.gazetteer import PLACES, Gazetteer
 from abstraction.linking.linker import Linker
 from abstraction.relations import Relation
 from abstraction.tiers import Level
-from kg.graph import Graph
 from kg.model import entity_number
-from kg.store.base import NameMatch
+from kg.store.protocol import NameMatch
 from kg.terms import normalise
+from kg.walks.graph import Graph
 
 _SIDE = (
     r"(?:(?:north|south|east|west|central)(?:[- ]?(?:east|west))?(?:ern)?\s++(?=[A-ZÀ-Þ]))?"  # "in northern Germany"

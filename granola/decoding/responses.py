@@ -30,8 +30,8 @@ from granola.decoding.samples import SampleRow
 from granola.decoding.units import aligned
 from granola.matching.amounts import amounts
 from granola.matching.dates import dates
-from kg.graph import Graph
 from kg.terms import normalise
+from kg.walks.graph import Graph
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

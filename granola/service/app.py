@@ -38,8 +38,8 @@ from granola.service.schemas import (
 )
 from granola.service.settings import Settings
 from granola.service.telling import problem_of_errors
-from kg.addresses import without_secrets
 from kg.errors import KGError
+from kg.web.addresses import without_secrets
 
 
 def create_app(settings: Settings, *, replaced: Callable[[], Mapping[str, int]] | None = None) -> tuple[App, Service]:

@@ -10,9 +10,9 @@ from granola.service.holding import Holding
 from granola.service.problems import Problem
 from granola.service.work import check_language, named
 from kg.model import ENTITY_ID, Entity, EntityValue, OtherValue, QuantityValue, Snak, Statement, TextValue, TimeValue
-from kg.selection import END, POINT, START, current
-from kg.selection import set_aside as left_out
 from kg.terms import fallback_chain
+from kg.walks.ranks import END, POINT, START, current
+from kg.walks.ranks import set_aside as left_out
 
 MOST_STATEMENTS = 2_000
 MOST_SET_ASIDE = 50  # of one entity

@@ -10,8 +10,8 @@ from itertools import islice
 from abstraction.formats.records import parse_records
 from abstraction.rows import QARow, question_rows
 from granola.service.holding import Holding
-from kg.selection import current
 from kg.terms import best_text
+from kg.walks.ranks import current
 
 MOST = 6
 TRIED = 60

@@ -18,7 +18,7 @@ from granola.decoding import Aggregator
 from kg.errors import ForeseenError
 from kg.model import Entity
 from kg.store import is_address, open_store
-from kg.store.base import NameMatch, Store
+from kg.store.protocol import NameMatch, Store
 from kg.store.sqlite import SQLiteStore
 from kg.terms import fallback_chain
 

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from abstraction.tiers import Evidence
 from granola.report.ladder_html import address
 from kg.model import ENTITY_ID
-from kg.selection import SetAside
+from kg.walks.ranks import SetAside
 
 _WHY = {
     SetAside.DEPRECATED: "marked as wrong (deprecated)",

@@ -13,14 +13,14 @@ from typing import Any
 
 import msgspec
 
-from kg.building.crew import cores
-from kg.building.harvest import Harvester, Recipe
+from kg.building.extraction import Harvester, Recipe
+from kg.building.worker_pool import cores
 from kg.errors import SourceError
-from kg.picking import edges_needed
 from kg.reading.dump import STDIN, DumpReader
 from kg.scope import Scope
 from kg.store import filling
 from kg.terms import fallback_chain
+from kg.walks.closure import edges_needed
 
 SAMPLE = 24 << 20  # plain bytes
 _EDGE = 22  # bytes of an edge in the table of a survey, its share of the index included

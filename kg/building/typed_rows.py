@@ -1,4 +1,4 @@
-"""Entities from the typed decoder -> the rows that `kg.store.rows` makes of the same entities, only faster."""
+"""Entities from the typed decoder -> the rows that `kg.store.entity_rows` makes of the same entities, only faster."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import orjson
 from msgspec import UNSET
 
 from kg.bounded_cache import bounded_cache
+from kg.ids import number_afresh
 from kg.reading.numbers import LONGEST_NAME, is_language
 from kg.reading.snaks import (
     Unreadable,
@@ -20,7 +21,7 @@ from kg.reading.snaks import (
     read_quantity,
     read_time,
 )
-from kg.reading.typed import (
+from kg.reading.typed_decoder import (
     EntityData,
     PlaceData,
     QuantityData,
@@ -31,17 +32,7 @@ from kg.reading.typed import (
     by_language,
 )
 from kg.store import schema
-from kg.store.rows import (
-    DATATYPE_CODES,
-    UUID,
-    NameRow,
-    Record,
-    TermRow,
-    encode_value,
-    name_row,
-    number_afresh,
-    stored_name,
-)
+from kg.store.entity_rows import DATATYPE_CODES, UUID, NameRow, Record, TermRow, encode_value, name_row, stored_name
 
 _RANKS = {"preferred": schema.PREFERRED, "normal": schema.NORMAL, "deprecated": schema.DEPRECATED}
 _UNKNOWN = {"somevalue": schema.SOMEVALUE, "novalue": schema.NOVALUE}

@@ -26,7 +26,7 @@ from typing import Any, BinaryIO, Literal
 import orjson
 
 from kg.errors import ExportError
-from kg.export.streams import MANIFEST, folder_out
+from kg.export.output_streams import MANIFEST, folder_out
 from kg.store import neo4j_rows
 from kg.store.neo4j_rows import Piece
 from kg.store.sqlite import SQLiteStore

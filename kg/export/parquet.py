@@ -1,4 +1,4 @@
-"""A snapshot as a folder of Parquet files, and back. The tables are told in `kg.export.columns`.
+"""A snapshot as a folder of Parquet files, and back. The tables are told in `kg.export.flat_columns`.
 
 A folder holds one file a table (statements.parquet) or, as a cluster writes it, one folder of them
 (statements/part-00000.parquet ..., in the order of their names), and manifest.json.
@@ -16,12 +16,12 @@ from typing import Any
 import orjson
 
 from kg.errors import ExportError, SourceError
-from kg.export.columns import OF_ENTITIES, TABLES, Rows, Table, entities_of, rows_of
-from kg.export.streams import MANIFEST, folder_out
-from kg.export.tables import SnapshotTables
+from kg.export.flat_columns import OF_ENTITIES, TABLES, Rows, Table, entities_of, rows_of
+from kg.export.output_streams import MANIFEST, folder_out
+from kg.export.whole_tables import SnapshotTables
 from kg.files import atomic_path
+from kg.ids import number_of
 from kg.model import Entity
-from kg.store.rows import number_of
 from kg.store.sqlite import SQLiteStore
 
 FORMAT = 1  # of the folder; a change of columns counts it up

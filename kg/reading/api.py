@@ -16,7 +16,6 @@ from typing import Any
 
 import orjson
 
-from kg.addresses import ServiceAddress
 from kg.errors import (
     BadAnswerError,
     QueryError,
@@ -27,8 +26,9 @@ from kg.errors import (
     TimeLimitError,
 )
 from kg.model import ENTITY_ID
-from kg.reading.cache import Cache, cache_key
-from kg.reading.courtesy import AT_ONCE, LARGEST, Patience, TryAgain, check_redirect, retry_after, said, user_agent
+from kg.web.addresses import ServiceAddress
+from kg.web.answer_cache import Cache, cache_key
+from kg.web.rate_limits import AT_ONCE, LARGEST, Patience, TryAgain, check_redirect, retry_after, said, user_agent
 
 WIKIDATA = "https://www.wikidata.org/w/api.php"
 BATCH = 50  # ids a call, the API's own limit
@@ -39,7 +39,7 @@ _LATER = frozenset({"maxlag", "ratelimited", "readonly", "internal_api_error_DBQ
 class WikiDataAPI:
     """Entity objects by id. `languages`: whose terms to ask for, None for all.
 
-    `url` may be as `kg.addresses` tells. Raises MissingContactError where GRANOLA_CONTACT is not set, SourceError
+    `url` may be as `kg.web.addresses` tells. Raises MissingContactError where GRANOLA_CONTACT is not set, SourceError
     where `url` is none.
     """
 

@@ -20,7 +20,7 @@ from urllib.parse import unquote
 import orjson
 
 from kg.model import ENTITY_ID, TimeValue
-from kg.rdf import BARE_NUMBER, CALENDARS, COMMONS_DATA, FILE_PATH, NAMESPACES, time_of
+from kg.rdf_vocabulary import BARE_NUMBER, CALENDARS, COMMONS_DATA, FILE_PATH, NAMESPACES, time_of
 from kg.reading.entity_json import Reject
 from kg.reading.numbers import by_number, finite_number, whole_number
 from kg.reading.rdf_terms import (

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Literal, NamedTuple
 from urllib.parse import unquote
 
-from kg.rdf import NAMESPACES, datatype_name
+from kg.rdf_vocabulary import NAMESPACES, datatype_name
 from kg.store.schema import DATATYPES
 
 ENTITY = NAMESPACES["wd"]

@@ -16,12 +16,12 @@ from typing import Any
 
 import orjson
 
-from kg.addresses import ServiceAddress
 from kg.errors import BadAnswerError, QueryError, RateLimitedError, ServiceError, SourceError, TimeLimitError
-from kg.rdf import NAMESPACES
-from kg.reading.courtesy import LARGEST, Patience, TryAgain, check_redirect, retry_after, said, user_agent
+from kg.rdf_vocabulary import NAMESPACES
 from kg.reading.numbers import whole_number
 from kg.reading.rdf_terms import Term
+from kg.web.addresses import ServiceAddress
+from kg.web.rate_limits import LARGEST, Patience, TryAgain, check_redirect, retry_after, said, user_agent
 
 Row = Mapping[str, Term]
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from kg.errors import SelectionError, TimeLimitError
 from kg.model import ENTITY_ID
-from kg.rdf import NAMESPACES
+from kg.rdf_vocabulary import NAMESPACES
 from kg.reading.entity_json import Reject
 from kg.reading.rdf_entities import (
     ABOUT,

@@ -13,10 +13,11 @@ from typing import Any
 import orjson
 
 from kg.errors import SnapshotError
+from kg.ids import number_of
 from kg.model import Entity
 from kg.store import schema
+from kg.store.entity_rows import Record, record_of
 from kg.store.fingerprint import content_hash
-from kg.store.rows import Record, number_of, record_of
 from kg.terms import normalise_anew
 
 _BATCH = 500  # entities at a time

@@ -28,7 +28,7 @@ _encode = msgspec.msgpack.Encoder().encode
 
 
 def digest_of(record: bytes) -> int:
-    """The share of an entity by its record (`kg.store.rows.Record`) as MessagePack."""
+    """The share of an entity by its record (`kg.store.entity_rows.Record`) as MessagePack."""
     return int.from_bytes(hashlib.sha256(record).digest(), "big")
 
 

@@ -39,14 +39,15 @@ from typing import Any, TypeVar
 import orjson
 
 from kg.errors import DamagedMirrorError, MirrorError
+from kg.ids import id_of, number_after, number_of
 from kg.model import Entity
-from kg.paths import in_order
-from kg.store.base import NameMatch
+from kg.store.entity_rows import Decoder
 from kg.store.neo4j_client import PATIENCE_SECONDS, QUERY_SECONDS, Address, Client, property_id
 from kg.store.neo4j_decoding import TERMS, read_entity, read_matches
 from kg.store.neo4j_rows import VALUES_A_BLOCK, stored_key
-from kg.store.rows import Decoder, id_of, number_after, number_of
+from kg.store.protocol import NameMatch
 from kg.terms import normalise
+from kg.walks.paths import in_order
 
 MODEL = 1
 T = TypeVar("T")
@@ -246,7 +247,7 @@ class Neo4jStore:
         return values if limit is None else values[:limit]
 
     def closure(self, ids: Collection[str], properties: Collection[str], *, hops: int) -> dict[str, dict[str, int]]:
-        """See `kg.paths.closure`, which checks what is given; here in one query a batch of ids."""
+        """See `kg.walks.paths.closure`, which checks what is given; here in one query a batch of ids."""
         if not properties:
             return {given: {} for given in self.entities(ids, languages=(), properties=())}
         types = "|".join(sorted({property_id(prop) for prop in properties}))

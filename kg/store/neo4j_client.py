@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from kg.addresses import without_secrets
 from kg.errors import (
     MirrorAccessError,
     MirrorError,
@@ -19,6 +18,7 @@ from kg.errors import (
     MirrorUnreachableError,
     WebAddressError,
 )
+from kg.web.addresses import without_secrets
 
 if TYPE_CHECKING:
     from neo4j import Driver, Session

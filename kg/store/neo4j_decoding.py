@@ -7,11 +7,12 @@ from typing import Any
 
 import orjson
 
+from kg.ids import id_of
 from kg.model import Entity, Statement
 from kg.store import schema
-from kg.store.base import NameMatch
+from kg.store.entity_rows import Decoder
 from kg.store.neo4j_rows import RANKS, default_datatype
-from kg.store.rows import Decoder, id_of
+from kg.store.protocol import NameMatch
 
 TERMS = ("label", "description", "aliases")  # properties of a node are these, "_" and a language
 

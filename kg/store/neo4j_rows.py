@@ -15,8 +15,8 @@ from typing import Any
 
 import orjson
 
+from kg.ids import id_of
 from kg.store import schema
-from kg.store.rows import id_of
 
 RANKS = {schema.PREFERRED: "preferred", schema.NORMAL: "normal", schema.DEPRECATED: "deprecated"}
 VALUES_A_BLOCK = 5_000

@@ -10,16 +10,16 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from kg.checks.verification import Verification
 from kg.errors import DamagedMirrorError, MirrorError
+from kg.ids import id_of
 from kg.model import Entity
 from kg.store import schema
-from kg.store.base import Store
 from kg.store.neo4j import FULL_TEXT, Neo4jStore
 from kg.store.neo4j_client import PATIENCE_SECONDS, Address, Client, property_id
 from kg.store.neo4j_push import SCHEMA_NAMES, WRITE_SECONDS, wrong_counts
-from kg.store.rows import id_of
+from kg.store.protocol import Store
 from kg.store.sqlite import SQLiteStore
-from kg.verification import Verification
 
 SAMPLE = 1_000
 

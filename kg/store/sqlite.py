@@ -12,11 +12,12 @@ from urllib.parse import quote
 import orjson
 
 from kg.errors import DamagedSnapshotError, SnapshotError
+from kg.ids import id_of, number_after, number_of
 from kg.model import Entity, Statement
 from kg.store import filling, schema
-from kg.store.base import NameMatch
-from kg.store.header import check_complete, check_kind
-from kg.store.rows import Decoder, id_of, number_after, number_of
+from kg.store.entity_rows import Decoder
+from kg.store.file_header import check_complete, check_kind
+from kg.store.protocol import NameMatch
 from kg.terms import normalise
 
 MEMORY = ":memory:"
@@ -27,7 +28,7 @@ _SEEK = 8  # up to this many properties are looked up one by one, more are filte
 class SQLiteStore:
     """A snapshot file, opened for reading with `open` or made with `create`, `write` and `finish`.
 
-    Implements `kg.store.base.Store`. A file opened for reading is taken as immutable and mapped into
+    Implements `kg.store.protocol.Store`. A file opened for reading is taken as immutable and mapped into
     memory, so several processes share its pages.
     """
 

@@ -12,10 +12,10 @@ import pytest
 
 import abstraction
 import kg
-from kg import graph
 from kg.bounded_cache import SizedDict
-from kg.graph import Graph
 from kg.terms import normalise
+from kg.walks import graph
+from kg.walks.graph import Graph
 from tests.worlds import entity, maker, row, store_of
 
 # Their texts are names of the project's own tables, or ids that were checked; others raise, and nothing is kept.

@@ -14,8 +14,8 @@ from abstraction.tiers import Evidence, Level, Tier
 from abstraction.verifying.entailment import EntailmentChecker
 from abstraction.verifying.findings import Flaw
 from abstraction.verifying.rules import value_tier_holds
-from kg.graph import Graph
 from kg.model import Entity
+from kg.walks.graph import Graph
 from tests.worlds import entity, row, store_of
 
 WORLD = (

@@ -20,7 +20,7 @@ from abstraction.rows import TieredRow, read_tiered, write_tiered
 from abstraction.tiers import Condition, Level, Tier
 from abstraction.vocabulary import Vocabulary
 from kg.model import Entity
-from kg.store.base import Store
+from kg.store.protocol import Store
 from tests.worlds import entity, maker, row, store_of
 
 

@@ -18,7 +18,7 @@ import pytest
 from abstraction.errors import ModelUnreachableError
 from abstraction.models import Message, Reply, Request, Sampling, open_model
 from abstraction.models.openai_server import OpenAIModel, ServerSettings
-from kg.reading.courtesy import Patience
+from kg.web.rate_limits import Patience
 from tests import tiny_model
 
 for library in ("torch", "transformers", "fastapi", "uvicorn", "openai"):

@@ -16,7 +16,7 @@ from abstraction.errors import ModelAccessError, ModelError, ModelUnreachableErr
 from abstraction.models import Failure, FailureReason, Message, Reply, Request, Result, Sampling, open_model
 from abstraction.models.openai_server import OpenAIModel, ServerSettings
 from abstraction.models.pace import Pace
-from kg.reading.courtesy import Patience
+from kg.web.rate_limits import Patience
 from tests.chat_server import KINDS, answer_to, serving
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from abstraction.ladders.people import people
-from kg.graph import Graph
 from kg.model import Entity
+from kg.walks.graph import Graph
 from tests.cases import case_in, case_of, check_sound, ladder, proposed
 from tests.worlds import entity, maker
 

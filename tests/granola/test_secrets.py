@@ -197,8 +197,8 @@ def test_what_is_built_names_the_variable_that_rebuilds_it(
 def test_a_server_that_fails_tells_no_secret(
     run: Run, tmp_path: Path, server: ThreadingHTTPServer, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
-    monkeypatch.setattr("kg.reading.courtesy.time.sleep", lambda _: None)
-    monkeypatch.setattr("kg.reading.courtesy.Patience.delay", lambda *_: 0.0)
+    monkeypatch.setattr("kg.web.rate_limits.time.sleep", lambda _: None)
+    monkeypatch.setattr("kg.web.rate_limits.Patience.delay", lambda *_: 0.0)
     monkeypatch.setenv("GRANOLA_SOURCE_PASSWORD", CANARY)
     with nothing_told(run, tmp_path) as call:
         for path in ("fails", "other"):

@@ -10,8 +10,8 @@ from store_contract import statement
 
 from kg.model import Entity, Rank
 from kg.reading.api import WikiDataAPI
-from kg.reading.cache import Cache
-from kg.reading.courtesy import Patience
+from kg.web.answer_cache import Cache
+from kg.web.rate_limits import Patience
 
 QUICK = Patience(base=0.01, cap=0.05, tries=4, timeout=20.0)
 

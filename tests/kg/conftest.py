@@ -13,7 +13,7 @@ from api_world import WORLD as THINGS
 from dump_json import entity_json, lines
 from springfield import WORLD
 
-from kg.export.rdf import export_rdf
+from kg.export.rdf_writer import export_rdf
 from kg.reading import dump as reading
 from kg.reading import streams
 from kg.snapshot import build

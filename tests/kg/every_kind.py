@@ -22,9 +22,9 @@ from kg.model import (
     TextValue,
     TimeValue,
 )
-from kg.reading.courtesy import Patience
 from kg.scope import Scope
 from kg.store import open_store
+from kg.web.rate_limits import Patience
 
 QUICK = Patience(base=0.01, cap=0.05, tries=3, timeout=20.0)
 LABEL = b"http://www.w3.org/2000/01/rdf-schema#label"

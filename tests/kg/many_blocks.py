@@ -14,7 +14,7 @@ import pytest
 import zstandard
 from dump_json import lines
 
-from kg.building import work
+from kg.building import checkpoint
 from kg.model import Entity, EntityValue, Statement
 from kg.scope import Scope
 from kg.snapshot import Report, build
@@ -75,11 +75,11 @@ NEARLY = 380  # entities: a few blocks before the end, which may be read ahead
 
 CODE = """
 import sys
-from kg.building import work
+from kg.building import checkpoint
 from kg.reading import dump, streams
 from kg.scope import Scope
 from kg.snapshot import build
-work.EVERY = 0.0
+checkpoint.EVERY = 0.0
 dump.BLOCK, streams.BLOCK = 8000, 4000
 path, out, workers = sys.argv[1:4]
 print("ready", flush=True)
@@ -94,7 +94,7 @@ def start(folder: Path, scope: str, workers: int, *, source: str = "dump", limit
 
 def interrupted(folder: Path, monkeypatch: pytest.MonkeyPatch, after: int, **options: Any) -> None:
     """A build that stops after some blocks and keeps what it has."""
-    monkeypatch.setattr(work, "EVERY", 0.0)
+    monkeypatch.setattr(checkpoint, "EVERY", 0.0)
     told = 0
 
     def stop(_: object) -> None:

@@ -12,7 +12,7 @@ import orjson
 import rdflib
 from loopback import Answering, Loopback, running
 
-from kg.reading.rdf import lexical_forms
+from kg.reading.rdf_files import lexical_forms
 
 Fault = Callable[["Handler", bytes], bool]  # given the true answer; whether it answered
 

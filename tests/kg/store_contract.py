@@ -1,4 +1,4 @@
-"""What every store must do: `kg.store.base`, as tests.
+"""What every store must do: `kg.store.protocol`, as tests.
 
 A backend's test module subclasses `StoreContract` and gives the fixture `make_store`: a function of entities and
 keyword arguments `redirects`, `other_values`, `other_properties` (see `SQLiteStore.finish`) to an open store.
@@ -27,7 +27,7 @@ from kg.model import (
     TimeValue,
     Value,
 )
-from kg.store.base import NameMatch, Store
+from kg.store.protocol import NameMatch, Store
 from kg.terms import normalise
 
 MakeStore = Callable[..., Store]

@@ -17,14 +17,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from loopback import Answering, Loopback, running
 
-from kg.addresses import ServiceAddress, scrubbed, without_secrets
+from kg.building.other_sources import build_from_api, build_from_sparql
 from kg.errors import KGError, QueryError, ServiceError, SourceError
 from kg.reading.api import WikiDataAPI
-from kg.reading.cache import Cache
 from kg.reading.sparql import Endpoint, Profile
 from kg.scope import Scope
 from kg.snapshot import Report
-from kg.sources import build_from_api, build_from_sparql
+from kg.web.addresses import ServiceAddress, scrubbed, without_secrets
+from kg.web.answer_cache import Cache
 
 CANARY = "c4n4ry/&<x>"
 QUOTED = "c4n4ry%2F%26%3Cx%3E"

@@ -11,6 +11,7 @@ import wikidata_api as api
 from api_world import QUICK, WORLD, client
 from dump_json import entity_json
 
+from kg.building.other_sources import build_from_api
 from kg.errors import (
     BadAnswerError,
     KGError,
@@ -22,10 +23,9 @@ from kg.errors import (
     SourceError,
     TimeLimitError,
 )
-from kg.reading.courtesy import Patience, user_agent
 from kg.reading.sparql import profile_of
 from kg.scope import Scope
-from kg.sources import build_from_api
+from kg.web.rate_limits import Patience, user_agent
 
 pytestmark = pytest.mark.usefixtures("contact")
 

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 from many_blocks import DUMP, PACKED, outcome, start
 
-from kg.building import crew, work
-from kg.building.crew import Crew
+from kg.building import checkpoint, worker_pool
+from kg.building.worker_pool import Crew
 from kg.errors import SelectionError, SourceError, WorkerError
 from kg.snapshot import build
 from kg.store import filling, open_store
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.usefixtures("small_blocks")
 
 @pytest.mark.parametrize("packing", ["gz", "bz2", "zst"])
 def test_a_truncated_dump_keeps_what_was_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, packing: str) -> None:
-    monkeypatch.setattr(work, "WORTH", 0.0)
+    monkeypatch.setattr(checkpoint, "WORTH", 0.0)
     packed = PACKED[packing](DUMP)
     source = tmp_path / "dump"
     source.write_bytes(packed[: len(packed) * 2 // 3])
@@ -71,7 +71,7 @@ def test_a_disk_that_fills_up_while_reading(tmp_path: Path) -> None:
 
 
 def test_a_full_disk_before_the_first_checkpoint_leaves_nothing(tmp_path: Path) -> None:
-    one = work.Work(tmp_path / "out", {})
+    one = checkpoint.Work(tmp_path / "out", {})
     one.connection.execute("PRAGMA main.max_page_count = 1")
     one.connection.execute("PRAGMA notes.max_page_count = 1")
     with pytest.raises(sqlite3.OperationalError, match="full"):
@@ -99,10 +99,10 @@ def test_sorting_is_done_beside_the_output(tmp_path: Path) -> None:
 
 def test_a_worker_that_is_killed_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "dump").write_bytes(DUMP)
-    monkeypatch.setattr(work, "EVERY", 0.0)
+    monkeypatch.setattr(checkpoint, "EVERY", 0.0)
     workers: list[Any] = []
-    real = crew._Worker
-    monkeypatch.setattr(crew, "_Worker", lambda: workers.append(real()) or workers[-1])
+    real = worker_pool._Worker
+    monkeypatch.setattr(worker_pool, "_Worker", lambda: workers.append(real()) or workers[-1])
 
     def kill(_: object) -> None:
         workers[0].process.kill()

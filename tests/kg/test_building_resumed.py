@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from many_blocks import DUMP, NEARLY, PACKED, SCOPES, interrupted, outcome, start
 
-from kg.building import work
+from kg.building import checkpoint
 from kg.errors import SnapshotError, SourceError
 from kg.reading import dump
 from kg.scope import Scope
@@ -103,23 +103,24 @@ def test_killed_when_all_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 def test_both_databases_of_a_build_are_committed_in_one(tmp_path: Path) -> None:
     """SQLite does so only where neither is set to wait for nothing: else a kill may come between the two."""
-    one = work.Work(tmp_path / "out", {})
+    one = checkpoint.Work(tmp_path / "out", {})
     found = {name: one.connection.execute(f"PRAGMA {name}.synchronous").fetchone()[0] for name in ("main", "notes")}
     one.discard()
     assert min(found.values()) > 0, found
 
 
 @pytest.mark.parametrize(
-    "place", ["kg.store.filling.insert_flat", "kg.building.work.Work.stage_names", "kg.picking.EdgeTable.add"]
+    "place",
+    ["kg.store.filling.insert_flat", "kg.building.checkpoint.Work.stage_names", "kg.walks.closure.EdgeTable.add"],
 )
 @pytest.mark.parametrize("every", [0.0, 30.0])
 def test_an_interrupt_in_the_middle_of_a_block(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str, every: float
 ) -> None:
     """Half a block is not kept: it would be missing for ever, or come twice."""
-    monkeypatch.setattr(work, "EVERY", every)
-    monkeypatch.setattr(work, "WORTH", 0.0)
-    scope = SCOPES["graph"] if "picking" in place else SCOPES["everything"]
+    monkeypatch.setattr(checkpoint, "EVERY", every)
+    monkeypatch.setattr(checkpoint, "WORTH", 0.0)
+    scope = SCOPES["graph"] if "closure" in place else SCOPES["everything"]
     (tmp_path / "dump").write_bytes(PACKED["gz"](DUMP))
     real = pkgutil.resolve_name(place)
     calls = 0

@@ -12,7 +12,7 @@ from store_contract import ALL, CITY, FRANCE, PARIS, statement
 from strategies import entities as any_entities
 from test_sqlite_store import fill
 
-from kg.diff import Change, diff
+from kg.checks.snapshot_diff import Change, diff
 from kg.errors import SnapshotError
 from kg.model import Entity, Rank, Snak, TimeValue
 

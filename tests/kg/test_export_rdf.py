@@ -16,7 +16,7 @@ from rdflib import BNode, Literal, Namespace, URIRef
 from rdflib.namespace import OWL, RDF, RDFS, SKOS, XSD
 
 from kg.errors import ExportError
-from kg.export.rdf import export_rdf
+from kg.export.rdf_writer import export_rdf
 from kg.model import (
     Entity,
     EntityValue,
@@ -30,7 +30,7 @@ from kg.model import (
     TimeValue,
     Value,
 )
-from kg.rdf import NAMESPACES, time_of, time_text
+from kg.rdf_vocabulary import NAMESPACES, time_of, time_text
 from kg.store.sqlite import SQLiteStore
 
 logging.getLogger("rdflib.term").setLevel(logging.CRITICAL)  # dates that Python cannot hold

@@ -14,12 +14,12 @@ from store_contract import ALL
 from strategies import entities as any_entities
 from test_sqlite_store import fill
 
+from kg.checks.verification import verify
 from kg.errors import ExportError, SnapshotError, SourceError
-from kg.export.columns import OF_ENTITIES, TABLES, entities_of, rows_of
+from kg.export.flat_columns import OF_ENTITIES, TABLES, entities_of, rows_of
 from kg.export.parquet import ParquetTables, export_parquet, import_parquet
 from kg.model import Entity
 from kg.store import open_store
-from kg.verification import verify
 
 
 @pytest.fixture(scope="module")

@@ -22,10 +22,10 @@ from rdflib.namespace import RDF, RDFS, SKOS, XSD
 from kg.errors import ExportError
 from kg.export.neo4j_import import export_neo4j
 from kg.export.parquet import export_parquet, import_parquet
-from kg.export.rdf import export_rdf
+from kg.export.rdf_writer import export_rdf
 from kg.model import Entity, EntityValue, OtherValue, QuantityValue, Snak, Statement, TextValue, TimeValue
-from kg.rdf import NAMESPACES
-from kg.reading.rdf import lexical_forms
+from kg.rdf_vocabulary import NAMESPACES
+from kg.reading.rdf_files import lexical_forms
 from kg.store import open_store
 from kg.store.sqlite import SQLiteStore
 

@@ -18,12 +18,12 @@ from dump_json import entity_json, lines
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kg.building.other_sources import build_from_api, build_from_rdf, build_from_sparql
+from kg.checks.verification import verify
 from kg.model import Entity
 from kg.scope import Scope
 from kg.snapshot import Report, build
-from kg.sources import build_from_api, build_from_rdf, build_from_sparql
 from kg.store import open_store
-from kg.verification import verify
 
 MODEL = hostile.model_entity("Q1000")
 PLACES = list(hostile.places(MODEL))

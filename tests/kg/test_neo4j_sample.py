@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 from neo4j_server import SERVER, the_server
 
-from kg.paths import closure
 from kg.store import open_store
 from kg.store.neo4j_push import push
 from kg.store.neo4j_verify import verify_mirror
+from kg.walks.paths import closure
 from tests.conftest import DATA, Run
 
 pytestmark = SERVER

@@ -16,11 +16,11 @@ from test_paths import EDGES, graph_of
 
 from kg.errors import MirrorError
 from kg.model import Entity
-from kg.paths import closure
 from kg.store import open_store
 from kg.store.neo4j import Neo4jStore
 from kg.store.neo4j_client import Address, Client
 from kg.store.neo4j_rows import LONGEST_KEY, VALUES_A_BLOCK
+from kg.walks.paths import closure
 
 pytestmark = SERVER
 

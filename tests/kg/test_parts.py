@@ -12,13 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from kg.export.streams import MANIFEST, folder_out
+from kg.export.output_streams import MANIFEST, folder_out
 from kg.files import atomic_path
 
 ROOT = Path(__file__).resolve().parents[2]
 WRITERS = {
     "file": "from kg.files import atomic_path as out\narguments = {}",
-    "folder": "from kg.export.streams import folder_out as out\narguments = {'source': 'none'}",
+    "folder": "from kg.export.output_streams import folder_out as out\narguments = {'source': 'none'}",
 }
 
 

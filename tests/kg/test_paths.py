@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from kg.errors import SelectionError
 from kg.model import Entity, EntityValue, Rank, Statement
-from kg.paths import closure
 from kg.store.sqlite import SQLiteStore
+from kg.walks.paths import closure
 
 Edge = tuple[int, str, int]
 

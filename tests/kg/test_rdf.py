@@ -15,13 +15,13 @@ import orjson
 import pytest
 from every_kind import AMOUNTS, LABEL, entities_of, snapshot_id, time, without_statement_nodes
 
+from kg.building.other_sources import build_from_rdf
 from kg.errors import SnapshotError, SourceError
-from kg.export.rdf import export_rdf
+from kg.export.rdf_writer import export_rdf
 from kg.model import Rank
-from kg.reading.rdf import lexical_forms
+from kg.reading.rdf_files import lexical_forms
 from kg.scope import Scope
 from kg.snapshot import build
-from kg.sources import build_from_rdf
 from kg.store import open_store
 from tests.conftest import WHOLE_ENTITIES, needs_whole_entities
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from springfield import WORLD, entity, ids_of
 from strategies import entities as any_entities
 
-from kg import tally
+from kg.building import pair_counts
 from kg.errors import SelectionError
 from kg.model import Entity, Rank, SnakKind
 from kg.scope import Scope
@@ -163,7 +163,7 @@ def test_counts_equal_a_count_by_hand(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given_entities: list[Entity], share: int
 ) -> None:
     """The two ways of counting, in SQL over the selected and in a spilling tally over the rest, add up."""
-    monkeypatch.setattr(tally, "_HELD", 2)
+    monkeypatch.setattr(pair_counts, "_HELD", 2)
     source, out = tmp_path / "dump.json", tmp_path / "out"
     source.write_bytes(lines(*given_entities))
     kept = {one.id for one in given_entities[:share]}

@@ -8,7 +8,7 @@ from store_contract import statement
 from strategies import times
 
 from kg.model import Rank, Snak, SnakKind, Statement, TimeValue
-from kg.selection import current, held_at, set_aside, time_key, valid_at
+from kg.walks.ranks import current, held_at, set_aside, time_key, valid_at
 
 
 def year(number: int, precision: int = 9) -> TimeValue:

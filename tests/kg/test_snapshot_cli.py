@@ -22,7 +22,7 @@ from springfield import WORLD, ids_of
 
 from granola.cli import snapshot
 from granola.cli.main import main
-from kg.building import work
+from kg.building import checkpoint
 from kg.building.estimate import estimate
 from kg.snapshot import build
 from tests.conftest import Run
@@ -325,7 +325,7 @@ def test_an_interrupt_says_what_becomes_of_the_work(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as during:
-        during.setattr(work, "WORTH", worth)
+        during.setattr(checkpoint, "WORTH", worth)
         during.setattr(snapshot, "_progress_bar", lambda: nullcontext(stop))
         code, out, err = run("build", "world.json.gz", "--out", "w")
     told = "what was read is kept, the same command goes on" if worth == 0 else "nothing was written"

@@ -18,9 +18,9 @@ from store_contract import ALL, PARIS
 
 from kg.errors import EngineError, SourceError
 from kg.export.parquet import import_parquet
+from kg.export.spark_session import session
+from kg.export.spark_tables import decode_dump
 from kg.snapshot import build
-from kg.spark import decode_dump
-from kg.spark_session import session
 from kg.store import open_store
 from tests.conftest import WHOLE_ENTITIES
 

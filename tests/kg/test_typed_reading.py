@@ -14,10 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import entities as any_entities
 
-from kg.building.harvest import Batch, Harvester, Recipe
+from kg.building.extraction import Batch, Harvester, Recipe
 from kg.idset import IdSet
 from kg.reading.lines import Block
-from kg.reading.typed import Unusual
+from kg.reading.typed_decoder import Unusual
 from tests.conftest import WHOLE_ENTITIES, needs_whole_entities
 
 # Typed and tolerant

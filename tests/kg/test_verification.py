@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from store_contract import ALL
 
+from kg.checks.verification import verify
 from kg.errors import SnapshotError
 from kg.store.sqlite import SQLiteStore
-from kg.verification import verify
 
 
 @pytest.fixture

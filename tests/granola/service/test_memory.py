@@ -12,9 +12,10 @@ from abstraction.rows import read_questions
 from granola.service import holding as holdings
 from granola.service import work
 from granola.service.holding import Holding
-from kg import graph, terms
-from kg.graph import Graph
+from kg import terms
 from kg.store import open_store
+from kg.walks import graph
+from kg.walks.graph import Graph
 from tests.granola.service.conftest import DEMO
 
 

@@ -10,7 +10,7 @@ from abstraction.tiers import Abstention, Evidence
 from granola.metrics import metrics
 from granola.service.page_evidence import Row, past, rows
 from granola.service.page_words import LINKED, SCORES, rule_words
-from kg.selection import SetAside
+from kg.walks.ranks import SetAside
 
 GUID = "Q18094$2FE5A1B0-0000-4000-8000-00000000ABCD"
 NAMES = {"Q18094": "Honolulu", "Q782": "Hawaii", "Q30": "United States", "P131": "located in", "P17": "country"}

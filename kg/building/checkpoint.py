@@ -20,7 +20,7 @@ import orjson
 from kg.errors import SnapshotError
 from kg.idset import IdSet
 from kg.store import filling
-from kg.store.rows import NameRow
+from kg.store.entity_rows import NameRow
 from kg.work_folder import WorkFolder, folder_of
 
 EVERY = 30.0  # seconds between checkpoints

@@ -20,8 +20,8 @@ from typing import Any, Literal
 import orjson
 
 from kg.errors import DamagedSnapshotError
+from kg.ids import id_of
 from kg.store import schema
-from kg.store.rows import id_of
 from kg.store.sqlite import SQLiteStore
 
 Kind = Literal["added", "removed", "changed"]

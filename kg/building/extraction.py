@@ -16,15 +16,16 @@ from typing import Any
 import msgspec
 from msgspec import UNSET
 
+from kg.building.pair_counts import key_of
 from kg.building.typed_rows import RowMaker
+from kg.ids import number_of
 from kg.idset import IdSet
 from kg.reading.entity_json import Reject, decode, edges, entity_id, term_texts
 from kg.reading.lines import Block, DamagedLine, parse
 from kg.reading.snaks import Unreadable
-from kg.reading.typed import HEAD, Unusual, by_language, entity_decoder, sketch_decoder
+from kg.reading.typed_decoder import HEAD, Unusual, by_language, entity_decoder, sketch_decoder
+from kg.store.entity_rows import name_rows, record_of
 from kg.store.fingerprint import digest_of, summed
-from kg.store.rows import name_rows, number_of, record_of
-from kg.tally import key_of
 from kg.terms import normalise
 
 READ, SURVEY, UNPACK, COUNT = 1, 2, 3, 4
@@ -53,9 +54,9 @@ class Batch(msgspec.Struct, array_like=True, gc=False):
     """What a block gave.
 
     `numbers`: every item and property, in order, and in `kept` whether it is selected. `records` and `names`: for
-    each that is, its rows (see `kg.store.rows.record_of`) and its names' rows. `tallies`: for each that is not,
-    the keys to count it under (see `kg.tally.key_of`). `digest`: the sum of the records' digests. `entities`:
-    all objects read, other kinds too. `rejects`: (line, reason, detail, entity, statement, excerpt).
+    each that is, its rows (see `kg.store.entity_rows.record_of`) and its names' rows. `tallies`: for each that is not,
+    the keys to count it under (see `kg.building.pair_counts.key_of`). `digest`: the sum of the records' digests.
+    `entities`: all objects read, other kinds too. `rejects`: (line, reason, detail, entity, statement, excerpt).
     """
 
     entities: int = 0

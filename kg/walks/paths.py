@@ -10,9 +10,9 @@ from collections.abc import Collection, Mapping
 from typing import Protocol, runtime_checkable
 
 from kg.errors import SelectionError
+from kg.ids import number_of
 from kg.model import Rank
-from kg.store.base import Store
-from kg.store.rows import number_of
+from kg.store.protocol import Store
 
 MOST_HOPS = 30
 

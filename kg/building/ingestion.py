@@ -10,16 +10,16 @@ from typing import Any
 import msgspec
 import orjson
 
-from kg.building.harvest import Batch, Harvester, Recipe
-from kg.building.reading import Answer
-from kg.building.work import Work
+from kg.building.checkpoint import Work
+from kg.building.extraction import Batch, Harvester, Recipe
+from kg.building.pair_counts import Tally
+from kg.building.source_pass import Answer
+from kg.ids import id_of
 from kg.idset import IdSet
-from kg.picking import numbers_of
 from kg.reading.entity_json import Reject
 from kg.store import filling, schema
 from kg.store.fingerprint import digest_of, entities_digest, summed
-from kg.store.rows import id_of
-from kg.tally import Tally
+from kg.walks.closure import numbers_of
 
 _TOLD = 5  # ids in a warning
 _ROW_KEYS = ("line", "reason", "detail", "entity", "statement", "excerpt")

@@ -35,9 +35,9 @@ import orjson
 import rdflib
 from rdflib.plugins.serializers.nt import NTSerializer
 
-from kg import rdf
-from kg.export.streams import text_out
-from kg.export.tables import SnapshotTables
+from kg import rdf_vocabulary
+from kg.export.output_streams import text_out
+from kg.export.whole_tables import SnapshotTables
 from kg.model import (
     Entity,
     EntityValue,
@@ -130,15 +130,17 @@ class _Writer:
         self._turtle = format == "ttl"
         self._datatypes = datatypes
         self._known: set[str] = set()
-        self._names_of: dict[str, dict[str, str]] = {prefix: {} for prefix in rdf.NAMESPACES}
+        self._names_of: dict[str, dict[str, str]] = {prefix: {} for prefix in rdf_vocabulary.NAMESPACES}
         self.triples = 0
         self.left_out: Counter[str] = Counter()
-        self._before = {prefix: f"{prefix}:" if self._turtle else f"<{iri}" for prefix, iri in rdf.NAMESPACES.items()}
+        self._before = {
+            prefix: f"{prefix}:" if self._turtle else f"<{iri}" for prefix, iri in rdf_vocabulary.NAMESPACES.items()
+        }
         self._after = "" if self._turtle else ">"
         self._a = "a" if self._turtle else self._name("rdf", "type")
         name = {local: self._name(*local.split(":")) for local in _NAMES}
         self._names = name
-        self._rank = {rank: name[f"wikibase:{local}"] for rank, local in rdf.RANKS.items()}
+        self._rank = {rank: name[f"wikibase:{local}"] for rank, local in rdf_vocabulary.RANKS.items()}
         self._typed = {local: f"^^{self._name(*local.split(':'))}" for local in _TYPES}
 
     def _cached(self, prefix: str, local: str) -> str:
@@ -154,13 +156,13 @@ class _Writer:
     def _name(self, prefix: str, local: str) -> str:
         if _LOCAL.match(local):
             return f"{self._before[prefix]}{local}{self._after}"
-        return _iri(rdf.NAMESPACES[prefix] + local)
+        return _iri(rdf_vocabulary.NAMESPACES[prefix] + local)
 
     def _node(self, statement_id: str) -> str:
         name = statement_id.replace("$", "-", 1)
         if _LOCAL.match(name):
             return self._short("wds", name)
-        return _iri(rdf.NAMESPACES["wds"] + quote(name, safe=""))
+        return _iri(rdf_vocabulary.NAMESPACES["wds"] + quote(name, safe=""))
 
     def _short(self, prefix: str, local: str) -> str:
         """A name whose local part is known to be letters, digits and the like."""
@@ -182,7 +184,7 @@ class _Writer:
             (name["cc:license"], "<http://creativecommons.org/publicdomain/zero/1.0/>"),
             (name["schema:identifier"], _quoted(snapshot_id)),
         ]
-        prefixes = "".join(f"@prefix {prefix}: <{iri}> .\n" for prefix, iri in rdf.NAMESPACES.items())
+        prefixes = "".join(f"@prefix {prefix}: <{iri}> .\n" for prefix, iri in rdf_vocabulary.NAMESPACES.items())
         return (prefixes + "\n" if self._turtle else "") + self._block(name["wikibase:Dump"], about)
 
     def redirect(self, source: str, target: str) -> str:
@@ -199,7 +201,7 @@ class _Writer:
         return pairs + [(self._names[f"wikibase:{role}"], self._name(prefix, prop)) for role, prefix in _PREDICATES]
 
     def _datatype(self, datatype: str) -> tuple[str, str]:
-        return self._names["wikibase:propertyType"], self._name("wikibase", rdf.datatype_name(datatype))
+        return self._names["wikibase:propertyType"], self._name("wikibase", rdf_vocabulary.datatype_name(datatype))
 
     def entity(self, entity: Entity) -> str:
         """An entity, its terms and statements, and the values that were not written yet."""
@@ -271,7 +273,7 @@ class _Writer:
         if isinstance(value, TextValue):
             return self._text(value, datatype)
         if isinstance(value, TimeValue):
-            return f'"{rdf.time_text(value)}"{self._typed["xsd:dateTime"]}'
+            return f'"{rdf_vocabulary.time_text(value)}"{self._typed["xsd:dateTime"]}'
         if isinstance(value, QuantityValue):
             return self._decimal(value.amount)
         if isinstance(value, OtherValue):
@@ -286,9 +288,9 @@ class _Writer:
         if datatype == "url":
             return f"<{text}>" if _IRI.match(text) else f"{_quoted(text)}{self._typed['xsd:anyURI']}"
         if datatype == "commonsMedia":
-            return f"<{rdf.FILE_PATH}{quote(text, safe='')}>"
+            return f"<{rdf_vocabulary.FILE_PATH}{quote(text, safe='')}>"
         if datatype in ("geo-shape", "tabular-data"):
-            return f"<{rdf.COMMONS_DATA}{quote(text, safe=':/')}>"
+            return f"<{rdf_vocabulary.COMMONS_DATA}{quote(text, safe=':/')}>"
         return _quoted(text)
 
     def _decimal(self, amount: Decimal) -> str:
@@ -325,16 +327,16 @@ class _Writer:
         if isinstance(value, TimeValue):
             return [
                 (self._a, name["wikibase:TimeValue"]),
-                (name["wikibase:timeValue"], f'"{rdf.time_text(value)}"{typed["xsd:dateTime"]}'),
+                (name["wikibase:timeValue"], f'"{rdf_vocabulary.time_text(value)}"{typed["xsd:dateTime"]}'),
                 (name["wikibase:timePrecision"], f'"{value.precision}"{typed["xsd:integer"]}'),
                 (name["wikibase:timeTimezone"], f'"0"{typed["xsd:integer"]}'),
-                (name["wikibase:timeCalendarModel"], self._name("wd", rdf.CALENDARS[value.calendar])),
+                (name["wikibase:timeCalendarModel"], self._name("wd", rdf_vocabulary.CALENDARS[value.calendar])),
             ]
         if isinstance(value, QuantityValue):
             pairs = [
                 (self._a, name["wikibase:QuantityValue"]),
                 (name["wikibase:quantityAmount"], self._decimal(value.amount)),
-                (name["wikibase:quantityUnit"], self._name("wd", value.unit or rdf.BARE_NUMBER)),
+                (name["wikibase:quantityUnit"], self._name("wd", value.unit or rdf_vocabulary.BARE_NUMBER)),
             ]
             if value.lower is not None and value.upper is not None:
                 pairs += [
@@ -360,7 +362,7 @@ _NAMES = (
     *("rdfs:label", "skos:altLabel", "schema:description", "schema:Dataset", "schema:identifier", "owl:sameAs"),
     *("cc:license", "wikibase:Dump", "wikibase:Item", "wikibase:Property", "wikibase:Statement"),
     *("wikibase:BestRank", "wikibase:rank", "wikibase:sitelinks", "wikibase:propertyType"),
-    *(f"wikibase:{rank}" for rank in rdf.RANKS.values()),
+    *(f"wikibase:{rank}" for rank in rdf_vocabulary.RANKS.values()),
     *(f"wikibase:{role}" for role, _ in _PREDICATES),
     *("wikibase:TimeValue", "wikibase:timeValue", "wikibase:timePrecision", "wikibase:timeTimezone"),
     *("wikibase:timeCalendarModel", "wikibase:QuantityValue", "wikibase:quantityAmount", "wikibase:quantityUnit"),

@@ -9,9 +9,9 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Iterator
 
+from kg.ids import number_of
 from kg.idset import IdSet
 from kg.scope import Scope
-from kg.store.rows import number_of
 
 INSTANCE_OF, SUBCLASS_OF = 31, 279
 

@@ -14,7 +14,7 @@ from typing import BinaryIO
 
 from kg.errors import ExportError
 from kg.files import LOOP, atomic_path, is_loop, why_unwritten
-from kg.parts import part_beside
+from kg.partial_files import part_beside
 
 STDOUT = "-"
 MANIFEST = "manifest.json"  # in every folder that is written here

@@ -9,8 +9,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from kg.building.crew import Crew, Task
-from kg.building.harvest import UNPACK, packed
+from kg.building.extraction import UNPACK, packed
+from kg.building.worker_pool import Crew, Task
 from kg.errors import SourceError
 from kg.reading.dump import DumpReader, Mark
 from kg.reading.lines import Block

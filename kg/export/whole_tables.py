@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from kg.errors import DamagedSnapshotError
+from kg.ids import id_of
 from kg.model import Entity
 from kg.store import schema
-from kg.store.rows import id_of
 from kg.store.sqlite import SQLiteStore
 
 _BATCH = 1000  # entities at a time

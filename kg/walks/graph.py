@@ -10,9 +10,9 @@ from collections.abc import Collection, Iterable
 
 from kg.bounded_cache import SizedDict
 from kg.model import Entity, Statement, TimeValue
-from kg.selection import current, held_at
-from kg.store.base import NameMatch, Store
+from kg.store.protocol import NameMatch, Store
 from kg.terms import best_text, fallback_chain, names, normalise
+from kg.walks.ranks import current, held_at
 
 HISTORICAL_CLASSES = frozenset({"Q3024240", "Q19953632"})  # historical country, former administrative entity
 SETTLEMENT = "Q486972"
@@ -160,7 +160,7 @@ class Graph:
         return entity.values(prop) if entity else ()
 
     def current(self, entity_id: str, prop: str) -> list[Statement]:
-        """The statements that hold today; see `kg.selection.current`. The list is shared: leave it."""
+        """The statements that hold today; see `kg.walks.ranks.current`. The list is shared: leave it."""
         key = (entity_id, prop)
         known = self._current.get(key)
         if known is None:

@@ -78,7 +78,7 @@ class _Worker:
     def __init__(self) -> None:
         shared = _shared_memory()
         self.memory = mmap.mmap(shared, 2 * _SLOTS * AREA)
-        start = f"import sys; sys.path[:] = {sys.path!r}; from kg.building.crew import serve; serve({shared})"
+        start = f"import sys; sys.path[:] = {sys.path!r}; from kg.building.worker_pool import serve; serve({shared})"
         self.process = subprocess.Popen(
             [sys.executable, "-c", start],
             stdin=subprocess.PIPE,

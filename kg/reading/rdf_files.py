@@ -19,7 +19,8 @@ import orjson
 
 from kg.bounded_cache import SizedDict
 from kg.errors import SourceError
-from kg.rdf import NAMESPACES
+from kg.ids import id_of
+from kg.rdf_vocabulary import NAMESPACES
 from kg.reading.dump import STDIN, opened
 from kg.reading.entity_json import Reject
 from kg.reading.lines import EXCERPT
@@ -28,7 +29,6 @@ from kg.reading.rdf_entities import property_datatype as datatype_of
 from kg.reading.rdf_terms import DATA, ENTITY, Term, language_code, parse_line
 from kg.reading.snaks import shortened
 from kg.reading.streams import DamagedError, HashedReader, plain_chunks
-from kg.store.rows import id_of
 
 BY_LINE = ("nt", "ntriples", "nq", "nquads")
 BY_RDFLIB = {

@@ -10,18 +10,18 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kg.building.request import check_output, check_request
+from kg.building.build_request import check_output, check_request
 from kg.errors import SelectionError, SnapshotError
 from kg.files import why_unwritten
-from kg.reading.reaching import Fetch, reached
+from kg.reading.crawl import Fetch, reached
 from kg.scope import Scope
 from kg.snapshot import Origin, Progress, Report, build
 from kg.terms import fallback_chain
 from kg.work_folder import WorkFolder
 
 if TYPE_CHECKING:
-    from kg.reading.courtesy import Patience
     from kg.reading.entity_json import Reject
+    from kg.web.rate_limits import Patience
 
 CACHE_SUFFIX = ".cache"
 GATHERED = ".gathered"  # the folder beside the output, while a build is at work
@@ -47,7 +47,7 @@ def build_from_rdf(
 
     The manifest's `time_aware` is false where any statement came without rank and qualifiers (truthy data).
     """
-    from kg.reading.rdf import RDFReading
+    from kg.reading.rdf_files import RDFReading
     from kg.reading.spool import spooling
 
     out = Path(out)
@@ -118,7 +118,7 @@ def build_from_api(
     ServiceError and its kinds where the service fails for good.
     """
     from kg.reading.api import WIKIDATA, WikiDataAPI
-    from kg.reading.cache import Cache
+    from kg.web.answer_cache import Cache
 
     out = Path(out)
     check_output(out, force=force)

@@ -19,8 +19,8 @@ from typing import TypeVar
 from urllib.parse import urlsplit
 
 from kg import __version__
-from kg.addresses import ServiceAddress, without_secrets
 from kg.errors import MissingContactError, QueryError, RateLimitedError, ServiceError
+from kg.web.addresses import ServiceAddress, without_secrets
 
 CONTACT = "GRANOLA_CONTACT"
 LARGEST = 256 << 20  # bytes of an answer

@@ -1,4 +1,4 @@
-"""Spark: a dump decoded on a cluster into the tables of `kg.export.columns`.
+"""Spark: a dump decoded on a cluster into the tables of `kg.export.flat_columns`.
 
 Nothing here decodes: executors call the functions that one machine calls (`kg.reading`, `kg.export`). They need this
 package installed, the dump at the same path, and the output folder at the same path (a shared file system); what
@@ -24,13 +24,13 @@ from typing import Any
 import orjson
 
 from kg.errors import SourceError
-from kg.export.columns import OF_ENTITIES, Rows, Table, rows_of
+from kg.export.flat_columns import OF_ENTITIES, Rows, Table, rows_of
+from kg.export.output_streams import folder_out
 from kg.export.parquet import TablesWriter, write_manifest
-from kg.export.streams import folder_out
+from kg.export.spark_session import session, told
 from kg.files import atomic_path
 from kg.reading.entity_json import Reject, decode
 from kg.reading.lines import Block, DamagedLine, brackets, parse, unclosed
-from kg.spark_session import session, told
 from kg.terms import fallback_chain
 
 REJECTS_SUFFIX = ".rejects.jsonl"
@@ -274,7 +274,7 @@ class _CountWriting:
         self._table = table
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
-        from kg.export.columns import TABLES
+        from kg.export.flat_columns import TABLES
 
         rows: Rows = {self._table: list(_columns(batches, *TABLES[self._table]))}
         counts = _written(Path(self._folder), [rows] if rows[self._table] else [])

@@ -1,0 +1,1 @@
+"""A snapshot file held against itself, or against another."""

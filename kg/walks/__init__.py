@@ -1,0 +1,1 @@
+"""The graph of a store: which statements count, paths, closures."""

@@ -1,0 +1,1 @@
+"""What every online source shares: addresses, rate limits and retries, answers kept on disk."""
