@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
 
-from abstraction.descriptions.text import LONGEST
+from abstraction.descriptions.trimming import LONGEST
 from kg.bounded_cache import bounded_cache
 from kg.terms import normalise
 from kg.walks.graph import Graph

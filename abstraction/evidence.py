@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
-from abstraction.descriptions.text import span_of
+from abstraction.descriptions.trimming import span_of
 from abstraction.tiers import Evidence, Ladder, Level, Tier
 from kg.model import QuantityValue, Statement, TextValue, TimeValue
 from kg.terms import normalise

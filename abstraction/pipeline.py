@@ -12,39 +12,46 @@ from dataclasses import replace
 from functools import partial
 from itertools import islice
 
-from abstraction.builders import builder_for
+from abstraction.assembly.filters import clean
+from abstraction.assembly.joined_ladders import shared
+from abstraction.assembly.levels import levels, ordered
+from abstraction.assembly.translation import Telling
+from abstraction.assembly.triviality import Triviality
 from abstraction.classes import Classifier
-from abstraction.descriptions.places import parse_place
+from abstraction.descriptions.attested_words import Vocabulary
+from abstraction.descriptions.place_grammar import parse_place
 from abstraction.faults import Fault, OnReject, attempt
-from abstraction.filters import clean
 from abstraction.formats.fields import QUESTION_SITELINKS
-from abstraction.gazetteer import PLACES, Gazetteer
-from abstraction.hierarchy import entailed_classes
 from abstraction.information.weighing import Information
-from abstraction.ladders.base import Builder, Case, Proposal
+from abstraction.ladders.builders import builder_for
+from abstraction.ladders.class_hierarchy import entailed_classes
+from abstraction.ladders.literal_answers import (
+    age_levels,
+    date_levels,
+    event_levels,
+    measured_levels,
+    quantity_levels,
+    with_range,
+)
+from abstraction.ladders.place_names import PlaceNames
+from abstraction.ladders.proposal_cache import Proposing
 from abstraction.language.languages import language as language_of
 from abstraction.language.languages import reading_language
-from abstraction.levels import levels, ordered
+from abstraction.linking.ambiguous_capitals import CAPITAL
+from abstraction.linking.gazetteer import PLACES, Gazetteer
 from abstraction.linking.linker import Link, Linker
 from abstraction.linking.priors import Priors
-from abstraction.linking.seats import CAPITAL
-from abstraction.literals import age_levels, date_levels, event_levels, measured_levels, quantity_levels, with_range
-from abstraction.localising import Telling
-from abstraction.place_names import PlaceNames
 from abstraction.properties import properties
-from abstraction.proposed import Proposing
-from abstraction.questions.agreement import MAY_BE_VALUE, class_conflict, text_conflict
+from abstraction.proposals import Builder, Case, Proposal
+from abstraction.questions.answer_fit import MAY_BE_VALUE, class_conflict, text_conflict
 from abstraction.questions.asked_wording import as_asked
 from abstraction.questions.golds import arranged
-from abstraction.questions.kinds import ANY_KIND, AskedKind, Kind, asked_kind, implied
+from abstraction.questions.question_kinds import ANY_KIND, AskedKind, Kind, asked_kind, implied
+from abstraction.questions.relation_wording import read_wording, subject_of
 from abstraction.questions.told_in_question import ToldInQuestion
-from abstraction.questions.wording import read_wording, subject_of
 from abstraction.relations import ANY, Relation, relation, table
 from abstraction.rows import QARow, RejectedRow, TieredRow
 from abstraction.tiers import Abstention, Ladder, Level, Tier
-from abstraction.triviality import Triviality
-from abstraction.union import shared
-from abstraction.vocabulary import Vocabulary
 from kg.model import Entity, TimeValue
 from kg.store.protocol import Store
 from kg.terms import normalise

@@ -13,7 +13,7 @@ from abstraction.faults import Fault, OnReject, Taken, attempt, fault_of
 from abstraction.formats import fields
 from abstraction.formats.records import SCHEMA_VERSION, Record, RejectedRow, excerpt, read_records
 from abstraction.formats.writing import FORMATS, write_records
-from abstraction.questions.wording import read_wording, subject_of
+from abstraction.questions.relation_wording import read_wording, subject_of
 from abstraction.tiers import Level, Tier
 
 __all__ = [

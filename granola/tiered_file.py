@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from abstraction.assembly.reference_levels import Source, only
 from abstraction.faults import fault_of
 from abstraction.formats.records import RejectedRow
-from abstraction.references import Source, only
 from abstraction.rows import TieredRow, read_tiered
 from granola.errors import PredictionError
 from granola.packed_rows import PackedRows

@@ -18,7 +18,7 @@ import sys
 from pathlib import Path
 
 from abstraction.datasets.building import BATCH, Settings
-from abstraction.datasets.cleaning import MOST, STEPS, Step, read_trivial
+from abstraction.datasets.dataset_cleaning import MOST, STEPS, Step, read_trivial
 from abstraction.datasets.questions import GRANOLA_EQ, GRANOLA_EQ_RELATIONS, EntityQuestions, relations_in
 from abstraction.errors import AbstractionError
 from abstraction.relations import relation

@@ -17,11 +17,11 @@ from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
-from abstraction.filters import without_article
+from abstraction.assembly.filters import without_article
 from abstraction.pipeline import LadderMaker
 from abstraction.rows import QARow, TieredRow
 from abstraction.tiers import Level, Tier
-from abstraction.verifying.judge import Judge
+from abstraction.verifying.tier_verdicts import Judge
 from abstraction.verifying.verdicts import Verdict
 from kg.store.sqlite import SQLiteStore
 

@@ -25,10 +25,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from abstraction.classes import Classifier
-from abstraction.gazetteer import Gazetteer
+from abstraction.linking.gazetteer import Gazetteer
+from abstraction.linking.link_features import Measured
 from abstraction.linking.linker import Link, Linker
 from abstraction.linking.priors import Priors
-from abstraction.linking.surroundings import Measured
 from abstraction.properties import properties
 from abstraction.relations import Relation, relation, table
 from kg.model import entity_number

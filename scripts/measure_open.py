@@ -15,7 +15,7 @@ from collections import Counter, defaultdict
 from pathlib import Path
 
 from abstraction.pipeline import LadderMaker
-from abstraction.questions.kinds import Kind, asked_kind
+from abstraction.questions.question_kinds import Kind, asked_kind
 from abstraction.rows import QARow, read_questions
 from kg.store import open_store
 

@@ -21,7 +21,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from abstraction.questions.wording import read_wording
+from abstraction.questions.relation_wording import read_wording
 from abstraction.relations import table
 
 DATA = Path(__file__).resolve().parents[1].parent / "shared" / "data"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from abstraction.ladders.base import ANSWER, Builder, Case, Proposal
-from abstraction.levels import as_graph, levels
+from abstraction.assembly.levels import as_graph, levels
 from abstraction.pipeline import LadderMaker
+from abstraction.proposals import ANSWER, Builder, Case, Proposal
 from abstraction.relations import relation
 from abstraction.tiers import Level
 from kg.model import Entity, TimeValue

@@ -98,7 +98,7 @@ def test_options_that_stand_alone_exist_with_their_values(page: Path) -> None:
 
 def test_the_page_on_the_paper_names_what_there_is() -> None:
     """Every word in backticks is a command, an option, a metric, a figure or table, a step, a column or a file."""
-    from abstraction.datasets.cleaning import STEPS
+    from abstraction.datasets.dataset_cleaning import STEPS
     from granola.audit.sheets import COLUMNS
     from granola.decoding.methods import Answering
     from granola.decoding.self_consistency import Counting

@@ -1,6 +1,7 @@
 """Questions and a snapshot in, a dataset's folder out: ladders, descriptions, phrasing, scores, cleaning, the card.
 
-The folder appears whole or not at all. What takes long is done in batches and kept: see `abstraction.datasets.parts`.
+The folder appears whole or not at all. What takes long is done in batches and kept: see
+`abstraction.datasets.saved_work`.
 """
 
 from __future__ import annotations
@@ -19,17 +20,17 @@ from typing import Any, BinaryIO, Literal, Protocol, TypeVar
 import orjson
 
 from abstraction.datasets.card import Card
-from abstraction.datasets.cleaning import MOST, SCORE, STEPS, Cleaner, Dropped, Step
-from abstraction.datasets.columns import Columns, write_data
-from abstraction.datasets.describing import described
-from abstraction.datasets.parts import Parts, line_of, row_of, rules_fingerprint
+from abstraction.datasets.dataset_cleaning import MOST, SCORE, STEPS, Cleaner, Dropped, Step
+from abstraction.datasets.dataset_columns import Columns, write_data
+from abstraction.datasets.dataset_statistics import Statistics
+from abstraction.datasets.entity_columns import described
 from abstraction.datasets.questions import Published, Questions, has_one_answer
-from abstraction.datasets.statistics import Statistics
+from abstraction.datasets.saved_work import Parts, line_of, row_of, rules_fingerprint
 from abstraction.errors import DatasetError, RowError
 from abstraction.faults import Fault, attempt
 from abstraction.formats.records import PARQUET_HELP, SCHEMA_VERSION
-from abstraction.linking.settings import link_settings
-from abstraction.models.result import Failure
+from abstraction.linking.link_settings import link_settings
+from abstraction.models.chat_result import Failure
 from abstraction.phrasing.decisions import Counts, log_lines, shortened
 from abstraction.pipeline import LadderMaker
 from abstraction.rows import QARow, RejectedRow, TieredRow

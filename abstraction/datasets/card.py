@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from abstraction.datasets.cleaning import SAID, SCORE, STEPS, Cleaner, Step
-from abstraction.datasets.columns import ANSWER_SITELINKS, OWN, Columns
+from abstraction.datasets.dataset_cleaning import SAID, SCORE, STEPS, Cleaner, Step
+from abstraction.datasets.dataset_columns import ANSWER_SITELINKS, OWN, Columns
+from abstraction.datasets.dataset_statistics import Statistics
 from abstraction.datasets.questions import Published
-from abstraction.datasets.statistics import Statistics
 from abstraction.phrasing.decisions import Counts
 
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))

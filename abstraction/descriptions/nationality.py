@@ -6,10 +6,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from abstraction.descriptions.attested_words import Vocabulary
 from abstraction.descriptions.words import Word
 from abstraction.language.demonyms import bundled_demonyms
 from abstraction.language.phrases import listed
-from abstraction.vocabulary import Vocabulary
 from kg.terms import normalise
 
 LONGEST = 5  # "Saint Vincent and the Grenadines"

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 
+from abstraction.descriptions.attested_words import Vocabulary
 from abstraction.descriptions.words import Word
 from abstraction.language.demonyms import bundled_demonyms
 from abstraction.language.phrases import is_opaque, listed, may_stand
-from abstraction.vocabulary import Vocabulary
 
 _AND = frozenset({"and", "&", "or"})
 _MEDIA = frozenset({"television", "radio", "film", "newspaper", "magazine", "book", "cable", "broadcast"})

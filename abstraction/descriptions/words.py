@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from abstraction.descriptions.text import LONGEST
+from abstraction.descriptions.trimming import LONGEST
 from kg.terms import normalise
 
 _TOKEN = re.compile(

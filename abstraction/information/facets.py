@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from abstraction.classes import anchors
+from abstraction.descriptions.attested_words import DESCRIPTIONS_READ, Vocabulary
 from abstraction.information.counting import Counts, Hierarchy
 from abstraction.information.joint import Joint
-from abstraction.information.literals import years_of
-from abstraction.information.places import World
+from abstraction.information.literal_bits import years_of
+from abstraction.information.place_shares import World
 from abstraction.properties import with_role
 from abstraction.tiers import Condition
-from abstraction.vocabulary import DESCRIPTIONS_READ, Vocabulary
 from kg.bounded_cache import SizedDict
 from kg.model import entity_number
 from kg.terms import fallback_chain, normalise

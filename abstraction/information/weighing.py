@@ -11,13 +11,13 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
-from abstraction.filters import without_article
+from abstraction.assembly.filters import without_article
+from abstraction.descriptions.attested_words import Vocabulary
 from abstraction.information.counting import Counts
 from abstraction.information.facets import Facets, information
-from abstraction.ladders.base import ANSWER, Proposal
+from abstraction.proposals import ANSWER, Proposal
 from abstraction.relations import Relation
 from abstraction.tiers import Condition, Level, Tier
-from abstraction.vocabulary import Vocabulary
 from kg.bounded_cache import SizedDict
 from kg.store.protocol import Store
 from kg.terms import normalise

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from abstraction.ladders.quantities import CONDITION, quantity_ladder
-from abstraction.language.amounts import ParsedQuantity
+from abstraction.language.amount_reader import ParsedQuantity
 from abstraction.tiers import Condition, Evidence, Level, Tier
 
 _DECADES = ("twenties", "thirties", "forties", "fifties", "sixties", "seventies", "eighties", "nineties")

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from abstraction.descriptions.text import first_segment
+from abstraction.descriptions.trimming import first_segment
 from abstraction.evidence import from_description, from_statement
-from abstraction.ladders.base import Case, Proposal
 from abstraction.ladders.things import Detail, Recipe, things
+from abstraction.proposals import Case, Proposal
 from abstraction.tiers import Condition
 from kg.terms import normalise
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
-from abstraction.descriptions.people import parse_person
+from abstraction.descriptions.person_grammar import parse_person
 from abstraction.evidence import from_statement
-from abstraction.ladders.base import Case, Proposal
-from abstraction.ladders.offices import add_kin, names_subject, repeats_answer
+from abstraction.ladders.office_phrases import add_kin, names_subject, repeats_answer
 from abstraction.language.phrases import Lattice, definite, indefinite
+from abstraction.proposals import Case, Proposal
 from abstraction.tiers import Condition, Evidence
 from kg.terms import normalise
 

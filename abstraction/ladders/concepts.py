@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from abstraction.hierarchy import Climbing, climb, stop_classes, used_as_value
-from abstraction.ladders.base import Case, Proposal
+from abstraction.ladders.class_hierarchy import Climbing, climb, stop_classes, used_as_value
 from abstraction.ladders.nations import speaks_english
+from abstraction.proposals import Case, Proposal
 from kg.terms import normalise
 
 STEPS = 3

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from abstraction.gazetteer import FIRST_DIVISION
-from abstraction.ladders.base import Case
 from abstraction.language.demonyms import bundled_demonyms
-from abstraction.linking.surroundings import phrase_in
+from abstraction.linking.gazetteer import FIRST_DIVISION
+from abstraction.linking.link_features import phrase_in
+from abstraction.proposals import Case
 from kg.model import Statement, TimeValue
 from kg.terms import normalise
 from kg.walks.ranks import time_key, valid_at

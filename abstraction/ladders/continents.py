@@ -11,7 +11,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
 
-from abstraction.gazetteer import WORLD, Place
+from abstraction.linking.gazetteer import WORLD, Place
 from kg.model import EntityValue, Statement
 from kg.walks.graph import Graph
 from kg.walks.ranks import APPLIES_TO_PART, CONTINENT

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from abstraction.evidence import from_statement
-from abstraction.ladders.base import ANSWER, Case, Proposal
 from abstraction.language.phrases import indefinite
+from abstraction.proposals import ANSWER, Case, Proposal
 from abstraction.tiers import Condition
 from kg.terms import normalise
 

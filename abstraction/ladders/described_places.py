@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterable, Sequence
 from weakref import WeakKeyDictionary
 
-from abstraction.descriptions.text import first_segment
-from abstraction.gazetteer import FIRST_DIVISION, WORLD, Gazetteer, Place
+from abstraction.descriptions.trimming import first_segment
+from abstraction.linking.gazetteer import FIRST_DIVISION, WORLD, Gazetteer, Place
 from kg.terms import normalise
 from kg.walks.graph import Graph
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from abstraction.gazetteer import SETTLEMENTS
+from abstraction.linking.gazetteer import SETTLEMENTS
 from kg.terms import normalise
 from kg.walks.graph import Graph
 

@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from weakref import WeakKeyDictionary
 
+from abstraction.assembly.levels import as_graph
 from abstraction.classes import anchors
-from abstraction.hierarchy import Climbing, climb, stop_classes, used_as_value
-from abstraction.ladders.base import ANSWER, Case, Proposal
-from abstraction.ladders.terms import described_classes
-from abstraction.levels import as_graph
+from abstraction.ladders.class_hierarchy import Climbing, climb, stop_classes, used_as_value
+from abstraction.ladders.class_terms import described_classes
+from abstraction.proposals import ANSWER, Case, Proposal
 from kg.terms import normalise
 from kg.walks.graph import Graph
 

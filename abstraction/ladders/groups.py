@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from abstraction.descriptions.organisations import parse_organisation
+from abstraction.descriptions.attested_words import Vocabulary
+from abstraction.descriptions.organisation_grammar import parse_organisation
 from abstraction.descriptions.spelling import shortenings
 from abstraction.evidence import from_statement
-from abstraction.ladders.base import Case, Proposal
-from abstraction.ladders.kinds import KindChain, described_kind, stated_kinds
+from abstraction.ladders.kind_chains import KindChain, described_kind, stated_kinds
 from abstraction.ladders.nations import Nation, nations, speaks_english
 from abstraction.language.phrases import Lattice, indefinite, may_stand
+from abstraction.proposals import Case, Proposal
 from abstraction.tiers import Condition, Evidence
-from abstraction.vocabulary import Vocabulary
 from kg.terms import normalise
 
 FAMILY = "group"

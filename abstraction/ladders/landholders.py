@@ -8,10 +8,10 @@ from dataclasses import replace
 
 from abstraction.classes import head_of_description
 from abstraction.evidence import from_description, from_statement
-from abstraction.gazetteer import STATE
-from abstraction.ladders.base import ANSWER, Case, Proposal
-from abstraction.ladders.places import Climb
+from abstraction.ladders.place_ladders import Climb
 from abstraction.language.phrases import definite, indefinite, short
+from abstraction.linking.gazetteer import STATE
+from abstraction.proposals import ANSWER, Case, Proposal
 from abstraction.tiers import Condition, Evidence
 
 STATE_NOUN = "country"

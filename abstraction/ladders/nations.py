@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from abstraction.descriptions.nationality import Nationality
 from abstraction.descriptions.words import Word, spans
 from abstraction.evidence import from_statement
-from abstraction.ladders.base import Case
 from abstraction.language.phrases import listed
+from abstraction.proposals import Case
 from abstraction.tiers import Condition, Evidence
 from kg.model import Rank, Statement
 from kg.walks.graph import Graph

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from abstraction.descriptions.organisations import Owner, parse_organisation
+from abstraction.descriptions.organisation_grammar import Owner, parse_organisation
 from abstraction.evidence import from_description, from_statement
-from abstraction.ladders.base import ANSWER, Case, Proposal
 from abstraction.language.phrases import indefinite, listed
+from abstraction.proposals import ANSWER, Case, Proposal
 from abstraction.tiers import Condition, Evidence
 from kg.model import Statement
 from kg.terms import normalise

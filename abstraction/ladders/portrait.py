@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from abstraction.descriptions.people import PersonDescription, parse_person
+from abstraction.descriptions.person_grammar import PersonDescription, parse_person
 from abstraction.descriptions.words import Word
-from abstraction.ladders.base import Case
 from abstraction.ladders.nations import word_evidence
 from abstraction.language.phrases import Lattice
+from abstraction.proposals import Case
 from abstraction.tiers import Evidence
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from abstraction.descriptions.text import first_segment
+from abstraction.descriptions.trimming import first_segment
 from abstraction.evidence import from_description, from_statement
-from abstraction.hierarchy import Climbing, climb, stop_classes, used_as_value
-from abstraction.ladders.base import ANSWER, Case, Proposal
+from abstraction.ladders.class_hierarchy import Climbing, climb, stop_classes, used_as_value
 from abstraction.language.phrases import indefinite
+from abstraction.proposals import ANSWER, Case, Proposal
 from abstraction.tiers import Condition, Evidence
 from kg.terms import normalise
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from abstraction.descriptions.offices import read_office
+from abstraction.descriptions.office_grammar import read_office
 from abstraction.descriptions.words import words
-from abstraction.hierarchy import Climbing, climb, stop_classes
-from abstraction.ladders.base import ANSWER, Case, Proposal
+from abstraction.ladders.class_hierarchy import Climbing, climb, stop_classes
 from abstraction.ladders.nations import nations, speaks_english
 from abstraction.language.phrases import indefinite, listed
+from abstraction.proposals import ANSWER, Case, Proposal
 from abstraction.tiers import Condition, Evidence
 from kg.terms import normalise
 

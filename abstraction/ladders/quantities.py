@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 from decimal import ROUND_HALF_UP, Decimal, localcontext
 
-from abstraction.language.amounts import ParsedQuantity, parse_quantity, significant_digits
+from abstraction.language.amount_reader import ParsedQuantity, parse_quantity, significant_digits
 from abstraction.language.languages import Language, language
 from abstraction.language.units import MeasureUnit, units
 from abstraction.tiers import Condition, Evidence, Level, Tier

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from abstraction.evidence import from_statement
-from abstraction.ladders.base import ANSWER, Case, Proposal
-from abstraction.ladders.places import Climb
+from abstraction.ladders.place_ladders import Climb
+from abstraction.proposals import ANSWER, Case, Proposal
 from abstraction.tiers import Evidence
 
 PARENTS = 2  # steps up

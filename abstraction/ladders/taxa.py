@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
-from abstraction.descriptions.text import first_segment
+from abstraction.descriptions.trimming import first_segment
 from abstraction.evidence import from_description, from_statement
-from abstraction.ladders.base import ANSWER, Case, Proposal
 from abstraction.ladders.nations import speaks_english
 from abstraction.language.phrases import indefinite
+from abstraction.proposals import ANSWER, Case, Proposal
 from abstraction.tiers import Condition, Evidence
 from kg.terms import normalise
 

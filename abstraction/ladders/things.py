@@ -8,13 +8,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
-from abstraction.descriptions.kinds import read_kind
+from abstraction.descriptions.kind_grammar import read_kind
 from abstraction.descriptions.words import words
 from abstraction.evidence import from_statement
-from abstraction.ladders.base import ANSWER, Case, Proposal
-from abstraction.ladders.kinds import KindChain, described_kind, stated_kinds
+from abstraction.ladders.kind_chains import KindChain, described_kind, stated_kinds
 from abstraction.ladders.nations import Nation, nations, speaks_english
 from abstraction.language.phrases import Lattice, indefinite, listed
+from abstraction.proposals import ANSWER, Case, Proposal
 from abstraction.tiers import Condition, Evidence
 from kg.terms import normalise
 

@@ -11,8 +11,8 @@ from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 
-from abstraction.language.files import read_language
-from abstraction.language.model import Language, folded
+from abstraction.language.language_data import Language, folded
+from abstraction.language.language_files import read_language
 from kg.terms import fallback_chain
 
 __all__ = ["Language", "folded", "is_known", "language", "languages", "notice", "read_language", "reading_language"]

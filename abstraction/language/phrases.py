@@ -14,7 +14,7 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import Literal
 
-from abstraction.ladders.base import ANSWER, Proposal
+from abstraction.proposals import ANSWER, Proposal
 from abstraction.tiers import Condition, Evidence
 from kg.bounded_cache import bounded_cache
 from kg.terms import normalise

@@ -7,9 +7,9 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
+from abstraction.assembly.filters import words
 from abstraction.classes import Wanted, wanted
-from abstraction.filters import words
-from abstraction.gazetteer import COUNTRY, PLACES, SETTLEMENTS, STATE, Gazetteer
+from abstraction.linking.gazetteer import COUNTRY, PLACES, SETTLEMENTS, STATE, Gazetteer
 from abstraction.linking.priors import Priors
 from abstraction.linking.typed_names import TypedNames
 from abstraction.relations import Relation

@@ -16,12 +16,12 @@ from typing import Literal, get_args
 
 from abstraction.classes import wanted
 from abstraction.errors import UnknownLinkerError
-from abstraction.gazetteer import Gazetteer
+from abstraction.linking.ambiguous_capitals import is_unlikely_seat, lies_elsewhere
 from abstraction.linking.candidates import PROVEN, Candidates, fits_class, variants
+from abstraction.linking.gazetteer import Gazetteer
+from abstraction.linking.link_features import Measured, Signs, Surroundings
+from abstraction.linking.link_settings import link_settings
 from abstraction.linking.priors import Priors
-from abstraction.linking.seats import is_unlikely_seat, lies_elsewhere
-from abstraction.linking.settings import link_settings
-from abstraction.linking.surroundings import Measured, Signs, Surroundings
 from abstraction.questions.asked_nouns import AskedNouns
 from abstraction.relations import Relation
 from abstraction.tiers import Abstention

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from abstraction.classes import Classifier
-from abstraction.gazetteer import SETTLEMENTS
 from abstraction.language.demonyms import bundled_demonyms
+from abstraction.linking.gazetteer import SETTLEMENTS
 from kg.bounded_cache import SizedDict
 from kg.store.protocol import NameMatch
 from kg.terms import normalise

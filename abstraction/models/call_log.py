@@ -18,7 +18,7 @@ from typing import Any
 import orjson
 
 from abstraction.errors import ModelError
-from abstraction.models.request import Request
+from abstraction.models.chat_request import Request
 from kg.files import writable
 
 KIND, SCHEMA_VERSION = "model-calls", 1

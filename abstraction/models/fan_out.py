@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from queue import SimpleQueue
 
+from abstraction.models.chat_request import Request
+from abstraction.models.chat_result import Completion, Failure, FailureReason, Reply, Result
 from abstraction.models.pace import Stopped
-from abstraction.models.request import Request
-from abstraction.models.result import Completion, Failure, FailureReason, Reply, Result
 
 _LOOK = 0.5  # seconds after which who waits looks whether all has ended
 AHEAD = 4  # requests taken ahead of the results, as a multiple of the threads

@@ -14,8 +14,8 @@ import orjson
 
 from abstraction.errors import ModelError
 from abstraction.models.call_log import Call, CallLog
-from abstraction.models.request import Request
-from abstraction.models.result import Completion, Totals, completion_of
+from abstraction.models.chat_request import Request
+from abstraction.models.chat_result import Completion, Totals, completion_of
 from kg.errors import SourceError
 from kg.web.answer_cache import Cache
 

@@ -13,10 +13,10 @@ from typing import Any
 from abstraction.errors import ModelError
 from abstraction.models import wire
 from abstraction.models.call_log import Call
+from abstraction.models.chat_request import Request
+from abstraction.models.chat_result import Completion, FailureReason, Result, TokenLogprob, Totals
 from abstraction.models.fan_out import CallFailed, Task
 from abstraction.models.ledger import Ledger
-from abstraction.models.request import Request
-from abstraction.models.result import Completion, FailureReason, Result, TokenLogprob, Totals
 from abstraction.models.sampler import Decode, Drawing, Ending, Row
 from kg.files import sha256_of
 

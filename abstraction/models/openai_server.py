@@ -20,12 +20,12 @@ from abstraction.errors import ModelAccessError, ModelError, ModelUnreachableErr
 from abstraction.models import wire
 from abstraction.models.api_key import ApiKey
 from abstraction.models.call_log import Call
+from abstraction.models.chat_request import Request
+from abstraction.models.chat_result import Completion, FailureReason, Result, Totals
 from abstraction.models.fan_out import CallFailed, FanOut, Task
 from abstraction.models.http_call import Answer, Broken, NoConnection, Poster, TooSlow
 from abstraction.models.ledger import Ledger, Prices
 from abstraction.models.pace import Pace, Stopped
-from abstraction.models.request import Request
-from abstraction.models.result import Completion, FailureReason, Result, Totals
 from kg.web.rate_limits import Patience, excerpt, retry_after
 
 _REFUSING = {401, 402, 403, 404, 405}  # who asks, or what for, is wrong: until an answer came, for every request

@@ -29,7 +29,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from abstraction.errors import PromptError
-from abstraction.models.request import Message, Role
+from abstraction.models.chat_request import Message, Role
 
 SUFFIX = ".txt"
 LONGEST = 2000  # characters of one slot's text; what is longer ends in ...

@@ -18,8 +18,8 @@ import orjson
 from abstraction.errors import ModelError
 from abstraction.models import wire
 from abstraction.models.call_log import KIND, SCHEMA_VERSION, read_lines
-from abstraction.models.request import ROLES, Message, Request
-from abstraction.models.result import Completion, Failure, FailureReason, Reply, Result, Totals
+from abstraction.models.chat_request import ROLES, Message, Request
+from abstraction.models.chat_result import Completion, Failure, FailureReason, Reply, Result, Totals
 from kg.files import sha256_of
 
 

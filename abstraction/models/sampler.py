@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import torch
 
-    from abstraction.models.request import Request
+    from abstraction.models.chat_request import Request
 
 
 @dataclass(frozen=True, slots=True)

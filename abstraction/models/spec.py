@@ -20,7 +20,7 @@ from urllib.parse import unquote
 import orjson
 
 from abstraction.errors import ModelError, ModelSpecError
-from abstraction.models.base import ChatModel
+from abstraction.models.chat_model import ChatModel
 
 KINDS = ("openai", "local", "replay")
 GRAMMAR = "openai:URL#NAME, local:FOLDER or replay:FILE, as in openai:http://127.0.0.1:8000/v1#my-model"

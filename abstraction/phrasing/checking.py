@@ -11,10 +11,10 @@ from abstraction.evidence import completed
 from abstraction.phrasing.decisions import Action, Decision, Finding, finding_of
 from abstraction.rows import TieredRow
 from abstraction.tiers import MAX_LEVELS, MAX_TIERS, Evidence, Ladder, Level, Tier
-from abstraction.verifying.cases import DECIDED
-from abstraction.verifying.judge import Judge
+from abstraction.verifying.answer_facts import DECIDED
+from abstraction.verifying.comparable_words import bare, content
+from abstraction.verifying.tier_verdicts import Judge
 from abstraction.verifying.verdicts import TierVerdict
-from abstraction.verifying.wording import bare, content
 from kg.store.protocol import Store
 from kg.terms import normalise
 from kg.walks.graph import Graph

@@ -8,13 +8,13 @@ from collections.abc import Mapping, Sequence
 import orjson
 
 from abstraction.errors import ReplyError
-from abstraction.models.base import ChatModel
+from abstraction.models.chat_model import ChatModel
+from abstraction.models.chat_request import Request, Sampling
+from abstraction.models.chat_result import Failure, Reply
 from abstraction.models.prompts import Prompt, hash_of
-from abstraction.models.request import Request, Sampling
-from abstraction.models.result import Failure, Reply
 from abstraction.phrasing.forms import read_vote
 from abstraction.phrasing.phraser import model_name
-from abstraction.phrasing.prompting import CONSISTENCY, UNKNOWN, read_prompts, slots_of
+from abstraction.phrasing.phrasing_prompts import CONSISTENCY, UNKNOWN, read_prompts, slots_of
 from abstraction.rows import TieredRow
 
 SAMPLES = 10

@@ -6,8 +6,8 @@ import re
 import unicodedata
 from collections.abc import Collection
 
+from abstraction.assembly.filters import names_the_answer
 from abstraction.errors import ReplyError
-from abstraction.filters import names_the_answer
 from abstraction.models.replies import counted, listed, tagged, yes_or_no
 
 TAG = "answers"

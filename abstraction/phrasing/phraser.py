@@ -9,16 +9,16 @@ from typing import Literal
 
 import orjson
 
-from abstraction.datasets.describing import described
+from abstraction.datasets.entity_columns import described
 from abstraction.faults import Fault, OnReject, attempt
-from abstraction.models.base import ChatModel
+from abstraction.models.chat_model import ChatModel
+from abstraction.models.chat_request import Request, Sampling
 from abstraction.models.prompts import Prompt, hash_of
-from abstraction.models.request import Request, Sampling
-from abstraction.phrasing.asking import Asking, Outcome
 from abstraction.phrasing.checking import LadderCheck, Unproven
 from abstraction.phrasing.decisions import with_note
 from abstraction.phrasing.forms import read_ladder, read_wording
-from abstraction.phrasing.prompting import AGAIN, LADDER, WORDING, read_prompts, slots_of
+from abstraction.phrasing.model_requests import Asking, Outcome
+from abstraction.phrasing.phrasing_prompts import AGAIN, LADDER, WORDING, read_prompts, slots_of
 from abstraction.phrasing.wordings import WordingCheck
 from abstraction.rows import TieredRow
 from kg.store.protocol import Store

@@ -15,10 +15,10 @@ from importlib.resources import files
 from typing import Any
 
 from abstraction.classes import Classifier, anchors, class_of_description
-from abstraction.descriptions.text import LONGEST as LONGEST_DESCRIPTION
-from abstraction.questions.kinds import asked_kind
+from abstraction.descriptions.attested_words import FAMILIES, common_occupations, common_types
+from abstraction.descriptions.trimming import LONGEST as LONGEST_DESCRIPTION
+from abstraction.questions.question_kinds import asked_kind
 from abstraction.relations import Relation
-from abstraction.vocabulary import FAMILIES, common_occupations, common_types
 from kg.bounded_cache import SizedDict, bounded_cache
 from kg.terms import normalise
 from kg.walks.graph import Graph

@@ -9,13 +9,13 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+from abstraction.assembly.filters import is_named
+from abstraction.assembly.levels import ancestors
 from abstraction.evidence import from_statement, joined
-from abstraction.filters import is_named
-from abstraction.gazetteer import SETTLEMENTS, STATE
-from abstraction.ladders.base import Case, Proposal
 from abstraction.ladders.landholders import noun_of, spoken
 from abstraction.language.phrases import definite, indefinite, short
-from abstraction.levels import ancestors
+from abstraction.linking.gazetteer import SETTLEMENTS, STATE
+from abstraction.proposals import Case, Proposal
 from abstraction.tiers import Evidence
 from kg.bounded_cache import bounded_cache
 

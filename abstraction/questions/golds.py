@@ -11,14 +11,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from abstraction.assembly.filters import content_words, without_article, words
+from abstraction.assembly.joined_ladders import paths, union
+from abstraction.descriptions.attested_words import common_occupations
 from abstraction.evidence import completed
-from abstraction.filters import content_words, without_article, words
-from abstraction.language.amounts import parse_quantity
-from abstraction.language.dates import parse_date
+from abstraction.language.amount_reader import parse_quantity
+from abstraction.language.date_reader import parse_date
 from abstraction.language.demonyms import bundled_demonyms
 from abstraction.tiers import Abstention, Ladder, Level, Tier
-from abstraction.union import paths, union
-from abstraction.vocabulary import common_occupations
 from kg.terms import normalise
 
 MOST = 40  # answers that are compared with each other; a longer list stays as it is

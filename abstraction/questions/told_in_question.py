@@ -15,11 +15,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
 
-from abstraction.gazetteer import FIRST_DIVISION, PAST_STATE, STATE, Gazetteer
-from abstraction.ladders.base import Case, Proposal
+from abstraction.assembly.levels import ancestors
+from abstraction.descriptions.attested_words import Vocabulary
 from abstraction.language.demonyms import bundled_demonyms
-from abstraction.levels import ancestors
-from abstraction.vocabulary import Vocabulary
+from abstraction.linking.gazetteer import FIRST_DIVISION, PAST_STATE, STATE, Gazetteer
+from abstraction.proposals import Case, Proposal
 from kg.bounded_cache import SizedDict, bounded_cache
 from kg.terms import normalise
 from kg.walks.graph import Graph

@@ -11,23 +11,20 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from abstraction.assembly.reference_levels import sources
 from abstraction.classes import Classifier
-from abstraction.gazetteer import Gazetteer
 from abstraction.information.weighing import rises
 from abstraction.ladders.extent import same_extent
 from abstraction.language.demonyms import bundled_demonyms
 from abstraction.language.languages import language as language_of
 from abstraction.language.languages import reading_language
+from abstraction.linking.gazetteer import Gazetteer
 from abstraction.properties import with_role
-from abstraction.questions.wording import read_wording
-from abstraction.references import sources
+from abstraction.questions.relation_wording import read_wording
 from abstraction.relations import ANY, relation
 from abstraction.rows import TieredRow
 from abstraction.tiers import Tier
-from abstraction.verifying.findings import Finding, Flaw, Status, TierCheck
-from abstraction.verifying.rules import Ruling, rule_holds, value_tier_holds
-from abstraction.verifying.steps import Step, replay
-from abstraction.verifying.wording import (
+from abstraction.verifying.comparable_words import (
     PAST,
     all_words,
     bare,
@@ -38,6 +35,9 @@ from abstraction.verifying.wording import (
     taken_back_by,
     written_in_lower_case,
 )
+from abstraction.verifying.evidence_replay import Step, replay
+from abstraction.verifying.findings import Finding, Flaw, Status, TierCheck
+from abstraction.verifying.rule_replay import Ruling, rule_holds, value_tier_holds
 from kg.model import TextValue, TimeValue
 from kg.store.protocol import Store
 from kg.terms import normalise

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Sequence
 from enum import StrEnum
 
-from abstraction.verifying.wording import FUNCTION, all_words, stands_in
+from abstraction.verifying.comparable_words import FUNCTION, all_words, stands_in
 from kg.terms import normalise
 
 _LEGAL = """

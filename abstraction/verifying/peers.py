@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from abstraction.gazetteer import PLACES
+from abstraction.linking.gazetteer import PLACES
 from abstraction.pipeline import LadderMaker
-from abstraction.verifying.cases import Case, CaseReader
+from abstraction.verifying.answer_facts import Case, CaseReader
+from abstraction.verifying.comparable_words import content
 from abstraction.verifying.verdicts import A_PERSON, ANOTHER_ANSWER, MEMBER
-from abstraction.verifying.wording import content
 
 ANOTHER = "the name of another"
 _SCHOOLS = "university college school academy institute polytechnic conservatory lyceum gymnasium seminary"

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from abstraction.gazetteer import PLACES, WORLD
+from abstraction.linking.gazetteer import PLACES, WORLD
 from abstraction.tiers import Tier
-from abstraction.verifying.cases import Case, CaseReader
+from abstraction.verifying.answer_facts import Case, CaseReader
+from abstraction.verifying.comparable_words import bare, content, says_outside
 from abstraction.verifying.neighbourhood import CONTINENT
 from abstraction.verifying.verdicts import TierVerdict, Verdict
-from abstraction.verifying.wording import bare, content, says_outside
 
 _NAMES_OF_UNITS = """
     canton county province region state department prefecture oblast governorate district territory parish

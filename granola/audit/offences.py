@@ -14,7 +14,7 @@ from abstraction.relations import relation as relation_row
 from abstraction.rows import TieredRow
 from abstraction.verifying.entailment import EntailmentChecker
 from abstraction.verifying.findings import TierCheck
-from abstraction.verifying.judge import Judge
+from abstraction.verifying.tier_verdicts import Judge
 from abstraction.verifying.verdicts import AXES, RowVerdict, TierVerdict, Verdict
 from kg.store.protocol import Store
 

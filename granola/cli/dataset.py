@@ -10,7 +10,7 @@ from pathlib import Path
 import typer
 
 from abstraction.datasets.building import BATCH, Built, Settings, build_dataset, check_place
-from abstraction.datasets.cleaning import MOST, STEPS, Step, read_trivial
+from abstraction.datasets.dataset_cleaning import MOST, STEPS, Step, read_trivial
 from abstraction.datasets.questions import QuestionFiles, Questions
 from abstraction.relations import relation as relation_row
 from granola.cli.linking import LINKER_HELP, LinkerName

@@ -78,8 +78,8 @@ def check(
     Every entity of a row must be there, and every statement and description of its evidence say the same there.
     Exit status 1 if anything does not stand.
     """
-    from abstraction.recheck import recheck
     from abstraction.rows import RejectedRow, read_tiered
+    from abstraction.verifying.revalidation import recheck
     from kg.store import open_store
 
     if problems is not None:

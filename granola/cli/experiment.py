@@ -15,7 +15,7 @@ import typer
 from granola.cli.csv_option import CsvRaw
 
 if TYPE_CHECKING:
-    from abstraction.models.base import ChatModel
+    from abstraction.models.chat_model import ChatModel
     from abstraction.models.prompts import Prompt
     from abstraction.rows import RejectedRow
     from granola.cli.systems import Systems

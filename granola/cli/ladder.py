@@ -12,7 +12,7 @@ from abstraction.errors import RowError
 from abstraction.formats.fields import FieldError, qid_of
 from abstraction.linking.review import Reviewer, shown
 from abstraction.pipeline import make_ladders
-from abstraction.questions.wording import read_wording, subject_of
+from abstraction.questions.relation_wording import read_wording, subject_of
 from abstraction.reasons import REASONS
 from abstraction.relations import relation as relation_row
 from abstraction.rows import QARow, TieredRow

@@ -21,7 +21,7 @@ from kg.store.protocol import Store
 
 if TYPE_CHECKING:
     from abstraction.faults import OnReject
-    from abstraction.models.base import ChatModel
+    from abstraction.models.chat_model import ChatModel
     from abstraction.phrasing.consistency import ConsistencyScorer
     from abstraction.phrasing.decisions import Counts
     from abstraction.phrasing.phraser import ModelPhraser
@@ -99,7 +99,7 @@ class PhraseOptions:
     def check(self) -> None:
         """Raise UsageError, ModelSpecError or PromptError for what cannot be, before anything is read or asked."""
         from abstraction.models.spec import parse_model_spec
-        from abstraction.phrasing.prompting import read_prompts
+        from abstraction.phrasing.phrasing_prompts import read_prompts
 
         if self.model is None:
             return
@@ -109,7 +109,7 @@ class PhraseOptions:
 
     def sampling(self) -> Any:
         """As the model is asked. Raises UsageError."""
-        from abstraction.models.request import Sampling
+        from abstraction.models.chat_request import Sampling
 
         try:
             return Sampling(temperature=self.temperature, top_p=self.top_p, max_tokens=self.max_tokens, seed=self.seed)
@@ -119,7 +119,7 @@ class PhraseOptions:
     def phraser(self, model: ChatModel, store: Store, language: str) -> ModelPhraser:
         """The phraser of a model that was opened for these options."""
         from abstraction.phrasing.phraser import ModelPhraser
-        from abstraction.phrasing.prompting import read_prompts
+        from abstraction.phrasing.phrasing_prompts import read_prompts
 
         return ModelPhraser(
             model,
@@ -144,7 +144,7 @@ class Models:
     def check(self) -> None:
         """As `PhraseOptions.check`, of both."""
         from abstraction.models.spec import parse_model_spec
-        from abstraction.phrasing.prompting import read_prompts
+        from abstraction.phrasing.phrasing_prompts import read_prompts
 
         self.phrasing.check()
         if self.consistency is None and self.samples != ASKED:
@@ -160,7 +160,7 @@ class Models:
     ) -> tuple[ModelPhraser | None, ConsistencyScorer | None]:
         """The phraser and the scorer, each None where it is not asked for; one model where both name the same."""
         from abstraction.phrasing.consistency import ConsistencyScorer
-        from abstraction.phrasing.prompting import read_prompts
+        from abstraction.phrasing.phrasing_prompts import read_prompts
 
         word, phraser, scorer = self.phrasing.model, None, None
         model: ChatModel | None = None

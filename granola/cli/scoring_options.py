@@ -14,7 +14,7 @@ import typer
 from granola.cli.judging import ANSWERS, JUDGE, MATCHER, TAU
 
 if TYPE_CHECKING:
-    from abstraction.references import Source
+    from abstraction.assembly.reference_levels import Source
     from granola.metrics import Standard
 
 TIERED = typer.Argument(..., metavar="TIERED", help="Tiered rows, as `granola tiers` writes them; - is standard input.")

@@ -68,7 +68,7 @@ def targets(
     """
     from abstraction.faults import Fault, Taken, attempt
     from abstraction.formats.writing import check_format, write_records
-    from abstraction.models.request import Message
+    from abstraction.models.chat_request import Message
     from abstraction.rows import RejectedRow
     from granola.cli.output import (
         REJECTS_SUFFIX,

@@ -13,12 +13,12 @@ from typing import Any
 import orjson
 import typer
 
+from abstraction.assembly.reference_levels import References
 from abstraction.errors import RowError
 from abstraction.formats.writing import check_format, format_of
+from abstraction.linking.link_settings import link_settings
 from abstraction.linking.review import Reviewer, confident, decided, read_decisions, refused, write_sheet
-from abstraction.linking.settings import link_settings
 from abstraction.pipeline import make_ladders
-from abstraction.references import References
 from abstraction.relations import relation as relation_row
 from abstraction.rows import RejectedRow, TieredRow, read_questions, write_granola_eq, write_tiered
 from granola.cli.csv_option import CsvRaw

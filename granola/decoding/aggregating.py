@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any, TypeVar
 
+from abstraction.assembly.filters import without_article
+from abstraction.assembly.levels import entailed_conditions
 from abstraction.descriptions.spelling import shortenings
 from abstraction.faults import Fault, OnReject, attempt
-from abstraction.filters import without_article
-from abstraction.hierarchy import entailed_classes
-from abstraction.levels import entailed_conditions
+from abstraction.ladders.class_hierarchy import entailed_classes
 from abstraction.pipeline import LadderMaker
 from abstraction.tiers import Condition, Tier
 from granola.decoding.cleaning import said

@@ -9,10 +9,10 @@ from typing import Any
 
 from abstraction.faults import FAULT, Fault, attempt
 from abstraction.formats.records import RejectedRow, excerpt
-from abstraction.models.base import ChatModel
+from abstraction.models.chat_model import ChatModel
+from abstraction.models.chat_request import Request, Sampling
+from abstraction.models.chat_result import Failure, Reply
 from abstraction.models.prompts import Prompt, hash_of
-from abstraction.models.request import Request, Sampling
-from abstraction.models.result import Failure, Reply
 from granola.decoding.aggregating import Aggregator, Method
 from granola.decoding.cleaning import IDK, Said, said
 from granola.decoding.decision import Abstaining, Decision, abstained, of_responses

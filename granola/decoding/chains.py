@@ -10,9 +10,9 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from abstraction.descriptions.places import variants
-from abstraction.descriptions.text import spell_countries
-from abstraction.gazetteer import PLACES, Gazetteer
+from abstraction.descriptions.place_grammar import variants
+from abstraction.descriptions.trimming import spell_countries
+from abstraction.linking.gazetteer import PLACES, Gazetteer
 from abstraction.linking.linker import Linker
 from abstraction.relations import Relation
 from abstraction.tiers import Level

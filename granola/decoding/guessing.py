@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 
 from abstraction.faults import Fault, OnReject, attempt
-from abstraction.questions.wording import subject_of
+from abstraction.questions.relation_wording import subject_of
 from abstraction.rows import TieredRow
 from granola.decoding.decision import Decision, abstained
 from granola.errors import UsageError

@@ -10,9 +10,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from abstraction.builders import looks_at_subject
-from abstraction.filters import gives_away, leaks_question
-from abstraction.ladders.offices import may_name_subject
+from abstraction.assembly.filters import gives_away, leaks_question
+from abstraction.ladders.builders import looks_at_subject
+from abstraction.ladders.office_phrases import may_name_subject
 from abstraction.language.languages import language as language_of
 from abstraction.pipeline import MOST_RIVALS, LadderMaker
 from abstraction.relations import Relation

@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from abstraction.ladders.dates import parse_date
+from abstraction.ladders.date_ladders import parse_date
 from abstraction.rows import TieredRow
 from abstraction.tiers import Level
 from kg.terms import normalise

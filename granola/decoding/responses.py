@@ -12,12 +12,12 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from abstraction.filters import gives_away, without_article
-from abstraction.ladders.dates import parse_date
+from abstraction.assembly.filters import gives_away, without_article
+from abstraction.ladders.date_ladders import parse_date
+from abstraction.ladders.literal_answers import measured_levels
 from abstraction.ladders.quantities import parse_quantity
-from abstraction.literals import measured_levels
 from abstraction.pipeline import LadderMaker
-from abstraction.questions.wording import read_wording
+from abstraction.questions.relation_wording import read_wording
 from abstraction.relations import ANY, Relation, relation
 from abstraction.tiers import Level, Tier
 from granola.decoding.chains import Chains, Context, parts_of

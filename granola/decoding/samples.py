@@ -12,7 +12,7 @@ from abstraction.errors import RowError
 from abstraction.faults import fault_of
 from abstraction.formats import fields
 from abstraction.formats.records import Record, RejectedRow, excerpt, read_records
-from abstraction.questions.wording import read_wording, subject_of
+from abstraction.questions.relation_wording import read_wording, subject_of
 
 _FILE_RELATION = re.compile(r"\A(P[1-9][0-9]*)\b", re.IGNORECASE)  # P19.test.json
 EXPECTED = 'expected {"id", "question", "samples": [text, ...]} a line, with "relation" and "question_entity" if known'

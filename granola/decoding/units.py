@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from decimal import localcontext
 
-from abstraction.information.literals import with_quantity_bits
+from abstraction.information.literal_bits import with_quantity_bits
 from abstraction.ladders.quantities import quantity_ladder, round_to
-from abstraction.language.amounts import ParsedQuantity
+from abstraction.language.amount_reader import ParsedQuantity
 from abstraction.tiers import Level
 from kg.model import entity_number
 from kg.terms import normalise

@@ -15,10 +15,10 @@ from pathlib import Path
 import orjson
 
 from abstraction.errors import ReplyError
-from abstraction.models.base import ChatModel
+from abstraction.models.chat_model import ChatModel
+from abstraction.models.chat_request import Request, Sampling
 from abstraction.models.prompts import Prompt, PromptKind, load_prompts, prompts_hash
-from abstraction.models.request import Request, Sampling
-from abstraction.phrasing.asking import Asking, Outcome
+from abstraction.phrasing.model_requests import Asking, Outcome
 from granola.code_hash import hash_of_modules
 from granola.errors import MatcherError
 from granola.matching.verdict import Comparison, Levels, Verdict, signature

@@ -14,7 +14,7 @@ from dataclasses import replace
 from functools import cache
 from operator import attrgetter
 
-from abstraction.language.dates import ParsedDate, parse_date
+from abstraction.language.date_reader import ParsedDate, parse_date
 from abstraction.language.languages import Language, language
 from abstraction.language.units import unit_of_spelling
 from granola.matching import dates as english

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from granola.errors import MatcherError
 
 if TYPE_CHECKING:
-    from abstraction.models.base import ChatModel
+    from abstraction.models.chat_model import ChatModel
     from granola.matching.verdict import Matcher
 
 

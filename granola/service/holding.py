@@ -8,12 +8,12 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+from abstraction.descriptions.attested_words import Vocabulary
 from abstraction.language.languages import is_known, reading_language
-from abstraction.models.base import ChatModel
+from abstraction.models.chat_model import ChatModel
 from abstraction.phrasing.checking import Unproven
 from abstraction.phrasing.phraser import Mode, ModelPhraser
 from abstraction.pipeline import LadderMaker
-from abstraction.vocabulary import Vocabulary
 from granola.decoding import Aggregator
 from kg.errors import ForeseenError
 from kg.model import Entity

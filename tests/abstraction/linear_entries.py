@@ -7,18 +7,18 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 
-from abstraction import filters
+from abstraction.assembly import filters
 from abstraction.classes import class_of_description
-from abstraction.datasets.cleaning import Cleaner
-from abstraction.descriptions.organisations import parse_organisation
-from abstraction.descriptions.people import parse_person
-from abstraction.descriptions.places import parse_chain, parse_place, variants
-from abstraction.descriptions.text import spell_countries
-from abstraction.descriptions.works import parse_work
+from abstraction.datasets.dataset_cleaning import Cleaner
+from abstraction.descriptions.organisation_grammar import parse_organisation
+from abstraction.descriptions.person_grammar import parse_person
+from abstraction.descriptions.place_grammar import parse_chain, parse_place, variants
+from abstraction.descriptions.trimming import spell_countries
+from abstraction.descriptions.work_grammar import parse_work
 from abstraction.formats.patterns import question_patterns
 from abstraction.formats.records import parse_records
-from abstraction.language.amounts import parse_quantity
-from abstraction.language.dates import parse_date
+from abstraction.language.amount_reader import parse_quantity
+from abstraction.language.date_reader import parse_date
 from abstraction.language.languages import is_known, language, languages, reading_language
 from abstraction.language.phrases import article, definite, is_opaque, takes_back
 from abstraction.language.units import unit_of_sign, unit_of_spelling
@@ -27,16 +27,16 @@ from abstraction.phrasing import forms
 from abstraction.phrasing.checking import LadderCheck
 from abstraction.phrasing.wordings import WordingCheck
 from abstraction.pipeline import LadderMaker
-from abstraction.questions.wording import read_wording, subject_of
-from abstraction.recheck import recheck
+from abstraction.questions.relation_wording import read_wording, subject_of
 from abstraction.rows import TieredRow, question_rows
 from abstraction.tiers import Evidence, Level, Tier
-from abstraction.verifying import wording
-from abstraction.verifying.amounts import range_of_words
+from abstraction.verifying import comparable_words
+from abstraction.verifying.amount_ranges import range_of_words
 from abstraction.verifying.calendar_spans import span_of_words
 from abstraction.verifying.entailment import EntailmentChecker
 from abstraction.verifying.naming import naming
-from abstraction.verifying.rules import rule_holds
+from abstraction.verifying.revalidation import recheck
+from abstraction.verifying.rule_replay import rule_holds
 from kg.model import Entity
 from kg.terms import best_text, fallback_chain, names, normalise
 from tests.abstraction.scripted_model import PERSON, PLACE, WORLD, block
@@ -131,8 +131,8 @@ def _words() -> Iterator[tuple[str, Entry]]:
     yield (
         "words of evidence",
         lambda t: (
-            wording.content(t), wording.proper_names(t), wording.says_outside(t, len(t)),
-            wording.taken_back_by(t, len(t)), wording.stands_in(t[: len(t) // 2].split(), t.split()),
+            comparable_words.content(t), comparable_words.proper_names(t), comparable_words.says_outside(t, len(t)),
+            comparable_words.taken_back_by(t, len(t)), comparable_words.stands_in(t[: len(t) // 2].split(), t.split()),
         ),
     )  # fmt: skip
     yield "amount", lambda t: [range_of_words(f"{lead}{t}") for lead in ("", "between ", "about ", "between 1 and ")]

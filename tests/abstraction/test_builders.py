@@ -9,8 +9,8 @@ from typing import NoReturn
 
 import pytest
 
-from abstraction.builders import builder_for, looks_at_subject
-from abstraction.ladders.offices import may_name_subject
+from abstraction.ladders.builders import builder_for, looks_at_subject
+from abstraction.ladders.office_phrases import may_name_subject
 from abstraction.pipeline import LadderMaker
 from kg import snapshot
 from kg.store.sqlite import SQLiteStore

@@ -20,12 +20,19 @@ from tests.worlds import entity, maker, row, store_of
 
 # Their texts are names of the project's own tables, or ids that were checked; others raise, and nothing is kept.
 CHECKED = {
-    "abstraction.classes.wanted", "abstraction.descriptions.kinds.heads", "abstraction.language.languages.language",
-    "abstraction.properties.with_role", "abstraction.questions.kinds._words_of", "abstraction.questions.wording._row",
-    "abstraction.language.units._by_sign", "abstraction.language.units._by_spelling",
-    "abstraction.language.units.units", "abstraction.vocabulary._written", "abstraction.vocabulary.common_types",
+    "abstraction.classes.wanted",
+    "abstraction.descriptions.attested_words._written",
+    "abstraction.descriptions.attested_words.common_types",
+    "abstraction.descriptions.kind_grammar.heads",
+    "abstraction.language.languages.language",
+    "abstraction.language.units._by_sign",
+    "abstraction.language.units._by_spelling",
+    "abstraction.language.units.units",
+    "abstraction.properties.with_role",
+    "abstraction.questions.question_kinds._words_of",
+    "abstraction.questions.relation_wording._row",
     "kg.reading.snaks._entity_value",
-}  # fmt: skip
+}
 LONG = 4_000
 
 
@@ -51,7 +58,7 @@ def test_every_cache_of_texts_has_a_longest_text() -> None:
         and any("str" in str(one.annotation) for one in inspect.signature(function).parameters.values())
     }
     assert unbounded == CHECKED
-    assert "abstraction.questions.wording.read_wording" in found.keys() - unbounded
+    assert "abstraction.questions.relation_wording.read_wording" in found.keys() - unbounded
 
 
 def test_rows_of_long_texts_fill_no_cache_of_a_function() -> None:

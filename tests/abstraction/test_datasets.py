@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from abstraction.datasets.building import Settings
-from abstraction.datasets.cleaning import SCORE, STEPS, Step
-from abstraction.datasets.columns import Columns
+from abstraction.datasets.dataset_cleaning import SCORE, STEPS, Step
+from abstraction.datasets.dataset_columns import Columns
+from abstraction.datasets.dataset_statistics import Statistics
 from abstraction.datasets.questions import GRANOLA_EQ, QuestionFiles
-from abstraction.datasets.statistics import Statistics
 from abstraction.errors import DatasetError, RowError
 from abstraction.rows import TieredRow
 from tests.abstraction.tiny_dataset import ASKED, Scored, Worded, built, lines, tiered

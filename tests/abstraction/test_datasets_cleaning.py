@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from abstraction.datasets.cleaning import SCORE, STEPS, Cleaner, Dropped, Step, read_trivial
+from abstraction.datasets.dataset_cleaning import SCORE, STEPS, Cleaner, Dropped, Step, read_trivial
 from abstraction.errors import DatasetError
 from abstraction.rows import TieredRow
 from tests.abstraction.tiny_dataset import tiered

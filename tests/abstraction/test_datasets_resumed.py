@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 
 from abstraction.datasets.building import Built, Settings, build_dataset
-from abstraction.datasets.cleaning import STEPS, Step
+from abstraction.datasets.dataset_cleaning import STEPS, Step
 from abstraction.datasets.questions import QuestionFiles
 from abstraction.errors import DatasetError
-from abstraction.models.request import Message, Request
-from abstraction.models.result import Failure, FailureReason
+from abstraction.models.chat_request import Message, Request
+from abstraction.models.chat_result import Failure, FailureReason
 from abstraction.phrasing.decisions import with_note
 from abstraction.rows import TieredRow
 from kg.store.sqlite import SQLiteStore

@@ -8,7 +8,7 @@ import itertools
 from hypothesis import given
 from hypothesis import strategies as st
 
-from abstraction.ladders.dates import date_ladder, parse_date, time_value_ladder
+from abstraction.ladders.date_ladders import date_ladder, parse_date, time_value_ladder
 from abstraction.language.calendar_units import KINDS, Era, names, unit_of
 from kg.model import TimeValue
 from kg.terms import normalise

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from abstraction.ladders.dates import date_ladder, parse_date, time_value_ladder
+from abstraction.ladders.date_ladders import date_ladder, parse_date, time_value_ladder
 from abstraction.language.calendar_units import Unit, gregorian_of
 from abstraction.tiers import Evidence
 from kg.model import TimeValue

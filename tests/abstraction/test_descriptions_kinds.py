@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from abstraction.descriptions.organisations import parse_organisation
-from abstraction.descriptions.works import parse_work
-from abstraction.vocabulary import Vocabulary
+from abstraction.descriptions.attested_words import Vocabulary
+from abstraction.descriptions.organisation_grammar import parse_organisation
+from abstraction.descriptions.work_grammar import parse_work
 
 PLAIN = Vocabulary()
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from abstraction.filters import clean, gives_away, leaks_name, leaks_question, names_the_answer
-from abstraction.ladders.base import ANSWER, Proposal
-from abstraction.levels import as_graph, levels
+from abstraction.assembly.filters import clean, gives_away, leaks_name, leaks_question, names_the_answer
+from abstraction.assembly.levels import as_graph, levels
+from abstraction.proposals import ANSWER, Proposal
 from abstraction.relations import relation
 
 

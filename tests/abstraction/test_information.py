@@ -9,16 +9,16 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from abstraction.descriptions.attested_words import Vocabulary
 from abstraction.information.counting import Counts, Hierarchy
 from abstraction.information.facets import Facets
 from abstraction.information.joint import Joint
-from abstraction.information.literals import YEAR
-from abstraction.information.places import World
+from abstraction.information.literal_bits import YEAR
+from abstraction.information.place_shares import World
 from abstraction.information.weighing import Information, population_of, rises
 from abstraction.relations import relation
 from abstraction.rows import TieredRow, read_tiered, write_tiered
 from abstraction.tiers import Condition, Level, Tier
-from abstraction.vocabulary import Vocabulary
 from kg.model import Entity
 from kg.store.protocol import Store
 from tests.worlds import entity, maker, row, store_of

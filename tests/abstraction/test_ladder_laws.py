@@ -13,12 +13,12 @@ from itertools import pairwise
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from abstraction.builders import builder_for
-from abstraction.hierarchy import entailed_classes
+from abstraction.assembly.levels import ancestors, as_graph, depths, levels, ordered
 from abstraction.information.weighing import rises
-from abstraction.ladders.base import ANSWER
-from abstraction.levels import ancestors, as_graph, depths, levels, ordered
+from abstraction.ladders.builders import builder_for
+from abstraction.ladders.class_hierarchy import entailed_classes
 from abstraction.pipeline import LadderMaker
+from abstraction.proposals import ANSWER
 from abstraction.rows import QARow, TieredRow
 from abstraction.tiers import MAX_LEVELS, MAX_TIERS
 from kg.model import Entity, EntityValue, Rank, Snak, Statement, TimeValue

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from abstraction.errors import LanguageError
-from abstraction.ladders.dates import date_ladder, parse_date, time_value_ladder
+from abstraction.ladders.date_ladders import date_ladder, parse_date, time_value_ladder
 from abstraction.ladders.quantities import parse_quantity, quantity_ladder, quantity_value_ladder
 from abstraction.language.calendar_units import Era, Unit, names
 from abstraction.language.languages import is_known, language, languages, notice, read_language

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from abstraction.ladders.base import ANSWER, Proposal
-from abstraction.levels import ancestors, as_graph, depths, levels, merge, remove
+from abstraction.assembly.levels import ancestors, as_graph, depths, levels, merge, remove
+from abstraction.proposals import ANSWER, Proposal
 from abstraction.tiers import MAX_LEVELS, MAX_TIERS, Evidence
 
 

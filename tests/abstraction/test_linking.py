@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from abstraction.errors import UnknownLinkerError
+from abstraction.linking.link_features import Measured
+from abstraction.linking.link_settings import link_settings
 from abstraction.linking.linker import Link
-from abstraction.linking.settings import link_settings
-from abstraction.linking.surroundings import Measured
 from abstraction.pipeline import LadderMaker
 from abstraction.relations import relation
 from abstraction.tiers import Abstention

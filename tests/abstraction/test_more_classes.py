@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from abstraction.builders import builder_for
 from abstraction.ladders.awards import awards
+from abstraction.ladders.builders import builder_for
 from abstraction.ladders.concepts import concepts
-from abstraction.ladders.events import events
-from abstraction.ladders.languages import languages
+from abstraction.ladders.event_ladders import events
+from abstraction.ladders.language_ladders import languages
 from abstraction.ladders.posts import posts
 from abstraction.ladders.taxa import taxa
 from abstraction.rows import TieredRow

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from abstraction.questions.wording import read_wording
+from abstraction.questions.relation_wording import read_wording
 from abstraction.rows import TieredRow
 from kg.model import Entity
 from tests.worlds import entity, maker, row, texts

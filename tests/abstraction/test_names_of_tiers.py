@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from abstraction.descriptions.places import parse_place
+from abstraction.descriptions.place_grammar import parse_place
 from abstraction.rows import TieredRow
 from abstraction.tiers import Tier
-from abstraction.verifying.amounts import holds, range_of_words
+from abstraction.verifying.amount_ranges import holds, range_of_words
 from abstraction.verifying.entailment import EntailmentChecker
-from abstraction.verifying.judge import Judge
+from abstraction.verifying.tier_verdicts import Judge
 from abstraction.verifying.verdicts import Verdict
 from kg.model import Entity
 from tests.worlds import entity, maker, row, store_of, texts

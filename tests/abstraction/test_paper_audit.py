@@ -6,7 +6,7 @@ import pytest
 
 from abstraction.rows import TieredRow
 from abstraction.tiers import Level, Tier
-from abstraction.verifying.judge import Judge
+from abstraction.verifying.tier_verdicts import Judge
 from tests.worlds import entity, store_of
 
 # Ids are made up.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from abstraction.ladders.people import people
+from abstraction.ladders.person_ladders import people
 from kg.model import Entity
 from kg.walks.graph import Graph
 from tests.cases import case_in, case_of, check_sound, ladder, proposed

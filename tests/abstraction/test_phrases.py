@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from abstraction.ladders.base import ANSWER
 from abstraction.language.phrases import Lattice, article, indefinite, is_opaque, may_stand, takes_back
+from abstraction.proposals import ANSWER
 
 
 @pytest.mark.parametrize(

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from abstraction.errors import PromptError, ReplyError
 from abstraction.models import Request, Result, Sampling
 from abstraction.models.prompts import hash_of
-from abstraction.phrasing.asking import Asking
 from abstraction.phrasing.decisions import NOTE
 from abstraction.phrasing.forms import read_ladder, read_wording
+from abstraction.phrasing.model_requests import Asking
 from abstraction.phrasing.phraser import ModelPhraser
-from abstraction.phrasing.prompting import AGAIN, KINDS, LADDER, read_prompts
+from abstraction.phrasing.phrasing_prompts import AGAIN, KINDS, LADDER, read_prompts
 from abstraction.pipeline import LadderMaker
 from tests.abstraction.scripted_model import PLACE, WORLD, Scripted, block
 from tests.worlds import store_of, texts

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from abstraction.descriptions.places import parse_place
+from abstraction.descriptions.place_grammar import parse_place
 from tests.worlds import entity, maker, row, texts
 
 USA = entity("Q30", "United States of America", "sovereign state in North America", aliases=["United States", "USA"],

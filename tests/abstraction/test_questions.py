@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from abstraction.questions.agreement import is_bare_number, text_conflict
-from abstraction.questions.kinds import AskedKind, asked_kind
+from abstraction.questions.answer_fit import is_bare_number, text_conflict
+from abstraction.questions.question_kinds import AskedKind, asked_kind
 from abstraction.tiers import Abstention, Tier
 from tests.worlds import entity, maker, row, texts
 

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from abstraction.recheck import Finding, Problem, recheck
 from abstraction.rows import TieredRow
 from abstraction.tiers import Evidence, Level, Tier
+from abstraction.verifying.revalidation import Finding, Problem, recheck
 from kg.model import Entity, Rank
 from kg.store.sqlite import SQLiteStore
 from tests.worlds import entity

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from abstraction.references import CODE, References, only, sources, united
+from abstraction.assembly.reference_levels import CODE, References, only, sources, united
 from abstraction.rows import TieredRow
 from abstraction.tiers import Level, Tier
 from kg import snapshot

@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import pytest
 
-from abstraction import triviality
-from abstraction.ladders.base import Case, Proposal
+from abstraction.assembly import triviality
+from abstraction.assembly.triviality import Triviality
 from abstraction.pipeline import LadderMaker
+from abstraction.proposals import Case, Proposal
 from abstraction.relations import relation, table
 from abstraction.tiers import Condition, Level, Tier
-from abstraction.triviality import Triviality
 from tests.worlds import entity, maker, row, texts
 
 EMPLOYER = "P108"

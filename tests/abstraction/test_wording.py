@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from abstraction.questions.kinds import implied
-from abstraction.questions.wording import read_wording, subject_of
+from abstraction.questions.question_kinds import implied
+from abstraction.questions.relation_wording import read_wording, subject_of
 from abstraction.relations import table
 from tests.conftest import DATA, needs_data
 from tests.worlds import entity, maker, row, texts

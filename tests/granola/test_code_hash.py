@@ -87,7 +87,7 @@ def test_a_copy_of_the_program_has_the_same_signatures_and_no_commit(copied: Pat
         ("granola/matching/given_names.txt", "\n", "\nzzz zzzy\n", {"rules"}),
         ("granola/matching/squad.py", "\n\n\n", "\n\nX = 1\n\n", {"rules", "f1", "em"}),
         ("granola/matching/f1.py", "\n\n\n", "\n\nX = 1\n\n", {"rules", "f1"}),
-        ("abstraction/language/dates.py", "\n\n\n", "\n\nX = 1\n\n", {"rules"}),
+        ("abstraction/language/date_reader.py", "\n\n\n", "\n\nX = 1\n\n", {"rules"}),
         ("abstraction/data/units.json", "{", "{ ", {"rules"}),
         ("abstraction/data/languages/de.json", "{", "{ ", {"rules", "f1", "em"}),
         ("granola/report/page.css", "\n", "\n\n", set()),

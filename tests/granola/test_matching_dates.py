@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from abstraction.ladders.dates import date_ladder, parse_date
+from abstraction.ladders.date_ladders import date_ladder, parse_date
 from granola.matching import matcher
 from granola.matching.dates import dates, whole_date
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from abstraction.ladders.dates import date_ladder, parse_date
+from abstraction.ladders.date_ladders import date_ladder, parse_date
 from abstraction.rows import TieredRow, read_tiered, write_tiered
 from granola.cli import main
 from granola.decoding.perturbing import Kept, Unit, perturbed

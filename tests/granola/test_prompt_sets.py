@@ -11,7 +11,7 @@ import pytest
 from abstraction.errors import PromptError, ReplyError
 from abstraction.models.prompts import Prompt, hash_of, prompts_hash
 from abstraction.models.replies import counted
-from abstraction.phrasing import prompting as phrasing
+from abstraction.phrasing import phrasing_prompts as phrasing
 from abstraction.phrasing.forms import read_ladder
 from granola.decoding import prompting as decoding
 

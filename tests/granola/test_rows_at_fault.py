@@ -104,7 +104,7 @@ STAGES = {
     "reading": ("abstraction.formats.fields:answers_of", lambda data, **_: data["id"]),
     "linking": ("abstraction.linking.linker:Linker.link", None),
     "builders": ("abstraction.pipeline:builder_for", None),
-    "filters": ("abstraction.filters:remove", None),
+    "filters": ("abstraction.assembly.filters:remove", None),
     "levels": ("abstraction.pipeline:levels", None),
     "information": ("abstraction.information.weighing:population_of", None),
     "golds": ("abstraction.pipeline:arranged", None),
@@ -147,7 +147,7 @@ def test_what_a_failed_row_was_about_to_conclude_is_dropped(inject: Injection) -
     rows = [row("Berlin"), row("Berlin")]
     (expected, _) = LadderMaker(store_of(*WORLD[-7:])).make_all(rows)
     turns: Iterator[str] = iter([BAD, *[""] * 1000])
-    inject.into("abstraction.gazetteer:Gazetteer.resolve", lambda *_, **__: next(turns))
+    inject.into("abstraction.linking.gazetteer:Gazetteer.resolve", lambda *_, **__: next(turns))
     first, second = LadderMaker(store_of(*WORLD[-7:])).make_each(rows)
     assert isinstance(first, RejectedRow)
     assert second == expected
@@ -351,7 +351,7 @@ def _of_readings(readings: Any, **_: object) -> str:
 
 @pytest.mark.parametrize("entailment", [False, True])
 def test_audit(run: Run, scored: tuple[Path, Path], snapshot: Path, inject: Injection, entailment: bool) -> None:
-    where = "entailment:EntailmentChecker.check" if entailment else "judge:Judge.judge"
+    where = "entailment:EntailmentChecker.check" if entailment else "tier_verdicts:Judge.judge"
     words = ["audit", scored[0], "--snapshot", snapshot, "--json", *(["--entailment"] if entailment else [])]
     code, stdout, _ = run(*words)
     assert (code, json.loads(stdout)["total"]["rows"]) == (0, 5)
@@ -370,10 +370,10 @@ def test_audit(run: Run, scored: tuple[Path, Path], snapshot: Path, inject: Inje
     [
         ("abstraction.pipeline:levels", None),
         ("abstraction.datasets.building:described", lambda row, graph: row.id),
-        ("abstraction.datasets.parts:line_of", lambda row: row.id),
-        ("abstraction.datasets.cleaning:Cleaner.clean", lambda _, row: row.id),
-        ("abstraction.datasets.columns:Columns.see", lambda _, row: row.id),
-        ("abstraction.datasets.columns:Columns.record", lambda _, row: row.id),
+        ("abstraction.datasets.saved_work:line_of", lambda row: row.id),
+        ("abstraction.datasets.dataset_cleaning:Cleaner.clean", lambda _, row: row.id),
+        ("abstraction.datasets.dataset_columns:Columns.see", lambda _, row: row.id),
+        ("abstraction.datasets.dataset_columns:Columns.record", lambda _, row: row.id),
     ],
 )
 def test_dataset(
@@ -503,11 +503,11 @@ def test_a_guess_that_fails_rejects_its_row(
     assert rejects(out)[0]["reason"].startswith(f"{FAULT} in guessing")
 
 
-@pytest.mark.parametrize("where", ["abstraction.recheck:_ids", "abstraction.recheck:_problems"])
+@pytest.mark.parametrize("place", ["_ids", "_problems"])
 def test_evidence_held_against_a_snapshot(
-    run: Run, scored: tuple[Path, Path], snapshot: Path, inject: Injection, where: str
+    run: Run, scored: tuple[Path, Path], snapshot: Path, inject: Injection, place: str
 ) -> None:
-    inject.into(where, lambda row, *_: row.id)
+    inject.into(f"abstraction.verifying.revalidation:{place}", lambda row, *_: row.id)
     code, stdout, stderr = run("snapshot", "check", scored[0], snapshot, "--json")
     assert code == 1
     report = json.loads(stdout)

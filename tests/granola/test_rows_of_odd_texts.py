@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from abstraction.assembly.filters import gives_away
 from abstraction.faults import FAULT
-from abstraction.filters import gives_away
 from abstraction.formats.records import RejectedRow, read_records
 from abstraction.pipeline import make_ladders
 from abstraction.rows import TieredRow, read_questions, read_tiered, write_tiered

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from abstraction.models.request import Message
+from abstraction.models.chat_request import Message
 from abstraction.pipeline import LadderMaker
 from granola.cli import main
 from granola.decoding.drag_graph import DragGraph

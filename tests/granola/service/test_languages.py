@@ -73,7 +73,7 @@ def test_no_request_waits_for_the_words_of_another_english(
     def read_again(*_: object) -> None:
         raise AssertionError("the snapshot's words are read while a request waits")
 
-    monkeypatch.setattr("abstraction.vocabulary.Vocabulary.from_store", read_again)
+    monkeypatch.setattr("abstraction.descriptions.attested_words.Vocabulary.from_store", read_again)
     for language in ("en", "en-gb", "en-us", "en-ca", "de", "nb"):
         assert holding.maker(language).vocabulary.occupations
     holding.close()

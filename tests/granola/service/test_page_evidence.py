@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from abstraction.linking.settings import link_settings
+from abstraction.linking.link_settings import link_settings
 from abstraction.reasons import REASONS
 from abstraction.tiers import Abstention, Evidence
 from granola.metrics import metrics

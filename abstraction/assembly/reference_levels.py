@@ -1,0 +1,140 @@
+"""A dataset's own answer levels beside our ladder: one row with the tiers of both, each marked with where it is from.
+
+Our ladder skips some true answers, and so does the dataset's: what both know is the fairer measure. The order of our
+ladder, which its evidence proves, stands; a tier that only the dataset has goes where its neighbours there are.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Literal
+
+from abstraction.assembly.filters import without_article
+from abstraction.rows import RejectedRow, TieredRow, read_tiered
+from abstraction.tiers import Level, Tier
+
+Source = Literal["ladder", "reference"]
+FROM = "from"  # the field of a tier; absent in files that nothing was united in
+CODE = "ladder_abstained"  # the field of a row for the code of our ladder, where the reference's stands alone
+
+
+@dataclass(slots=True)
+class References:
+    """A dataset's rows by id, and how many of its tiers our ladders know, add, reorder, or leave to another answer."""
+
+    rows: Mapping[str, TieredRow]
+    counts: Counter[str] = field(default_factory=Counter)
+
+    @classmethod
+    def read(cls, path: Path | str) -> tuple[References, list[RejectedRow]]:
+        """The rows of a tiered file or of GRANOLA-EQ, and its bad rows. Raises RowError for a file without any."""
+        rejected: list[RejectedRow] = []
+        return cls(rows={row.id: row for row in read_tiered(path, on_reject=rejected.append)}), rejected
+
+    def unite(self, rows: Iterable[TieredRow]) -> Iterator[TieredRow]:
+        """Each row with its reference, where there is one."""
+        for row in rows:
+            reference = self.rows.get(row.id)
+            if reference is None:
+                self.counts["rows without a reference"] += 1
+                yield row
+            else:
+                yield united(row, reference, self.counts)
+
+
+def united(row: TieredRow, reference: TieredRow, counts: Counter[str] | None = None) -> TieredRow:
+    """The row with the reference's levels in it.
+
+    A tier of the reference that carries a name of ours is that tier. Another one stands on a level of its own between
+    the nearest tiers that both have; where ours has levels between these, on that as far from the finer one as in the
+    reference. The first level stays the gold answer; a reference to another answer is left out.
+    """
+    counts = Counter() if counts is None else counts
+    where = {_bare(name): number for number, level in enumerate(row.levels) for name in level.names()}
+    placed = [[where.get(_first_known(tier, where)) for tier in level.tiers] for level in reference.levels]
+    if 0 not in placed[0]:
+        counts["of another answer"] += sum(len(level.tiers) for level in reference.levels[1:])
+        return row
+    more: dict[tuple[int, int], list[Tier]] = {}  # by the level of ours that they stand on, or behind, and their own
+    alternates: dict[int, list[Tier]] = {}
+    said: dict[int, list[Tier]] = {0: list(reference.levels[0].tiers)}
+    finer, finer_at = 0, 0
+    taken = set(where)
+    for number, level in enumerate(reference.levels[1:], 1):
+        own = [at for at in placed[number] if at is not None]
+        for tier, at in zip(level.tiers, placed[number], strict=True):
+            if at is not None:
+                counts["reordered" if at < finer or at == 0 else "known"] += 1
+                said.setdefault(at, []).append(tier)
+                continue
+            left = replace(tier, aliases=tuple(n for n in tier.aliases if _bare(n) not in taken))
+            if _bare(tier.text) in taken:
+                continue
+            taken |= {_bare(name) for name in left.names()}
+            counts["added"] += 1
+            later = [at for ats in placed[number + 1 :] for at in ats if at is not None and at > finer]
+            coarser = min(later, default=len(row.levels))
+            if coarser - finer > 1:
+                alternates.setdefault(min(finer + number - finer_at, coarser - 1), []).append(left)
+            else:
+                more.setdefault((finer, number), []).append(left)
+        if own and max(own) > finer:
+            finer, finer_at = max(own), number
+    levels: list[Level] = []
+    for number, level in enumerate(row.levels):
+        tiers = tuple(_with_names(tier, said.get(number, ()), taken) for tier in level.tiers)
+        levels.append(replace(level, tiers=(*tiers, *map(_from_reference, alternates.get(number, ())))))
+        behind = sorted(key for key in more if key[0] == number)
+        levels += [Level(tiers=tuple(map(_from_reference, more[key]))) for key in behind]
+    extra = dict(row.extra)
+    if row.abstained is not None and len(levels) > 1:
+        extra[CODE] = row.abstained
+    return replace(row, levels=tuple(levels), abstained=row.abstained if len(levels) == 1 else None, extra=extra)
+
+
+def only(row: TieredRow, source: Source) -> TieredRow:
+    """The row with those tiers alone that are from there; levels that lose all go, but for the answer itself.
+
+    A tier without a mark is the ladder's.
+    """
+    first, *rest = row.levels
+    kept = (tuple(tier for tier in level.tiers if source in sources(tier)) for level in rest)
+    levels = (first, *(Level(tiers=tiers) for tiers in kept if tiers))
+    code = row.extra.get(CODE)
+    abstained = str(code) if source == "ladder" and code is not None and len(levels) == 1 else row.abstained
+    return replace(row, levels=levels, abstained=abstained)
+
+
+def sources(tier: Tier) -> Sequence[str]:
+    """Where a tier is from: "ladder", "reference" or both."""
+    told = tier.extra.get(FROM)
+    return told if isinstance(told, list) and told else ("ladder",)
+
+
+def _bare(name: str) -> str:
+    return without_article(name)
+
+
+def _first_known(tier: Tier, where: Mapping[str, int]) -> str:
+    """The first name of the tier that our ladder has; "" where there is none, which is no name."""
+    return next((_bare(name) for name in tier.names() if _bare(name) in where), "")
+
+
+def _with_names(tier: Tier, told: Sequence[Tier], taken: set[str]) -> Tier:
+    """The tier marked as the ladder's, and as the reference's with its other names where that has it too."""
+    own = {_bare(name) for name in tier.names()}
+    same = [one for one in told if not own.isdisjoint(map(_bare, one.names()))]
+    if not same:
+        return replace(tier, extra={**tier.extra, FROM: list(sources(tier))})
+    new = dict.fromkeys(name for one in same for name in one.names() if _bare(name) not in taken)
+    taken |= set(map(_bare, new))
+    return replace(
+        tier, aliases=(*tier.aliases, *new), extra={**tier.extra, FROM: sorted({*sources(tier), "reference"})}
+    )
+
+
+def _from_reference(tier: Tier) -> Tier:
+    return replace(tier, extra={**tier.extra, FROM: ["reference"]})

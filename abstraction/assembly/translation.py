@@ -1,0 +1,125 @@
+"""Tiers found by reading English, told in another language: by the labels of their entities.
+
+The rules that find tiers read English labels and descriptions. For another language each entity is named by
+its label there. Of the phrases only a position in a sport can be made without knowing a noun's gender; the
+others ("a French composer") are left out, and counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+from abstraction.assembly.levels import as_graph, remove
+from abstraction.language.languages import is_known, language, notice
+from abstraction.proposals import Proposal
+from kg.model import entity_number
+from kg.terms import fallback_chain, normalise
+from kg.walks.graph import Graph
+
+_SPORT = "P641"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Localised:
+    """Proposals in the language that the graph shows; `left_out` counts phrases that there is no grammar for.
+
+    `unnamed` counts places that only the words of an English description name.
+    `borrowed` are (entity, language) of the labels that are in another language, a fallback's own excepted.
+    """
+
+    proposals: tuple[Proposal, ...]
+    left_out: int = 0
+    unnamed: int = 0
+    borrowed: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass
+class Telling:
+    """What the rows of one language have to say about it; one row's notes at a time."""
+
+    code: str
+    left_out: int = 0
+    unnamed: int = 0
+    borrowed: dict[str, str] = field(default_factory=dict)
+
+    def add(self, told: Localised) -> None:
+        """Take in one ladder of the row."""
+        self.left_out += told.left_out
+        self.unnamed += told.unnamed
+        self.borrowed.update(told.borrowed)
+
+    def notes(self) -> dict[str, object]:
+        """ "language" of a row in any but English, "language_notes" on what it goes without; then starts anew."""
+        if self.code == "en":
+            return {}
+        said = [text] if (text := notice(self.code)) else []
+        if self.left_out:
+            said.append(f"{self.left_out} left out: phrases are made in English only")
+        if self.unnamed:
+            said.append(f"{self.unnamed} left out: places known by their English name only")
+        for code in sorted(set(self.borrowed.values())):
+            ids = [qid for qid, found in self.borrowed.items() if found == code]
+            said.append(f"no label in {self.code!r}, told in {code!r}: {', '.join(sorted(ids, key=entity_number))}")
+        self.left_out, self.unnamed, self.borrowed = 0, 0, {}
+        return {"language": self.code, **({"language_notes": said} if said else {})}
+
+
+def localised(
+    proposals: Sequence[Proposal], graph: Graph, *, trivial: Callable[[Proposal], bool] = lambda _: False
+) -> Localised:
+    """The proposals with their texts and aliases in `graph.shown_in`; untouched where that is what rules read.
+
+    What is `trivial` is decided by the English wording and removed with it.
+    """
+    if graph.shown_in == graph.language:
+        return Localised(proposals=tuple(proposals))
+    own = {*(code for code in fallback_chain(graph.shown_in) if code != "en"), "mul"}
+    proposals = tuple(remove(as_graph(proposals), trivial).values())
+    out: list[Proposal] = []
+    dropped: set[str] = set()
+    borrowed: list[tuple[str, str]] = []
+    graph.fetch(p.qid for p in proposals if p.qid)
+    for proposal in proposals:
+        names = _names(proposal, graph)
+        if not names:
+            dropped.add(proposal.key)
+            out.append(proposal)
+            continue
+        out.append(replace(proposal, text=names[0], aliases=_others(names)))
+        shown = graph.shown_label(proposal.qid) if proposal.qid else None
+        if shown is not None and proposal.qid is not None and shown[1] not in own:
+            borrowed.append((proposal.qid, shown[1]))
+    kept = remove(as_graph(out), lambda p: p.key in dropped) if dropped else as_graph(out)
+    places = sum(key.startswith("text:") for key in dropped)
+    return Localised(
+        proposals=tuple(kept.values()),
+        left_out=len(dropped) - places,
+        unnamed=places,
+        borrowed=tuple(borrowed),
+    )
+
+
+def _names(proposal: Proposal, graph: Graph) -> list[str]:
+    """The text, then other names; empty where the language cannot say it."""
+    words = language(graph.shown_in)
+    if proposal.qid is not None:
+        shown = graph.shown_label(proposal.qid)
+        if shown is None:
+            return []
+        own = proposal.text if shown[1] == "en" else words.one_of(shown[0]) if is_known(graph.shown_in) else shown[0]
+        return [own, shown[0], *graph.shown_names(proposal.qid)]
+    sports = [c.value for c in proposal.conditions if c.property == _SPORT]
+    alone = len(sports) == len(proposal.conditions) == 1 and proposal.text.startswith("a position in ")
+    if not alone or not is_known(graph.shown_in):
+        return []
+    shown = graph.shown_label(sports[0])
+    if shown is None or shown[1] not in fallback_chain(words.code)[:2]:
+        return []
+    return list(words.written("position", sport=shown[0]))
+
+
+def _others(names: Sequence[str]) -> tuple[str, ...]:
+    kept = {normalise(name): name for name in reversed(names)}
+    kept.pop(normalise(names[0]), None)
+    return tuple(reversed(kept.values()))

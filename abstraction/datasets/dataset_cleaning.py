@@ -1,0 +1,162 @@
+"""Cleaning a dataset as in GRANOLA-EQ's appendix B: steps in a fixed order, each counted, each to be left out.
+
+Trivial answers go last, so that a row whose coarser answers are all trivial stays, with its gold answer alone.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from abstraction.assembly.filters import without_article
+from abstraction.errors import DatasetError
+from abstraction.formats.fields import finite
+from abstraction.relations import ANY, relation
+from abstraction.rows import TieredRow
+from abstraction.tiers import Abstention, Level
+
+SCORE = "score_for_potential_error"  # GRANOLA-EQ's column: the share of samples that call the row inconsistent
+MOST = 0.5  # a score above it is an error
+
+
+class Step(StrEnum):
+    """The steps in their order; `SEVERAL_ANSWERS` is taken before anything is made of the questions."""
+
+    SEVERAL_ANSWERS = "several-answers"
+    INCONSISTENT_DESCRIPTIONS = "inconsistent-descriptions"
+    MISSING_ANSWERS = "missing-answers"
+    DUPLICATE_ANSWERS = "duplicate-answers"
+    TRIVIAL_ANSWERS = "trivial-answers"
+
+
+STEPS = tuple(Step)
+SAID = {
+    Step.SEVERAL_ANSWERS: "questions with more than one gold answer",
+    Step.INCONSISTENT_DESCRIPTIONS: f"rows whose `{SCORE}` is above the threshold",
+    Step.MISSING_ANSWERS: "rows with an empty answer, or for which no coarser answer than the gold one was found",
+    Step.DUPLICATE_ANSWERS: "rows that give the same answer twice",
+    Step.TRIVIAL_ANSWERS: "coarser answers that are on the list of trivial ones (the answers go, not the row)",
+}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Dropped:
+    """Why a row is left out: the step, and what it found."""
+
+    step: Step
+    reason: str
+
+
+@dataclass(kw_only=True, slots=True)
+class StepCount:
+    """What one step did: rows that reached it, rows and answers that it took out, rows that it could not judge.
+
+    `alone`: rows that it left with the gold answer alone.
+    """
+
+    rows: int = 0
+    dropped: int = 0
+    answers: int = 0
+    unjudged: int = 0
+    alone: int = 0
+    reasons: Counter[str] = field(default_factory=Counter)
+
+    def to_json(self) -> dict[str, Any]:
+        """The counts as a JSON object."""
+        return {
+            "rows": self.rows,
+            "dropped": self.dropped,
+            "answers_taken_out": self.answers,
+            "unjudged": self.unjudged,
+            "gold_answer_alone": self.alone,
+            "reasons": dict(sorted(self.reasons.items())),
+        }
+
+
+class Cleaner:
+    """Applies the steps to tiered rows and counts, step by step. `counts` has a row for each step that is on.
+
+    `trivial` are texts that are no coarser answer for any question, besides those of the row's relation. `most` is
+    the greatest score, in [0, 1], with which a row stays; rows without a score stay and count as unjudged.
+    """
+
+    def __init__(self, *, steps: Collection[Step] = STEPS, trivial: Iterable[str] = (), most: float = MOST) -> None:
+        self.counts = {step: StepCount() for step in STEPS if step in steps}
+        self._most = most
+        self._given = frozenset(without_article(text) for text in trivial)
+        self._trivial: dict[str | None, frozenset[str]] = {}
+
+    def clean(self, row: TieredRow) -> TieredRow | Dropped:
+        """The row as it stays, or why it goes."""
+        for step, count in self.counts.items():
+            if step is Step.SEVERAL_ANSWERS:
+                continue
+            count.rows += 1
+            if step is Step.TRIVIAL_ANSWERS:
+                row, taken = self._without_trivial(row)
+                count.answers += taken
+                count.alone += len(row.levels) == 1
+                continue
+            reason = self._fault(step, row, count)
+            if reason is not None:
+                return self._dropped(step, reason)
+        return row
+
+    def select(self, *, one_answer: bool) -> Dropped | None:
+        """The step before all others, for one question."""
+        count = self.counts.get(Step.SEVERAL_ANSWERS)
+        if count is None:
+            return None
+        count.rows += 1
+        return None if one_answer else self._dropped(Step.SEVERAL_ANSWERS, "several answers")
+
+    def _dropped(self, step: Step, reason: str) -> Dropped:
+        self.counts[step].dropped += 1
+        self.counts[step].reasons[reason] += 1
+        return Dropped(step=step, reason=reason)
+
+    def _fault(self, step: Step, row: TieredRow, count: StepCount) -> str | None:
+        if step is Step.MISSING_ANSWERS:
+            texts = [tier.text for level in row.levels for tier in level.tiers]
+            if not all(text.strip() for text in texts):
+                return "an answer is empty"
+            if len(row.levels) > 1 or row.abstained in (Abstention.ONLY_TRIVIAL, Abstention.TOLD):
+                return None
+            return row.abstained or "no coarser answer"
+        if step is Step.DUPLICATE_ANSWERS:
+            names = [without_article(tier.text) for level in row.levels for tier in level.tiers]
+            return None if len(set(names)) == len(names) else "an answer stands twice"
+        score = finite(row.extra.get(SCORE))
+        if score is None:
+            count.unjudged += 1
+            return None
+        return None if score <= self._most else "the score is above the threshold"
+
+    def _without_trivial(self, row: TieredRow) -> tuple[TieredRow, int]:
+        trivial = self._list(row.relation)
+        levels, taken = [row.levels[0]], 0
+        for level in row.levels[1:]:
+            kept = tuple(tier for tier in level.tiers if without_article(tier.text) not in trivial)
+            taken += len(level.tiers) - len(kept)
+            if kept:
+                levels.append(level if len(kept) == len(level.tiers) else Level(tiers=kept, extra=level.extra))
+        return (replace(row, levels=tuple(levels)), taken) if taken else (row, 0)
+
+    def _list(self, name: str | None) -> frozenset[str]:
+        if name not in self._trivial:
+            own = relation(name) if name else ANY
+            self._trivial[name] = own.trivial | ANY.trivial | self._given
+        return self._trivial[name]
+
+
+def read_trivial(path: Path) -> tuple[str, ...]:
+    """The texts of a list of trivial answers, one a line; `#` begins a comment. Raises DatasetError, OSError."""
+    try:
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
+    except UnicodeDecodeError as error:
+        raise DatasetError(f"{path} is not UTF-8 ({error}); expected a list of trivial answers, one a line") from error
+    return tuple(text for line in lines if (text := line.partition("#")[0].strip()))

@@ -1,0 +1,186 @@
+"""The columns of a dataset's file: GRANOLA-EQ's own, ours, then the fields that the questions brought along.
+
+The same columns stand in JSONL and in Parquet, each of one kind in all rows, so that the `datasets` library and
+every data frame read them alike; `abstraction.rows.read_tiered` reads them back as tiered rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+from typing import Any, Literal
+
+import orjson
+
+from abstraction.datasets.dataset_cleaning import SCORE
+from abstraction.faults import Fault, OnReject, attempt
+from abstraction.formats.fields import GRANOLA_COLUMNS, GRANOLA_COUNT, KNOWN, QUESTION_SITELINKS, finite
+from abstraction.formats.records import SCHEMA_VERSION
+from abstraction.formats.writing import json_text
+from abstraction.rows import TieredRow, granola_columns
+from kg.files import atomic_path
+
+Kind = Literal["string", "int64", "float64", "bool", "strings"]
+
+ANSWER_SITELINKS = "answer_entity_sitelinks"
+_NUMBERS: Mapping[str, Kind] = {
+    GRANOLA_COUNT: "int64",
+    "question_entity_popularity": "float64",
+    "answer_entity_popularity": "float64",
+    SCORE: "float64",
+}
+OWN: Mapping[str, Kind] = {
+    **{name: _NUMBERS.get(name, "string") for name in GRANOLA_COLUMNS},
+    "answers": "strings",
+    "levels": "string",
+    "abstained": "string",
+    QUESTION_SITELINKS: "int64",
+    ANSWER_SITELINKS: "int64",
+}
+BATCH = 1000  # rows in one row group of Parquet
+
+
+class Columns:
+    """The columns of rows that pass by `see`: those of every dataset, then the rows' other fields as they come.
+
+    Of other fields a kind is told by their values: one kind of number or truth value, else text, anything else as
+    JSON text.
+    """
+
+    def __init__(self) -> None:
+        self._others: dict[str, Kind | None] = {}
+
+    def see(self, row: TieredRow) -> None:
+        """Take notice of a row's fields."""
+        for key, value in row.extra.items():
+            if key in OWN or key in KNOWN:
+                continue
+            kind = _kind(value)
+            known = self._others.setdefault(key, kind)
+            if known is None or kind is None or known == kind:
+                self._others[key] = known or kind
+            else:
+                numbers: set[Kind] = {"int64", "float64"}
+                self._others[key] = "float64" if {known, kind} == numbers else "string"
+
+    @property
+    def kinds(self) -> dict[str, Kind]:
+        """Every column with its kind, in order."""
+        return {**OWN, **{key: kind or "string" for key, kind in self._others.items()}}
+
+    def record(self, row: TieredRow) -> dict[str, Any]:
+        """One row under all columns. A text that is not there is "", as in GRANOLA-EQ; a number or truth value None."""
+        given: dict[str, Any] = {
+            **row.extra,
+            **granola_columns(row),
+            "answers": list(row.answers),
+            "levels": json_text([level.to_json() for level in row.levels]),
+            "abstained": row.abstained,
+        }
+        return {name: _value(given.get(name), kind) for name, kind in self.kinds.items()}
+
+
+def write_data(
+    rows: Iterable[TieredRow],
+    columns: Columns,
+    path: Path,
+    *,
+    on_reject: OnReject | None = None,
+    on_written: Callable[[TieredRow], object] = lambda _: None,
+) -> int:
+    """Write rows under the columns, as Parquet or JSONL by the path's ending, and return how many.
+
+    A row that cannot be written goes to `on_reject`, any other to `on_written`; without `on_reject` the error is
+    raised.
+    """
+    count = 0
+    with atomic_path(path) as temporary, _opened(temporary, columns, is_parquet=path.suffix == ".parquet") as write:
+
+        def written(batch: Sequence[TieredRow]) -> None:
+            write([columns.record(row) for row in batch])
+
+        source = iter(rows)
+        while batch := list(islice(source, BATCH)):
+            good = batch
+            if on_reject is None:
+                written(batch)
+            elif isinstance(attempt("writing", written, batch), Fault):
+                good = _written_alone(batch, written, on_reject)
+            for row in good:
+                on_written(row)
+            count += len(good)
+    return count
+
+
+def _written_alone(
+    batch: Sequence[TieredRow], written: Callable[[Sequence[TieredRow]], object], on_reject: OnReject
+) -> list[TieredRow]:
+    """The rows that could be written, each by itself; the others go to `on_reject`."""
+    good: list[TieredRow] = []
+    for row in batch:
+        found = attempt("writing", written, [row])
+        if isinstance(found, Fault):
+            on_reject(found.rejected(source=row.source, id=row.id, text=row.question))
+        else:
+            good.append(row)
+    return good
+
+
+@contextmanager
+def _opened(path: Path, columns: Columns, *, is_parquet: bool) -> Iterator[Callable[[list[dict[str, Any]]], object]]:
+    """A function that writes records together: all of them or, where it raises, none."""
+    if not is_parquet:
+        with path.open("wb") as stream:
+            yield lambda records: stream.write(
+                b"".join(orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE) for record in records)
+            )
+        return
+    import pyarrow  # type: ignore[import-untyped]  # ships no stubs
+    import pyarrow.parquet  # type: ignore[import-untyped]  # ships no stubs
+
+    types = {
+        "string": pyarrow.string(),
+        "int64": pyarrow.int64(),
+        "float64": pyarrow.float64(),
+        "bool": pyarrow.bool_(),
+        "strings": pyarrow.list_(pyarrow.string()),
+    }
+    schema = pyarrow.schema(
+        [(name, types[kind]) for name, kind in columns.kinds.items()], metadata={"schema_version": str(SCHEMA_VERSION)}
+    )
+    with pyarrow.parquet.ParquetWriter(path, schema) as writer:
+        yield lambda records: writer.write_table(pyarrow.Table.from_pylist(records, schema=schema))
+
+
+def _kind(value: object) -> Kind | None:
+    if value is None:
+        return None
+    if isinstance(value, bool):
+        return "bool"
+    if isinstance(value, int):
+        return "string" if _int64(value) is None else "int64"
+    return "float64" if isinstance(value, float) else "string"
+
+
+def _value(value: object, kind: Kind) -> Any:
+    if kind == "strings":
+        return value
+    if kind == "string":
+        return "" if value is None else value if isinstance(value, str) else json_text(value)
+    if value is None or value == "":
+        return None
+    if kind == "float64" and isinstance(value, int | float | str):
+        return finite(value)
+    if kind == "int64":
+        return _int64(value)
+    return None if isinstance(value, str) else value
+
+
+def _int64(value: object) -> int | None:
+    try:
+        number = int(value) if isinstance(value, int | str) else None
+    except ValueError:
+        return None
+    return number if number is not None and -(2**63) <= number < 2**63 else None

@@ -1,0 +1,186 @@
+"""The noun phrase that opens a description and says what kind of thing it is: "American independent record label".
+
+kind := [ERA] [NATIONALITY] { MODIFIER [","|"and"] } HEAD
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from abstraction.descriptions.attested_words import Vocabulary, common_types
+from abstraction.descriptions.nationality import Nationality, begins_with_nation, is_era, read_nationality
+from abstraction.descriptions.spelling import is_joint, may_shorten, spell
+from abstraction.descriptions.words import Word
+from abstraction.language.phrases import listed, may_stand
+
+LONGEST = 9  # words
+_YEAR = re.compile(r"\d{3,4}(?:[-–—]\d{2,4})?$")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Kind:
+    """What a thing is called.
+
+    `texts` are the wordings from the whole phrase down to the shortest that may stand for it, each entailing
+    the next; `used` the words behind each. `end` is the index of the first word behind the phrase. `year` is
+    the word of a year before it, `tied` counts the first wordings that take no nationality before them.
+    """
+
+    texts: tuple[str, ...]
+    used: tuple[tuple[Word, ...], ...]
+    nationality: Nationality | None
+    end: int
+    year: Word | None = None
+    tied: int = 0
+
+
+@lru_cache(maxsize=8)
+def heads(kind: str) -> frozenset[str]:
+    """The nouns that may end the name of a kind: the last words of `common_types`, "of" and what follows apart."""
+    return frozenset(name.split(" of ", 1)[0].rsplit(" ", 1)[-1] for name in common_types(kind))
+
+
+@lru_cache(maxsize=1)
+def _left_out() -> frozenset[str]:
+    return listed("skipped") | listed("former") | listed("dropped_kinds")
+
+
+def read_kind(sequence: Sequence[Word], vocabulary: Vocabulary, kind: str) -> Kind | None:
+    """The kind that a stretch of words begins with, or None where its head is no `kind` of thing."""
+    at, year = 0, None
+    nationality: Nationality | None = None
+    while at < len(sequence):
+        word = sequence[at]
+        found = _nationality(sequence, at, vocabulary, heads(kind)) if nationality is None else None
+        if found is not None:
+            nationality, at = found
+            continue
+        if _YEAR.match(word.text):
+            year = word if len(word.text) == 4 and year is None else year
+        elif not (is_era(word) or (word.text == "," and at)) and not (
+            word.key in _left_out() and (word.text.islower() or word.start == 0)
+        ):
+            break
+        at += 1
+    at = _past_commas(sequence, at, heads(kind))
+    end = _end(sequence, at, heads(kind))
+    phrase = sequence[at:end]
+    for index in range(len(phrase) - 2, -1, -1):
+        if phrase[index].key.endswith(("'s", "’s")) and phrase[index].capital:
+            phrase = phrase[index + 1 :]  # "Walt Disney Company's home video division"
+            break
+    if not phrase or len(phrase) > LONGEST or phrase[-1].key not in heads(kind) or is_plural(phrase[-1].key):
+        return None
+    texts, used = wordings(phrase, vocabulary)
+    if len(phrase) == 1 and nationality is None and not may_stand(texts[0]) and not vocabulary.attests(texts[0]):
+        return None
+    tied = int(begins_with_nation(phrase, vocabulary))
+    return Kind(texts=texts, used=used, nationality=nationality, end=end, year=year, tied=tied)
+
+
+def _nationality(
+    sequence: Sequence[Word], at: int, vocabulary: Vocabulary, nouns: frozenset[str]
+) -> tuple[Nationality, int] | None:
+    """The nationality here or behind at most two plain adjectives, and the index behind it."""
+    for skip in range(3):
+        if at + skip >= len(sequence):
+            return None
+        found = read_nationality(sequence[at + skip :], vocabulary)
+        if found is not None:
+            return found, at + skip + len(found.words)
+        word = sequence[at + skip]
+        plain = word.text.islower() and not word.separator and word.key not in nouns
+        if not plain or word.text in listed("prepositions") or is_joint(sequence, at + skip):
+            return None
+    return None
+
+
+def _past_commas(sequence: Sequence[Word], start: int, nouns: frozenset[str]) -> int:
+    """Behind adjectives set apart by commas, and behind an apposition.
+
+    "regional, comprehensive public university" is read as a public university, "brothers, musical duo" as a
+    musical duo.
+    """
+    at = start
+    for comma in [i for i in range(start, len(sequence)) if sequence[i].text == ","]:
+        before = sequence[at:comma]
+        if not before or any(w.key in nouns or w.text in listed("prepositions") for w in before):
+            break
+        at = comma + 1
+        adjective = len(before) == 1 and (before[0].key in listed("free_modifiers") or _ADJECTIVE.search(before[0].key))
+        if not adjective:
+            return at
+    if at > start:
+        while at + 2 < len(sequence) and sequence[at].key in listed("free_modifiers") - {"public", "private"}:
+            at += 1
+    return at
+
+
+_ADJECTIVE = re.compile(r"(?:al|ic|ive|ary|ian|an|ous|ed|ible|able|ar|ful|ish|ese|ent|ant|ing|less|ory|y)$")
+
+
+def _end(sequence: Sequence[Word], start: int, nouns: frozenset[str]) -> int:
+    """Where the phrase ends: before a preposition or verb, or at a conjunction once a head was met."""
+    at = start
+    while at < len(sequence):
+        word = sequence[at]
+        if at > start:
+            if word.text in listed("prepositions") or word.text in listed("breaks"):
+                break
+            behind = sequence[at + 1].text if at + 1 < len(sequence) else ""
+            verb = sequence[at - 1].key in nouns or behind in listed("prepositions")
+            if word.text in listed("kind_ends") and verb:
+                break  # "company founded by ..." but not "broadcast company"
+        if is_joint(sequence, at):
+            # "technology and consulting corporation" has met no head yet, "baseball team and franchise" has.
+            if at == start or sequence[at - 1].key in nouns or (word.separator and word.text not in ",/&"):
+                break
+            if at + 1 < len(sequence) and sequence[at + 1].text in listed("prepositions"):
+                break
+        at += 1
+    while at > start and sequence[at - 1].separator:
+        at -= 1
+    return at
+
+
+def wordings(phrase: Sequence[Word], vocabulary: Vocabulary) -> tuple[tuple[str, ...], tuple[tuple[Word, ...], ...]]:
+    """The phrase and each of its attested suffixes, longest first, with their words."""
+    texts = [spelled(phrase, vocabulary)]
+    used = [tuple(phrase)]
+    for start in range(1, len(phrase)):
+        if phrase[start].separator or phrase[start].text == "and":
+            continue
+        rest = phrase[start:]
+        shorter = spelled(rest, vocabulary)
+        free = all(w.separator or w.key in listed("free_modifiers") or w.text == "and" for w in phrase[:start])
+        if may_shorten(texts[0], shorter, vocabulary) or (
+            free and len(rest) > 1 and not any(w.separator for w in rest)
+        ):
+            texts.append(shorter)
+            used.append(tuple(rest))
+    return tuple(texts), tuple(used)
+
+
+def spelled(phrase: Sequence[Word], vocabulary: Vocabulary) -> str:
+    """The words with common nouns in lower case and commas where they stood."""
+    pieces: list[list[Word]] = [[]]
+    marks: list[str] = []
+    for word in phrase:
+        if word.separator:
+            marks.append(word.text)
+            pieces.append([])
+        else:
+            pieces[-1].append(word)
+    texts = [spell(piece, vocabulary, vocabulary.attests) for piece in pieces]
+    out = texts[0]
+    for mark, text in zip(marks, texts[1:], strict=True):
+        out += f"{mark} {text}" if mark == "," else f"{mark}{text}" if mark == "/" else f" {mark} {text}"
+    return out
+
+
+def is_plural(noun: str) -> bool:
+    """Whether a noun is plural and takes no indefinite article: "armed forces"."""
+    return noun.endswith("s") and not noun.endswith(("ss", "us", "series", "corps", "species", "is"))

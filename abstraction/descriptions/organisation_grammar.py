@@ -1,0 +1,87 @@
+"""Descriptions of organisations: what kind, whose nationality, and which organisation it belongs to."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from abstraction.descriptions.attested_words import Vocabulary
+from abstraction.descriptions.kind_grammar import Kind, read_kind
+from abstraction.descriptions.nationality import Nationality, read_nationality
+from abstraction.descriptions.words import Word, words
+from abstraction.language.phrases import listed
+from kg.bounded_cache import bounded_cache
+
+_OWNER = re.compile(
+    r"\b(?:(?P<former>former(?:ly)?|defunct|historic(?:al)?|then|once|previously|originally)\s+)?"
+    r"(?P<tie>(?:subsidiary|division|imprint|sub-?label|unit|brand|part|label|arm|business unit|faculty|school|college|"
+    r"campus|department)\s+of|owned\s+by)\s+(?:the\s+)?"
+    r"(?P<owner>[A-Z0-9][\w'’&.+-]*(?:\s+(?:(?:of|and|for|the|de|du|des|in|&)\s+)*[A-Z0-9&][\w'’&.+-]*)*(?:,\s+Inc\.?)?)"
+)
+_WHERE = frozenset({"in", "based", "located", "headquartered", "situated", "from"})
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Owner:
+    """An organisation that the described one belongs to, by name, with the [start, end) of the words that say so.
+
+    `owns` tells an owner from a whole that the other is a part of.
+    """
+
+    name: str
+    span: tuple[int, int]
+    owns: bool
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class OrganisationDescription:
+    """What a description tells of an organisation.
+
+    `placed` says that the kind is followed by where it is; `land` is a country that stands behind the kind
+    instead of an adjective before it ("record label in the United States"), with its words.
+    """
+
+    kind: Kind | None
+    owners: tuple[Owner, ...]
+    placed: bool
+    land: Nationality | None
+
+
+@bounded_cache(entries=1 << 12, longest=250)  # 60 MB at most
+def parse_organisation(description: str, vocabulary: Vocabulary, kind: str = "organisation") -> OrganisationDescription:
+    """Read the description of an organisation, or of another `kind` of thing with the same grammar."""
+    first: list[Word] = []
+    for word in words(description):
+        if word.separator and word.text in ";|":
+            break
+        first.append(word)
+    found = read_kind(first, vocabulary, kind)
+    placed, land = False, None
+    if found is not None and found.end < len(first):
+        tail = first[found.end :]
+        at = next((i for i, w in enumerate(tail) if w.text in listed("prepositions")), len(tail))
+        # "university and liberal arts college in Hanover": both are there.
+        joined = at == 0 or (tail[0].text == "and" and not any(w.separator for w in tail[:at]))
+        placed = joined and at < len(tail) and tail[at].text in _WHERE and any(w.capital for w in tail[at + 1 : at + 4])
+        land = _land(tail, vocabulary) if found.nationality is None else None
+    owners = tuple(
+        Owner(
+            name=match["owner"].rstrip("."),
+            span=(match.start("tie"), match.end("owner")),
+            owns=match["tie"].startswith("owned"),
+        )
+        for match in _OWNER.finditer(description)
+        if not match["former"]
+    )
+    return OrganisationDescription(kind=found, owners=owners, placed=placed, land=land)
+
+
+def _land(tail: list[Word], vocabulary: Vocabulary) -> Nationality | None:
+    """The country behind "in", "of" or "from", where nothing else follows."""
+    at = 0
+    while at < len(tail) and tail[at].text in {"in", "of", "from", "based", "located", "the", "headquartered"}:
+        at += 1
+    found = read_nationality(tail[at:], vocabulary) if at else None
+    if found is None or len(found.parts) > 1 or at + len(found.words) < len(tail):
+        return None
+    return Nationality(text=found.text, parts=found.parts, countries=found.countries, words=tuple(tail))

@@ -1,0 +1,281 @@
+"""Place chains in descriptions: "square in Munich, Germany" -> Munich, Germany.
+
+Pure text: which names are places, and which homonym is meant, is decided by `abstraction.linking.gazetteer`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from abstraction.descriptions.lists import PLURAL, joined_lists
+from abstraction.descriptions.trimming import first_segment, spell_countries
+from kg.bounded_cache import bounded_cache
+
+# After these words the rest is where the thing is. Order matters: longer first.
+_PREPOSITION = re.compile(
+    r"(?:^|(?<=[\s,]))(?:(?:located|situated|based|headquartered|centred"
+    r"|centered)\s+(?:with)?in(?:side)?(?:\s+the\s+(?:city|town)\s+of)?"
+    r"|in\s+and\s+(?:the\s+)?(?:(?:former|county|state|national|provincial|regional|district)\s+)*(?:seat"
+    r"|capital)\s+of|part\s+of|straddling|spanning|within|in|of|on)\s+"
+    r"(?!the\s+(?:north|south|east|west|(?:north|south)[- ]?(?:east|west))\b(?!\s+of\b|[a-z]))",
+)
+_OUTSIDE = re.compile(
+    r"\b(?:near|between|off|outside|containing|comprising|including|opposite|along|across|adjacent|bordering|founded|established|known|with|from|"
+    r"by|for|since|until|which|that|who|where|named|serving|built|opened|created|formed"
+    r"|and\s+(?:the\s+)?(?:former\s+)?"
+    r"(?:county\s+seat|seat|capital|largest|most|administrative|home|one)|as\s+well|enclaved|today|now"
+    r"|currently)\b.*$"
+)
+# "... and the county's seat": what else the place is.
+_AND = re.compile(r"\band\s")
+_SEAT = re.compile(r"\b(?:capital|seat)(?:\s+city)?$")
+_BARE_CHAIN = re.compile(r",\s+(?=[A-ZÀ-Þ])")
+_LEADING = re.compile(r"^(?:(?:and|located|situated|part|in|of|on|within|at|the\s+(?:city|town)\s+of)\s+)+")
+# "New York City and county in New York State": what else it is begins anew.
+_ALSO = re.compile(r"([A-ZÀ-Þ][^,]*?)(?<!\s)\s++and\s++(?:[a-z][\w-]++\s++){1,3}(?:in|of)\s")
+_THE = re.compile(r"^the\s+", re.I)
+_DIRECTION = (
+    r"(?:(?:far|extreme|inner|outer|central|(?:north|south|east|west)(?:ern)?|(?:north|south)[- ]?(?:east"
+    r"|west)(?:ern)?"
+    r"|mid|upper|lower|greater|downtown|historic|centre|center|heart|middle)"
+    r"(?:[- ](?:central|eastern|western))?)"
+)
+_DIRECTED = re.compile(
+    rf"^(?:the\s+)?(?>{_DIRECTION}(?:\s++and\s++|[\s-]++))++(?:(?:part|coast|shore|side|end|region|half|area"
+    rf"|corner)\s+)?(?:of\s+(?:the\s+)?)?(?=[A-ZÀ-Þ])",
+)
+TYPED = re.compile(
+    r"^(?:[A-Z][\w.-]+\s+)?(?:(?!(?:in|of|on|within)\b)[a-z][\w-]*\s+)*?(?:state|province|region|canton|department|district|county|republic|"
+    r"municipality|prefecture|oblast|governorate|territory|city|town|village|borough|island|commune|voivodeship"
+    r"|parish|suburb|"
+    r"community|constituent country|country|peninsula|archipelago|valley|neighbou?rhood|area|campus|outskirts"
+    r"|suburbs)\s+(?:of\s+(?:the\s+)?)?(?=[A-ZÀ-Þ])"
+)
+_TYPE_AFTER = re.compile(
+    r"(?<!\s)\s++(?:state|province|region|canton|department|district|county|prefecture|oblast|governorate|municipality"
+    r"|island|area|"
+    r"raion|voivodeship|territory|parish|coast)$"
+)
+# A London borough goes by its name alone; a City or a Province of X does not.
+_BOROUGH = re.compile(r"^(?:London|Metropolitan|Royal) Borough of (?=[A-ZÀ-Þ])")
+_SIDE_OF = re.compile(
+    r"^(?:(?:North|South|East|West|Central)(?:ern)?(?:[- ]?(?:[Ee]ast|[Ww]est)(?:ern)?)?|Cent(?:re|er)|Heart|Middle)"
+    r" of (?:the )?(?=[A-ZÀ-Þ])"
+)
+_CONNECTORS = frozenset(
+    [
+        "of",
+        "the",
+        "and",
+        "&",
+        "de",
+        "la",
+        "le",
+        "les",
+        "du",
+        "da",
+        "do",
+        "dos",
+        "das",
+        "di",
+        "del",
+        "della",
+        "dei",
+        "der",
+        "den",
+        "van",
+        "von",
+        "zu",
+        "am",
+        "an",
+        "im",
+        "in",
+        "on",
+        "auf",
+        "sur",
+        "sous",
+        "en",
+        "y",
+        "e",
+        "el",
+        "al",
+        "upon",
+        "under",
+        "ob",
+        "bei",
+        "na",
+        "nad",
+        "pod",
+        "i",
+        "och",
+        "og",
+        "by",
+    ]
+)
+# "..., county seat of Fulton County" says what else the place is, not where it lies.
+_ROLE = re.compile(
+    r"(?:the\s+)?(?:[a-z]+\s+)?(?:seat|capital|largest|second|third|most|home|birthplace|headquarters|centre"
+    r"|center)\b"
+)
+_OF_PEOPLE = frozenset({"people", "peoples", "language", "languages", "dynasty", "family", "army", "team", "league"})
+_STOP_UNITS = frozenset(
+    {
+        "centre",
+        "center",
+        "world",
+        "earth",
+        "the world",
+        "south",
+        "north",
+        "east",
+        "west",
+        "city",
+        "country",
+        "sport",
+        "african",
+        "american",
+        "asian",
+        "european",
+    }
+)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Unit:
+    """One place name of a chain as written, and the preposition that leads to it ("in" after a comma)."""
+
+    text: str
+    preposition: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PlacePhrase:
+    """A description opening: the words for what it is, and the chain of where, finest first."""
+
+    kind: str
+    units: tuple[Unit, ...]
+
+
+_BETWEEN = re.compile(r"\bbetween\b")
+
+
+@bounded_cache(entries=1 << 13, longest=250)  # 40 MB at most
+def parse_place(description: str) -> PlacePhrase | None:
+    """The kind and chain of a description, or None where it names no place.
+
+    >>> parse_place("town in Newton-le-Willows, St Helens, Merseyside, UK").units[-1].text
+    'United Kingdom'
+    """
+    text = spell_countries(first_segment(description))
+    found = _PREPOSITION.search(text)
+    if found is None or not (text[: found.start()].strip() or found.group().startswith("part")):
+        bare = _BARE_CHAIN.search(text)
+        if bare is None or text[:1].isupper():
+            return None
+        kind, rest, preposition = text[: bare.start()], text[bare.end() :], "in"
+    else:
+        kind, rest = text[: found.start()].strip(" ,"), text[found.end() :]
+        preposition = "on" if found.group().strip() == "on" else "in"
+        if found.group().strip().startswith("of"):
+            preposition = "of"
+    if _BETWEEN.search(kind):
+        return None  # "ocean between Africa, Asia and Antarctica"
+    units = parse_chain(rest, preposition)
+    return PlacePhrase(kind=kind, units=units) if units else None
+
+
+def parse_chain(text: str, preposition: str = "in") -> tuple[Unit, ...]:
+    """The comma-separated units of a chain, finest first; what is near or beside is no container."""
+    units: list[Unit] = []
+    for raw in joined_lists(text).split(","):
+        piece = raw.strip()
+        led = _PREPOSITION.match(piece)
+        how = preposition if not units and led is None else ("on" if led and led.group().strip() == "on" else "in")
+        piece = _LEADING.sub("", piece)
+        if units and _ROLE.match(piece):
+            break
+        also = _ALSO.match(piece)
+        if also:
+            piece = also[1]
+        if re.search(r"\bor\b", piece):
+            break  # one of two names, who knows which
+        cut = _inside(piece).strip(" .")
+        ended = cut != piece.strip(" .") or also is not None
+        cut = _SIDE_OF.sub("", _THE.sub("", _clip(cut)))
+        if not cut or cut.casefold() in _STOP_UNITS or not _is_named(cut):
+            if units or ended or not cut:
+                break
+            continue
+        units.append(Unit(text=cut, preposition=how))
+        if ended:
+            break
+    return tuple(units)
+
+
+def _inside(piece: str) -> str:
+    """A piece, in which no comma stands, up to what tells of other places."""
+    found = _OUTSIDE.search(piece)
+    end = found.start() if found else len(piece)
+    if (seat := _SEAT.search(piece)) and (joint := _AND.search(piece, 0, seat.start())):
+        end = min(end, joint.start())
+    return piece[:end]
+
+
+def _clip(piece: str) -> str:
+    """A piece up to the first word that no name holds: "London housing the ..." -> "London"."""
+    led = TYPED.match(piece)  # "German federated state Bavaria": the words before the name stay
+    words = piece[led.end() :].split() if led else piece.split()
+    lead = piece[: led.end()] if led else ""
+    started = False
+    for i, word in enumerate(words):
+        if started and re.fullmatch(r"\d{4}s?", word):
+            return lead + _ended(words[:i])
+        if word[:1].isupper() or word[:1].isdigit() or not word[:1].isalpha():
+            started = True
+        elif started and word in _OF_PEOPLE:
+            return ""  # "the Basque people": named after them, not a place
+        elif (
+            started
+            and word not in _CONNECTORS
+            and not re.fullmatch(_DIRECTION, word)
+            and not (_TYPE_AFTER.search(f" {word}") or word in PLURAL)
+        ):
+            return lead + _ended(words[:i])
+    return lead + _ended(words)
+
+
+def _ended(words: Sequence[str]) -> str:
+    """The words without connectors that lead nowhere: "New York City and" -> "New York City"."""
+    last = len(words)
+    while last > 1 and words[last - 1] in _CONNECTORS:
+        last -= 1
+    return " ".join(words[:last])
+
+
+def _is_named(piece: str) -> bool:
+    """Whether a piece is a name, bare or led by directions and type words ("central London", "state of Ohio")."""
+    return piece[:1].isupper() or variants(piece)[-1][:1].isupper()
+
+
+def variants(text: str) -> list[str]:
+    """The written name, then with direction, type words and articles taken away; the barest last."""
+    out = [text]
+    current = text
+    for pattern in (_DIRECTED, TYPED, _DIRECTED):
+        shorter = pattern.sub("", current, count=1)
+        if shorter != current and shorter[:1].isupper():
+            out.append(shorter)
+            current = shorter
+    for pattern in (_TYPE_AFTER, _BOROUGH):
+        shorter = pattern.sub("", current)
+        if shorter != current:
+            out.append(shorter)
+            current = shorter
+    return list(dict.fromkeys(out))
+
+
+def is_directed(text: str) -> bool:
+    """Whether a written unit tells a part or a type before the name: "southeastern United States", "city of York"."""
+    return text[:1].islower() or " in " in text or _DIRECTED.match(text) is not None

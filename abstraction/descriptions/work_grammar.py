@@ -1,0 +1,69 @@
+"""Descriptions of works: "1979 period comedy film directed by Steven Spielberg".
+
+work := [YEAR] [NATIONALITY] { MODIFIER } TYPE [("by" | "directed by" | "written by" ...) NAME { "and" NAME }]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from abstraction.descriptions.attested_words import Vocabulary
+from abstraction.descriptions.kind_grammar import Kind, read_kind
+from abstraction.descriptions.words import Word, text_of, words
+from abstraction.language.phrases import listed
+from kg.bounded_cache import bounded_cache
+
+_MAKING = frozenset(
+    {"by", "directed", "written", "created", "composed", "painted", "recorded", "performed", "authored", "sculpted"}
+)
+LONGEST = 8  # words of the names
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Creators:
+    """Who made a work, as written, and the words with the preposition ("by Joel and Ethan Coen")."""
+
+    names: str
+    words: tuple[Word, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class WorkDescription:
+    """What a description tells of a work."""
+
+    kind: Kind
+    creators: Creators | None
+
+
+@bounded_cache(entries=1 << 12, longest=250)  # 60 MB at most, as measured of words of one letter
+def parse_work(description: str, vocabulary: Vocabulary) -> WorkDescription | None:
+    """Read the description of a work, or None where its head noun is no kind of work."""
+    first: list[Word] = []
+    for word in words(description):
+        if word.separator and word.text in ";|:":
+            break
+        first.append(word)
+    kind = read_kind(first, vocabulary, "work")
+    if kind is None:
+        return None
+    return WorkDescription(kind=kind, creators=_creators(first[kind.end :]))
+
+
+def _creators(tail: Sequence[Word]) -> Creators | None:
+    at = 0
+    while at < len(tail) and tail[at].text in _MAKING | {"and"} and tail[at].text != "by":
+        at += 1
+    if at >= len(tail) or tail[at].text != "by":
+        return None
+    named: list[Word] = []
+    for word in tail[at + 1 :]:
+        particle = word.key in listed("name_particles") and word.text != "of"
+        if not (word.capital or particle or word.text in {"&", ","} or word.text[:2] == "d'"):
+            break
+        named.append(word)
+    while named and not named[-1].capital:
+        named.pop()
+    if not named or not named[0].capital or len(named) > LONGEST:
+        return None
+    return Creators(names=text_of(named), words=(tail[at], *named))

@@ -1,0 +1,175 @@
+"""Bits of dates and quantities, from the calendar and from the width of an interval.
+
+A date is one of the days of its relation's years. What lies outside them is one of the common era up to the same last
+year, or before it of a power of ten of years that holds it, ten thousand at least. A quantity lies anywhere on a
+logarithmic scale of its relation's powers of ten, so that an interval's bits depend on its relative width alone; counts
+below twenty, zero among them, lie on the same scale moved by one.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from decimal import Decimal
+from functools import lru_cache
+from importlib.resources import files
+from typing import Any
+
+from abstraction.ladders.date_ladders import tolerance
+from abstraction.language.amount_reader import ParsedQuantity
+from abstraction.language.date_reader import ParsedDate
+from abstraction.tiers import Condition, Level
+from kg.model import TimeValue
+from kg.walks.ranks import time_key
+
+ANCIENT = 10_000
+YEAR = 365.2425  # days
+_UNITS = {"decade": 10, "century": 100, "millennium": 1000}
+_EDGE = 10  # years that the end of a century, or its beginning, is taken to mean
+_DATE = re.compile(r"-?\d+(?:-\d\d){0,2}")
+_ROUNDED = re.compile(r"(?P<amount>-?[\d.]+) to (?P<digits>\d+) digits")
+_BETWEEN = re.compile(r"(?P<low>-?[\d.]+) to (?P<high>-?[\d.]+)")
+_SMALL = 20  # counts below it have a scale of their own
+
+
+@lru_cache(maxsize=1)
+def _spreads() -> Mapping[str, Mapping[str, Any]]:
+    text = files("abstraction").joinpath("data/spreads.json").read_text(encoding="utf-8")
+    data: Mapping[str, Mapping[str, Any]] = json.loads(text)
+    return data
+
+
+def years_of(relation: str) -> int:
+    """How many years the dates of a relation are drawn from."""
+    first, last = _span(relation)
+    return last - first + 1
+
+
+def _span(relation: str) -> tuple[int, int]:
+    first, last = _spreads()["years"].get(relation, _spreads()["years"]["default"])
+    return first, last
+
+
+def with_date_bits(parsed: ParsedDate, levels: Sequence[Level], relation: str) -> tuple[Level, ...]:
+    """The levels of a date, the answer first, with bits: log2 of the days it is drawn from over its own days."""
+    days = _age(parsed, relation) * YEAR
+    return _weighed(levels, days, _answered(parsed), _days_stated)
+
+
+def with_quantity_bits(parsed: ParsedQuantity, levels: Sequence[Level], relation: str) -> tuple[Level, ...]:
+    """The levels of an amount, the answer first, with bits: log2 of the scale's width over the interval's."""
+    decades = _spreads()["decades"].get(relation, _spreads()["decades"]["default"])
+    small = parsed.unit is None and 0 <= parsed.amount < _SMALL and parsed.amount == parsed.amount.to_integral_value()
+    own = _small_width(parsed.amount, parsed.amount) if small else _width(*_interval_of(parsed), decades)
+    return _weighed(levels, decades, own, lambda states: _width_stated(states, decades))
+
+
+def _weighed(levels: Sequence[Level], whole: float, own: float, width: Any) -> tuple[Level, ...]:
+    def bits(part: float | None) -> float | None:
+        return None if not part else max(0.0, math.log2(whole / part))
+
+    def coarser(states: Iterable[Condition]) -> float | None:
+        """What follows from the answer is no narrower, though a mean decade may be, by hours, than ten real years."""
+        part: float | None = width(states)
+        return max(part, own) if part else part
+
+    first = Level(tiers=tuple(replace(tier, bits=bits(own)) for tier in levels[0].tiers))
+    return (
+        first,
+        *(
+            Level(tiers=tuple(replace(tier, bits=bits(coarser(tier.conditions))) for tier in level.tiers))
+            for level in levels[1:]
+        ),
+    )
+
+
+def _age(parsed: ParsedDate, relation: str) -> int:
+    """Years that the date is drawn from."""
+    years = [value.year for value in (parsed.first, parsed.last) if value is not None]
+    first, last = _span(relation)
+    if first <= min(years) and max(years) <= last:
+        return last - first + 1
+    if min(years) >= 1 and max(years) <= last:
+        return last
+    age = ANCIENT
+    while age < max(map(abs, years)):
+        age *= 10
+    return age
+
+
+def _answered(parsed: ParsedDate) -> float:
+    """Days that the answer itself leaves open."""
+    first, last = parsed.first, parsed.last
+    if last is not None:
+        days = _day(time_key(last, late=True)) - _day(time_key(first)) + 1
+        return days + (2 * tolerance(first.year) * YEAR if parsed.circa else 0)
+    if parsed.circa:
+        if first.precision > 9:
+            return YEAR
+        around = {8: 10, 7: 100}.get(first.precision) or tolerance(first.year)
+        return _unit_days(first) + 2 * around * YEAR
+    return _unit_days(first) / (3 if parsed.part else 1)
+
+
+def _unit_days(value: TimeValue) -> float:
+    if value.precision >= 11:
+        return 1.0
+    return YEAR / 12 if value.precision == 10 else YEAR * 10 ** (9 - value.precision)
+
+
+def _day(key: tuple[int, int, int]) -> float:
+    year, month, day = key
+    return (year if year > 0 else year + 1) * YEAR + (month - 1) * YEAR / 12 + day
+
+
+def _days_stated(states: Iterable[Condition]) -> float | None:
+    """Days of the finest unit that is stated."""
+    return min((days for one in states if (days := _days_of(one.value)) is not None), default=None)
+
+
+def _days_of(state: str) -> float | None:
+    if _DATE.fullmatch(state):
+        return (YEAR, YEAR / 12, 1.0)[state.lstrip("-").count("-")]
+    if " of " in state:
+        return _EDGE * YEAR
+    sizes = [_UNITS.get(unit.split(" ")[0]) for unit in state.split(" or ")]
+    known = [size for size in sizes if size is not None]
+    return sum(known) * YEAR if len(known) == len(sizes) else None
+
+
+def _interval_of(parsed: ParsedQuantity) -> tuple[Decimal, Decimal]:
+    """The amounts that the answer leaves open: its bound, else half a unit of its last digit, one if approximate."""
+    unit = Decimal(1).scaleb(parsed.amount.adjusted() - max(parsed.digits, 1) + 1)
+    bound = parsed.bound or (unit if parsed.approximate else unit / 2)
+    return parsed.amount - bound, parsed.amount + bound
+
+
+def _width(low: Decimal, high: Decimal, decades: float) -> float:
+    """Powers of ten between two amounts of one sign; what reaches to zero begins at half its middle."""
+    if high < 0:
+        low, high = -high, -low
+    middle = (low + high) / 2
+    return math.log10(high) - math.log10(low if low > 0 else middle / 2) if middle > 0 else decades
+
+
+def _small_width(low: Decimal, high: Decimal) -> float:
+    return math.log10(float(high) + 1.5) - math.log10(float(low) + 0.5)
+
+
+def _width_stated(states: Iterable[Condition], decades: float) -> float | None:
+    """The width of the narrowest interval that is stated."""
+    return min((width for one in states if (width := _width_of(one.value, decades)) is not None), default=None)
+
+
+def _width_of(state: str, decades: float) -> float | None:
+    state = state.replace(",", "")
+    if found := _ROUNDED.fullmatch(state):
+        amount = Decimal(found["amount"])
+        unit = Decimal(1).scaleb(amount.adjusted() - int(found["digits"]) + 1)
+        return _width(amount - unit, amount + unit, decades)
+    if found := _BETWEEN.fullmatch(state):
+        return _width(Decimal(found["low"]), Decimal(found["high"]), decades)
+    return None

@@ -1,0 +1,82 @@
+"""Occupations as answers, and what every class-valued answer shares: the classes that its description names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+
+from abstraction.assembly.levels import as_graph
+from abstraction.descriptions.trimming import first_segment
+from abstraction.evidence import from_description
+from abstraction.ladders.class_hierarchy import Climbing, climb, stop_classes, used_as_value
+from abstraction.language.phrases import may_stand
+from abstraction.proposals import Case, Proposal
+from abstraction.tiers import Condition
+
+_HYPERNYM = re.compile(
+    r"^(?:an?\s+|the\s+)?(?P<x>[A-Za-z][\w' -]*?)(?<!\s)\s++(?:who|whom|speciali[sz]ing|specialist|specialized|that|of"
+    r"|in|with|working|writing)\b"
+)
+
+_NOT = re.compile(r"\b(?:non[\s-]+|not\s+(?:an?\s+)?)$", re.IGNORECASE)
+
+
+def terms(case: Case) -> list[Proposal]:
+    """ "actor › performing artist › artist": only classes that enough persons have as occupation."""
+    graph = case.graph
+    used = used_as_value(graph, "P106")
+    how = Climbing(properties=("P279",), depth=2, keep=used, doubting=True)
+    kept = climb(graph, case.answer, how, condition="P106")
+    found = described_classes(case, _HYPERNYM, "P106", lambda q: q not in stop_classes() and used(q))
+    for proposal in found:
+        if proposal.key not in kept:
+            kept[proposal.key] = proposal
+            # The broader class of the description's head is broader than the answer as well.
+            once = replace(how, depth=1)
+            for above in climb(graph, proposal.key, once, condition="P106").values():
+                lifted = replace(above, parents=(proposal.key,))
+                kept.setdefault(above.key, lifted)
+    # Doubtful steps are taken where there are no others.
+    kept = kept or climb(graph, case.answer, replace(how, doubting=False), condition="P106")
+    return list(as_graph(kept.values()).values())
+
+
+def described_classes(
+    case: Case,
+    pattern: re.Pattern[str],
+    prop: str,
+    keep: Callable[[str], bool],
+    *,
+    names: Callable[[str], list[str]] = lambda written: [written],
+) -> list[Proposal]:
+    """Classes that the answer's description names, canonicalised to an entity that `keep` lets stand."""
+    graph = case.graph
+    description = graph.description(case.answer)
+    if not description:
+        return []
+    out = []
+    said = first_segment(description)
+    for found in pattern.finditer(said):
+        group = "x" if found["x"] else "y"
+        written = found[group].strip()
+        if not may_stand(written) or _NOT.search(said[: found.start(group)]):
+            continue  # "officer" may mean many things; a "non-Indo-European language" is no such language
+        for name in names(written):
+            fitting = [m.id for m in graph.find(name) if m.id != case.answer and keep(m.id)]
+            if not fitting:
+                continue
+            qid = fitting[0]
+            label = graph.label(qid) or written
+            out.append(
+                Proposal(
+                    key=qid,
+                    text=label,
+                    qid=qid,
+                    aliases=tuple(n for n in (*graph.names(qid), name) if n != label),
+                    evidence=(from_description(graph, case.answer, written),),
+                    conditions=frozenset({Condition(property=prop, value=qid)}),
+                )
+            )
+            break
+    return out

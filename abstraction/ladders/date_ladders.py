@@ -1,0 +1,298 @@
+"""Dates: each calendar unit that holds the answer, from the next coarser one to the century.
+
+How doubt is kept out: nothing is finer than the precision given; a part of a unit ("the early 1960s") climbs
+from the whole unit; a range climbs from the smallest unit that holds both ends; an approximate year skips
+the decade, since it may belong to the next one, and states its century only where the years that "circa"
+may mean (`tolerance`) all lie in it, else both centuries. Dates before 1 CE also climb to the millennium.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from abstraction.language.calendar_units import (
+    GREGORIAN_REFORM,
+    KINDS,
+    OF_PRECISION,
+    Era,
+    Kind,
+    Style,
+    Unit,
+    century_marks,
+    gregorian_of,
+    names,
+    unit_of,
+)
+from abstraction.language.date_reader import ParsedDate, parse_date
+from abstraction.tiers import MAX_LEVELS, Condition, Evidence, Level, Tier
+from kg.model import TimeValue
+from kg.terms import normalise
+
+__all__ = ["ParsedDate", "date_ladder", "parse_date", "time_value_ladder", "tolerance"]
+
+CONDITION = "time"  # the property of a condition on the calendar
+
+_YEAR = 9  # precision of a year
+
+_PRECISION: dict[Kind, int] = {kind: precision for precision, kind in OF_PRECISION.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class _Rung:
+    """One tier in the making: its names, the units that it states, and the calendar's rule behind it."""
+
+    texts: tuple[str, ...]
+    states: frozenset[str]
+    rule: str
+
+
+def date_ladder(parsed: ParsedDate, *, subject_evidence: Evidence | None = None) -> list[Level]:
+    """The levels of a date, the text itself first, finest to coarsest; at most 5 beyond it.
+
+    `subject_evidence` is the statement that gives the date, where the graph has it; it stands first in the
+    evidence of every tier. One level alone means that no named unit holds the date.
+    """
+    return _ladder(parsed, subject_evidence)
+
+
+def time_value_ladder(
+    value: TimeValue,
+    *,
+    last: TimeValue | None = None,
+    circa: bool = False,
+    style: Style = "day-first",
+    era: Era | None = None,
+    subject_evidence: Evidence | None = None,
+) -> list[Level]:
+    """The levels of a value of the graph, or with `last` of the range between two; see `date_ladder`."""
+    era = era or Era()
+    text = _text(value, era, style)
+    if last is not None:
+        text = era.words.written("range", first=text, last=_text(last, era, style))[0]
+    if circa:
+        text = era.words.written("circa", date=text)[0]
+    parsed = ParsedDate(text=text, first=value, last=last, circa=circa, style=style, era=era)
+    return _ladder(parsed, subject_evidence)
+
+
+def _text(value: TimeValue, era: Era, style: Style) -> str:
+    unit = unit_of(value)
+    if unit is None:  # a decade of a single digit, or a day or month that is not there
+        mark = era.before if value.year < 0 else era.after
+        if value.precision == 8:
+            return era.words.written("decade", n=0, mark=f" {mark}")[0]
+        return names(Unit("year", value.year), era=era)[0]
+    return names(unit, era=era, style=style)[0]
+
+
+def tolerance(year: int) -> int:
+    """How many years "circa" may be off on either side: the rounder the number, the more.
+
+    4 for an ordinary year, 9 for a multiple of ten, 25 of a hundred, 50 of a thousand.
+    """
+    for size, years in ((1000, 50), (100, 25), (10, 9)):
+        if year % size == 0:
+            return years
+    return 4
+
+
+def _ladder(parsed: ParsedDate, evidence: Evidence | None) -> list[Level]:
+    given = () if evidence is None else (evidence,)
+    answer = Tier(text=parsed.text, aliases=_answer_aliases(parsed), evidence=given)
+    rungs = _approximate(parsed) if parsed.circa else _exact(parsed)
+    levels = [Level(tiers=tuple(_tier(rung, given) for rung in level)) for level in rungs]
+    return [Level(tiers=(answer,)), *levels[:MAX_LEVELS]]
+
+
+def _tier(rung: _Rung, given: tuple[Evidence, ...]) -> Tier:
+    return Tier(
+        text=rung.texts[0],
+        aliases=rung.texts[1:],
+        evidence=(*given, Evidence(kind="rule", text=rung.rule)),
+        conditions=frozenset(Condition(property=CONDITION, value=state) for state in rung.states),
+    )
+
+
+def _exact(parsed: ParsedDate) -> list[list[_Rung]]:
+    """The rungs of a date that is no estimate."""
+    first, last = parsed.first, parsed.last or parsed.first
+    kinds = [OF_PRECISION.get(value.precision, "deep") for value in (first, last)]
+    start = max(KINDS.index(kind) for kind in kinds)
+    if parsed.last is None and not parsed.part:
+        start += 1
+    other = gregorian_of(first) if parsed.last is None else None
+    if other and (other.year, other.month or 0, other.day or 0) < GREGORIAN_REFORM:
+        other = None
+    levels: list[list[_Rung]] = []
+    for kind in KINDS[start:-1]:
+        unit = unit_of(first, kind)
+        if unit is None or unit != unit_of(last, kind) or not _is_worth_saying(unit):
+            continue
+        rungs = [_rung(unit, parsed.era)]
+        if kind == "decade":
+            decade = TimeValue(year=unit.number, precision=8)
+            century, of_decade = unit_of(first, "century"), unit_of(decade, "century")
+            if century != unit_of(last, "century"):
+                first = last = decade  # 1900-1905: told by the decade that holds both
+            elif century and century != of_decade:
+                # Of the year 1900 the 1900s say nothing about its century, of 1000 nothing about its millennium.
+                rungs = [_decade_of(first.year, unit, parsed.era)]
+                rungs.append(_edge(century, parsed.era))
+        if other and (also := unit_of(other, kind)) and also != unit:
+            rungs.append(_decade_of(other.year, also, parsed.era) if kind == "decade" else _rung(also, parsed.era))
+        if kind == "century" and unit.number > 0 and first.precision >= _YEAR and first.year == unit.last_year():
+            rungs.append(_next_century(unit, parsed.era))
+        levels.append(rungs)
+    return levels
+
+
+def _next_century(century: Unit, era: Era) -> _Rung:
+    """The century after the one that its last year belongs to: most people count 2000 to the 21st."""
+    told = _rung(Unit("century", century.number + 1), era)
+    year = names(Unit("year", century.last_year()), era=era)[0]
+    rule = f"{year} is counted to {told.texts[0]} by most people, and is the last year of {names(century, era=era)[0]}"
+    return _Rung(told.texts, frozenset({_either_state(century)}), rule)
+
+
+def _decade_of(year: int, decade: Unit, era: Era) -> _Rung:
+    """A decade as told of one year in it: it states no century or millennium that the year lies outside of."""
+    rung = _rung(decade, era)
+    return replace(rung, states=rung.states & (_states(Unit("year", year)) | {decade.key()}))
+
+
+def _approximate(parsed: ParsedDate) -> list[list[_Rung]]:
+    """The rungs of an estimate: a day or month is taken to be right about its year, a year about none."""
+    first, last = parsed.first, parsed.last or parsed.first
+    if parsed.last is None and first.precision > 9:
+        year = TimeValue(year=first.year, precision=9)
+        return [
+            [_rung(unit, parsed.era)]
+            for kind in KINDS[KINDS.index("year") : -1]
+            if (unit := unit_of(year, kind)) and _is_worth_saying(unit)
+        ]
+    begin, end = unit_of(first), unit_of(last)
+    if not begin or not end or {begin.kind, end.kind} & {"millennium", "deep"}:
+        return []
+    early = TimeValue(year=_shifted(begin.first_year(), -_spread(first)), precision=9)
+    late = TimeValue(year=_shifted(end.last_year(), _spread(last)), precision=9)
+    levels: list[list[_Rung]] = []
+    centuries = unit_of(early, "century"), unit_of(late, "century")
+    if centuries[0] and centuries[0] == centuries[1]:
+        levels.append([_rung(centuries[0], parsed.era)])
+    elif parsed.last is None and first.precision == 9 and early.year * late.year > 0:
+        levels.append([_turn(*centuries, parsed.era)])
+    millennium = unit_of(early, "millennium")
+    if millennium and millennium == unit_of(late, "millennium") and _is_worth_saying(millennium):
+        levels.append([_rung(millennium, parsed.era)])
+    return levels
+
+
+def _spread(value: TimeValue) -> int:
+    """How many years an estimate of this precision may be off."""
+    return {8: 10, 7: 100}.get(value.precision) or tolerance(value.year)
+
+
+def _is_worth_saying(unit: Unit) -> bool:
+    """A millennium tells something only of the far past."""
+    return unit.kind != "millennium" or unit.number < 0
+
+
+def _shifted(year: int, by: int) -> int:
+    """`year` moved by some years over the missing year 0."""
+    moved = year + by
+    if year < 0 <= moved:
+        return moved + 1
+    return moved - 1 if moved <= 0 < year else moved
+
+
+def _rung(unit: Unit, era: Era) -> _Rung:
+    texts = names(unit, era=era)
+    return _Rung(texts, _states(unit), _rule(unit, texts[0], era))
+
+
+def _states(unit: Unit) -> frozenset[str]:
+    """The unit and every coarser one that holds it."""
+    year = unit.first_year() if unit.kind != "decade" else unit.number
+    value = TimeValue(year=year, month=unit.month or None, day=unit.day or None, precision=_PRECISION[unit.kind])
+    coarser = (unit_of(value, kind) for kind in KINDS[KINDS.index(unit.kind) : -1])
+    states = {found.key() for found in coarser if found}
+    century = unit_of(value, "century")
+    if unit.kind in ("day", "month", "year") and century:
+        edge = century.last_year() if century.number > 0 else century.first_year()
+        if year == edge:
+            states |= {_edge_state(century), _either_state(century)}
+    return frozenset(states)
+
+
+def _rule(unit: Unit, text: str, era: Era) -> str:
+    if unit.kind == "month":
+        return f"the day is one of {text}"
+    if unit.kind == "year":
+        return f"the date is in the year {text}"
+    first, last = unit.first_year(), unit.last_year()
+    years = f"{first}–{last}" if first > 0 else f"{-first}–{-last} {era.before}"
+    return f"{text} {'are' if unit.kind == 'decade' else 'is'} the years {years}"
+
+
+def _either_state(century: Unit) -> str:
+    return f"{century.key()} or {Unit('century', century.number + 1).key()}"
+
+
+def _edge_state(century: Unit) -> str:
+    return f"{'end' if century.number > 0 else 'beginning'} of {century.key()}"
+
+
+def _edge(century: Unit, era: Era) -> _Rung:
+    """The end of a century at its year 1900, which the decade's century leaves out; the beginning BCE."""
+    place = "end" if century.number > 0 else "beginning"
+    year = names(Unit("year", century.last_year() if century.number > 0 else century.first_year()), era=era)[0]
+    texts = [
+        text
+        for mark in century_marks(century, era)
+        for count in era.words.counted(abs(century.number))
+        for text in era.words.written(f"century_{place}", count=count, mark=mark)
+    ]
+    return _Rung(
+        tuple(dict.fromkeys(texts)),
+        _states(century) | {_edge_state(century), _either_state(century)},
+        f"{year} is the {'last' if place == 'end' else 'first'} year of {names(century, era=era)[0]}",
+    )
+
+
+def _turn(early: Unit | None, late: Unit | None, era: Era) -> _Rung:
+    """Both centuries, where an estimate lies at their border."""
+    if early is None or late is None:
+        raise ValueError("an estimate within one era has a century on either side")
+    old, new = (era.words.counted(abs(unit.number))[0] for unit in (early, late))
+    mark = f" {era.before}" if early.number < 0 else ""
+    return _Rung(
+        era.words.written("turn", old=old, new=new, mark=mark),
+        frozenset({f"{early.key()} or {late.key()}"}),
+        f"an estimate may be off by some years, over the border of {names(early, era=era)[0]} and the next",
+    )
+
+
+def _answer_aliases(parsed: ParsedDate) -> tuple[str, ...]:
+    """Other ways to write the answer as it stands, the day in the other calendar among them."""
+    unit = unit_of(parsed.first)
+    if unit is None or parsed.part:
+        return ()
+    forms = names(unit, era=parsed.era, style=parsed.style)
+    if parsed.last is not None:
+        end = unit_of(parsed.last)
+        if parsed.circa or end is None or unit.kind != "year" or end.kind != "year":
+            return ()
+        begin, until = forms[0], names(end, era=parsed.era)[0]
+        if unit.number < 0 and end.number < 0:
+            begin = str(-unit.number)
+        forms = parsed.era.words.written("range", first=begin, last=until)
+    elif parsed.circa:
+        words = parsed.era.words
+        plain = tuple(words.without_article(form) if unit.kind != "day" else form for form in forms[:2])
+        marked = tuple(text for form in plain for text in words.written("circa", date=form))
+        forms = (*marked, *forms)
+    elif (other := gregorian_of(parsed.first) or parsed.julian) and (also := unit_of(other)):
+        forms += names(also, era=parsed.era, style=parsed.style)
+    kept = {normalise(form): form for form in reversed(forms)}
+    kept.pop(normalise(parsed.text), None)
+    return tuple(form for form in dict.fromkeys(forms) if kept.get(normalise(form)) == form)

@@ -1,0 +1,188 @@
+"""Languages: the branch that the description names, then the families that the graph puts them in.
+
+Families that hold one language hold each other. Where the graph does not say which of two holds which, the one
+nearest to the language stands below what the description names, and the others are left out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from dataclasses import replace
+from functools import partial
+from weakref import WeakKeyDictionary
+
+from abstraction.assembly.levels import Graph as ProposalGraph
+from abstraction.assembly.levels import ancestors, as_graph, remove
+from abstraction.ladders.class_hierarchy import Climbing, climb, stop_classes
+from abstraction.ladders.class_terms import described_classes
+from abstraction.language.phrases import indefinite
+from abstraction.proposals import ANSWER, Case, Proposal
+from kg.terms import normalise
+from kg.walks.graph import Graph
+
+_LANGUAGE = re.compile(
+    r"\b(?P<x>(?:[A-Z][\w-]{1,40}+\s++){1,6})(?:language|dialect|variety|branch|group|subgroup)s?\b"
+    r"|^(?:an?\s+)?(?P<y>[a-z][a-z-]+(?:\s[a-z-]+)*\s+)language\b"
+)
+_FAMILY_OF = re.compile(r"\bof the (?P<x>[A-Z][\w-]+(?: [A-Z][\w-]+)*?)\s*+(?:language\s++)?(?:family|branch|group)\b")
+# Groupings that linguists dispute or that are no descent: never said of a language.
+_NO_FAMILY = re.compile(
+    r"\b(?:altaic|nostratic|ural-altaic|jewish|areal|sprachbund|southern european|languages of|by |standard"
+    r"|variety|varieties|"
+    r"macro|hypothetical|proposed|dené|borean|eurasiatic|indo-uralic|satem|centum|written|extinct|ancient|dead|modern|living"
+    r"|national|official|"
+    r"(?<!-)(?:european|asian|african|american|oceanic|pacific) languages?|super-?family|language family"
+    r"|language group|endangered|vulnerable|sacred|liturgical|a posteriori|a priori|dialects?|pro-drop|historical"
+    r"|agglutinative|fusional|subject|natural|human|world|working|tonal|synthetic|nominative"
+    r"|pluricentric|ethnic)\b",
+    re.I,
+)
+_PROPOSED = re.compile(r"(?:an? )?(?:proposed|hypothetical|controversial|disputed|hypothesi[sz]ed)\b", re.I)
+FAMILIES = 4
+MEMBERS = 50  # of a family, read to see whether they are forms of one
+
+
+def languages(case: Case) -> list[Proposal]:
+    """ "a West Germanic language › a Germanic language › an Indo-European language", never the country."""
+    graph = case.graph
+
+    own = {_plain(name) for name in graph.names(case.answer)}
+
+    def keep(qid: str) -> bool:
+        label = graph.label(qid) or ""
+        return (
+            qid not in stop_classes()
+            and _plain(label) not in own
+            and not _NO_FAMILY.search(label)
+            and not _PROPOSED.match(graph.description(qid) or "")
+            and not _is_of_one(graph, case.answer, qid)
+            and ("language" in label.casefold() or bool({"Q25295", "Q34770"}.intersection(graph.classes(qid))))
+            and qid not in {"Q34770", "Q25295", "Q315", "Q33384"}
+        )
+
+    kept = climb(
+        graph,
+        case.answer,
+        Climbing(properties=("P279",), first=("P31",), depth=9, keep=keep),
+        condition="P407",
+    )
+    nearest = [key for key, node in kept.items() if ANSWER in node.parents]
+    described = [
+        *described_classes(case, _LANGUAGE, "P407", keep, names=_family_names),
+        *described_classes(case, _FAMILY_OF, "P407", keep, names=_family_names),
+    ]
+    for proposal in described:
+        if proposal.key in kept:
+            known = kept[proposal.key]
+            kept[proposal.key] = replace(known, evidence=(*known.evidence, *proposal.evidence))
+            continue
+        kept[proposal.key] = proposal
+        if proposal.qid:
+            how = Climbing(properties=("P279",), depth=8, keep=keep)
+            for key, node in climb(graph, proposal.qid, how, condition="P407").items():
+                parents = tuple(proposal.key if p == ANSWER else p for p in node.parents)
+                if key in kept:
+                    kept[key] = replace(kept[key], parents=tuple(dict.fromkeys((*kept[key].parents, *parents))))
+                else:
+                    kept[key] = replace(node, parents=parents)
+    # The answer's own P31 says "a language of this family" only for classes below `language`.
+    nodes = as_graph(_singular(node) for node in kept.values())
+    nodes = _nested(nodes, nearest, [p.key for p in described])
+    return [_with_article(graph, node) for node in _thin(case, nodes).values()]
+
+
+_OF_ONE: WeakKeyDictionary[Graph, dict[tuple[str, str], bool]] = WeakKeyDictionary()
+
+
+def _is_of_one(graph: Graph, language: str, family: str) -> bool:
+    """Whether a family is the language by another name: nothing but its forms is in it, as in Hellenic.
+
+    Where nothing else at all is in it, it is called after the language too: Koreanic.
+    """
+    memory = _OF_ONE.setdefault(graph, {})
+    key = (language, family)
+    if key not in memory:
+        own = normalise(graph.label(language) or "")
+        found = graph.store.referrers([("P279", family)], limit=MEMBERS)
+        members = [i for ids in found.values() for i in ids if i != language]
+        graph.fetch(members)
+        forms = [normalise(graph.label(i) or "").endswith(f" {own}") for i in members]
+        called = re.match(rf"{re.escape(own)}(?![-–])", normalise(graph.label(family) or "")) is not None
+        memory[key] = bool(own) and (called or bool(forms)) and all(forms)
+    return memory[key]
+
+
+def _nested(nodes: ProposalGraph, nearest: Collection[str], described: Collection[str]) -> ProposalGraph:
+    """The families with those that the description names above the nearest, and none whose place beside them is
+    unknown."""
+    for key in described:
+        if key not in nodes:
+            continue
+        related = {key, *ancestors(nodes, key)}
+        beside = [k for k in nodes if k not in related and key not in ancestors(nodes, k)]
+        below = tuple(k for k in beside if k in nearest and k not in described)
+        unknown = set(beside) - set(nearest)
+        nodes = remove(nodes, partial(_is_one_of, unknown))
+        if below:
+            nodes[key] = replace(nodes[key], parents=below)
+    return nodes
+
+
+def _is_one_of(keys: Collection[str], proposal: Proposal) -> bool:
+    return proposal.key in keys
+
+
+def _with_article(graph: Graph, node: Proposal) -> Proposal:
+    """ "a Germanic language", for a kind of language that is no language of its own."""
+    text = node.text
+    if not text.endswith((" language", "language isolate")):
+        if node.qid is None or "Q25295" not in graph.classes(node.qid):
+            return node
+        text = f"{text} language"
+    return replace(node, text=indefinite(text), aliases=tuple(dict.fromkeys((text, node.text, *node.aliases))))
+
+
+def _thin(case: Case, nodes: dict[str, Proposal]) -> dict[str, Proposal]:
+    """At most four: those the description names, the nearest and the largest, then what is best known: by
+    sitelinks, or, where the source counts none, by how many names and direct branches it has."""
+    if len(nodes) <= FAMILIES:
+        return nodes
+    graph = case.graph
+    branches = graph.store.value_counts([("P279", n.qid) for n in nodes.values() if n.qid])
+    size = {n.key: graph.size_below(n.qid) if n.qid else 0 for n in nodes.values()}
+
+    def known(key: str) -> tuple[int, int, str]:
+        qid = nodes[key].qid or ""
+        entity = graph.entity(qid)
+        names = len(entity.aliases.get(graph.language, ())) if entity else 0
+        return entity.sitelinks if entity else 0, names + branches.get(("P279", qid), 0), nodes[key].text
+
+    kept = [k for k, n in sorted(nodes.items()) if any(e.kind == "description" for e in n.evidence)][:FAMILIES]
+    nearest = min(nodes, key=lambda k: (nodes[k].parents != (ANSWER,), size[k], k))
+    largest = max(nodes, key=lambda k: (size[k], k))
+    kept += [key for key in dict.fromkeys((nearest, largest)) if key not in kept]
+    kept += sorted(set(nodes) - set(kept), key=known, reverse=True)[: max(0, FAMILIES - len(kept))]
+    return remove(nodes, lambda n: n.key not in kept)
+
+
+def _singular(node: Proposal) -> Proposal:
+    def one(name: str) -> str:
+        return re.sub(r"\b([Ll]anguage|[Dd]ialect)s\b", r"\1", name)
+
+    text = one(node.text)
+    aliases = [*(one(a) for a in node.aliases), *node.aliases, *([node.text] if text != node.text else [])]
+    return replace(node, text=text, aliases=tuple(dict.fromkeys(a for a in aliases if a != text)))
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"(?<!\s)\s++(?:languages?|dialects?)$", "", normalise(name))
+
+
+def _family_names(written: str) -> list[str]:
+    return [
+        f"{written} language",
+        f"{written} languages",
+        f"{written} language family",
+        f"{written} dialects",
+    ]

@@ -1,0 +1,140 @@
+"""Answers that are no entity, dates and quantities: read from their text, backed by the subject's statement."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from abstraction.evidence import from_statement
+from abstraction.information.literal_bits import with_date_bits, with_quantity_bits
+from abstraction.ladders.date_ladders import ParsedDate, date_ladder, parse_date, time_value_ladder
+from abstraction.relations import table
+from abstraction.tiers import MAX_LEVELS, Evidence, Level, Tier
+from kg.model import QuantityValue, Statement, TimeValue
+from kg.terms import normalise
+from kg.walks.graph import Graph
+from kg.walks.ranks import time_key
+
+_THOUSANDS = re.compile(r"\d[.,]\d{3}(?!\d)")
+
+
+def date_levels(text: str, *, graph: Graph, subject: str | None, relation: str) -> tuple[Level, ...] | None:
+    """The levels of a date in the language that the graph shows, the answer first; None where the text is no date.
+
+    Where the subject has the date as a statement of the relation, the statement is the evidence.
+    """
+    parsed = parse_date(text, code=graph.shown_in)
+    if parsed is None:
+        return None
+    evidence = _date_evidence(parsed, graph, subject, relation)
+    return with_date_bits(parsed, date_ladder(parsed, subject_evidence=evidence), relation)
+
+
+def _date_evidence(parsed: ParsedDate, graph: Graph, subject: str | None, relation: str) -> Evidence | None:
+    if subject is None or not relation:
+        return None
+    for statement in graph.current(subject, relation):
+        value = statement.value
+        if isinstance(value, TimeValue) and _agrees(value, parsed):
+            return from_statement(graph, statement)
+    return None
+
+
+def _agrees(value: TimeValue, parsed: ParsedDate) -> bool:
+    """Whether the statement says no less than the answer: its span of days lies inside the answer's."""
+    first, last = parsed.first, parsed.last or parsed.first
+    return time_key(first) <= time_key(value) and time_key(value, late=True) <= time_key(last, late=True)
+
+
+def quantity_levels(text: str, *, graph: Graph, subject: str | None, relation: str) -> tuple[Level, ...] | None:
+    """The levels of a quantity, the answer first; None where the text is no quantity."""
+    from abstraction.ladders.quantities import parse_quantity, quantity_ladder
+
+    parsed = parse_quantity(text, code=graph.shown_in, is_temperature=not relation or relation not in table())
+    if parsed is None:
+        return None
+    if parsed.code != graph.shown_in.split("-")[0] and _THOUSANDS.search(text):
+        return None  # "3.718 metros": no rules of the language tell a thousand from a thousandth
+    evidence = None
+    if subject is not None and relation:
+        for statement in graph.current(subject, relation):
+            value = statement.value
+            if isinstance(value, QuantityValue) and value.amount == parsed.amount:
+                evidence = from_statement(graph, statement)
+                break
+    return with_quantity_bits(parsed, quantity_ladder(parsed, subject_evidence=evidence), relation)
+
+
+_RANGE = re.compile(
+    r"(?P<amount>[^()]{1,60}) \(acceptable range:? (?:anything )?(?:between |from )?"
+    r"(?P<low>[^()–]{1,40}?)(?: (?:to|and) |–)(?P<high>[^()–]{1,40})\)\.?"
+)
+
+
+def with_range(text: str, *, code: str = "en") -> tuple[Level, ...] | None:
+    """The levels of an amount that is given with the range of amounts that are accepted; None for any other text.
+
+    "150 (acceptable range: 148 to 152)" is 150 give or take 2: the range is a name of level 1.
+    """
+    from abstraction.ladders.quantities import parse_quantity, quantity_ladder
+
+    found = _RANGE.fullmatch(" ".join(text[:200].split()))
+    if found is None:
+        return None
+    amount, low, high = (parse_quantity(found[name], code=code) for name in ("amount", "low", "high"))
+    if amount is None or low is None or high is None:
+        return None
+    bound = max(abs(amount.amount - low.amount), abs(high.amount - amount.amount)) or None
+    first, *coarser = quantity_ladder(replace(amount, bound=bound))
+    names = (found["amount"], f"between {found['low']} and {found['high']}", f"{found['low']} to {found['high']}")
+    tier = replace(first.tiers[0], text=text, aliases=tuple(dict.fromkeys((*names, *first.tiers[0].aliases))))
+    return with_quantity_bits(replace(amount, bound=bound), [Level(tiers=(tier,)), *coarser], "")
+
+
+def age_levels(text: str, *, graph: Graph) -> tuple[Level, ...] | None:
+    """The levels of an age of somebody; None where the text is no amount."""
+    from abstraction.ladders.ages import age_ladder
+    from abstraction.ladders.quantities import parse_quantity
+
+    parsed = parse_quantity(text, code=graph.shown_in)
+    return None if parsed is None else with_quantity_bits(parsed, age_ladder(parsed), "")
+
+
+def event_levels(qid: str, text: str, *, graph: Graph) -> tuple[Level, ...] | None:
+    """The levels of the time of an event that answers "when": its dates, coarser and coarser; None without dates."""
+    points = {prop: next(iter(_times(graph, qid, prop)), None) for prop in ("P585", "P580", "P582")}
+    point, start, end = points.values()
+    if point is None and (start is None or end is None):
+        return None
+    first = point or start
+    assert first is not None
+    assert isinstance(first.value, TimeValue)
+    last = end.value if point is None and end is not None and isinstance(end.value, TimeValue) else None
+    told = time_value_ladder(first.value, last=last, subject_evidence=from_statement(graph, first))
+    names = tuple(name for name in graph.shown_names(qid) if normalise(name) != normalise(text))
+    own = Level(tiers=(Tier(text=text, qid=qid, aliases=names),))
+    when = told[0].tiers[0]
+    rule = Evidence(kind="rule", text=f"{when.text} is the time of {text}")
+    dated = Level(tiers=(replace(when, evidence=(*when.evidence, rule)),))
+    return (own, dated, *told[1:MAX_LEVELS])
+
+
+def _times(graph: Graph, qid: str, prop: str) -> list[Statement]:
+    return [s for s in graph.current(qid, prop) if isinstance(s.value, TimeValue) and s.value.precision >= _YEAR]
+
+
+_YEAR = 9  # precision of a year
+
+
+def measured_levels(text: str, *, graph: Graph, subject: str | None, relation: str) -> tuple[Level, ...] | None:
+    """The levels of an amount that nothing but its own unit tells to be one: "45.3%", "-195.8 °C".
+
+    None for bare numbers and counted things, which may be names, and where the unit is written as a title is
+    ("127 Hours").
+    """
+    from abstraction.ladders.quantities import parse_quantity
+
+    parsed = parse_quantity(text, code=graph.shown_in)
+    if parsed is None or parsed.unit is None or not (parsed.sign or parsed.unit_text in parsed.unit.spellings):
+        return None
+    return quantity_levels(text, graph=graph, subject=subject, relation=relation)

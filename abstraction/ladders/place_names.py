@@ -1,0 +1,130 @@
+"""Place names as a tier says them: "Cambridge, Massachusetts", "Durham County, North Carolina", "the Isle of Wight".
+
+A name that says less than it seems to gets what contains the place, as English does it: the towns and counties of the
+states of North America and Australia, and any place of which a better known one has the name.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from abstraction.assembly.filters import is_named, telling_name
+from abstraction.language.phrases import short
+from abstraction.linking.gazetteer import FIRST_DIVISION, PLACES, SETTLEMENTS, Gazetteer
+from abstraction.proposals import Proposal
+from kg.bounded_cache import SizedDict
+from kg.model import QuantityValue
+from kg.terms import normalise
+from kg.walks.graph import Graph
+
+# States of the United States, provinces of Canada, states of Australia.
+_DIVISIONS = frozenset({"Q35657", "Q11828004", "Q5852411"})
+_COUNTY = re.compile(r"\bcounty\b(?! seat)", re.I)
+_TOWN = re.compile(
+    r"\b(?:city|town|township|village|borough|municipality|hamlet|suburb|census-designated|unincorporated"
+    r"|human settlement)\b", re.I
+)  # fmt: skip
+_DESCRIPTIVE = re.compile(
+    r"(?:\w+ )?(?:District|Kingdom|Republic|Commonwealth|Province|State|Duchy|Principality|Isle|Canton|Region|County"
+    r"|Governorate|Department|Free State|Borough|Municipality|City) of "
+)
+_METROPOLIS = 300_000  # inhabitants of a city that needs no state behind its name
+_AS_KNOWN = 0.2  # of the place's uses as a value; from there on a namesake is known as well
+_USED_AS = ("P131", "P19", "P20", "P159", "P276")
+KEPT = 4_000_000  # characters of names that are kept: 20 MB at most
+
+
+class PlaceNames:
+    """Says the places of one graph."""
+
+    def __init__(self, graph: Graph, gazetteer: Gazetteer) -> None:
+        self._graph = graph
+        self._gazetteer = gazetteer
+        self._said: SizedDict[str, str] = SizedDict(KEPT, lambda key, said: 100 + len(said))
+
+    def spelled(self, nodes: dict[str, Proposal]) -> dict[str, Proposal]:
+        """The proposals with the names of places as they are said; the bare name is among the aliases."""
+        if self._graph.shown_in != "en":
+            return nodes
+        return {key: self._spelled(node) for key, node in nodes.items()}
+
+    def _spelled(self, node: Proposal) -> Proposal:
+        if node.qid is None or not is_named(node) or node.text != self._graph.label(node.qid):
+            return node
+        said = self._of(node.qid, node)
+        return node if said == node.text else replace(node, text=said, aliases=(node.text, *node.aliases))
+
+    def _of(self, qid: str, node: Proposal) -> str:
+        known = self._said.get(qid)
+        if known is None:
+            known = self._said[qid] = self._worked_out(qid, node)
+        return known
+
+    def _worked_out(self, qid: str, node: Proposal) -> str:
+        label = node.text
+        if PLACES.isdisjoint(self._gazetteer.classes(qid)) or self._gazetteer.is_state(qid) or "," in label:
+            return label
+        around = self._division(qid) or (self._around(qid) if self._is_lesser(qid, label) else None)
+        if around is not None and around not in label:
+            return f"{label}, {around}"
+        if self._holds_a_namesake(qid, label) and (text := telling_name(node, ())):
+            return text
+        return f"the {label}" if _DESCRIPTIVE.match(label) else label
+
+    def _division(self, qid: str) -> str | None:
+        """The state or province of a county, or of a town that is no metropolis, where those are told by it."""
+        kinds = [self._graph.label(kind) or "" for kind in self._graph.classes(qid)]
+        county = any(map(_COUNTY.search, kinds))
+        if not county and (not any(map(_TOWN.search, kinds)) or self._inhabitants(qid) >= _METROPOLIS):
+            return None
+        around = [place.qid for step in self._gazetteer.chain(qid) for place in step]
+        around += [one for one, _ in self._gazetteer.containers(qid)]
+        found = (one for one in around if one and not _DIVISIONS.isdisjoint(self._graph.classes(one)))
+        division = next(found, None)
+        return self._graph.label(division) if division is not None else None
+
+    def _around(self, qid: str) -> str | None:
+        """What tells the place from others of its name: the division below the state, else the state."""
+        steps = [step[0] for step in self._gazetteer.chain(qid) if len(step) == 1]
+        if len(steps) > 1 and steps[-1].qid and self._gazetteer.is_state(steps[-1].qid):
+            steps.pop()
+        return short(steps[-1].text) if steps else None
+
+    def _is_lesser(self, qid: str, label: str) -> bool:
+        """Whether another place of that label, neither around nor in it, is known about as well or better."""
+        others = [
+            match.id
+            for match in self._graph.find(label)
+            if match.kind == "label" and match.id != qid and not self._graph.is_historical(match.id)
+            if not PLACES.isdisjoint(self._gazetteer.classes(match.id))
+        ]
+        own = normalise(label)
+        others = [i for i in others if own not in self._gazetteer.above(i)]
+        if not others or own in self._gazetteer.above(qid):
+            return False
+        counts = self._graph.store.value_counts([(prop, i) for i in (qid, *others) for prop in _USED_AS])
+        uses = {i: sum(counts.get((prop, i), 0) for prop in _USED_AS) for i in (qid, *others)}
+        share = 1.0 if not FIRST_DIVISION.isdisjoint(self._graph.classes(qid)) else _AS_KNOWN
+        return max(uses[i] for i in others) >= share * uses[qid]
+
+    def _holds_a_namesake(self, qid: str, label: str) -> bool:
+        """Whether a city in it is called the same: New York is both."""
+        own = normalise(label)
+        return any(
+            match.id != qid and self._graph.is_instance(match.id, SETTLEMENTS)
+            for match in self._graph.find(label)
+            if match.kind != "label"
+            and own in self._gazetteer.above(match.id)
+            and not self._graph.is_historical(match.id)
+        )
+
+    def _inhabitants(self, qid: str) -> float:
+        return max(
+            (
+                float(s.value.amount)
+                for s in self._graph.statements(qid, "P1082")
+                if isinstance(s.value, QuantityValue) and s.rank != "deprecated"
+            ),
+            default=0.0,
+        )

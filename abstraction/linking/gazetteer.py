@@ -1,0 +1,387 @@
+"""Which place a name in a description means, decided by the rest of its chain.
+
+Names hold "of" and "and" (Isle of Man, Bosnia and Herzegovina), so the joined words are looked up before
+anything is split. Among namesakes the one whose own containers meet the rest of the chain is meant.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from abstraction.classes import Classifier
+from abstraction.descriptions.lists import PLURAL
+from abstraction.descriptions.place_grammar import TYPED, Unit, parse_place, variants
+from abstraction.language.demonyms import bundled_demonyms
+from kg.model import entity_number
+from kg.terms import normalise
+from kg.walks.graph import Graph
+
+PLACES = frozenset({"place", "country"})
+SITES = PLACES | {"school", "building", "organisation"}
+STATE = frozenset({"Q3624078", "Q15634554"})  # sovereign, of limited recognition
+PAST_STATE = "Q3024240"
+COUNTRY = "Q6256"
+DEPENDENT = "Q161243"
+FIRST_DIVISION = frozenset(
+    {"Q10864048", "Q35657", "Q107390", "Q1221156", "Q5852411", "Q11828004", "Q36784", "Q3336843"}
+)
+SETTLEMENTS = frozenset({"Q486972", "Q515", "Q3957", "Q532"})
+CONTAINERS = ("P131", "P17", "P361", "P30")
+DEPTH = 8
+
+# Never a tier, though chains climb through them (design note on ladders, 3.4 A 3).
+_PASSED_THROUGH = re.compile(
+    r"\b(?:electoral|constituency|statistical|planning region|judicial|police|health (?:district|region|board)|diocese|"
+    r"census division|nuts\b|parliamentary|metropolitan statistical|time zone|development region|former)",
+    re.I,
+)
+_SUBURB = re.compile(r"\bsuburb")
+_PART_OF = re.compile(r"(?:Downtown|Midtown|Uptown|Central|Inner|Old Town|Historic) (?P<whole>[A-ZÀ-Þ].+)")
+# "landmass comprising X and Y" holds them, it does not lie in them.
+_ENCLOSES = re.compile(
+    r"\b(?:compris|contain|includ|consist|surround|cover|encompass|border|centred|located (?:near|between))"
+    r"|\b(?:north|south|east|west|north-?east|north-?west|south-?east|south-?west)$",
+    re.I,
+)
+# Parts of the world by name, for what the snapshot does not know as an entity.
+WORLD = re.compile(
+    r"\b(?:Africa|Americas?|Asia|Europe|Oceania|Eurasia|Balkans|Caribbean|Middle East|Near East|Scandinavia"
+    r"|Caucasus|Levant"
+    r"|Maghreb|Iberian|Polynesia|Micronesia|Melanesia|Pacific|Atlantic|Indian Ocean|Baltic|Nordic|Arabian"
+    r"|Himalayas|Sahel"
+    r"|Antilles|Horn of)\b"
+)
+# What lies in several places at once.
+_SPREAD = re.compile(
+    r"\b(?:universit|college|river|stream|lake|mountain|range|hills|railway|railroad|road|highway|route|canal|park|forest|"
+    r"desert|border|valley|empire|republic|state|country|city in)",
+    re.I,
+)
+_KINDS = frozenset(filter(None, PLURAL.values()))
+_INNER = re.compile(r"(?<!\s)\s++(?:in|of|on|within)\s++(?:the\s++)?(?=[A-ZÀ-Þa-z])")
+_DIRECTIONS = frozenset(
+    {"North", "South", "East", "West", "Upper", "Lower", "Northern", "Southern", "Eastern", "Western"}
+)
+_PAIR = re.compile(r", | and | & ")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Place:
+    """A resolved name: `qid` where the snapshot knows it, else only what was written."""
+
+    text: str
+    qid: str | None = None
+    written: str = ""
+
+    @property
+    def key(self) -> str:
+        """The QID, or a key made of the text."""
+        return self.qid or f"text:{normalise(self.text)}"
+
+
+class Gazetteer:
+    """Place names of one graph. Answers depend on the snapshot alone."""
+
+    def __init__(self, graph: Graph, classifier: Classifier) -> None:
+        self._graph = graph
+        self.classes = classifier
+        self._above: dict[str, frozenset[str]] = {}
+        self._containers: dict[str, tuple[tuple[str | None, frozenset[str]], ...]] = {}
+        self._chains: dict[str, tuple[tuple[Place, ...], ...]] = {}
+
+    def chain(self, entity_id: str) -> tuple[tuple[Place, ...], ...]:
+        """The chain that the entity's own description states, finest first; each step one or more places."""
+        known = self._chains.get(entity_id)
+        if known is None:
+            self._chains[entity_id] = ()  # a description that leads back here adds nothing
+            description = self._graph.description(entity_id)
+            phrase = parse_place(description) if description else None
+            known = ()
+            if phrase and not _ENCLOSES.search(phrase.kind):
+                spread = bool(_SPREAD.search(phrase.kind))
+                known = self.resolve(phrase.units, exclude=entity_id, spread=spread)
+                if _SUBURB.search(phrase.kind):
+                    known = self._without_the_city(known, entity_id)
+            if description and not any(self.is_state(p.qid) for step in known for p in step if p.qid):
+                known = (*known, *self._by_demonym(description, entity_id))
+            self._chains[entity_id] = known
+        return known
+
+    def _without_the_city(self, steps: tuple[tuple[Place, ...], ...], suburb: str) -> tuple[tuple[Place, ...], ...]:
+        """The steps without a city that statements do not put the suburb into: Beverly Hills is beside Los Angeles."""
+        stated = self._climbed(suburb)
+        if not steps or not stated:
+            return steps
+        beside = any(p.qid and p.qid not in stated and self._graph.is_instance(p.qid, SETTLEMENTS) for p in steps[0])
+        return steps[1:] if beside else steps
+
+    def resolve(
+        self, units: Sequence[Unit], *, exclude: str | None = None, spread: bool = False
+    ) -> tuple[tuple[Place, ...], ...]:
+        """Places for the units of a chain, finest first. Coarser units are settled before finer ones.
+
+        `spread` says that the thing may lie in several places at once: "in X and Y" then means both.
+        """
+        steps: list[tuple[Place, ...]] = []
+        for unit in reversed(units):
+            for part in reversed(self._split(unit.text)):
+                coarser = [place for step in steps for place in step]
+                if WORLD.search(part) and any(p.qid and self.is_state(p.qid) for p in coarser):
+                    continue  # "in north-west Europe, part of the United Kingdom": no part of the world lies in a state
+                steps = [*self._part_named_after(part, coarser, exclude), *steps]
+                coarser = [place for step in steps for place in step]
+                found = self._meaning(part, coarser, exclude, on=unit.preposition == "on", spread=spread)
+                if not found or {p.key for p in found} & {p.key for p in coarser}:
+                    continue
+                if len(coarser) > 1 and self._are_states(coarser) and (also := self._states(part, exclude)):
+                    steps = [(*also, *coarser)]  # "of Argentina, Brazil and Paraguay": a list, and no chain
+                else:
+                    steps.insert(0, found)
+        return tuple(steps)
+
+    def is_state(self, entity_id: str) -> bool:
+        """Whether the entity is a sovereign state, of today or of the past: where every chain ends.
+
+        By its own P31 alone: through P279 the nations within the United Kingdom would be states too.
+        """
+        classes = self._graph.classes(entity_id)
+        if not STATE.isdisjoint(classes):
+            return True
+        return PAST_STATE in classes and self._graph.is_historical(entity_id)  # Florence was one, and is a city
+
+    def dependency(self, entity_id: str) -> tuple[str, ...]:
+        """The classes by which the entity is a dependent territory of today, no part of the state that governs it.
+
+        Empty for all else, and for what is also a division of its state (Guadeloupe, a region of France).
+        """
+        kinds = self._graph.classes(entity_id)
+        found = tuple(k for k in kinds if k == DEPENDENT or DEPENDENT in self._graph.targets(k, "P279"))
+        if not found or self.is_state(entity_id) or self._graph.is_historical(entity_id):
+            return ()
+        divided = any(not FIRST_DIVISION.isdisjoint(self._graph.superclasses(k)) for k in kinds if k not in found)
+        return () if divided else found
+
+    def is_no_tier(self, entity_id: str) -> bool:
+        """Whether the entity is a region that nobody names as a place: a constituency, a statistical region."""
+        kinds = [self._graph.label(c) or "" for c in self._graph.classes(entity_id)]
+        if kinds and all(_PASSED_THROUGH.search(k) for k in kinds):
+            return True
+        return bool(_PASSED_THROUGH.search(self._graph.label(entity_id) or ""))
+
+    def _by_demonym(self, description: str, entity_id: str) -> tuple[tuple[Place, ...], ...]:
+        """ "Italian comune" lies in Italy."""
+        if PLACES.isdisjoint(self.classes(entity_id)):
+            return ()
+        for found in (re.match(r"((?:[A-Z][\w.-]+ )?[A-Z][\w.-]+) [a-z]", description),):
+            word = normalise(found[1]) if found else ""
+            for qid in bundled_demonyms().countries.get(word, ()):
+                label = self._graph.label(qid)
+                if label and qid != entity_id and self.is_state(qid) and not self._graph.is_historical(qid):
+                    return ((Place(text=label, qid=qid, written=found[1] if found else ""),),)
+        return ()
+
+    def above(self, entity_id: str) -> frozenset[str]:
+        """Normalised names of everything that contains the entity: graph containers and described chain."""
+        known = self._above.get(entity_id)
+        if known is None:
+            climbed = self._climbed(entity_id).values()
+            known = self._above[entity_id] = frozenset().union(*climbed, *self._described(entity_id))
+        return known
+
+    def containers(
+        self, entity_id: str, *, without: str | None = None
+    ) -> tuple[tuple[str | None, frozenset[str]], ...]:
+        """The places that contain the entity up to its state: ids where statements lead there, and normalised names.
+
+        `without` is a property whose statements about the entity itself are not to be used.
+        """
+        known = None if without else self._containers.get(entity_id)
+        if known is None:
+            climbed = self._climbed(entity_id, without=without, beyond_states=False)
+            out: list[tuple[str | None, frozenset[str]]] = list(climbed.items())
+            for names in self._described(entity_id):
+                # One place by statement and by description counts once; a part of the world tells next to nothing.
+                if any(not names.isdisjoint(held) for _, held in out) or any(map(WORLD.search, map(str.title, names))):
+                    continue
+                out.append((None, names))
+            known = tuple(out)
+            if without is None:
+                self._containers[entity_id] = known
+        return known
+
+    def _climbed(
+        self, entity_id: str, *, without: str | None = None, beyond_states: bool = True
+    ) -> dict[str, frozenset[str]]:
+        """Containers by statements with their names, nearest first."""
+        places: dict[str, frozenset[str]] = {}
+        layer = [entity_id]
+        for _ in range(DEPTH):
+            self._graph.fetch(layer)
+            upward = [
+                target
+                for i in layer
+                if beyond_states or not self.is_state(i)
+                for prop in CONTAINERS
+                if i != entity_id or prop != without
+                for target in self._graph.targets(i, prop)
+            ]
+            layer = [t for t in dict.fromkeys(upward) if t not in places and t != entity_id]
+            if not layer:
+                break
+            self._graph.fetch(layer)
+            places.update((place, self._names(place)) for place in layer)
+        return places
+
+    def _described(self, entity_id: str) -> list[frozenset[str]]:
+        """The names of each place that the entity's description says it lies in."""
+        description = self._graph.description(entity_id)
+        phrase = parse_place(description) if description else None
+        said = [
+            frozenset(normalise(v) for v in variants(part))
+            for unit in (phrase.units if phrase else ())
+            for part in self._split(unit.text)
+        ]
+        if description:
+            said += [self._names(p.qid) for s in self._by_demonym(description, entity_id) for p in s if p.qid]
+        return said
+
+    def _names(self, entity_id: str) -> frozenset[str]:
+        return frozenset(normalise(n) for n in self._graph.names(entity_id))
+
+    def known(self, text: str, *, sites: bool = False) -> list[str]:
+        """Ids of places that carry the name, labels before aliases, then by number."""
+        fitting = SITES if sites else PLACES
+        found = self._graph.find(text)
+        if not found and re.search(r"\b[A-Z]\.[A-Z]$", text):
+            found = self._graph.find(f"{text}.")  # Washington D.C, its last dot cut with the sentence
+        self._graph.fetch(match.id for match in found)
+        out = dict.fromkeys(m.id for m in found if not fitting.isdisjoint(self.classes(m.id)))
+        return list(out)
+
+    def _split(self, text: str) -> list[str]:
+        """ "A of B in C" as its parts, unless the joined words are themselves a known name."""
+        if self._graph.find(text):
+            return [text]
+        owner = re.fullmatch(r"([A-ZÀ-Þ][\w .-]+)['’]s ([A-ZÀ-Þ].+)", text)
+        if owner:
+            return [owner[2], owner[1]]
+        for found in _INNER.finditer(text):
+            left, right = text[: found.start()], text[found.end() :]
+            if not any(c.isupper() for c in left) or not variants(right)[-1][:1].isupper():
+                continue
+            if found.group().strip().startswith("of") and not (self.known(left) and self._graph.find(right)):
+                continue
+            if TYPED.match(text) and TYPED.match(text).end() >= found.end():  # type: ignore[union-attr]
+                continue
+            return [*self._split(left), *self._split(right)]
+        return [text]
+
+    def _states(self, text: str, exclude: str | None) -> tuple[Place, ...]:
+        """The state of today that a name means where nothing stands behind it; empty where it means none."""
+        found = self._meaning(text, (), exclude, on=False, spread=False) or ()
+        return found if self._are_states(found) else ()
+
+    def _are_states(self, places: Sequence[Place]) -> bool:
+        return all(place.qid is not None and self.is_state(place.qid) for place in places)
+
+    def _meaning(
+        self, text: str, coarser: Sequence[Place], exclude: str | None, *, on: bool, spread: bool
+    ) -> tuple[Place, ...] | None:
+        for variant in variants(text):
+            if qid := self._choose(variant, coarser, exclude):
+                if on and not self._graph.is_instance(qid, {"Q23442"}):
+                    return None  # "on the Danube" is beside it; "on Long Island" is inside
+                return (Place(text=self._graph.label(qid) or variant, qid=qid, written=text),)
+        pair = _PAIR.search(text, 1)
+        if pair and pair.end() < len(text):
+            left, right = text[: pair.start()], text[pair.end() :]
+            last = right.split()[-1]
+            if left in _DIRECTIONS and right.split()[0] in _DIRECTIONS:  # "South and North Dakota"
+                left = " ".join([left, *right.split()[1:]])
+            if last in PLURAL:
+                right = right[: -len(last)].strip()
+                left, right = (f"{side} {PLURAL[last]}".strip() for side in (left, right))
+            alike = last in _KINDS and left.endswith(f" {last}")  # "Eaton County and Clinton County"
+            # "Windsor and Maidenhead" may be one borough: only what can be in two places is said to be in both.
+            if last in PLURAL or alike or spread or not coarser or all(WORLD.search(side) for side in (left, right)):
+                both = [self._meaning(side, coarser, exclude, on=on, spread=False) for side in (left, right)]
+                if all(both):
+                    return tuple(place for side in both if side for place in side)
+        name = variants(text)[-1]
+        if on or not re.match(r"[A-ZÀ-Þ][\w'’.-]+", name) or len(name.split()) > 6:
+            return None
+        if any(c.islower() for c in name.split()[0][:1]):
+            return None
+        return (Place(text=name, written=text),)
+
+    def _part_named_after(
+        self, text: str, coarser: Sequence[Place], exclude: str | None
+    ) -> tuple[tuple[Place, ...], ...]:
+        """The place that a part is named after lies around it: Los Angeles around Downtown Los Angeles."""
+        found = _PART_OF.match(text)
+        if found is None:
+            return ()
+        whole = self._choose(found["whole"], coarser, exclude)
+        if whole is None or whole in {p.qid for p in coarser}:
+            return ()
+        return ((Place(text=self._graph.label(whole) or found["whole"], qid=whole),),)
+
+    def _choose(self, name: str, coarser: Sequence[Place], exclude: str | None) -> str | None:
+        """The place of that name that the coarser ones agree with; None where only a namesake may be known.
+
+        An alias alone is believed of a state (USA), or where a container below the state agrees: the snapshot
+        may hold no more than a namesake of what is meant (Quebec City for Quebec).
+        """
+        known = [c for c in self.known(name, sites=True) if c != exclude]
+        labelled = {c for c in known if _folded(self._graph.label(c) or "") == _folded(name)}
+        candidates = [c for c in known if not self._graph.is_historical(c)]
+        candidates = candidates or [c for c in known if c in labelled]
+        candidates = [c for c in candidates if not PLACES.isdisjoint(self.classes(c))] or candidates
+        if WORLD.search(name):  # "America" is no state here, South Africa is
+            candidates = [c for c in candidates if c in labelled or not self.is_state(c)]
+        world = WORLD.search(name) is not None
+        sure = [
+            c
+            for c in candidates
+            if c in labelled or self.is_state(c) or (world and WORLD.search(self._graph.label(c) or ""))
+        ]
+        if not coarser:
+            # "in China": the state that goes by the name, before a region that is called just that.
+            states = [c for c in sure if self.is_state(c)]
+            if states and not any(COUNTRY in self._graph.classes(c) for c in sure if c in labelled):
+                sure = states
+            return self._first(name, sure) if sure else None
+        for place in coarser[:-1] or coarser:
+            # Sharing no more than the state with the rest of the chain proves nothing: Paris, Texas.
+            wanted = {normalise(n) for n in (place.text, *(self._graph.names(place.qid) if place.qid else ()))}
+            believed = sure if place.qid and self.is_state(place.qid) else candidates
+            meeting = [c for c in believed if c == place.qid or not wanted.isdisjoint(self.above(c))]
+            if meeting:
+                return self._first(name, meeting)
+        # A namesake elsewhere is worse than a bare name: the rest of the chain must not contradict it.
+        silent = [c for c in sure if c in labelled and not self.above(c)]
+        return self._first(name, silent) if silent else None
+
+    def _first(self, name: str, candidates: Sequence[str]) -> str:
+        key = normalise(name)
+
+        def order(qid: str) -> tuple[int, int, int]:
+            label = self._graph.label(qid)
+            if self._graph.is_instance(qid, STATE):
+                rank = 0
+            elif self._graph.is_instance(qid, FIRST_DIVISION):
+                rank = 1
+            else:
+                rank = 2
+            return (0 if label and normalise(label) == key else 1, rank, entity_number(qid))
+
+        return min(candidates, key=order)
+
+
+def _folded(name: str) -> str:
+    """A name for comparing with labels: without accents and punctuation."""
+    text = unicodedata.normalize("NFKD", normalise(name))
+    return "".join(c for c in text if c.isalnum())

@@ -1,0 +1,306 @@
+"""What the subject of a question tells about its answer: where, when and among what both stand."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from abstraction.assembly.filters import content_words, words
+from abstraction.language.demonyms import bundled_demonyms
+from abstraction.linking.gazetteer import Gazetteer
+from abstraction.relations import Relation
+from kg.model import Statement, TimeValue
+from kg.terms import normalise
+from kg.walks.graph import Graph
+
+CREATORS = ("P50", "P57", "P170", "P175", "P86", "P178", "P110", "P58")
+_PLACES = ("P17", "P131", "P27", "P495", "P19", "P20", "P159", "P276", "P740", "P205")
+_SAME_PLACE = frozenset({"P36", "P131"})
+_BEGINS, _ENDS = ("P569", "P571", "P577", "P580", "P585"), ("P570", "P576", "P582", "P585")
+_NO_NEIGHBOURS = frozenset({"P31", "P279"})
+_PARTICIPANTS = frozenset(
+    {
+        "actor",
+        "actress",
+        "comedian",
+        "cinematographer",
+        "editor",
+        "producer",
+        "singer",
+        "musician",
+        "composer",
+        "animator",
+    }
+)
+KEPT = 50_000  # entities whose containers are kept
+_LONGEST_LIFE, _YOUNGEST_MAKER = 110, 5
+_POSTHUMOUS = 60  # years after which nobody's work appears as a rule
+_BY = re.compile(r"\bby ((?:[A-ZÀ-Þ][\w.'’-]*)(?:[ ,]+(?:and |de |van |von |of |the )*[A-ZÀ-Þ][\w.'’-]*)*)")
+_LIFE = re.compile(r"\((?:born )?(?P<begin>1[0-9]{3}|20[0-9]{2})\s*(?:[-–—]\s*(?P<end>1[0-9]{3}|20[0-9]{2})?)?\)")
+_YEAR = re.compile(r"\A(?:the )?(?P<begin>1[0-9]{3}|20[0-9]{2})\b")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Measured:
+    """A statement that linking is measured by: neither it nor another of its subject's of the property is used.
+
+    Nor is what says the same from the other side; and the target counts once less as the property's value.
+    """
+
+    subject: str
+    property: str
+    target: str
+
+
+Signs = Mapping[str, float]
+"""What speaks for or against a candidate, by name: 0 or absent where nothing is known, 1 for a sign that is there."""
+
+
+class Surroundings:
+    """Reads signs from one graph.
+
+    "stated": the subject's own statement. "linked": another statement between both, or the candidate holds the
+    subject. "neighbours": how many entities both point to, at most 3. "words": content words that both descriptions
+    share, at most 3. "described": the candidate's description or containers name the subject. "near": 1 for the
+    candidate whose places meet the subject's most finely, 0 for the least. "apart": in other states, as far as is
+    known; "elsewhere" beside it where the relation's answer must lie where the subject does. "anachronism": their
+    times cannot meet. "own" and "foreign": a work made by the subject, or by someone else.
+    """
+
+    def __init__(self, graph: Graph, gazetteer: Gazetteer) -> None:
+        self._graph = graph
+        self._gazetteer = gazetteer
+        self._classes = gazetteer.classes
+        self._telling: dict[str, tuple[str, ...]] = {}
+        self._where: dict[str, dict[frozenset[str], str | None]] = {}
+
+    def signs(
+        self,
+        ids: Iterable[str],
+        relation: Relation,
+        subject: str | None,
+        question: str,
+        measured: Measured | None = None,
+    ) -> dict[str, Signs]:
+        """The signs of each candidate as an answer about the subject (None: the question's words alone)."""
+        listed = list(ids)
+        if subject is not None:
+            self._graph.fetch([subject])
+            self._graph.fetch(s.target for s in self._said(subject, measured) if s.target)
+        around = self._whereabouts(subject, measured) if subject else {}
+        spoken = normalise(self._graph.description(subject) or "") if subject else ""
+        names = frozenset().union(*around)
+        meeting: dict[str, int] = {}
+        apart: set[str] = set()
+        for qid in listed if subject else ():
+            called = {normalise(n) for n in self._graph.names(qid)}
+            own = {place: i for place, i in self._whereabouts(qid, measured).items() if called.isdisjoint(place)}
+            meeting[qid] = sum(
+                not names.isdisjoint(place) or any(len(n) > 3 and phrase_in(n, spoken) for n in place) for place in own
+            )
+            if not meeting[qid] and self._in_a_state(own) and self._in_a_state(around):
+                apart.add(qid)
+        inside = frozenset(i for i in around.values() if i)
+        least, most = min(meeting.values(), default=0), max(meeting.values(), default=0)
+        return {
+            qid: self._signs_of(
+                qid,
+                relation,
+                subject,
+                question,
+                measured,
+                near=(meeting[qid] - least) / (most - least) if most > least else 0.0,
+                apart=float(qid in apart),
+                inside=qid in inside,
+            )
+            for qid in listed
+        }
+
+    def _signs_of(
+        self,
+        qid: str,
+        relation: Relation,
+        subject: str | None,
+        question: str,
+        measured: Measured | None,
+        *,
+        near: float,
+        apart: float,
+        inside: bool,
+    ) -> Signs:
+        own, foreign = self._made_by(qid, relation, subject, question)
+        described = float(self._named_by(qid, subject, question))
+        if subject is None:
+            return {"described": described, "own": own, "foreign": foreign}
+        mine = self._said(qid, measured)
+        theirs = self._said(subject, measured)
+        stated = any(s.property == relation.id and s.target == qid for s in theirs) or any(
+            s.property in relation.inverse and s.target == subject for s in mine
+        )
+        linked = (
+            inside
+            or any(s.target == qid and s.property != relation.id for s in theirs)
+            or any(s.target == subject and s.property not in relation.inverse for s in mine)
+        )
+        neighbours = _targets(mine) & _targets(theirs)
+        spoken = content_words(self._graph.description(qid) or "") & content_words(
+            self._graph.description(subject) or ""
+        )
+        return {
+            "stated": float(stated),
+            "linked": float(linked),
+            "neighbours": float(min(len(neighbours), 3)),
+            "words": float(min(len(spoken), 3)),
+            "described": described,
+            "near": near,
+            "apart": apart,
+            "elsewhere": apart * (relation.id in _SAME_PLACE),
+            "anachronism": float(self._cannot_meet(qid, subject, relation)),
+            "own": own,
+            "foreign": foreign,
+        }
+
+    def _said(self, entity_id: str, measured: Measured | None) -> list[Statement]:
+        """The entity's statements that may be used."""
+        entity = self._graph.entity(entity_id)
+        if entity is None:
+            return []
+        out = [s for s in entity.statements if s.rank != "deprecated" and s.target]
+        if measured is not None and entity_id == measured.subject:
+            out = [s for s in out if s.property != measured.property]
+        if measured is not None and entity_id == measured.target:
+            out = [s for s in out if s.target != measured.subject]
+        return out
+
+    def _whereabouts(self, entity_id: str, measured: Measured | None) -> dict[frozenset[str], str | None]:
+        """The places that the entity is said to be of or in, and what contains those: normalised names and ids."""
+        if measured is not None:
+            return self._placed(entity_id, measured)
+        known = self._where.get(entity_id)
+        if known is None:
+            if len(self._where) >= KEPT:
+                self._where.clear()
+            known = self._where[entity_id] = self._placed(entity_id, None)
+        return known
+
+    def _placed(self, entity_id: str, measured: Measured | None) -> dict[frozenset[str], str | None]:
+        hidden = None
+        if measured is not None and entity_id == measured.subject:
+            hidden = measured.property
+        out = {names: qid for qid, names in self._gazetteer.containers(entity_id, without=hidden)}
+        for statement in self._said(entity_id, measured):
+            if statement.property in _PLACES and statement.target:
+                out.setdefault(frozenset(normalise(n) for n in self._graph.names(statement.target)), statement.target)
+                for qid, names in self._gazetteer.containers(statement.target):
+                    out.setdefault(names, qid)
+        opening = (self._graph.description(entity_id) or "").split(",")[0].split()
+        for size in (3, 2, 1):
+            countries = bundled_demonyms().countries.get(normalise(" ".join(opening[:size])), ())
+            if countries:
+                out.setdefault(frozenset(normalise(n) for n in self._graph.names(countries[0])), countries[0])
+                break
+        out.pop(frozenset(), None)
+        return out
+
+    def _in_a_state(self, places: Mapping[frozenset[str], str | None]) -> bool:
+        """Whether one of the places is a state, so that what lies in another lies elsewhere."""
+        states = bundled_demonyms().names
+        return any(
+            (qid is not None and self._gazetteer.is_state(qid)) or any(n in states for n in names)
+            for names, qid in places.items()
+        )
+
+    def _named_by(self, qid: str, subject: str | None, question: str) -> bool:
+        """Whether the candidate's description or containers name the subject, or the question its containers."""
+        if subject is not None:
+            description = normalise(self._graph.description(qid) or "")
+            own = {normalise(n) for n in self._graph.names(qid)}
+            above = self._gazetteer.above(qid)
+            names = [n for n in map(normalise, self._graph.names(subject)) if len(n) > 3 and n not in own]
+            if any(n in above or phrase_in(n, description) for n in names):
+                return True
+        asked = normalise(question)
+        return any(n in asked and phrase_in(n, asked) for n in self._telling_names(qid))
+
+    def _telling_names(self, qid: str) -> tuple[str, ...]:
+        """Names of what contains the entity, but its own and the shortest."""
+        known = self._telling.get(qid)
+        if known is None:
+            if len(self._telling) >= KEPT:
+                self._telling.clear()
+            own = {normalise(n) for n in self._graph.names(qid)}
+            known = tuple(n for n in self._gazetteer.above(qid) if len(n) > 3 and n not in own)
+            self._telling[qid] = known
+        return known
+
+    def _made_by(self, qid: str, relation: Relation, subject: str | None, question: str) -> tuple[float, float]:
+        """For works of a person: whether it is said to be that person's, or somebody else's."""
+        if relation.asks != "work" or not (subject or question):
+            return 0, 0
+        asked = normalise(question)
+        makers = [t for prop in CREATORS for t in self._graph.targets(qid, prop)]
+        names = [normalise(n) for maker in makers for n in self._graph.names(maker)[:3]]
+        if said := _BY.search(self._graph.description(qid) or ""):
+            names += [normalise(name) for name in re.split(r",\s*+(?:and\s++)?|(?<!\s)\s++and\s++", said[1])]
+        called = {normalise(n) for n in self._graph.names(subject)} if subject else set()
+        if subject in makers or any(name in called or phrase_in(name, asked) for name in names):
+            return 1, 0
+        # What an actor is known for is as a rule the work of a director.
+        takes_part = subject is not None and not _PARTICIPANTS.isdisjoint(words(self._graph.description(subject) or ""))
+        return 0, float(bool(names) and not takes_part)
+
+    def _cannot_meet(self, qid: str, subject: str, relation: Relation) -> bool:
+        """Whether one was over before the other began; a maker is born before the work and not long dead."""
+        begin, end = self._years(qid)
+        first, last = self._years(subject)
+        is_person = not self._classes(qid).isdisjoint({"person", "fictional"})
+        if begin is not None and is_person and end is None:
+            end = begin + _LONGEST_LIFE
+        if relation.subject == "work" or (relation.asks == "work" and first is not None):
+            made, (born, dead) = (first, (begin, end)) if relation.subject == "work" else (begin, (first, last))
+            if made is None:
+                return False
+            return (born is not None and made < born + _YOUNGEST_MAKER) or (
+                dead is not None and made > dead + _POSTHUMOUS
+            )
+        if begin is not None and last is not None and begin > last:
+            return True
+        return end is not None and first is not None and end < first
+
+    def _years(self, entity_id: str) -> tuple[int | None, int | None]:
+        begin = self._year(entity_id, _BEGINS)
+        end = self._year(entity_id, _ENDS)
+        if begin is None and end is None:
+            description = self._graph.description(entity_id) or ""
+            if found := _LIFE.search(description) or _YEAR.search(description):
+                parts = found.groupdict()
+                return int(parts["begin"]), int(parts["end"]) if parts.get("end") else None
+        return begin, end
+
+    def _year(self, entity_id: str, props: Iterable[str]) -> int | None:
+        for prop in props:
+            years = [
+                s.value.year
+                for s in self._graph.statements(entity_id, prop)
+                if s.rank != "deprecated" and isinstance(s.value, TimeValue) and s.value.precision >= 9
+            ]
+            if years:
+                return min(years)
+        return None
+
+
+def _targets(statements: Iterable[Statement]) -> set[str]:
+    return {s.target for s in statements if s.target and s.property not in _NO_NEIGHBOURS}
+
+
+def phrase_in(phrase: str, text: str) -> bool:
+    """Whether the phrase stands in the text as whole words."""
+    start = text.find(phrase) if phrase else -1
+    while start >= 0:
+        end = start + len(phrase)
+        before, after = text[start - 1 : start], text[end : end + 1]
+        if not (before.isalnum() or after.isalnum()):
+            return True
+        start = text.find(phrase, start + 1)
+    return False

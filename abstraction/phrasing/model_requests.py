@@ -1,0 +1,144 @@
+"""Asks a model about items in a stream: a reply that cannot be read is asked for once more, order is kept."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Generic, TypeVar
+
+from abstraction.errors import ReplyError
+from abstraction.faults import FAULT, Fault, fault_of
+from abstraction.models.chat_model import ChatModel
+from abstraction.models.chat_request import Message, Request
+from abstraction.models.chat_result import Failure, Reply, Result
+from abstraction.models.prompts import Prompt
+
+T = TypeVar("T")
+V = TypeVar("V")
+
+UNREADABLE = "unreadable-reply"
+_KEPT = 4000  # characters of an unreadable reply that stand in the second request
+_WAITING = 4096  # items that are held back at most, before asking pauses
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Outcome(Generic[V]):
+    """What came of asking: `value`, or None with the code `failed` and the reason `why`.
+
+    `calls` are the keys of the requests in order, as the log of calls and the cache have them. `fault` is an
+    unforeseen error in asking about this item, or in reading its reply: the others go on.
+    """
+
+    value: V | None
+    calls: tuple[str, ...] = ()
+    failed: str = ""
+    why: str = ""
+    fault: Fault | None = None
+
+    @classmethod
+    def of_fault(cls, error: Exception, calls: tuple[str, ...] = ()) -> Outcome[V]:
+        """The outcome where the program is at fault. Raises any other error."""
+        fault = fault_of(error, "asking a model")
+        return cls(value=None, calls=calls, failed=FAULT, why=fault.reason.removeprefix(f"{FAULT} "), fault=fault)
+
+
+@dataclass(slots=True)
+class _Slot(Generic[T, V]):
+    item: T
+    request: Request | None
+    calls: tuple[str, ...] = ()
+    outcome: Outcome[V] | None = None
+
+
+@dataclass(slots=True)
+class Asking(Generic[T, V]):
+    """One way of asking: `ask` makes the request of an item (None: nothing to ask), `read` reads the reply's text.
+
+    `read` raises ReplyError for what it cannot read; then `again`, filled with the reason, follows in the same
+    conversation, once. Results depend on replies alone, never on when they come.
+    """
+
+    model: ChatModel
+    ask: Callable[[T], Request | None]
+    read: Callable[[T, str], V]
+    again: Prompt
+    _waiting: deque[_Slot[T, V]] = field(default_factory=deque)
+
+    def run(self, items: Iterable[T]) -> Iterator[tuple[T, Outcome[V]]]:
+        """Each item with what came of it, in their order. Memory does not grow with their number.
+
+        Raises ModelError where asking on is no use.
+        """
+        source = iter(items)
+        waiting = self._waiting = deque()
+        retries: deque[_Slot[T, V]] = deque()
+        asked: deque[_Slot[T, V]] = deque()
+        over = False
+
+        def requests() -> Iterator[Request]:
+            nonlocal over
+            while True:
+                if retries:
+                    slot = retries.popleft()
+                elif over or len(waiting) >= _WAITING:
+                    return
+                else:
+                    try:
+                        item = next(source)
+                    except StopIteration:
+                        over = True
+                        return
+                    slot = self._slot(item)
+                    waiting.append(slot)
+                if slot.outcome is not None:
+                    continue
+                if slot.request is None:
+                    slot.outcome = Outcome(value=None)
+                    continue
+                slot.calls = (*slot.calls, slot.request.key())
+                asked.append(slot)
+                yield slot.request
+
+        while True:
+            for result in self.model.generate(requests()):
+                slot = asked.popleft()
+                self._take(slot, result)
+                if slot.outcome is None:
+                    retries.append(slot)
+                yield from self._ready()
+            yield from self._ready()
+            if over and not retries:
+                return
+
+    def _slot(self, item: T) -> _Slot[T, V]:
+        try:
+            return _Slot(item, self.ask(item))
+        except Exception as error:
+            return _Slot(item, None, outcome=Outcome.of_fault(error))
+
+    def _ready(self) -> Iterator[tuple[T, Outcome[V]]]:
+        while self._waiting and (outcome := self._waiting[0].outcome) is not None:
+            yield self._waiting.popleft().item, outcome
+
+    def _take(self, slot: _Slot[T, V], result: Result) -> None:
+        """Set the slot's outcome, or its second request."""
+        if isinstance(result, Failure):
+            slot.outcome = Outcome(value=None, calls=slot.calls, failed=str(result.reason), why=result.message)
+            return
+        try:
+            slot.outcome = Outcome(value=self.read(slot.item, result.text), calls=slot.calls)
+        except ReplyError as error:
+            why = f"{error}; it was cut off" if result.completions[0].finish_reason == "length" else str(error)
+            if len(slot.calls) > 1:
+                slot.outcome = Outcome(value=None, calls=slot.calls, failed=UNREADABLE, why=why)
+            else:
+                slot.request = self._second(result, why)
+        except Exception as error:
+            slot.outcome = Outcome.of_fault(error, slot.calls)
+
+    def _second(self, reply: Reply, why: str) -> Request:
+        said = reply.text.strip()[:_KEPT] or "(nothing)"
+        told: dict[str, str | Sequence[str]] = {"problem": why}
+        messages = (*reply.request.messages, Message(role="assistant", content=said), *self.again.fill(told))
+        return replace(reply.request, messages=messages)

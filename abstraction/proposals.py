@@ -1,0 +1,69 @@
+"""What a ladder builder gets and what it gives back.
+
+A builder proposes tiers as nodes of a small graph: each names the finer proposals that entail it. The
+pipeline filters, merges aliases and turns the graph into levels (`abstraction.assembly.levels`), so that a builder
+never has to think about what is trivial for a relation or leaks from a question.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from abstraction.descriptions.attested_words import Vocabulary
+from abstraction.linking.gazetteer import Gazetteer
+from abstraction.relations import Relation
+from abstraction.tiers import Condition, Evidence
+from kg.model import TimeValue
+from kg.walks.graph import Graph
+
+ANSWER = ""  # key of the root: the answer itself
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Case:
+    """One answer to abstract, with all that the question tells about it.
+
+    `answer` and `subject` are ids of the snapshot; `at` is the question's own date (the subject's birth for
+    a birthplace, say), None where the graph does not tell or the relation has none. Builders put into `doubted` the ids
+    of what statements lead to and what is yet not said of the answer: one of several places, one that is no larger than
+    a finer one, the state that governs a territory.
+    """
+
+    graph: Graph
+    vocabulary: Vocabulary
+    gazetteer: Gazetteer
+    answer: str
+    relation: Relation
+    question: str = ""
+    subject: str | None = None
+    subject_text: str | None = None
+    at: TimeValue | None = None
+    doubted: set[str] = field(default_factory=set)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Proposal:
+    """A tier before filtering.
+
+    `key` is unique within the case: a QID for entities, the text for phrases. `parents` are keys of finer
+    proposals (or ANSWER) each of which entails this one on its own. Order inside a level follows `order`,
+    then text.
+    """
+
+    key: str
+    text: str
+    parents: tuple[str, ...] = (ANSWER,)
+    qid: str | None = None
+    aliases: tuple[str, ...] = ()
+    evidence: tuple[Evidence, ...] = ()
+    conditions: frozenset[Condition] = frozenset()
+    order: int = 0
+
+
+class Builder(Protocol):
+    """Proposes the tiers of one answer class; an empty list where the graph says nothing usable."""
+
+    def __call__(self, case: Case) -> list[Proposal]:
+        """Proposals in any order; cycles among parents are a defect of the builder."""
+        ...

@@ -1,0 +1,333 @@
+"""What kind of answer a question asks for, read from the whole question by its words (English).
+
+The words are data (`abstraction/data/asked_kinds.json`). The kind is told by the question word where there is one
+("how many", "when"), behind "what" and "which" by the last word of the noun phrase that they ask of, and in a question
+without question word ("season 2 number of episodes") by the first noun phrase that is known.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from functools import cache, lru_cache
+from importlib.resources import files
+from typing import Any
+
+from abstraction.descriptions.attested_words import common_occupations
+from kg.bounded_cache import bounded_cache
+
+LONGEST = 400  # characters of a question that are read
+_WORDS = re.compile(r"[^\W_]+(?:[.'’][^\W_]+)*|,(?= )")
+_QUESTION_WORDS = frozenset({"who", "whom", "whose", "when", "where", "why", "how", "what", "which"})
+_PLURAL = re.compile(r"(?:[^s]s|ies|people|men|women|children)\Z")
+_NUMBERS = frozenset({"two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"})
+
+
+class Kind(StrEnum):
+    """A kind of answer; `UNKNOWN` where no rule tells one, also for questions in other languages than English."""
+
+    YES_NO = "yes-no"
+    CHOICE = "choice"
+    COUNT = "count"
+    MEASURE = "measure"
+    AGE = "age"
+    RANK = "rank"
+    CODE = "code"
+    DATE = "date"
+    SEASON = "season"
+    EPISODE = "episode"
+    PERSON = "person"
+    GROUP_OR_PERSON = "group-or-person"
+    CHARACTER = "character"
+    ANIMAL = "animal"
+    TEAM = "team"
+    ORGANISATION = "organisation"
+    PLACE = "place"
+    SONG = "song"
+    FILM = "film"
+    BOOK = "book"
+    WORK = "work"
+    LANGUAGE = "language"
+    THING = "thing"
+    TEXT = "text"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class AskedKind:
+    """The kind of answer that a question asks for.
+
+    `detail` is what is measured ("length"), or the noun that was read ("river"); "" where none was. `many` says that
+    the question's grammar asks for several answers ("Who are the judges ...?").
+    """
+
+    kind: Kind
+    detail: str = ""
+    many: bool = False
+
+
+ANY_KIND = AskedKind(Kind.UNKNOWN, "")  # of a question that nobody reads
+
+
+@bounded_cache(entries=1 << 12, longest=LONGEST)  # 3 MB at most
+def asked_kind(question: str) -> AskedKind:
+    """The kind of answer that a question asks for."""
+    found = _WORDS.findall(question[:LONGEST].lower().replace("’", "'"))
+    words = [part for word in found for part in _expanded(word)]
+    if not words:
+        return AskedKind(Kind.UNKNOWN)
+    if told := _in_another_language(question[:LONGEST].lower()):
+        return told
+    at = _question_word(words)
+    if at is None:
+        return _without_question_word(words)
+    return _behind(words, at)
+
+
+def _in_another_language(question: str) -> AskedKind | None:
+    """The kind by a question word of another language, which are few and told whole."""
+    padded = f" {question} "
+    for kind, words in _data()["other_languages"].items():
+        if any(word in (padded if word.isascii() or word[0] == " " else question) for word in words):
+            return AskedKind(Kind(kind))
+    return None
+
+
+def _expanded(word: str) -> tuple[str, ...]:
+    """ "what's" as two words; a possessive as two, the second "'s"."""
+    if word.endswith("'s") or word in ("whats", "whos", "wheres", "whens", "hows"):
+        return word.removesuffix("'s") if word.endswith("'s") else word[:-1], "'s"
+    return (word,)
+
+
+def _question_word(words: Sequence[str]) -> int | None:
+    """Where the word stands that asks: at the beginning, or where no relative clause can be."""
+    for place, word in enumerate(words):
+        if word not in _QUESTION_WORDS:
+            continue
+        before = words[place - 1] if place else ""
+        if not before or before in _words_of("leads") or (before in _BE and words[0] not in _words_of("auxiliaries")):
+            return place
+        if place == len(words) - 1 and word != "that":
+            return place
+        if word in ("how", "what", "which") and before in _words_of("prepositions"):
+            return place
+        if word == "how" and words[place + 1 : place + 2] in (["many"], ["much"], ["old"]):
+            return place
+    return None
+
+
+_BE = frozenset({"is", "was", "are", "were", "'s"})
+
+
+def _behind(words: Sequence[str], at: int) -> AskedKind:
+    word, rest = words[at], words[at + 1 :]
+    following = rest[0] if rest else ""
+    if word == "when":
+        return AskedKind(Kind.DATE, "when")
+    if word == "where":
+        return AskedKind(Kind.PLACE)
+    if word == "why":
+        return AskedKind(Kind.TEXT)
+    if word == "how":
+        return _how(rest)
+    if word in ("who", "whom", "whose"):
+        return _who(word, rest)
+    if not rest:
+        return AskedKind(Kind.UNKNOWN)
+    if following in _BE:
+        return _what_is(rest[1:], plural=following in ("are", "were"))
+    if following in _words_of("auxiliaries"):
+        return _what_did(rest)
+    return _noun_phrase(rest)
+
+
+def _how(rest: Sequence[str]) -> AskedKind:
+    degree = _data()["degrees"].get(rest[0] if rest else "", "")
+    if degree == "count":
+        return AskedKind(Kind.COUNT, rest[1] if len(rest) > 1 else "")
+    if degree == "age":
+        return AskedKind(Kind.AGE)
+    if degree == "amount":
+        return AskedKind(Kind.MEASURE, "money" if {"money", "cost", "worth", "paid", "make", "pay"} & {*rest} else "")
+    return AskedKind(Kind.MEASURE, degree) if degree else AskedKind(Kind.TEXT)
+
+
+def _who(word: str, rest: Sequence[str]) -> AskedKind:
+    following = rest[0] if rest else ""
+    many = following in ("are", "were") and bool(rest[1:]) and rest[1] != "you"
+    if word == "whose":
+        return _noun_phrase(rest) if len(rest) > 1 else AskedKind(Kind.PERSON)
+    if following in ("did", "does", "do") and {"play", "voice", "portray"} & {*rest} and {"in", "on"} & {*rest}:
+        return AskedKind(Kind.CHARACTER if "for" not in rest else Kind.GROUP_OR_PERSON)
+    if not _words_of("group_verbs").isdisjoint(rest[:3]) or following in ("do", "does", "did"):
+        return AskedKind(Kind.GROUP_OR_PERSON, many=many)
+    return AskedKind(Kind.PERSON, many=many)
+
+
+def _what_is(rest: Sequence[str], *, plural: bool) -> AskedKind:
+    """ "What is the ...": the noun phrase behind the verb, or what a possessive has ("Einstein's height")."""
+    if plural and rest[:1] == ["there"]:
+        return AskedKind(Kind.UNKNOWN)
+    phrase = rest
+    if "'s" in rest[:8]:
+        owner = rest.index("'s")
+        if len(rest) > owner + 1:
+            phrase = rest[owner + 1 :]
+    found = _noun_phrase(phrase)
+    if found.kind is Kind.UNKNOWN:
+        return found
+    return AskedKind(found.kind, found.detail, found.many or plural)
+
+
+def _what_did(rest: Sequence[str]) -> AskedKind:
+    """ "What did NAME sing?": some verbs tell what the work is; others nothing."""
+    verbs = {*rest[1:]}
+    for key, kind in (("sung", Kind.SONG), ("written", Kind.BOOK), ("shown", Kind.FILM)):
+        if not verbs.isdisjoint(_words_of(key)):
+            return AskedKind(kind, kind)
+    if {"speak", "speaks", "spoke", "spoken"} & verbs:
+        return AskedKind(Kind.LANGUAGE, "language")
+    if {"symbolize", "symbolise", "represent", "mean", "stand", "happen", "happened", "say", "means"} & verbs or rest[
+        -1:
+    ] == ["do"]:
+        return AskedKind(Kind.TEXT)
+    return AskedKind(Kind.UNKNOWN)
+
+
+def _noun_phrase(words: Sequence[str]) -> AskedKind:
+    """The kind of the first noun phrase: of its last words before it ends that are known."""
+    phrase = _phrase(words)
+    if phrase[-1:] in (["name"], ["names"], ["kind"], ["type"], ["sort"], ["list"], ["word"]):
+        behind = words[words.index(phrase[-1]) + 1 :]
+        if phrase[-1] in ("name", "names", "list") and behind[:1] in (["of"], ["for"]):
+            found = _noun_phrase(behind[1:])
+            if found.kind is not Kind.UNKNOWN:
+                return AskedKind(found.kind, found.detail, found.many or phrase[-1] == "names")
+        return AskedKind(Kind.THING, phrase[-1])
+    return _known(phrase)
+
+
+def _phrase(words: Sequence[str]) -> list[str]:
+    """The words up to the end of the noun phrase that they begin with, without articles; at most six."""
+    out: list[str] = []
+    for word in words:
+        if word in _words_of("determiners") and not out:
+            continue
+        if word == "'s":  # "which country's ship"
+            out.clear()
+            continue
+        if word in _words_of("ends") or len(out) == _MOST:
+            break
+        out.append(word)
+    return out
+
+
+_MOST = 7  # words of a noun phrase
+
+
+def _known(phrase: Sequence[str]) -> AskedKind:
+    """The kind of the first noun of a phrase that is known, with the nouns right behind it ("state bird")."""
+    best, at = AskedKind(Kind.UNKNOWN), 0
+    start = 0
+    while start < len(phrase) and (best.kind is Kind.UNKNOWN or start == at):
+        found = _noun_at(phrase, start)
+        if found is None:
+            start += 1
+            continue
+        if phrase[found[1] : found[1] + 1] == ["made"]:  # "man made lake"
+            start = found[1] + 1
+            continue
+        if best.kind is not Kind.UNKNOWN and found[0].many and phrase[found[1] : found[1] + 1]:
+            break  # "channel shows the race": a verb
+        best, start = found
+        at = len(phrase) if best.many and best.detail != phrase[start - 1] else start  # a plural is no modifier
+    return best
+
+
+def _noun_at(phrase: Sequence[str], start: int) -> tuple[AskedKind, int] | None:
+    """The longest noun of up to three words that is known and begins there, and where it ends."""
+    for end in range(min(len(phrase), start + 3), start, -1):
+        text = " ".join(phrase[start:end])
+        for noun in dict.fromkeys((text, _singular(text))):
+            kind = _nouns().get(noun) or (Kind.PERSON if noun in common_occupations() else None)
+            if kind is not None:
+                many = noun != text or any(w in _NUMBERS or w.isdigit() for w in phrase[:start])
+                return AskedKind(kind, noun, many), end
+    return None
+
+
+def _without_question_word(words: Sequence[str]) -> AskedKind:
+    """ "Is it ...", "list all ...", "season 2 number of episodes", "5 cities with ..."."""
+    lead = 0
+    if words[0] in _words_of("prepositions") and len(words) > 3:
+        lead = next((i for i, w in enumerate(words[:12]) if w in _words_of("auxiliaries")), 0)
+    if words[lead] in _words_of("auxiliaries"):
+        return AskedKind(Kind.CHOICE if "or" in words[lead + 2 :] else Kind.YES_NO)
+    if words[:2] == ["name", "of"]:
+        return _noun_phrase(words[2:])
+    if words[0] in ("name", "list", "give", "tell", "state") and len(words) > 1:
+        found = _noun_phrase(words[1:])
+        return AskedKind(found.kind, found.detail, True) if found.kind is not Kind.UNKNOWN else found
+    text = " ".join(words)
+    for kind, nouns in _FRAGMENTS:
+        if any(f" {noun} " in f" {text} " for noun in nouns):
+            return AskedKind(kind, nouns[0])
+    end = next((i for i, word in enumerate(words) if word in _words_of("ends")), len(words))
+    for place in range(end):
+        noun = _noun_at(words, place)
+        if noun is not None and noun[1] == end and noun[0].kind is not Kind.TEXT:
+            return replace(noun[0], many=noun[0].many or words[0] in _NUMBERS or words[0].isdigit())
+    return AskedKind(Kind.UNKNOWN)
+
+
+_FRAGMENTS = (
+    (Kind.COUNT, ("number of", "total number", "page count", "total goals", "how many", "body count")),
+    (Kind.DATE, ("release date", "air date", "date of", "what year", "start date", "first time", "last time")),
+)
+
+
+def implied(question: str) -> frozenset[str]:
+    """What follows of any answer from a verb or noun: who played somebody is an actor, an NBA team is a team."""
+    asked = f" {' '.join(_WORDS.findall(question[:LONGEST].lower()))} "
+    return frozenset(
+        phrase
+        for row in _data()["implied"]
+        if any(f" {w} " in asked for w in row["words"])
+        for phrase in row["phrases"]
+    )
+
+
+def yes_no_words(code: str) -> frozenset[str]:
+    """How yes and no are said in English and in a language."""
+    told = _data()["yes_no"]
+    return frozenset((*told["en"], *told.get(code.split("-")[0], ())))
+
+
+def _singular(text: str) -> str:
+    if text.endswith("ies") and len(text) > 4 and not text.endswith(("series", "movies", "species")):
+        return f"{text[:-3]}y"
+    if text.endswith("s") and not text.endswith(("ss", "us", "is", "series", "species")):
+        return text[:-1]
+    return text
+
+
+@cache
+def _words_of(key: str) -> frozenset[str]:
+    return frozenset(_data()[key])
+
+
+@lru_cache(maxsize=1)
+def _nouns() -> Mapping[str, Kind]:
+    return {noun: Kind(kind) for kind, nouns in _data()["nouns"].items() for noun in nouns}
+
+
+@lru_cache(maxsize=1)
+def _data() -> Mapping[str, Any]:
+    data: Mapping[str, Any] = json.loads(
+        files("abstraction").joinpath("data/asked_kinds.json").read_text(encoding="utf-8")
+    )
+    return data

@@ -1,0 +1,154 @@
+"""What a question asks for, by its wording alone: a property where the wording is safe, else a sort of answer.
+
+The patterns are data (`abstraction/data/wording.json`), in English. They are written to be silent rather than wrong:
+"Who wrote X?" may ask for an author, a screenwriter or a composer, and is taken for a question about a person.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from importlib.resources import files
+
+from abstraction.formats.patterns import question_patterns
+from abstraction.questions.question_kinds import AskedKind, Kind, asked_kind
+from abstraction.relations import Relation, trivial_phrases
+from kg.bounded_cache import bounded_cache
+
+LONGEST = 400  # characters of a question that are read
+_MACRO = re.compile(r"<(\w+)>")
+_LEAD = re.compile(r"\A(?:so|and|but|please|also|hey|ok|okay|well)[, ]+", re.I)
+# In small letters: "The Man Who Knew Too Much" is a name.
+_CLAUSE = re.compile(
+    r"\b(?:who|whom|whose|which|that)\b"
+    r"|\b(?:filmed|flimed|released|produced?|shown|based|shot|made|set|created|broadcast|published|written|developed|founded"
+    r"|recorded|printed|played|aired|built|used|distributed|taking place)$"
+)
+_PASSIVE = re.compile(r"\A(?P<s>\S.*?) (?:was|is|were|are) (?P<verb>\w+ed) by (?:whom|who)\Z", re.I)
+_OPENING = re.compile(
+    r"(?:he|she|it|they|you|this|these|that|those|the (?:man|woman|person|first|last|most|largest))\b"
+)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Wording:
+    """What the wording tells: the property or None, the subject's text with it, and what sort of answer is wanted.
+
+    `kind` is a relation row without id, to be used where `relation` is None; None where the wording tells nothing.
+    """
+
+    relation: str | None = None
+    subject: str | None = None
+    kind: Relation | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Rules:
+    relations: tuple[tuple[str, re.Pattern[str]], ...]
+
+
+@bounded_cache(entries=1 << 12, longest=LONGEST)  # 15 MB at most
+def read_wording(question: str) -> Wording:
+    """What the question's wording tells; nothing for a question that is not in English or worded otherwise."""
+    text = _cleaned(question)
+    best: dict[str, tuple[int, str]] = {}
+    for relation, pattern in _rules().relations:
+        if found := pattern.fullmatch(text):
+            subject = found["s"].strip()
+            literal = len(text) - len(subject)
+            if relation not in best or literal > best[relation][0]:
+                best[relation] = (literal, subject)
+    kind = _sort_of(asked_kind(question))
+    most = max((literal for literal, _ in best.values()), default=0)
+    told = [(relation, subject) for relation, (literal, subject) in best.items() if literal == most]
+    if not told:
+        # What only few and exact wordings ask for.
+        exact = question_patterns().relation(question)
+        if exact is None or exact in {name for name, _ in _rules().relations}:
+            return Wording(kind=kind)
+        told = [(exact, question_patterns().subject(question, exact) or "")]
+    if len(told) != 1 or not _is_name(told[0][1]):
+        return Wording(kind=kind)
+    return Wording(relation=told[0][0], subject=told[0][1], kind=kind)
+
+
+def subject_of(question: str, relation: str) -> str | None:
+    """The text of the subject that the question asks the relation of, or None where no pattern of it fits."""
+    if (exact := question_patterns().subject(question, relation)) is not None:
+        return exact
+    told = read_wording(question)
+    return told.subject if told.relation == relation else None
+
+
+def _is_name(subject: str) -> bool:
+    """Whether the subject may be a name: no clause ("the man who shot him"), no rest of a verb ("Jaws filmed")."""
+    return bool(re.search(r"\w", subject)) and not _CLAUSE.search(subject) and not _OPENING.match(subject)
+
+
+def _cleaned(question: str) -> str:
+    text = " ".join(question[:LONGEST].replace("’", "'").split()).strip(' "“”')
+    while (shorter := _LEAD.sub("", text)) != text:
+        text = shorter
+    mark = re.search(r"(?:(?<!\s)\s++)?(?<![?!])[?!]++\s*+\Z", text)
+    text = text[: mark.start()] if mark else text.removesuffix(".").rstrip()
+    return _PASSIVE.sub(r"Who \g<verb> \g<s>", text)
+
+
+@lru_cache(maxsize=1)
+def _rules() -> _Rules:
+    data = json.loads(files("abstraction").joinpath("data/wording.json").read_text(encoding="utf-8"))
+    macros: dict[str, str] = {**data["macros"], "s": r"(?P<s>\S(?:.*?\S)?)"}
+
+    def compiled(pattern: str) -> re.Pattern[str]:
+        while _MACRO.search(bare := pattern.replace("(?P<s>", "\0")):
+            pattern = _MACRO.sub(lambda m: macros[m[1]], bare).replace("\0", "(?P<s>")
+        return re.compile(pattern, re.IGNORECASE)
+
+    return _Rules(
+        relations=tuple(
+            (relation, compiled(pattern)) for relation, patterns in data["relations"].items() for pattern in patterns
+        ),
+    )
+
+
+# What a kind asks for, with the groups of phrases that say nothing new of it; of some by the noun that was read.
+_SORTS = {
+    Kind.DATE: ("date", ""),
+    Kind.COUNT: ("quantity", ""),
+    Kind.MEASURE: ("quantity", ""),
+    Kind.AGE: ("quantity", ""),
+    Kind.PERSON: ("agent", "person"),
+    Kind.GROUP_OR_PERSON: ("agent", "person"),
+    Kind.CHARACTER: ("agent", "person"),
+    Kind.PLACE: ("place", "place"),
+    Kind.LANGUAGE: ("language", "language"),
+    Kind.SONG: ("work", "work"),
+    Kind.FILM: ("work", "work"),
+    Kind.BOOK: ("work", "work"),
+    Kind.WORK: ("work", "work"),
+    Kind.EPISODE: ("work", "work"),
+}
+_BY_NOUN = {
+    "country": ("country", "country"),
+    "nation": ("country", "country"),
+    "genre": ("genre", "genre"),
+    "award": ("award", "award"),
+    "prize": ("award", "award"),
+    "university": ("school", "school"),
+    "college": ("school", "school"),
+    "school": ("school", "school"),
+    "high school": ("school", "school"),
+    "law school": ("school", "school"),
+}
+
+
+def _sort_of(asked: AskedKind) -> Relation | None:
+    """The relation row without id that stands for a kind; None where it leaves the sort of answer open."""
+    return _row(*_BY_NOUN.get(asked.detail) or _SORTS.get(asked.kind) or ("", ""))
+
+
+@cache
+def _row(asks: str, group: str) -> Relation | None:
+    return Relation(id="", label="", asks=asks, trivial=trivial_phrases([group] if group else ())) if asks else None

@@ -1,0 +1,144 @@
+"""All that is known of the answer of a row whose tiers are judged: its entity, and what stands above it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from abstraction.formats.patterns import question_patterns
+from abstraction.language.demonyms import bundled_demonyms
+from abstraction.linking.gazetteer import PLACES
+from abstraction.pipeline import LadderMaker
+from abstraction.relations import ANY, Relation, relation
+from abstraction.rows import QARow, TieredRow
+from abstraction.tiers import Level, Tier
+from abstraction.verifying.comparable_words import all_words, bare, content, stands_in
+from abstraction.verifying.neighbourhood import NATIONALITY, Above, Neighbourhoods
+
+# Links that the question's own entity or wording decided; any other may be to a namesake of what is meant.
+DECIDED = frozenset({"given", "statement", "described", "place", "creator", "neighbours"})
+PEOPLE = frozenset({"person", "performer", "agent"})
+CLASSES = frozenset({"genre", "occupation", "language", "position"})
+
+
+@dataclass(slots=True)
+class Case:
+    """One answer. `certain` is False where a namesake of the linked entity may be meant.
+
+    `words` are content words that description, classes and containers say of it. The last fields grow while its tiers
+    are judged, finest first.
+    """
+
+    row: TieredRow
+    asked: Relation
+    answers: tuple[str, ...]
+    names: tuple[str, ...]
+    gold: str
+    description: str
+    above: Above
+    kinds: frozenset[str]
+    words: frozenset[str]
+    nations: frozenset[str]
+    certain: bool
+    person: bool
+    place: bool
+    told: Level
+    subject: str | None
+    nothing_new: frozenset[str] = frozenset()  # ids and names of tiers that the question tells or most answers share
+    doubted: frozenset[str] = frozenset()  # ids of what statements lead to and what does not surely follow
+    above_classes: frozenset[str] = frozenset()  # of a class-valued answer: a genre above a genre
+    good: list[tuple[Tier, frozenset[str]]] = field(default_factory=list)  # of the last level that has any
+    earlier: list[Tier] = field(default_factory=list)  # every good tier
+    untold: list[Tier] = field(default_factory=list)  # of which the snapshot does not tell
+    doubtful: list[str] = field(default_factory=list)  # would be wrong if the link is right
+    named: tuple[str, ...] = ()  # what the last tier that is a name and may stand was linked to
+    astray: bool = False  # whether the last name was that of another
+    true: list[Tier] = field(default_factory=list)  # good ones and those that merely say nothing new
+
+
+class CaseReader:
+    """Reads rows as cases, by one ladder maker and its snapshot."""
+
+    def __init__(self, maker: LadderMaker) -> None:
+        self.maker = maker
+        self.graph = maker.graph
+        self.near = Neighbourhoods(maker.graph, maker.gazetteer)
+
+    def read(self, row: TieredRow) -> Case:
+        """The case of a row: its answer linked as for a ladder, unless the row names the entity."""
+        graph = self.graph
+        asked = relation(row.relation) if row.relation else ANY
+        own = tuple(tier.qid for tier in row.levels[0].tiers if tier.qid)
+        entity = row.question_entity or {}
+        ids = {tier.text: tier.qid for tier in row.levels[0].tiers}
+        question = QARow(
+            id=row.id, question=row.question, answers=row.answers,
+            answer_qids=tuple(ids.get(text) for text in row.answers),
+            relation=row.relation, subject_text=self.asked_about(row), subject_qid=entity.get("qid"), extra=row.extra,
+        )  # fmt: skip
+        made = self.maker.make(question)
+        links = made.extra.get("links")
+        links = [link for link in links if isinstance(link, dict)] if isinstance(links, list) else []
+        found = own or tuple(dict.fromkeys(str(link["qid"]) for link in links if link.get("qid")))
+        known = tuple(i for i in found if graph.entity(i) is not None)
+        certain = bool(own) or any(
+            link.get("rule") in DECIDED and link.get("confidence") in ("given", "high") for link in links
+        )
+        certain = certain or any(self.near.is_state(i) or self.near.is_division(i) for i in known)
+        said = row.extra.get("answer_entity_description")
+        description = said if isinstance(said, str) else " ".join(graph.description(i) or "" for i in known[:1])
+        containers = [t.qid for level in made.levels[1:] for t in level.tiers if t.qid]
+        above = self.near.above_all([*known, *containers], without=known)
+        certain = certain or self._asked_there(row, above)
+        kinds = frozenset(k for i in known for k in self.maker.classes(i))
+        class_ids = [c for i in known for c in self.near.kinds(i)]
+        nations = frozenset(c for i in known for p in NATIONALITY for c in graph.targets(i, p))
+        words = content(description) | self.near.words(class_ids) | {w for n in above.names for w in content(n)}
+        words |= {w for t in made.levels[1:] for tier in t.tiers for w in content(tier.text)}
+        words |= {w for c in (*nations, *above.states) for w in self.demonyms(c)}
+        words |= {w for found_word in set(all_words(description)) for w in self.nation_names(found_word)}
+        person = "person" in kinds or "fictional" in kinds or (not kinds and asked.asks in PEOPLE)
+        classed = asked.asks in CLASSES or not CLASSES.isdisjoint(kinds)
+        return Case(
+            row=row, asked=asked, answers=found, gold=row.answers[0],
+            names=tuple(dict.fromkeys((*row.answers, *(t.text for t in row.levels[0].tiers),
+                                       *(n for i in known for n in graph.names(i))))),
+            description=description, above=above, kinds=kinds, words=frozenset(words), nations=nations, certain=certain,
+            person=person, place=not PLACES.isdisjoint(kinds) or asked.asks in ("place", "country"),
+            told=Level(tiers=tuple(Tier(text=a, aliases=_without_stop(a)) for a in row.answers)),
+            above_classes=frozenset(c for i in known for c in self.near.classes_above(i)) if classed else frozenset(),
+            subject=(made.question_entity or {}).get("qid"), nothing_new=frozenset(self.maker.says_nothing_new),
+            doubted=frozenset(self.maker.doubted),
+        )  # fmt: skip
+
+    def _asked_there(self, row: TieredRow, above: Above) -> bool:
+        """Whether the question names a state or division that the answer's entity lies in."""
+        asked = all_words(row.question)
+        places = (*above.states, *above.divisions)
+        return any(stands_in(all_words(self.graph.label(i) or ""), asked) for i in places)
+
+    def asked_about(self, row: TieredRow) -> str | None:
+        """The name of what the question is about, given or read from its wording."""
+        told = (row.question_entity or {}).get("text")
+        return told or (question_patterns().subject(row.question, row.relation) if row.relation else None)
+
+    def demonyms(self, country: str) -> set[str]:
+        """The words of a country's adjectives."""
+        table = bundled_demonyms()
+        return {w for d in (table.adjectives.get(country, ""), *table.variants.get(country, ())) for w in content(d)}
+
+    def nation_names(self, word: str) -> set[str]:
+        """ "American" in a description says "United States" as well, "English" British."""
+        countries = bundled_demonyms().countries.get(word, ())
+        wholes = [t for c in countries[:1] for t in self.graph.targets(c, "P131")]
+        return {w for c in (*countries[:1], *wholes) for w in self.demonyms(c) | self.near.words([c])}
+
+    def is_called(self, qid: str, key: str) -> bool:
+        """Whether the bare text `key` is a name of the entity, plurals aside."""
+        words = all_words(key)
+        return any(bare(n) == key or all_words(n) == words for n in self.graph.names(qid))
+
+
+def _without_stop(text: str) -> tuple[str, ...]:
+    """The text without the full stop that some files put behind their answers."""
+    bare = text.rstrip(". ")
+    return (bare,) if bare and bare != text else ()

@@ -1,0 +1,130 @@
+"""Is a phrase such as "a British sculptor" said of the answer, and how does it stand to the tiers before it?"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from abstraction.language.demonyms import bundled_demonyms
+from abstraction.tiers import Tier
+from abstraction.verifying.answer_facts import Case, CaseReader
+from abstraction.verifying.comparable_words import all_words, bare, content, proper_names
+from abstraction.verifying.neighbourhood import NATIONALITY
+from abstraction.verifying.rule_replay import titles
+from abstraction.verifying.verdicts import Verdict
+from kg.terms import normalise
+
+_INSIDE = re.compile(r"\bin (?:the )?(?P<where>[A-ZÀ-Þ].*)")
+_BEHIND = re.compile(r"\s(?:in|of|from|by|who|that|which)\s")
+LONGEST = 20  # words of a name that a phrase may end in
+KINDS = frozenset({"P106", "P31", "P136", "P641", "P452"})
+
+
+class Phrases:
+    """Judges tiers that are phrases, word by word."""
+
+    def __init__(self, cases: CaseReader) -> None:
+        self.cases = cases
+        self.graph = cases.graph
+        self.near = cases.near
+
+    def is_phrase(self, text: str, linked: Sequence[str]) -> bool:
+        """Whether the text is a phrase and no name; `linked` are entities that it names."""
+        first = normalise(text).split(" ")[0]
+        if first in ("a", "an") or text[:1].islower() or (first == "the" and text.split()[1:2] and text[4:5].islower()):
+            return True
+        rest = text.split()[1:]
+        national = first in bundled_demonyms().countries or first.split("-")[0] in bundled_demonyms().countries
+        return not linked and (national or (bool(rest) and all(w[:1].islower() for w in rest)))
+
+    def verdict(self, case: Case, tier: Tier) -> tuple[Verdict, str]:
+        """The verdict on a phrase and why."""
+        words = content(tier.text)
+        known = set(case.words)
+        if case.person:
+            known |= {"person", "man", "woman"}
+        missing = sorted(w for w in words if w not in known and not all(p in known for p in w.split("-")))
+        if missing:
+            told = bundled_demonyms().countries
+            nations = {*case.nations, *case.above.states}
+            for word in missing:
+                if word in told and nations and nations.isdisjoint(told[word]) and case.certain:
+                    return Verdict.CONTRADICTED, f"nothing says {word} of the answer, and its country is known"
+            return Verdict.UNKNOWN, f"nothing says {', '.join(missing)} of the answer"
+        true = [t for t in case.true if self.is_phrase(t.text, ())]
+        if any(words == content(t.text) for t in true):
+            return Verdict.DUPLICATE, "says what a finer tier says"
+        earlier = [t for t in case.earlier if t in true]
+        lifted = self._lifted(tier)
+        entailing = [t for t in case.earlier if (t in earlier or t.qid) and words <= self._widened(case, t) | lifted]
+        if entailing:
+            if not tier.evidence and all(self._told_apart(case, tier, t) for t in entailing):
+                return Verdict.SIBLING, "the description tells it beside the tier before it"
+            return Verdict.ENTAILED, "follows from a tier before it"
+        if true and content(true[-1].text) <= self._widened(case, tier):
+            return Verdict.FINER_THAN_PREVIOUS, "says more than the tier before it"
+        if not earlier:
+            return Verdict.ENTAILED, "each word is said of the answer"
+        if _INSIDE.search(tier.text) and all(self._is_somewhere_unknown(case, t) for t in earlier):
+            return Verdict.UNKNOWN, "the snapshot does not tell where the place of the tier before it lies"
+        if any(words <= self._widened(case, t) | lifted for t in case.untold if self.is_phrase(t.text, ())):
+            return Verdict.UNKNOWN, "follows from a tier before it of which the snapshot does not tell"
+        return Verdict.SIBLING, "neither follows from the tier before it nor the reverse"
+
+    def _told_apart(self, case: Case, tier: Tier, before: Tier) -> bool:
+        """Whether the description lists the two as different things: "comedian, actor and composer"."""
+        items = [content(part) for part in re.split(r"[,;]|\band\b", case.description)]
+
+        def among(text: str) -> set[int]:
+            head = all_words(_BEHIND.split(text)[0])[-1:]
+            return {at for at, words in enumerate(items) if head and head[0] in words}
+
+        if any(re.search(r",|\band\b", text) for text in (tier.text, before.text)):
+            return False
+        one, other = among(tier.text), among(before.text)
+        return bool(one and other) and not one & other
+
+    def _is_somewhere_unknown(self, case: Case, tier: Tier) -> bool:
+        """Whether a phrase tells a place ("a commune in Morbihan") of which the snapshot tells nothing above."""
+        where = _INSIDE.search(tier.text)
+        if where is None:
+            return False
+        return not any(self.cases.is_called(i, bare(where["where"])) for i in case.above.ids)
+
+    def _lifted(self, tier: Tier) -> set[str]:
+        """The words of the rules and classes that the tier's own evidence, if it has any, goes by."""
+        rules = {word for e in tier.evidence if e.kind == "rule" for word in content(e.text or "")}
+        return rules | self.near.words(e.value for e in tier.evidence if e.property == "P279" and e.value)
+
+    def _named_last(self, words: Sequence[str]) -> list[str]:
+        """What the longest name that the words end in names, by its label or else by an alias ("actress")."""
+        for start in range(max(0, len(words) - LONGEST), len(words)):
+            found = [m for m in self.graph.find(" ".join(words[start:])) if m.id.startswith("Q")]
+            if found:
+                return [m.id for m in found if m.kind == "label"][:2] or [m.id for m in found][:1]
+        return []
+
+    def _widened(self, case: Case, tier: Tier) -> set[str]:
+        """The words of a phrase, of the broader classes of what it names, and of the wider nationality."""
+        words = all_words(tier.text)
+        out = set(content(tier.text))
+        for text in dict.fromkeys((words, all_words(_BEHIND.split(tier.text)[0]))):  # "a baseball team in ...", too
+            out |= self.near.words(self.near.superclasses(self._named_last(text)))
+        stated = [e.value for e in tier.evidence if e.value and e.property in KINDS and e.value[:1] == "Q"]
+        out |= self.near.words(self.near.superclasses(stated))
+        if tier.qid is not None:  # a parent: what is said of it follows from naming it
+            countries = [t for p in NATIONALITY for t in self.graph.targets(tier.qid, p)]
+            out |= content(self.graph.description(tier.qid) or "") | self.near.words(self.near.kinds(tier.qid))
+            out |= {w for country in countries for w in self.cases.demonyms(country)}
+        told = f" {normalise(tier.text)} "
+        for title, lift in titles().items():
+            if f" {title} " in told:
+                out |= content(lift)
+        for word in set(words):
+            out |= self.cases.nation_names(word)
+        for name in proper_names(tier.text):
+            for qid in [i for i in (*case.above.ids, *sorted(case.nations)) if self.cases.is_called(i, bare(name))][:3]:
+                above = self.near.above(qid)
+                out |= self.cases.demonyms(qid) | {w for n in above.names for w in content(n)}
+                out |= {w for state in above.states for w in self.cases.demonyms(state)}
+        return out | {"person"}

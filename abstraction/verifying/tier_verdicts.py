@@ -1,0 +1,252 @@
+"""Verdicts on tiers that come as mere text: entailed by the answer, another name of it, wrong, ...
+
+Made for files of others and for tiers that a language model phrased. The answer is linked as for a ladder; each tier
+is read in the neighbourhood of the answer and of the tiers before it. Where the graph does not know, it says so.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from abstraction.linking.ambiguous_capitals import CAPITAL
+from abstraction.linking.gazetteer import PLACES
+from abstraction.pipeline import LadderMaker
+from abstraction.rows import TieredRow
+from abstraction.tiers import Level, Tier
+from abstraction.verifying.answer_facts import Case, CaseReader
+from abstraction.verifying.comparable_words import all_words, bare, content, stands_in
+from abstraction.verifying.naming import Naming, naming
+from abstraction.verifying.peers import ANOTHER, Peers
+from abstraction.verifying.phrase_checks import Phrases
+from abstraction.verifying.placing import Placing
+from abstraction.verifying.question_fit import Asking, is_value
+from abstraction.verifying.rule_replay import value_tier_holds
+from abstraction.verifying.verdicts import GENERIC, LEAKS, NOT_ALL, NOTHING_NEW, RowVerdict, TierVerdict, Verdict
+from kg.store.protocol import Store
+from kg.terms import normalise
+
+MOST_ANSWERS = 40  # of a question that are judged one by one; more are judged as one
+# Of several verdicts on one tier, each by another answer, the one that stands is the first of these.
+_KINDEST = (
+    Verdict.ENTAILED, Verdict.UNKNOWN, Verdict.ALIAS, Verdict.DUPLICATE, Verdict.SIBLING,
+    Verdict.FINER_THAN_PREVIOUS, Verdict.NOT_COARSER_THAN_ANSWER, Verdict.UNINFORMATIVE, Verdict.CONTRADICTED,
+)  # fmt: skip
+
+
+class Judge:
+    """Gives verdicts on rows against one snapshot; the same row always gets the same."""
+
+    def __init__(self, store: Store, *, language: str = "en") -> None:
+        self.maker = LadderMaker(store, language=language)
+        self._begin()
+
+    def start_afresh(self) -> None:
+        """Drop what was concluded so far, as after an error in the middle of a row; what was read is kept."""
+        self.maker.start_afresh()
+        self._begin()
+
+    def _begin(self) -> None:
+        self.graph = self.maker.graph
+        self.cases = CaseReader(self.maker)
+        self.near = self.cases.near
+        self.placing = Placing(self.cases)
+        self.phrases = Phrases(self.cases)
+        self.peers = Peers(self.cases)
+        self.asking = Asking(self.cases)
+
+    def judge(self, row: TieredRow) -> RowVerdict:
+        """The verdicts on every tier beyond level 1, in the order of the row."""
+        if len(row.levels) == 1:
+            own = [tier.qid for tier in row.levels[0].tiers if tier.qid]
+            kinds = self.maker.classes(own[0]) if own else ()
+            return RowVerdict(row=row.id, answer=own[0] if own else None, classes=tuple(sorted(kinds)), tiers=())
+        alone = [self._judged(one, row) for one in _by_answer(row)]
+        if len(alone) == 1:
+            return alone[0]
+        tiers = [tier for level in row.levels[1:] for tier in level.tiers]
+        told = zip(tiers, *(one.tiers for one in alone), strict=True)
+        return RowVerdict(
+            row=row.id,
+            answer=next((one.answer for one in alone if one.answer), None),
+            classes=tuple(sorted({kind for one in alone for kind in one.classes})),
+            tiers=tuple(_together(tier, found, row) for tier, *found in told),
+            certain=all(one.certain for one in alone),
+        )
+
+    def _judged(self, row: TieredRow, whole: TieredRow) -> RowVerdict:
+        """The verdicts by the answers of `row`, which are all that `whole` has or some of them."""
+        case = self.cases.read(row)
+        seen: dict[str, str] = {bare(tier.text): "level 1" for tier in whole.levels[0].tiers}
+        out: list[TierVerdict] = []
+        for number, level in enumerate(row.levels[1:], 2):
+            accepted: list[tuple[Tier, frozenset[str]]] = []
+            held: list[Tier] = []
+            untold: list[Tier] = []
+            for position, tier in enumerate(level.tiers, 1):
+                key = bare(tier.text)
+                meant: frozenset[str] = frozenset()
+                if key in seen:
+                    verdict, why = Verdict.DUPLICATE, f"stands at {seen[key]} already"
+                else:
+                    verdict, why, meant = self._tier(case, tier)
+                    if verdict is Verdict.ENTAILED and not case.nothing_new.isdisjoint(
+                        (*meant, normalise(tier.text), tier.qid or "?")
+                    ):
+                        verdict, why = Verdict.UNINFORMATIVE, NOTHING_NEW
+                    if verdict is not Verdict.DUPLICATE and (wrong := self.asking.conflict(case, tier, verdict)):
+                        verdict, why, meant = Verdict.CONTRADICTED, wrong, frozenset()
+                seen.setdefault(key, f"level {number}")
+                if verdict is Verdict.ENTAILED:
+                    accepted.append((tier, meant))
+                if verdict in (Verdict.ENTAILED, Verdict.UNINFORMATIVE):
+                    held.append(tier)
+                if verdict is Verdict.UNKNOWN:
+                    untold.append(tier)
+                told = TierVerdict(
+                    row=row.id, level=number, position=position, text=tier.text, verdict=verdict, why=why,
+                    entities=tuple(sorted(i for i in meant if not i.startswith("text:"))),
+                )  # fmt: skip
+                out.append(told)
+                case.named = told.entities or case.named
+                case.astray = told.beside_answer or why == ANOTHER or (case.astray and verdict is Verdict.CONTRADICTED)
+            case.good = accepted or case.good
+            case.earlier += [tier for tier, _ in accepted]
+            case.true += held
+            case.untold += untold
+        return RowVerdict(
+            row=row.id,
+            answer=case.answers[0] if case.answers else None,
+            classes=tuple(sorted(case.kinds)),
+            tiers=tuple(out),
+            namesake=self.placing.namesake(case, out),
+            certain=case.certain,
+        )
+
+    def _tier(self, case: Case, tier: Tier) -> tuple[Verdict, str, frozenset[str]]:
+        none: frozenset[str] = frozenset()
+        text, key = tier.text, bare(tier.text)
+        open_value = not case.asked.id and is_value(text) and any(is_value(t.text) for t in case.told.tiers)
+        if case.asked.asks in ("date", "quantity") or open_value:
+            return (*self._value(case, tier), none)
+        if key == bare(case.gold):
+            return Verdict.NOT_COARSER_THAN_ANSWER, "is the answer itself", none
+        if tier.qid is not None and tier.qid in case.answers:
+            return Verdict.ALIAS, f"is {tier.qid}, the answer", none
+        meant = self.placing.meant(case, tier)
+        if key in {bare(n) for n in case.names} and not meant:
+            return Verdict.ALIAS, "is a name of the answer", none
+        if key in case.asked.trivial or key in GENERIC:
+            return Verdict.UNINFORMATIVE, "says no more than the question asks for", none
+        within = bool(meant) and all(not PLACES.isdisjoint(self.maker.classes(i)) for i in meant)
+        if self._leaks(case, text) and not (within and key != bare(self.cases.asked_about(case.row) or "")):
+            return Verdict.UNINFORMATIVE, LEAKS, none
+        if meant:
+            verdict, why = self.placing.ordered(case, tier, meant)
+            if verdict is Verdict.ENTAILED and meant <= case.doubted and not tier.evidence:
+                verdict, why = Verdict.SIBLING, NOT_ALL
+            if verdict is Verdict.ENTAILED and case.asked.id == CAPITAL:
+                verdict, why = Verdict.CONTRADICTED, "what holds the capital is no capital"
+            return verdict, why, meant
+        unit = self.placing.unit_around(case, text)
+        if unit:
+            return (*self.placing.ordered(case, tier, unit), unit)
+        how = Naming.NONE
+        if unit is None and not re.match(r"an? |the [a-z]", text, re.I if text[:2] == "A " else 0):
+            how = naming(text, case.names, person=case.person, attested=self._attested(case, text))
+        if how is Naming.MORE:
+            return Verdict.NOT_COARSER_THAN_ANSWER, "the answer and something beside it", none
+        linked = [m.id for m in self.graph.find(text) if m.id.startswith("Q")]
+        linked = [tier.qid] if tier.qid else linked
+        self.graph.fetch(linked)
+        if case.place:  # the region Lazio, not the club
+            linked = [i for i in linked if not PLACES.isdisjoint(self.maker.classes(i))]
+        if beside := self.peers.beside(case, linked):
+            return Verdict.SIBLING, beside, none
+        if any(a in self.near.above(i).ids for i in linked for a in case.answers):
+            return Verdict.NOT_COARSER_THAN_ANSWER, "lies within the answer", none
+        if how is Naming.INVENTED:
+            return Verdict.CONTRADICTED, "the answer's name with an addition that nothing attests", none
+        if how is Naming.ALIAS and not (linked and not case.person):
+            return Verdict.ALIAS, "another way to write the answer's name", none
+        if self.phrases.is_phrase(text, linked):
+            return (*self.phrases.verdict(case, tier), none)
+        if wrong := self.placing.elsewhere(case, linked):
+            if case.certain:
+                return Verdict.CONTRADICTED, wrong, none
+            case.doubtful.append(key)
+            return Verdict.UNKNOWN, f"{wrong}, if {case.answers[0]} is meant", none
+        if how is Naming.OTHER or self.peers.is_another(case, linked):
+            return Verdict.CONTRADICTED, ANOTHER, none
+        if how is Naming.ALIAS:
+            return Verdict.ALIAS, "another way to write the answer's name", none
+        if not tier.evidence and (wrong := self.peers.astray(case, text, linked)):
+            return Verdict.CONTRADICTED, wrong, none
+        case.named = tuple(linked)
+        return Verdict.UNKNOWN, "the snapshot does not tell", none
+
+    def _leaks(self, case: Case, text: str) -> bool:
+        """Whether the text needs the question's entity to tell of the answer, or has no word beyond the question."""
+        subject = self.cases.asked_about(case.row)
+        if subject and stands_in(all_words(subject), all_words(text)) and not case.place:
+            return all_words(subject) != all_words(case.gold) and not stands_in(all_words(case.gold), all_words(text))
+        words = content(text)
+        return bool(words) and words <= content(case.row.question) and not case.place
+
+    def _attested(self, case: Case, text: str) -> set[str]:
+        """Words that may follow the answer's name: of its description, what holds it, and places after commas."""
+        parts = [part.strip() for part in text.split(",")[1:]]
+        places = [part for part in parts if self.maker.gazetteer.known(part)]
+        if not case.place and places and places[-1] == parts[-1]:
+            places = parts  # an address: what stands before its last place is a place as well
+        said = (case.description, *case.above.names, *places)
+        return {word for one in said for word in all_words(one)}
+
+    def _value(self, case: Case, tier: Tier) -> tuple[Verdict, str]:
+        ruling = value_tier_holds(case.told, tier)
+        if ruling.wrong:
+            return Verdict.CONTRADICTED, ruling.wrong
+        if not ruling.holds:
+            return Verdict.UNKNOWN, "no reader knows this wording"
+        before = [one for one, _ in case.good]
+        if not before or any(not value_tier_holds(Level(tiers=(one,)), Tier(text=tier.text)).wrong for one in before):
+            return Verdict.ENTAILED, "holds the answer"
+        if any(value_tier_holds(Level(tiers=(tier,)), Tier(text=one.text)).holds for one in before):
+            return Verdict.FINER_THAN_PREVIOUS, "lies within the tier before it"
+        return Verdict.SIBLING, "overlaps the tier before it"
+
+
+def _by_answer(row: TieredRow) -> list[TieredRow]:
+    """The row once for each tier of level 1, with the gold answers that are its names.
+
+    A gold answer that no tier of level 1 is named like stands on a coarser level, as it follows from another.
+    """
+    first = row.levels[0].tiers
+    golds = [
+        tuple(text for text in row.answers if normalise(text) in {normalise(name) for name in tier.names()})
+        for tier in first
+    ]
+    if len(first) == 1 or len(first) > MOST_ANSWERS:
+        return [replace(row, answers=tuple(text for one in golds for text in one) or row.answers)]
+    return [
+        replace(row, answers=own or (tier.text,), levels=(Level(tiers=(tier,)), *row.levels[1:]))
+        for tier, own in zip(first, golds, strict=True)
+    ]
+
+
+def _together(tier: Tier, found: Sequence[TierVerdict], row: TieredRow) -> TierVerdict:
+    """What several answers say of one tier: it must follow from each that it is said to be of, else from any.
+
+    An answer that nothing is known of has no say about evidence that starts at another one.
+    """
+    pairs = list(zip(found, row.levels[0].tiers, strict=True))
+    said = {normalise(text) for text in tier.of}
+    own = [one for one, first in pairs if not said.isdisjoint(map(normalise, first.names()))]
+    wrong = [one for one in own if one.verdict is Verdict.CONTRADICTED]
+    if wrong:
+        return wrong[0]
+    told = {e.subject for e in tier.evidence if e.subject}
+    if not own and any(first.qid in told for _, first in pairs):
+        own = [one for one, first in pairs if first.qid is not None]
+    return min(own or found, key=lambda one: _KINDEST.index(one.verdict))
