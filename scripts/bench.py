@@ -57,7 +57,7 @@ def scores(into: Path) -> None:
     """Predictions a second against the ladders of the bundled sample, one process."""
     from abstraction.rows import read_tiered
     from granola.matching import matcher
-    from granola.predictions import read_predictions
+    from granola.scoring.predictions import read_predictions
 
     granola("snapshot", "build", DEMO / "wikidata.json", "--out", into / "demo.sqlite")
     tiered = into / "tiers.jsonl"

@@ -23,7 +23,7 @@ from abstraction.datasets.questions import GRANOLA_EQ, GRANOLA_EQ_RELATIONS, Ent
 from abstraction.errors import AbstractionError
 from abstraction.relations import relation
 from granola.cli.dataset import make
-from granola.cli.phrasing import LONGEST, Models, PhraseMode, PhraseOptions, Unproven, check_unphrased
+from granola.cli.phrasing_options import LONGEST, Models, PhraseMode, PhraseOptions, Unproven, check_unphrased
 from granola.errors import GranolaError
 from kg.errors import KGError
 

@@ -27,8 +27,8 @@ from pathlib import Path
 from abstraction.information.weighing import rises
 from abstraction.pipeline import LadderMaker
 from abstraction.rows import TieredRow, read_questions
-from granola.coverage import Coverage
 from granola.matching.squad import token_f1
+from granola.scoring.ladder_coverage import Coverage
 from kg.model import entity_number
 from kg.store.sqlite import SQLiteStore
 from kg.terms import normalise

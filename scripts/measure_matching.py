@@ -28,7 +28,7 @@ from types import ModuleType
 from typing import Any
 
 from granola.matching import Verdict, matcher, rules, squad, vetoes
-from granola.statistics import percentile_interval
+from granola.scoring.bootstrap import percentile_interval
 
 ROOT = Path(__file__).resolve().parents[1]
 LADDERS = ROOT / "docs/evaluation/answers-judged.jsonl"

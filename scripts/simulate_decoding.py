@@ -22,11 +22,11 @@ from pathlib import Path
 from abstraction.pipeline import LadderMaker
 from abstraction.rows import TieredRow, read_questions
 from granola.decoding import Aggregator, Counting, DragGraph, SampleRow, SelfConsistency
-from granola.decoding.aggregating import Method
+from granola.decoding.response_aggregation import Method
 from granola.matching import matcher
-from granola.predictions import Prediction, PredictionFile
-from granola.scoring import ScoreReport, score
-from granola.statistics import percentile_interval
+from granola.scoring.bootstrap import percentile_interval
+from granola.scoring.predictions import Prediction, PredictionFile
+from granola.scoring.scores import ScoreReport, score
 from kg import snapshot
 from kg.store import open_store
 

@@ -103,12 +103,12 @@ def test_the_page_on_the_paper_names_what_there_is() -> None:
     from granola.decoding.methods import Answering
     from granola.decoding.self_consistency import Counting
     from granola.matching import MATCHERS
-    from granola.metrics import STANDARDS, metrics
     from granola.report import figures
+    from granola.scoring.metrics import STANDARDS, metrics
 
     page = ROOT / "docs" / "paper.md"
     drawn = {plan.name for plan in (figures._GAP, *figures._REST)} | {"popularity"}
-    tables = set(re.findall(r'name="([a-z-]+)"', _source("study") + _source("examples")))
+    tables = set(re.findall(r'name="([a-z-]+)"', _source("study") + _source("disagreements")))
     section = page.read_text(encoding="utf-8").partition("## Section 5: figures")[2].partition("\n## ")[0]
     rows = [
         line.split("|")[2]

@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 
-from granola.statistics import Interval
+from granola.scoring.bootstrap import Interval
 
 Z_95 = 1.959963984540054  # the normal quantile of 0.975
 

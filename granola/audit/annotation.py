@@ -10,7 +10,7 @@ from typing import Any
 from granola.audit.agreement import cohen_kappa, fleiss_kappa, wilson
 from granola.audit.sheets import NEEDED, QUESTIONS, Sheet
 from granola.errors import SheetError
-from granola.statistics import Interval
+from granola.scoring.bootstrap import Interval
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -16,7 +16,7 @@ from abstraction.relations import relation
 from abstraction.rows import TieredRow
 from abstraction.tiers import Tier
 from granola.errors import SheetError
-from granola.report.evidence import said
+from granola.report.evidence_text import said
 from kg.files import atomic_path
 
 NEEDED = ("correct", "informative", "granularity")  # columns that every sheet has

@@ -13,7 +13,7 @@ from typing import Any
 
 import typer
 
-from granola.cli.csv_option import CsvRaw
+from granola.cli.csv_options import CsvRaw
 from granola.cli.decoding_options import (
     PROMPTS_HELP,
     AbstainingOption,
@@ -27,8 +27,8 @@ from granola.cli.decoding_options import (
     Support,
     Weigh,
 )
-from granola.cli.linking import LinkerName
-from granola.cli.phrasing import ANSWERS_SUFFIX
+from granola.cli.linking_options import LinkerName
+from granola.cli.phrasing_options import ANSWERS_SUFFIX
 from granola.decoding.self_consistency import Counting
 
 
@@ -85,14 +85,14 @@ def aggregate(
         report_rejects,
         warn_of_language,
     )
-    from granola.cli.phrasing import opened
+    from granola.cli.phrasing_options import opened
     from granola.cli.progress import with_progress
     from granola.decoding import Aggregator, Decision, SampleRow, prediction_row, read_samples
-    from granola.decoding.asking import Answered, Answerer, Asking
+    from granola.decoding.answer_prompts import read_prompts
     from granola.decoding.calibration import Calibration
+    from granola.decoding.method_rules import needs_snapshot, rule_of, usual_abstaining
     from granola.decoding.methods import Answering
-    from granola.decoding.prompting import read_prompts
-    from granola.decoding.rules import needs_snapshot, rule_of, usual_abstaining
+    from granola.decoding.model_answers import Answered, Answerer, Asking
     from granola.errors import UsageError
     from granola.run_record import SUFFIX as RECORD_SUFFIX
     from granola.run_record import write_run_record

@@ -11,7 +11,7 @@ from typing import Any
 
 import typer
 
-from granola.cli.csv_option import CsvRaw
+from granola.cli.csv_options import CsvRaw
 from granola.cli.decoding_options import (
     PROMPTS_HELP,
     AbstainingOption,
@@ -25,7 +25,7 @@ from granola.cli.decoding_options import (
     Support,
     Weigh,
 )
-from granola.cli.linking import LinkerName
+from granola.cli.linking_options import LinkerName
 from granola.decoding.methods import SAMPLES, TEMPERATURE, Answering
 from granola.decoding.self_consistency import Counting
 
@@ -92,13 +92,13 @@ def answer(
         report_rejects,
         warn_of_language,
     )
-    from granola.cli.phrasing import opened
+    from granola.cli.phrasing_options import opened
     from granola.cli.progress import with_progress
-    from granola.decoding.aggregating import Aggregator, answer_row
-    from granola.decoding.asking import Answered, Answerer, Asking
+    from granola.decoding.answer_prompts import read_prompts
     from granola.decoding.calibration import Calibration
-    from granola.decoding.prompting import read_prompts
-    from granola.decoding.rules import needs_snapshot, rule_of, usual_abstaining
+    from granola.decoding.method_rules import needs_snapshot, rule_of, usual_abstaining
+    from granola.decoding.model_answers import Answered, Answerer, Asking
+    from granola.decoding.response_aggregation import Aggregator, answer_row
     from granola.decoding.samples import read_asked
     from granola.errors import PredictionError, UsageError
     from granola.run_record import SUFFIX as RECORD_SUFFIX

@@ -13,10 +13,10 @@ import typer
 from abstraction.formats.writing import check_kind
 from abstraction.rows import RejectedRow, TieredRow, read_tiered
 from granola.audit.annotation import rate_lines, rates
+from granola.audit.finding_tables import axes_lines, entailment_lines
 from granola.audit.offences import Offence, Tally, audit_axes, audit_entailment
 from granola.audit.sheets import KEY_SUFFIX, draw, read_sheet, write_sheet
-from granola.audit.tables import axes_lines, entailment_lines
-from granola.cli.csv_option import CsvRaw
+from granola.cli.csv_options import CsvRaw
 from granola.cli.output import (
     check_language,
     check_outputs,

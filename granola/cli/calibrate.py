@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from granola.cli.decoding_options import AbstainingOption, Force, Linker, ResponseLanguage
-from granola.cli.linking import LinkerName
+from granola.cli.linking_options import LinkerName
 from granola.decoding.decision import Abstaining
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def calibrate(
     from granola.report.risk_figure import draw_curves
     from granola.run_record import SUFFIX as RECORD_SUFFIX
     from granola.run_record import write_run_record
-    from granola.tiered_file import read_tiered_file
+    from granola.scoring.tiered_file import read_tiered_file
     from kg.store import open_store
 
     check_language(language)

@@ -22,10 +22,10 @@ from granola.cli.scoring_options import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from granola.aggregating import GroupScore
-    from granola.cli.systems import Systems
-    from granola.comparing import Difference
-    from granola.sweeps import RiskCoverage
+    from granola.cli.scored_systems import Systems
+    from granola.scoring.aggregation import GroupScore
+    from granola.scoring.sweeps import RiskCoverage
+    from granola.scoring.system_comparison import Difference
 
 
 @with_scoring
@@ -48,11 +48,11 @@ def compare(
 ) -> None:
     """Compare systems: scores side by side, paired tests with Holm's correction, and what n could show."""
     from granola.cli.output import exit_status, note, print_json
-    from granola.cli.systems import groupings, groups_of, score_systems, with_popularity
-    from granola.comparing import COMPARED, check_metrics, permutations_needed
-    from granola.comparing import compare as tested
-    from granola.grouping import grouped
-    from granola.sweeps import item_f1, lambda_sweep, risk_coverage, tau_sweep
+    from granola.cli.scored_systems import groupings, groups_of, score_systems, with_popularity
+    from granola.scoring.grouping import grouped
+    from granola.scoring.sweeps import item_f1, lambda_sweep, risk_coverage, tau_sweep
+    from granola.scoring.system_comparison import COMPARED, check_metrics, permutations_needed
+    from granola.scoring.system_comparison import compare as tested
 
     tested_metrics = tuple(dict.fromkeys(metric or COMPARED))
     check_metrics(tested_metrics)
@@ -119,8 +119,8 @@ def _print(
 ) -> None:
     from rich.console import Console
 
-    from granola.report.compared import differences_table, group_tables
-    from granola.report.tables import distribution_table, macro_table, score_tables
+    from granola.report.comparison_tables import differences_table, group_tables
+    from granola.report.score_tables import distribution_table, macro_table, score_tables
 
     console = Console(width=None if sys.stdout.isatty() else 160)
     for table in score_tables(found.reports, console.width):

@@ -13,9 +13,9 @@ from abstraction.datasets.building import BATCH, Built, Settings, build_dataset,
 from abstraction.datasets.dataset_cleaning import MOST, STEPS, Step, read_trivial
 from abstraction.datasets.questions import QuestionFiles, Questions
 from abstraction.relations import relation as relation_row
-from granola.cli.linking import LINKER_HELP, LinkerName
+from granola.cli.linking_options import LINKER_HELP, LinkerName
 from granola.cli.output import check_language, count, note, warn_of_language, warn_of_relation
-from granola.cli.phrasing import (
+from granola.cli.phrasing_options import (
     ANSWERS,
     CONSISTENCY,
     MAX_TOKENS,

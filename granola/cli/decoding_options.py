@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from granola.cli.linking import LINKER_HELP, LinkerName
+from granola.cli.linking_options import LINKER_HELP, LinkerName
 from granola.decoding.decision import Abstaining
 from granola.decoding.drag_graph import SUPPORT
 from granola.decoding.self_consistency import Counting

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import typer
 
 if TYPE_CHECKING:
-    from granola.scoring import ScoreReport
+    from granola.scoring.scores import ScoreReport
 
 BUNDLED = Path(__file__).resolve().parents[1] / "demo"
 SYSTEMS = ("specific", "cautious")
@@ -31,12 +31,12 @@ def demo(
     from abstraction.rows import read_questions, read_tiered, write_tiered
     from granola.errors import GranolaError, UsageError
     from granola.matching import matcher
-    from granola.predictions import read_predictions
-    from granola.report.items import write_items
-    from granola.report.page import render
+    from granola.report.item_rows import write_items
+    from granola.report.score_page import render
     from granola.run_record import write_run_record
-    from granola.scoring import score
-    from granola.signature import snapshot_of
+    from granola.scoring.predictions import read_predictions
+    from granola.scoring.scores import score
+    from granola.scoring.signature import snapshot_of
     from kg.files import atomic_path
     from kg.snapshot import build
     from kg.store.sqlite import SQLiteStore
@@ -130,7 +130,7 @@ def _say(line: str) -> None:
 def _print(reports: list[ScoreReport], page: Path) -> None:
     from rich.console import Console
 
-    from granola.report.tables import distribution_table, scores_table
+    from granola.report.score_tables import distribution_table, scores_table
 
     console = Console(width=None if sys.stdout.isatty() else 140)
     console.print(scores_table(reports))

@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from granola.cli.csv_option import CsvRaw
+from granola.cli.csv_options import CsvRaw
 
 if TYPE_CHECKING:
     from abstraction.models.chat_model import ChatModel
     from abstraction.models.prompts import Prompt
     from abstraction.rows import RejectedRow
-    from granola.cli.systems import Systems
-    from granola.decoding.aggregating import Aggregator
-    from granola.decoding.plan import Cell, Plan
+    from granola.cli.scored_systems import Systems
+    from granola.decoding.experiment_plan import Cell, Plan
+    from granola.decoding.response_aggregation import Aggregator
 
 GUESS = "guess"  # the system that knows a question's relation and its subject's name alone
 STATE, RESULTS, REPORT = "experiment.json", "results.csv", "report"
@@ -49,10 +49,10 @@ def experiment(
     from importlib.util import find_spec
 
     from granola.cli.output import note
+    from granola.cli.scored_systems import check_settings, score_systems
     from granola.cli.scoring_options import ScoringSettings
-    from granola.cli.systems import check_settings, score_systems
-    from granola.decoding.plan import read_plan
-    from granola.decoding.prompting import read_prompts
+    from granola.decoding.answer_prompts import read_prompts
+    from granola.decoding.experiment_plan import read_plan
 
     plan = read_plan(file)
     prompts = read_prompts(plan.prompts)
@@ -201,8 +201,8 @@ def _run(out: Path, plan: Plan, prompts: Mapping[str, Prompt]) -> int:
     """Make the predictions that are not there yet; how many questions got none, over all systems."""
     from abstraction.models import open_model
     from granola.cli.output import note
-    from granola.cli.phrasing import tell_totals
-    from granola.decoding.aggregating import Aggregator
+    from granola.cli.phrasing_options import tell_totals
+    from granola.decoding.response_aggregation import Aggregator
     from kg.store import open_store
 
     failed = 0
@@ -319,8 +319,8 @@ def _predict(
 ) -> int:
     from abstraction.faults import Fault, attempt
     from granola.cli.progress import with_progress
-    from granola.decoding.aggregating import answer_row
-    from granola.decoding.asking import Answered, Answerer
+    from granola.decoding.model_answers import Answered, Answerer
+    from granola.decoding.response_aggregation import answer_row
     from granola.decoding.samples import read_asked
     from granola.errors import PredictionError
 
@@ -393,10 +393,10 @@ def _write_results(path: Path, cells: Sequence[Cell], found: Systems, *, csv_raw
 
 
 def _write_report(folder: Path, plan: Plan, found: Systems, *, csv_raw: bool) -> None:
-    from granola.comparing import compare
     from granola.report.study import Study
     from granola.report.study_html import PAGE, write_study
     from granola.run_record import write_run_record
+    from granola.scoring.system_comparison import compare
 
     study = Study(
         rows=found.rows,

@@ -9,7 +9,7 @@ from typing import Any
 
 import typer
 
-from granola.cli.csv_option import CsvRaw
+from granola.cli.csv_options import CsvRaw
 from granola.decoding.guessing import FOLDS
 
 

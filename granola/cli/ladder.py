@@ -17,9 +17,9 @@ from abstraction.reasons import REASONS
 from abstraction.relations import relation as relation_row
 from abstraction.rows import QARow, TieredRow
 from abstraction.tiers import Tier
-from granola.cli.linking import LINKER_HELP, LinkerName
+from granola.cli.linking_options import LINKER_HELP, LinkerName
 from granola.cli.output import check_language, print_json, warn_of_language, warn_of_relation, warn_of_time
-from granola.report.evidence import said
+from granola.report.evidence_text import said
 from kg.store import open_store
 
 if TYPE_CHECKING:

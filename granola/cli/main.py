@@ -20,7 +20,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from abstraction.errors import AbstractionError
 from granola import __version__
-from granola.cli.dashes import HintingCommand
+from granola.cli.dash_hints import HintingCommand
 from granola.errors import GranolaError, UsageError
 from kg.errors import KGError, WebAddressError
 from kg.files import LOOP, is_full, is_loop, why_unwritten

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from granola.cli.csv_option import CsvRaw
-from granola.cli.judging import (
+from granola.cli.csv_options import CsvRaw
+from granola.cli.matcher_options import (
     ANSWERS,
     JUDGE,
     MATCHER,
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from abstraction.faults import Fault
     from abstraction.formats.records import Record, RejectedRow
     from granola.matching import Matcher
-    from granola.matching.judge import JudgeMatcher
+    from granola.matching.model_judge import JudgeMatcher
     from granola.matching.verdict import Verdict
 
 Levels = tuple[tuple[str, ...], ...]
@@ -142,8 +142,8 @@ def _matched(file: str, matcher: Matcher, tally: Tally, workers: int) -> Iterato
     from abstraction.faults import Fault, fault_of
     from abstraction.formats.records import RejectedRow, read_records
     from granola.errors import PredictionError
-    from granola.matching.judge import JudgeMatcher
-    from granola.matching.many import Case, match_each
+    from granola.matching.batch_matching import Case, match_each
+    from granola.matching.model_judge import JudgeMatcher
 
     waiting: deque[Record] = deque()
 
@@ -182,7 +182,7 @@ def _judged(
 ) -> Iterator[Mapping[str, Any]]:
     from collections import deque
 
-    from granola.matching.judge import Item
+    from granola.matching.model_judge import Item
 
     waiting: deque[Record] = deque()
 
@@ -216,7 +216,7 @@ def read_row(record: Record) -> MatchRow:
     no prediction, or nothing to hold it against.
     """
     from granola.errors import PredictionError
-    from granola.predictions import prediction_text
+    from granola.scoring.predictions import prediction_text
 
     data = record.data
     prediction = prediction_text(record)

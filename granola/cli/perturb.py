@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import typer
 
-from granola.cli.csv_option import CsvRaw
+from granola.cli.csv_options import CsvRaw
 from granola.decoding.perturbing import Unit
 
 
@@ -40,7 +40,7 @@ def perturb(
     from granola.errors import PredictionError
     from granola.run_record import SUFFIX as RECORD_SUFFIX
     from granola.run_record import write_run_record
-    from granola.signature import snapshot_of
+    from granola.scoring.signature import snapshot_of
 
     to_stdout = out == STANDARD
     if not to_stdout:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from granola.cli.csv_option import CsvRaw
+from granola.cli.csv_options import CsvRaw
 from granola.cli.scoring_options import (
     BINS,
     BY,
@@ -23,7 +23,7 @@ from granola.cli.scoring_options import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from granola.predictions import PredictionFile
+    from granola.scoring.predictions import PredictionFile
 
 
 @with_scoring
@@ -52,13 +52,13 @@ def report(
 ) -> None:
     """Draw the paper's figures for one's own systems: one HTML page, and every figure and table as files."""
     from granola.cli.output import count, exit_status, note
-    from granola.cli.systems import groupings, groups_of, score_systems, with_popularity
-    from granola.comparing import compare
-    from granola.grouping import grouped
+    from granola.cli.scored_systems import groupings, groups_of, score_systems, with_popularity
     from granola.report.figures import check_drawing
     from granola.report.study import Study
     from granola.report.study_html import PAGE, write_study
     from granola.run_record import write_run_record
+    from granola.scoring.grouping import grouped
+    from granola.scoring.system_comparison import compare
 
     check_drawing()
     groupings(by, [*(popularity or ()), *([page_views] if page_views else ())], bins)

@@ -11,8 +11,8 @@ import typer
 from granola.cli.scoring_options import TIERED, ScoringSettings, with_scoring
 
 if TYPE_CHECKING:
-    from granola.cli.systems import Systems
-    from granola.scoring import ScoreReport
+    from granola.cli.scored_systems import Systems
+    from granola.scoring.scores import ScoreReport
 
 
 @with_scoring
@@ -37,7 +37,7 @@ def score(
     """Score predictions: GRANOLA accuracy, informativeness and more, with intervals and a signature."""
     from abstraction.formats.writing import check_kind
     from granola.cli.output import REJECTS_SUFFIX, STANDARD, check_outputs, count, exit_status, note, print_json
-    from granola.cli.systems import score_systems
+    from granola.cli.scored_systems import score_systems
     from granola.errors import UsageError
     from granola.run_record import SUFFIX as RECORD_SUFFIX
 
@@ -66,7 +66,7 @@ def score(
 def _print_tables(report: ScoreReport) -> None:
     from rich.console import Console
 
-    from granola.report.tables import distribution_table, relations_table, scores_table
+    from granola.report.score_tables import distribution_table, relations_table, scores_table
 
     console = Console(width=None if sys.stdout.isatty() else 140)
     console.print(scores_table([report]))
@@ -79,8 +79,8 @@ def _print_tables(report: ScoreReport) -> None:
 def _scored_into(out: Path, tiered: str, predictions: str, settings: ScoringSettings) -> Systems:
     """The scores, each item written to `out` as soon as it is scored."""
     from granola.cli.output import count, list_rejects, note, removed_on_error
-    from granola.cli.systems import score_systems
-    from granola.report.items import writing_items
+    from granola.cli.scored_systems import score_systems
+    from granola.report.item_rows import writing_items
     from granola.run_record import write_run_record
 
     with removed_on_error(out):

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from granola.cli.judging import ANSWERS, JUDGE, MATCHER, TAU
+from granola.cli.matcher_options import ANSWERS, JUDGE, MATCHER, TAU
 
 if TYPE_CHECKING:
     from abstraction.assembly.reference_levels import Source
-    from granola.metrics import Standard
+    from granola.scoring.metrics import Standard
 
 TIERED = typer.Argument(..., metavar="TIERED", help="Tiered rows, as `granola tiers` writes them; - is standard input.")
 PREDICTIONS = typer.Argument(
@@ -62,7 +62,7 @@ class TiersFrom(StrEnum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ScoringSettings:
-    """How predictions are scored, as `granola.scoring.score` takes it; `workers` processes match, 1 or more."""
+    """How predictions are scored, as `granola.scoring.scores.score` takes it; `workers` processes match, 1 or more."""
 
     matcher: str = "rules"
     tau: float | None = None
@@ -80,7 +80,7 @@ class ScoringSettings:
     def to_json(self) -> dict[str, Any]:
         """What a run record says of them: all but where answers are kept and by how many processes."""
         from granola.matching import F1Matcher
-        from granola.metrics import usual_standard
+        from granola.scoring.metrics import usual_standard
 
         said = {name.rstrip("_"): value for name, value in asdict(self).items()}
         said["standard"] = self.standard or usual_standard(self.matcher)

@@ -70,7 +70,7 @@ def serve(
     """
     from granola.cli.output import check_language, note
     from granola.errors import GranolaError, UsageError
-    from granola.service.settings import MIB, Settings, is_loopback
+    from granola.service.service_settings import MIB, Settings, is_loopback
     from kg.store import open_store
 
     if answers is not None and model is None:
@@ -111,7 +111,7 @@ def serve(
         with closing(open_store(where)) as store:  # what is wrong with it is told before anything is started
             about = str(store.manifest()["snapshot_id"])[:8]
         if model is not None:
-            from granola.service.models import opened
+            from granola.service.model_threads import opened
 
             # or looking for a GPU here would keep the workers, which are forks, from using it
             os.environ.setdefault("PYTORCH_NVML_BASED_CUDA_CHECK", "1")
@@ -129,7 +129,7 @@ def _hosts(host: str, allowed: list[str]) -> frozenset[str] | None:
     import re
 
     from granola.errors import UsageError
-    from granola.service.settings import is_loopback
+    from granola.service.service_settings import is_loopback
 
     for name in allowed:
         if not re.fullmatch(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?", name):

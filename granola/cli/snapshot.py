@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from granola.cli.describing import COUNTED, described
+from granola.cli.manifest_text import COUNTED, described
 from granola.cli.mirror import push
 from granola.cli.mirror import verify as verify_mirror
 from granola.cli.output import check_out, check_standard_input, count, note
-from granola.cli.selecting import languages_of, scope_of
-from granola.cli.sources import SourceKind, build_from
+from granola.cli.scope_options import languages_of, scope_of
+from granola.cli.source_options import SourceKind, build_from
 from granola.errors import UsageError
 from kg.web.addresses import scrubbed, without_secrets
 

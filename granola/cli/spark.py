@@ -9,7 +9,7 @@ from pathlib import Path
 import typer
 
 from granola.cli.output import check_outputs
-from granola.cli.selecting import languages_of
+from granola.cli.scope_options import languages_of
 
 
 def spark(

@@ -11,9 +11,9 @@ from typing import Any
 
 import typer
 
-from granola.cli.csv_option import CsvRaw
+from granola.cli.csv_options import CsvRaw
 from granola.cli.decoding_options import PROMPTS_HELP, AbstainingOption, Force, Limit, Linker, Support
-from granola.cli.linking import LinkerName
+from granola.cli.linking_options import LinkerName
 from granola.decoding.decision import Abstaining
 
 UNKNOWN = "I don't know."
@@ -83,12 +83,12 @@ def targets(
         warn_of_language,
     )
     from granola.cli.progress import with_progress
-    from granola.decoding.aggregating import Aggregator
+    from granola.decoding.answer_prompts import read_prompts
     from granola.decoding.drag_graph import SUPPORT, DragGraph
-    from granola.decoding.prompting import read_prompts
+    from granola.decoding.response_aggregation import Aggregator
     from granola.decoding.samples import read_samples
-    from granola.decoding.targets import preference_rows, supervised_row
-    from granola.decoding.targets import targets as targets_of
+    from granola.decoding.training_targets import preference_rows, supervised_row
+    from granola.decoding.training_targets import targets as targets_of
     from granola.errors import UsageError
     from granola.run_record import SUFFIX as RECORD_SUFFIX
     from granola.run_record import write_run_record

@@ -21,8 +21,8 @@ from abstraction.linking.review import Reviewer, confident, decided, read_decisi
 from abstraction.pipeline import make_ladders
 from abstraction.relations import relation as relation_row
 from abstraction.rows import RejectedRow, TieredRow, read_questions, write_granola_eq, write_tiered
-from granola.cli.csv_option import CsvRaw
-from granola.cli.linking import LINKER_HELP, LinkerName
+from granola.cli.csv_options import CsvRaw
+from granola.cli.linking_options import LINKER_HELP, LinkerName
 from granola.cli.output import (
     REJECTS_SUFFIX,
     STANDARD,
@@ -38,7 +38,7 @@ from granola.cli.output import (
     warn_of_time,
     watch_languages,
 )
-from granola.cli.phrasing import (
+from granola.cli.phrasing_options import (
     ANSWERS,
     LOG_SUFFIX,
     MAX_TOKENS,
@@ -58,11 +58,11 @@ from granola.cli.phrasing import (
     plain,
 )
 from granola.cli.progress import with_progress
-from granola.coverage import Coverage
 from granola.errors import UsageError
 from granola.run_record import SUFFIX as RECORD_SUFFIX
 from granola.run_record import write_run_record
-from granola.service.settings import is_service
+from granola.scoring.ladder_coverage import Coverage
+from granola.service.service_settings import is_service
 from kg.files import atomic_path
 from kg.store import open_store
 
@@ -194,7 +194,7 @@ def tiers(
         asked = (decided(row, told) for row in read_questions(qa, relation=relation, limit=limit, on_reject=reject))
         questions = watch_languages(asked, language)
         if engine is Engine.SPARK:
-            from granola.spark_tiers import ladders_on_spark
+            from abstraction.datasets.spark_tiers import ladders_on_spark
 
             ladders = ladders_on_spark(
                 questions, snapshot, language=language, linker=linker, master=master, on_reject=reject

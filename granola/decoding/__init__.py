@@ -1,8 +1,8 @@
 """From several responses to one answer: drag-graph and self-consistency, and how models are asked for responses."""
 
-from granola.decoding.aggregating import Aggregator, prediction_row
 from granola.decoding.decision import Abstaining, Decision
 from granola.decoding.drag_graph import DragGraph
+from granola.decoding.response_aggregation import Aggregator, prediction_row
 from granola.decoding.samples import SampleRow, read_samples
 from granola.decoding.self_consistency import Counting, SelfConsistency
 

@@ -15,15 +15,15 @@ from itertools import accumulate
 
 from abstraction.rows import TieredRow
 from granola.decoding.calibration import CLOSE, Calibration
+from granola.decoding.claims import Tally
 from granola.decoding.decision import Abstaining
 from granola.decoding.drag_graph import agreeing
 from granola.decoding.self_consistency import Counting, SelfConsistency
-from granola.decoding.tally import Tally
 from granola.errors import UsageError
 from granola.matching import Matcher
-from granola.matching.many import Case, match_many
-from granola.scoring import language_of, names_of
-from granola.statistics import Interval, percentile_interval
+from granola.matching.batch_matching import Case, match_many
+from granola.scoring.bootstrap import Interval, percentile_interval
+from granola.scoring.scores import language_of, names_of
 
 FEWEST = 50  # questions with candidates, below which a fit says little
 FEWEST_ANSWERED = 20  # questions answered, below which their precision says little

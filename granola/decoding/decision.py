@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from granola.decoding.cleaning import IDK
+from granola.decoding.response_cleaning import IDK
 
 
 class Abstaining(StrEnum):

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from granola.decoding.calibration import Calibration
+from granola.decoding.claims import Claim, Tally
 from granola.decoding.decision import Abstaining, Decision, abstained, confidence, of_responses
-from granola.decoding.tally import Claim, Tally
 from granola.errors import UsageError
 
 SUPPORT = 0.75  # docs/decoding.md says why

@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Literal
 
 from abstraction.models.prompts import PromptKind
-from granola.decoding import prompting
+from granola.decoding import answer_prompts
 
 TEMPERATURE = 0.8
 SAMPLES = 10
@@ -41,12 +41,12 @@ class MethodKind:
 
 # Yona et al. 2024, section 5: greedy, temperature sampling, IDK, IDK if uncertain, IDK with aggregation, DRAG.
 METHODS = {
-    Answering.GREEDY: MethodKind(prompts=(prompting.ANSWER,)),
-    Answering.SAMPLE: MethodKind(prompts=(prompting.ANSWER,), drawn="once"),
-    Answering.IDK: MethodKind(prompts=(prompting.IDK,)),
-    Answering.IDK_IF_UNCERTAIN: MethodKind(prompts=(prompting.IDK_IF_UNCERTAIN,)),
-    Answering.AGG: MethodKind(prompts=(prompting.AGG,)),
-    Answering.SELF_CONSISTENCY: MethodKind(prompts=(prompting.ANSWER,), drawn="often"),
-    Answering.DRAG: MethodKind(prompts=(prompting.ANSWER, prompting.DRAG), drawn="often"),
-    Answering.DRAG_GRAPH: MethodKind(prompts=(prompting.ANSWER,), drawn="often"),
+    Answering.GREEDY: MethodKind(prompts=(answer_prompts.ANSWER,)),
+    Answering.SAMPLE: MethodKind(prompts=(answer_prompts.ANSWER,), drawn="once"),
+    Answering.IDK: MethodKind(prompts=(answer_prompts.IDK,)),
+    Answering.IDK_IF_UNCERTAIN: MethodKind(prompts=(answer_prompts.IDK_IF_UNCERTAIN,)),
+    Answering.AGG: MethodKind(prompts=(answer_prompts.AGG,)),
+    Answering.SELF_CONSISTENCY: MethodKind(prompts=(answer_prompts.ANSWER,), drawn="often"),
+    Answering.DRAG: MethodKind(prompts=(answer_prompts.ANSWER, answer_prompts.DRAG), drawn="often"),
+    Answering.DRAG_GRAPH: MethodKind(prompts=(answer_prompts.ANSWER,), drawn="often"),
 }

@@ -20,16 +20,16 @@ from abstraction.pipeline import LadderMaker
 from abstraction.questions.relation_wording import read_wording
 from abstraction.relations import ANY, Relation, relation
 from abstraction.tiers import Level, Tier
-from granola.decoding.chains import Chains, Context, parts_of
-from granola.decoding.cleaning import Said, readings, said
 from granola.decoding.entailed import united
 from granola.decoding.joint_linking import Doubtful, chosen
-from granola.decoding.ladders import PEOPLE, Ladders, is_linked
-from granola.decoding.memory import DECODING
+from granola.decoding.place_chains import Chains, Context, parts_of
+from granola.decoding.response_cache import DECODING
+from granola.decoding.response_cleaning import Said, readings, said
+from granola.decoding.response_ladders import PEOPLE, Ladders, is_linked
 from granola.decoding.samples import SampleRow
-from granola.decoding.units import aligned
-from granola.matching.amounts import amounts
-from granola.matching.dates import dates
+from granola.decoding.unit_conversion import aligned
+from granola.matching.amount_claims import amounts
+from granola.matching.date_claims import dates
 from kg.terms import normalise
 from kg.walks.graph import Graph
 

@@ -14,9 +14,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from granola.decoding.cleaning import Said
+from granola.decoding.claims import Claim, Tally, fineness
 from granola.decoding.decision import Abstaining, Decision, abstained, confidence, of_responses
-from granola.decoding.tally import Claim, Tally, fineness
+from granola.decoding.response_cleaning import Said
 from granola.matching.squad import normalise
 
 SHOWN = 4

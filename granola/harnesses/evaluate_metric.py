@@ -12,14 +12,15 @@ import datasets
 import evaluate
 
 from granola.matching import matcher as named
-from granola.matching.many import Case, match_many
-from granola.metrics import LAMBDA, Outcome, metrics
+from granola.matching.batch_matching import Case, match_many
+from granola.scoring.metrics import LAMBDA, Outcome, metrics
 
 _TEXT = datasets.Value("string")
 
 
 class Granola(evaluate.Metric):  # type: ignore[misc]  # evaluate may be missing
-    """`compute(predictions=..., references=..., questions=...)`: every metric of `granola.metrics` without bits.
+    """`compute(predictions=..., references=..., questions=...)`: every metric of `granola.scoring.metrics`
+    but those of bits.
 
     Level 1 has the names that it is given: there are no metrics by others.
 

@@ -13,8 +13,8 @@ from pathlib import Path
 from abstraction.rows import RejectedRow, read_tiered
 from granola.errors import PredictionError
 from granola.matching import Verdict
-from granola.metrics import LAMBDA, Outcome, Standard, metrics
-from granola.scoring import language_of, names_of
+from granola.scoring.metrics import LAMBDA, Outcome, Standard, metrics
+from granola.scoring.scores import language_of, names_of
 
 SCORES = ("granola_accuracy", "standard_accuracy", "informativeness", "coverage")
 PROMPT = "Question: {question}\nAnswer:"
@@ -31,7 +31,7 @@ class Question:
 
 
 def questions(tiered: Path | str, standard: Standard = "aliases") -> Iterator[Question]:
-    """The questions of a tiered file, `standard` as in `granola.scoring.names_of`.
+    """The questions of a tiered file, `standard` as in `granola.scoring.scores.names_of`.
 
     Raises PredictionError for a damaged row: a harness has no place for rejects.
     """

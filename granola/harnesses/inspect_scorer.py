@@ -15,7 +15,7 @@ from inspect_ai.solver import TaskState
 from granola.harnesses.grading import graded, questions
 from granola.matching import in_language
 from granola.matching import matcher as named
-from granola.metrics import LAMBDA, Standard
+from granola.scoring.metrics import LAMBDA, Standard
 
 
 def granola_dataset(tiered: Path | str, prompt: str = "{question}", standard: Standard = "aliases") -> MemoryDataset:

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from functools import cache
 
 from abstraction.language.languages import language
-from granola.matching.memory import MATCHING
+from granola.matching.match_cache import MATCHING
 from granola.matching.repair import spaced
-from granola.matching.text import plain
+from granola.matching.tokens import plain
 
 
 @dataclass(frozen=True, slots=True)

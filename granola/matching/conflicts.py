@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from granola.matching import vocabulary
-from granola.matching.answer import SENTENCE_END, Answer, Mention
+from granola.matching import word_lists
 from granola.matching.countries import ABBREVIATIONS, contradict, country_ids, division, exclude
+from granola.matching.mentions import SENTENCE_END, Answer, Mention
 from granola.matching.name_forms import place_parts
 
 
@@ -38,7 +38,7 @@ def _behind_a_name(answer: Answer, mention: Mention) -> bool:
         if set(gap) & SENTENCE_END:
             return False
         parted = parted or "," in gap or "(" in gap
-        if word.text not in vocabulary.BRIDGE and not (common and not word.capital and mention.start - bridge < 4):
+        if word.text not in word_lists.BRIDGE and not (common and not word.capital and mention.start - bridge < 4):
             break
         bridge -= 1
     if bridge == mention.start and not parted:
@@ -50,15 +50,15 @@ def _behind_a_name(answer: Answer, mention: Mention) -> bool:
         return follows_a_finer_claim(answer, larger)
     end = bridge
     while parted and 0 < end > bridge - 3 and not answer.words[end - 1].capital:
-        if answer.words[end - 1].text in vocabulary.FUNCTION or answer.words[end - 1].gap:
+        if answer.words[end - 1].text in word_lists.FUNCTION or answer.words[end - 1].gap:
             break
         end -= 1  # Norwood Junction railway station, England
     if not parted and "-" in answer.words[end].gap:
         return False  # German-born, Paris-based: what a noun is told by, no name
     start = answer.name_before(end)
-    while end - start > 1 and answer.words[end - 1].text in vocabulary.CLASSES:
+    while end - start > 1 and answer.words[end - 1].text in word_lists.CLASSES:
         end -= 1  # Cambridge University, where a university is a tier
-    if start == end or answer.words[end - 1].text in vocabulary.CONTINENTS | vocabulary.PARTS:
+    if start == end or answer.words[end - 1].text in word_lists.CONTINENTS | word_lists.PARTS:
         return False  # somewhere in Asia; on the East Coast
     return answer.is_claim(start, end)
 
@@ -75,8 +75,8 @@ def _before_a_specific(answer: Answer, mention: Mention) -> bool:
     marked = False
     while index < len(answer.words) and not answer.words[index].capital:
         word = answer.words[index].text
-        marked = marked or word in vocabulary.SPECIFICALLY
-        if word not in vocabulary.BRIDGE and word not in vocabulary.SPECIFICALLY and word != "more":
+        marked = marked or word in word_lists.SPECIFICALLY
+        if word not in word_lists.BRIDGE and word not in word_lists.SPECIFICALLY and word != "more":
             return False
         index += 1
     return marked and index < len(answer.words) and answer.is_claim(index, index + 1)
@@ -107,7 +107,7 @@ def is_in_another_container(answer: Answer, mention: Mention) -> bool:
     end = _run(answer, start)
     if not _ends(answer, end) or not _is_other(answer, start, end):
         return False
-    if answer.words[end - 1].text in vocabulary.CONTINENTS or not vocabulary.GONE.isdisjoint(answer.texts[start:end]):
+    if answer.words[end - 1].text in word_lists.CONTINENTS or not word_lists.GONE.isdisjoint(answer.texts[start:end]):
         return False  # Bavaria, Holy Roman Empire
     if end < len(answer.words) and answer.words[end].text in ("and", "is", "was", "s"):
         return False
@@ -135,8 +135,8 @@ def _in_another_division(answer: Answer, mention: Mention) -> bool | None:
                 return False
             if any(exclude(said, other) for other in own) or any(contradict(said, other) for other in told):
                 return True
-        named = (word.capital or not answer.cased) and word.text not in vocabulary.FUNCTION
-        if not named and word.text not in vocabulary.BRIDGE and word.text not in vocabulary.CLASSES:
+        named = (word.capital or not answer.cased) and word.text not in word_lists.FUNCTION
+        if not named and word.text not in word_lists.BRIDGE and word.text not in word_lists.CLASSES:
             return None
     return None
 
@@ -146,7 +146,7 @@ def is_before_another_name(answer: Answer, mention: Mention) -> bool:
     if mention.level == 0 or not answer.cased or answer.words[mention.end - 1].capital:
         return False
     start = mention.end
-    while start < len(answer.words) and start < mention.end + 2 and answer.words[start].text in vocabulary.NAMED:
+    while start < len(answer.words) and start < mention.end + 2 and answer.words[start].text in word_lists.NAMED:
         start += 1
     if start >= len(answer.words) or answer.words[start].gap not in ("", ",", ":", "(", "-", "–", "—"):
         return False
@@ -159,7 +159,7 @@ def _run(answer: Answer, start: int) -> int:
     end = start
     while end < len(answer.words) and end - start < _RUN and not (end > start and answer.words[end].gap.strip("'-.")):
         word = answer.words[end]
-        if not (word.capital or not answer.cased) or not word.text[0].isalpha() or word.text in vocabulary.FUNCTION:
+        if not (word.capital or not answer.cased) or not word.text[0].isalpha() or word.text in word_lists.FUNCTION:
             break
         if not answer.cased and word.text in _GOES_ON:
             break
@@ -170,7 +170,7 @@ def _run(answer: Answer, start: int) -> int:
 def _ends(answer: Answer, index: int) -> bool:
     """Whether a phrase may end before word `index`: at the text's end, at punctuation, before a function word."""
     return (
-        index >= len(answer.words) or bool(answer.words[index].gap) or answer.words[index].text in vocabulary.FUNCTION
+        index >= len(answer.words) or bool(answer.words[index].gap) or answer.words[index].text in word_lists.FUNCTION
     )
 
 
@@ -179,10 +179,10 @@ def _is_other(answer: Answer, start: int, end: int) -> bool:
     if start >= end or not answer.is_claim(start, end):
         return False
     texts = [word.text for word in answer.words[start:end]]
-    return vocabulary.MONTHS.isdisjoint(texts) and not texts[-1].endswith(vocabulary.DEMONYM_ENDINGS)
+    return word_lists.MONTHS.isdisjoint(texts) and not texts[-1].endswith(word_lists.DEMONYM_ENDINGS)
 
 
-_GOES_ON = vocabulary.CLAUSE_WORDS | {phrase[0] for phrase in vocabulary.NEARBY}
+_GOES_ON = word_lists.CLAUSE_WORDS | {phrase[0] for phrase in word_lists.NEARBY}
 
 
 _CHAIN = 8  # words behind a place that are searched for its state
@@ -194,9 +194,9 @@ _RUN = 4  # capitalised words in a row, more are a headline
 def is_only_nearby(answer: Answer, mention: Mention) -> bool:
     """`near Paris`, `north of Paris`: beside a place is not in it; `the north of France` is."""
     before = [word.text for word in answer.words[max(0, mention.start - 2) : mention.start]]
-    if len(before) == 2 and before[0] in vocabulary.POINTS and before[1] == "of":
+    if len(before) == 2 and before[0] in word_lists.POINTS and before[1] == "of":
         at = mention.start - 2
-        at -= at > 0 and answer.words[at - 1].text in vocabulary.POINTS  # south-east
+        at -= at > 0 and answer.words[at - 1].text in word_lists.POINTS  # south-east
         if answer.has_article(at) and not (at > 0 and answer.words[at - 1].text == "to"):
             return False
-    return any(tuple(before[-len(phrase) :]) == phrase for phrase in vocabulary.NEARBY)
+    return any(tuple(before[-len(phrase) :]) == phrase for phrase in word_lists.NEARBY)

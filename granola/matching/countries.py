@@ -8,8 +8,8 @@ from importlib.resources import files
 import orjson
 
 from abstraction.language.demonyms import bundled_demonyms
-from granola.matching.memory import MATCHING
-from granola.matching.text import key
+from granola.matching.match_cache import MATCHING
+from granola.matching.tokens import key
 
 _TABLES = orjson.loads(files("granola.matching").joinpath("divisions.json").read_bytes())
 _US: dict[str, str] = _TABLES["United States"]

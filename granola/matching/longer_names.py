@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from granola.matching import vocabulary
-from granola.matching.answer import Answer, Mention
+from granola.matching import word_lists
 from granola.matching.countries import ABBREVIATIONS, division, is_adjective, nation
-from granola.matching.people import person, tells_by_initials
-from granola.matching.text import key
+from granola.matching.mentions import Answer, Mention
+from granola.matching.person_names import person, tells_by_initials
+from granola.matching.tokens import key
 
 
 def is_part_of_a_name(answer: Answer, mention: Mention) -> bool:
@@ -23,15 +23,15 @@ def _has_a_name_before(answer: Answer, mention: Mention) -> bool:
         return False
     if answer.is_mentioned(left, left + 1):
         return False
-    if word.text in vocabulary.POINTS and answer.cased and not word.capital:
-        return first.text in vocabulary.PARTED_BY_NAME or _has_a_part(answer, mention)
-    if word.text in vocabulary.DIRECTIONS or word.text in vocabulary.POINTS:
+    if word.text in word_lists.POINTS and answer.cased and not word.capital:
+        return first.text in word_lists.PARTED_BY_NAME or _has_a_part(answer, mention)
+    if word.text in word_lists.DIRECTIONS or word.text in word_lists.POINTS:
         return _is_elsewhere(answer, mention, word.text)
-    if word.text in vocabulary.QUALIFIERS and (word.capital or not answer.cased):
-        return not (mention.name.islower() and first.text in vocabulary.OCCUPATIONS)  # Former politician
+    if word.text in word_lists.QUALIFIERS and (word.capital or not answer.cased):
+        return not (mention.name.islower() and first.text in word_lists.OCCUPATIONS)  # Former politician
     if not answer.cased:
         return False
-    if word.text == "of" and left > 0 and answer.words[left - 1].text not in vocabulary.PARTS:
+    if word.text == "of" and left > 0 and answer.words[left - 1].text not in word_lists.PARTS:
         return answer.words[left - 1].capital and answer.is_claim(left - 1, left)
     if _is_a_language(mention) or (mention.name.islower() and nation((word.text,)) is not None):
         return False  # Brazilian Portuguese is Portuguese, the U.S. President a president
@@ -53,14 +53,14 @@ def _is_elsewhere(answer: Answer, mention: Mention, direction: str) -> bool:
     name = answer.words[mention.start].text
     if _has_a_part(answer, mention):
         return True
-    if direction in vocabulary.DIRECTIONS:
-        return (direction, name) in vocabulary.NO_PARTS
-    return direction not in vocabulary.PARTED_BY_POINTS.get(name, ())
+    if direction in word_lists.DIRECTIONS:
+        return (direction, name) in word_lists.NO_PARTS
+    return direction not in word_lists.PARTED_BY_POINTS.get(name, ())
 
 
 def _has_a_part(answer: Answer, mention: Mention) -> bool:
     """Whether a finer tier is the mention's last word with a direction: Western Asia, not Île-de-France."""
-    head, directions = answer.words[mention.end - 1].text, vocabulary.DIRECTIONS | vocabulary.POINTS
+    head, directions = answer.words[mention.end - 1].text, word_lists.DIRECTIONS | word_lists.POINTS
     return any(
         level < mention.level and folded[-1] == head and not directions.isdisjoint(folded[:-1])
         for level, _, folded in answer.tiers
@@ -80,7 +80,7 @@ def _has_a_name_behind(answer: Answer, mention: Mention) -> bool:
     if word.text in _JUNIOR:  # Al Gore Jr., but not John F. Kennedy Jr.; the elder and the third have their number
         said = person(answer.words[mention.start : right], answer.text)
         return said is not None and tells_by_initials(said)
-    return word.text not in vocabulary.FUNCTION | vocabulary.KINDS and word.text not in answer.asked
+    return word.text not in word_lists.FUNCTION | word_lists.KINDS and word.text not in answer.asked
 
 
 _JUNIOR = frozenset({"jr", "junior"})

@@ -17,9 +17,9 @@ from operator import attrgetter
 from abstraction.language.date_reader import ParsedDate, parse_date
 from abstraction.language.languages import Language, language
 from abstraction.language.units import unit_of_spelling
-from granola.matching import dates as english
+from granola.matching import date_claims as english
 from granola.matching.intervals import Claim, half_step
-from granola.matching.memory import MATCHING
+from granola.matching.match_cache import MATCHING
 from kg.model import TimeValue
 
 _ONE_FOR_ONE = str.maketrans(
@@ -92,7 +92,8 @@ def _claim(parsed: ParsedDate, text: str, start: int, end: int) -> Claim:
 
 
 def _days(value: TimeValue) -> tuple[int, int]:
-    """First and last day as in `granola.matching.dates`: months of 31 days, years of 12 months, no year missing."""
+    """First and last day as in `granola.matching.date_claims`: months of 31 days, years of 12 months, no year
+    missing."""
     size = {8: 10, 7: 100, 6: 1000}.get(value.precision, 1)
     number = abs(value.year)
     first, last = (number, number + 9) if size == 10 else ((number - 1) // size * size + 1, -(-number // size) * size)

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from granola.matching import vocabulary
-from granola.matching.memory import MATCHING
-from granola.matching.text import Word, drop_articles, key, words
+from granola.matching import word_lists
+from granola.matching.match_cache import MATCHING
+from granola.matching.tokens import Word, drop_articles, key, words
 
 _PLACE_PARTS = 3  # parts of "Springfield, Sangamon County, Illinois"
 _PART_WORDS = 4
@@ -67,9 +67,9 @@ def forms(name: str) -> tuple[Form, ...]:
     cut = _ADDED.search(name)
     if cut and not any(c.isdigit() for c in name):
         before = name[: cut.start()]
-        own = [word for word in drop_articles(words(before)) if word.text not in vocabulary.FUNCTION]
+        own = [word for word in drop_articles(words(before)) if word.text not in word_lists.FUNCTION]
         head = _without_edges(before) or key(before)
-        if len(own) > 1 or (cut["in"] and own and own[0].capital and own[0].text not in vocabulary.CLASSES):
+        if len(own) > 1 or (cut["in"] and own and own[0].capital and own[0].text not in word_lists.CLASSES):
             found.setdefault(head, Form(head, partial=True, alone=not own[-1].capital))
     found.pop(whole, None)
     return tuple(found.values())
@@ -93,20 +93,20 @@ def place_parts(name: str) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]
         if not 1 <= len(own) <= _PART_WORDS or not all(_is_named(word) for word in own):
             return (), ()
         folded.append(tuple(word.text for word in own))
-    if vocabulary.MONTHS & set(folded[0]) or vocabulary.SUFFIXES & {part[0] for part in folded[1:]}:
+    if word_lists.MONTHS & set(folded[0]) or word_lists.SUFFIXES & {part[0] for part in folded[1:]}:
         return (), ()
     return folded[0], tuple(folded[1:])
 
 
 def _is_named(word: Word) -> bool:
-    return (word.capital or word.text in vocabulary.PARTICLES) and word.text[0].isalpha()
+    return (word.capital or word.text in word_lists.PARTICLES) and word.text[0].isalpha()
 
 
 def _without_edges(text: str) -> tuple[str, ...]:
     """The folded words without prepositions before them."""
     own = key(text)
     start = 0
-    while start < len(own) - 1 and own[start] in vocabulary.LEADING:
+    while start < len(own) - 1 and own[start] in word_lists.LEADING:
         start += 1
     return own[start:] if start else ()
 
@@ -129,6 +129,6 @@ def initials(folded: tuple[str, ...]) -> tuple[str, str]:
     """
     if len(folded) > 2 and folded[-1] in ("jr", "junior", "sr", "senior"):
         folded = folded[:-1]
-    short = [(word, word if word in vocabulary.ROMAN or word[0].isdigit() else word[0]) for word in folded]
+    short = [(word, word if word in word_lists.ROMAN or word[0].isdigit() else word[0]) for word in folded]
     all_of = "".join(own for _, own in short)
-    return all_of, "".join(own for word, own in short if word not in vocabulary.FUNCTION)
+    return all_of, "".join(own for word, own in short if word not in word_lists.FUNCTION)

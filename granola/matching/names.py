@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from granola.matching import vocabulary
-from granola.matching.answer import SENTENCE_END, Answer, Mention
+from granola.matching import word_lists
 from granola.matching.countries import (
     ABBREVIATIONS,
     adjective_words,
@@ -21,10 +20,11 @@ from granola.matching.countries import (
     is_country,
     nation,
 )
-from granola.matching.gold import Tier, is_description
-from granola.matching.memory import MATCHING
+from granola.matching.match_cache import MATCHING
+from granola.matching.mentions import SENTENCE_END, Answer, Mention
 from granola.matching.name_forms import Form, forms, initials
-from granola.matching.text import MOST, key, occurrences
+from granola.matching.references import Tier, is_description
+from granola.matching.tokens import MOST, key, occurrences
 from granola.matching.word_forms import loose, loose_key
 
 
@@ -35,7 +35,7 @@ def spans(answer: Answer, tier: Tier, wanted: tuple[str, ...], said: tuple[str, 
         if said == wanted:
             yield Mention(tier[0], tier[1], 0, 1)
         return
-    if vocabulary.ORDINARY.issuperset(wanted):
+    if word_lists.ORDINARY.issuperset(wanted):
         return
     for start in occurrences(said, wanted):
         yield Mention(tier[0], tier[1], start, start + size)
@@ -66,7 +66,7 @@ def _may_lie_in(answer: Answer, mention: Mention, form: Form) -> bool:
     """Whether what stands behind a place does not put it elsewhere than the name does."""
     index = mention.end
     texts = answer.texts
-    while index < len(texts) and index < mention.end + 4 and texts[index] in vocabulary.BRIDGE:
+    while index < len(texts) and index < mention.end + 4 and texts[index] in word_lists.BRIDGE:
         index += 1
     if index == len(texts):
         return True
@@ -141,7 +141,7 @@ def by_country(answer: Answer, tier: Tier) -> Found:
 
 Part = tuple[str, int, int]
 """A word's further fold, or `@` and the id of the country that words name, and the words [start, end) of it."""
-_KIND_WORDS = frozenset(map(loose, vocabulary.CLASSES | vocabulary.OCCUPATIONS | vocabulary.TITLES))
+_KIND_WORDS = frozenset(map(loose, word_lists.CLASSES | word_lists.OCCUPATIONS | word_lists.TITLES))
 
 
 def by_nation(answer: Answer, tier: Tier) -> Found:
@@ -160,7 +160,7 @@ def by_nation(answer: Answer, tier: Tier) -> Found:
         return
     for start, end in _windows(answer, said, rest):
         before = answer.words[start - 1] if start else None
-        named = before is not None and (before.capital or not answer.cased) and before.text not in vocabulary.FUNCTION
+        named = before is not None and (before.capital or not answer.cased) and before.text not in word_lists.FUNCTION
         if not named or answer.words[start].gap:
             yield Mention(tier[0], tier[1], start, end)
 
@@ -177,7 +177,7 @@ def _parts(texts: tuple[str, ...], loose: tuple[str, ...]) -> tuple[Part, ...]:
             found.append(("@" + known[0], index, index + known[1]))
             index += known[1]
             continue
-        if texts[index] not in vocabulary.FUNCTION:
+        if texts[index] not in word_lists.FUNCTION:
             found.append((loose[index], index, index + 1))
         index += 1
     return tuple(found)
@@ -260,7 +260,7 @@ def _spelt_out(answer: Answer, tier: Tier, letters: str) -> Found:
         if first[0] != letters[0] or (answer.cased and not answer.words[start].capital):
             continue
         for end in range(start + len(letters), min(len(texts), start + len(letters) + 3) + 1):
-            if texts[end - 1] not in vocabulary.FUNCTION and letters in initials(texts[start:end]):
+            if texts[end - 1] not in word_lists.FUNCTION and letters in initials(texts[start:end]):
                 yield Mention(tier[0], tier[1], start, end)
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator
 
-from granola.matching import vocabulary
-from granola.matching.answer import SENTENCE_END, Answer, Mention
+from granola.matching import word_lists
+from granola.matching.mentions import SENTENCE_END, Answer, Mention
 
 
 def is_negated(answer: Answer, mention: Mention) -> bool:
@@ -24,10 +24,10 @@ def is_denied_word(answer: Answer, start: int) -> bool:
     before = list(_clause(answer, start))[::-1]
     if _DENYING.isdisjoint(before):
         return False
-    if any(_phrase_in(phrase, before) for phrase in vocabulary.AFFIRMATIONS):
+    if any(_phrase_in(phrase, before) for phrase in word_lists.AFFIRMATIONS):
         return False
-    return any(word in vocabulary.NEGATIONS for word in before) or any(
-        _phrase_in(phrase, before) for phrase in (*vocabulary.NEGATION_PHRASES, *vocabulary.HEARSAY)
+    return any(word in word_lists.NEGATIONS for word in before) or any(
+        _phrase_in(phrase, before) for phrase in (*word_lists.NEGATION_PHRASES, *word_lists.HEARSAY)
     )
 
 
@@ -43,10 +43,10 @@ def _clause(answer: Answer, start: int) -> Iterator[str]:
         text = answer.words[index].text
         if '"' in gap or "”" in gap:
             return
-        if text in vocabulary.NEGATIONS and text in answer.asked:
+        if text in word_lists.NEGATIONS and text in answer.asked:
             continue
         if gap.strip("'\"’“”()-") or (
-            text in vocabulary.CLAUSE_WORDS and not (text == "but" and index and answer.texts[index - 1] == "anything")
+            text in word_lists.CLAUSE_WORDS and not (text == "but" and index and answer.texts[index - 1] == "anything")
         ):
             return
         yield answer.words[index].text
@@ -57,7 +57,7 @@ def _phrase_in(phrase: tuple[str, ...], before: list[str]) -> bool:
     return any(tuple(before[i : i + size]) == phrase for i in range(len(before) - size + 1))
 
 
-_DENYING = vocabulary.NEGATIONS | {phrase[0] for phrase in (*vocabulary.NEGATION_PHRASES, *vocabulary.HEARSAY)}
+_DENYING = word_lists.NEGATIONS | {phrase[0] for phrase in (*word_lists.NEGATION_PHRASES, *word_lists.HEARSAY)}
 
 
 def _is_asked_and_denied(answer: Answer, mention: Mention) -> bool:

@@ -41,7 +41,7 @@ _ENTRIES: dict[str, Entry] = {
     "rules": Entry(make="granola.matching.rules:RulesMatcher", settings=frozenset({"language"})),
     "f1": Entry(make="granola.matching.f1:F1Matcher", settings=frozenset({"language", "tau"})),
     "em": Entry(make="granola.matching.em:EmMatcher", settings=frozenset({"language"})),
-    "judge": Entry(make="granola.matching.judge:JudgeMatcher", settings=frozenset({"model"})),
+    "judge": Entry(make="granola.matching.model_judge:JudgeMatcher", settings=frozenset({"model"})),
 }
 MATCHERS: Mapping[str, Entry] = MappingProxyType(_ENTRIES)
 """The registered matchers by name, the default first."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from granola.matching import vocabulary
+from granola.matching import word_lists
 
 # The bytes of UTF-8's longer sequences as Windows-1252 or Latin-1 shows them.
 _HIGH = bytes(range(0x80, 0xC0)).decode("cp1252", errors="ignore") + bytes(range(0x80, 0xC0)).decode("latin-1")
@@ -159,7 +159,7 @@ def _letters_after(text: str, start: int) -> str:
 
 
 _LONGEST = 12  # letters of a word that a name is parted from by the word itself
-_SMALL = vocabulary.FUNCTION | {""}
+_SMALL = word_lists.FUNCTION | {""}
 
 
 def is_damaged(text: str) -> bool:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 
-from granola.matching import vocabulary
-from granola.matching.answer import Answer, Mention
-from granola.matching.text import key
+from granola.matching import word_lists
+from granola.matching.mentions import Answer, Mention
+from granola.matching.tokens import key
 
 
 def is_restated(answer: Answer, mention: Mention) -> bool:
@@ -45,7 +45,7 @@ def _beside(texts: Sequence[str], first: int, start: int, end: int) -> frozenset
         found.append(("left", texts[start - 1]))
     if end < len(texts):
         found += [("right", texts[end]), ("of", texts[end])]
-    return frozenset((side, word) for side, word in found if word not in vocabulary.FUNCTION)
+    return frozenset((side, word) for side, word in found if word not in word_lists.FUNCTION)
 
 
 def _is_asked_kind(answer: Answer, mention: Mention) -> bool:

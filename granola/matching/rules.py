@@ -2,7 +2,7 @@
 
 1. exact             the folded words are those of a name of a level
 2. abstain:*         the answer declines (granola.matching.abstention)
-3. date:*, amount:*  where levels are dates or amounts they are compared as such (granola.matching.values)
+3. date:*, amount:*  where levels are dates or amounts they are compared as such (granola.matching.value_claims)
 4. span              a name stands in a longer answer as whole words, and no veto takes it back
 5. RULES             names in other forms and other words, in their order
 6. coverage          of a gold answer of one level, most of what it says, where nothing else decided
@@ -22,16 +22,14 @@ from functools import partial
 
 from abstraction.language.languages import language
 from granola.code_hash import hash_of_modules
-from granola.matching import gold, multilingual
+from granola.matching import multilingual, references
 from granola.matching.abstention import refusal
-from granola.matching.amounts import amounts, counted
-from granola.matching.answer import Answer, Mention
-from granola.matching.coverage import by_container, by_description, by_phrase, by_words, covered, phrase_tiers
-from granola.matching.dates import dates
-from granola.matching.events import tells_of_another
-from granola.matching.gold import Tier
+from granola.matching.amount_claims import amounts, counted
+from granola.matching.date_claims import dates
+from granola.matching.event_places import tells_of_another
 from granola.matching.intervals import Claim
-from granola.matching.memory import MATCHING
+from granola.matching.match_cache import MATCHING
+from granola.matching.mentions import Answer, Mention
 from granola.matching.names import (
     Found,
     acronym_tiers,
@@ -43,11 +41,13 @@ from granola.matching.names import (
     country_tiers,
     joined_tiers,
 )
-from granola.matching.persons import by_person, is_another_person
+from granola.matching.partial_answers import by_container, by_description, by_phrase, by_words, covered, phrase_tiers
+from granola.matching.person_mentions import by_person, is_another_person
+from granola.matching.references import Tier
 from granola.matching.repair import is_damaged, parted, repairs, tidied
 from granola.matching.restated import restates_at
-from granola.matching.text import MOST, key, plain
-from granola.matching.values import compare
+from granola.matching.tokens import MOST, key, plain
+from granola.matching.value_claims import compare
 from granola.matching.verdict import Comparison, Levels, Verdict, signature
 from granola.matching.vetoes import ELSEWHERE, PART, RESTATED, veto
 
@@ -109,10 +109,10 @@ class RulesMatcher:
     def match(self, prediction: str, levels: Levels, question: str | None = None) -> Verdict:
         """The verdict of the first rule that decides; repeating words of `question` claims nothing."""
         prediction = tidied(_beginning(prediction))
-        names = gold.mended_names(tuple(map(tuple, levels)))
+        names = references.mended_names(tuple(map(tuple, levels)))
         if found := _exact(prediction, names):
             return found
-        names = gold.read_names(names)
+        names = references.read_names(names)
         if question and len(question) > ASKED:
             question = _beginning(question, ASKED)
         code = language(self.language).code
@@ -137,7 +137,7 @@ class RulesMatcher:
 _COVERABLE = frozenset({"no-match", PART, RESTATED, *(f"{k}:{h}" for k in ("date", "amount") for h in _UNDECIDED)})
 
 
-def _decided(prediction: str, names: gold.Names, question: str | None, code: str) -> Verdict:
+def _decided(prediction: str, names: references.Names, question: str | None, code: str) -> Verdict:
     declined = refusal(prediction, code)
     if declined is None or (question and code == "en" and _NONE.fullmatch(prediction) and _asks(_HOW_MANY, question)):
         bare = _unframed(prediction)
@@ -150,7 +150,7 @@ def _decided(prediction: str, names: gold.Names, question: str | None, code: str
     return Verdict(level=None, rule=declined.rule, abstained=True)
 
 
-def _covered(text: str, names: gold.Names, question: str | None, code: str) -> Verdict | None:
+def _covered(text: str, names: references.Names, question: str | None, code: str) -> Verdict | None:
     declined = refusal(text, code)
     answer = Answer(declined.offer if declined else text, names, question)
     mention = covered(answer)
@@ -179,9 +179,9 @@ _FRAME = re.compile(
 )
 
 
-def _exact(prediction: str, levels: gold.Names) -> Verdict | None:
+def _exact(prediction: str, levels: references.Names) -> Verdict | None:
     said = key(prediction)
-    for level, name, folded in gold.tiers(levels):
+    for level, name, folded in references.tiers(levels):
         if folded == said and _currencies(prediction) in (_currencies(name), frozenset()):
             return Verdict(level=level + 1, rule="exact", compared=Comparison(prediction=prediction.strip(), tier=name))
     return None
@@ -195,16 +195,16 @@ def _currencies(text: str) -> frozenset[str]:
 _SIGNS = frozenset("$€£¥")
 
 
-def _judge(prediction: str, levels: gold.Names, question: str | None, code: str) -> Verdict:
+def _judge(prediction: str, levels: references.Names, question: str | None, code: str) -> Verdict:
     for kind, read in _readings(question, code):
-        ladder = gold.values(levels, kind, code)
+        ladder = references.values(levels, kind, code)
         if not ladder:
             continue
         claims = (read(prediction) or (counted(prediction) if kind == "amount" else ()))[:MOST]
         verdict = compare(kind, _stated(kind, claims, read, prediction, question), ladder, prediction, question)
-        if verdict.rule == "date:none-stated" and gold.values(levels, "amount", code):
+        if verdict.rule == "date:none-stated" and references.values(levels, "amount", code):
             continue  # 300 is a year as well as an amount
-        words = gold.others(levels, kind, code)
+        words = references.others(levels, kind, code)
         if verdict.level is None and len(levels) == 1 and _is_open(verdict, claims, ladder, prediction):
             words = levels  # its number may stand there as something else: 127 pages is no year
         if verdict.level is None and any(words):  # gold answers of two kinds: a date, or the name of an event

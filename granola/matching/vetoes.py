@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from granola.matching import conflicts, events, vocabulary
-from granola.matching.answer import Answer, Mention
+from granola.matching import conflicts, event_places, word_lists
 from granola.matching.countries import is_adjective
 from granola.matching.longer_names import is_part_of_a_name
+from granola.matching.mentions import Answer, Mention
 from granola.matching.negation import is_negated
 from granola.matching.restated import is_restated
-from granola.matching.text import words
+from granola.matching.tokens import words
 
 
 def is_alternative(answer: Answer, mention: Mention) -> bool:
@@ -48,12 +48,12 @@ def is_alternative(answer: Answer, mention: Mention) -> bool:
     return answer.is_claim(before - 1, before) if joined else _is_name(answer, before - 1)
 
 
-_MAYBE = vocabulary.MAYBE | {"probably", "even"}
+_MAYBE = word_lists.MAYBE | {"probably", "even"}
 
 
 def _is_name(answer: Answer, index: int) -> bool:
     word = answer.words[index]
-    named = answer.cased and word.capital and word.text[0].isalpha() and word.text not in vocabulary.CONTINENTS
+    named = answer.cased and word.capital and word.text[0].isalpha() and word.text not in word_lists.CONTINENTS
     return named and answer.is_claim(index, index + 1)
 
 
@@ -67,7 +67,7 @@ def is_a_relative(answer: Answer, mention: Mention) -> bool:
         if (
             first < 2
             or answer.words[first - 1].text != "of"
-            or answer.words[first - 2].text not in vocabulary.RELATIVES
+            or answer.words[first - 2].text not in word_lists.RELATIVES
         ):
             return False
         first -= 2
@@ -75,7 +75,7 @@ def is_a_relative(answer: Answer, mention: Mention) -> bool:
         return False
     if first and "," in answer.words[first].gap and answer.is_claim(answer.name_before(first), first):
         return True  # George Lucas, a friend of Steven Spielberg
-    return first <= _NEAR and all(word.text in vocabulary.OPENING for word in answer.words[:first])
+    return first <= _NEAR and all(word.text in word_lists.OPENING for word in answer.words[:first])
 
 
 def _owns(answer: Answer, mention: Mention) -> bool:
@@ -124,7 +124,7 @@ _NEAR = 6  # words before a mention that are searched for a subject
 _BETWEEN = 3  # words that may stand between an owner and who is owned: Mozart's older sister
 
 
-_OWNED = vocabulary.RELATIVES | vocabulary.OFFICES
+_OWNED = word_lists.RELATIVES | word_lists.OFFICES
 
 
 def is_of_another_kind(answer: Answer, mention: Mention) -> bool:
@@ -133,7 +133,7 @@ def is_of_another_kind(answer: Answer, mention: Mention) -> bool:
     if left < 0 or answer.words[mention.start].gap or answer.words[mention.start].capital:
         return False
     adjective = answer.words[left]
-    national = adjective.text.endswith(vocabulary.DEMONYM_ENDINGS) or is_adjective((adjective.text,))
+    national = adjective.text.endswith(word_lists.DEMONYM_ENDINGS) or is_adjective((adjective.text,))
     proper = national or (left > 0 and adjective.capital)
     if not proper or not answer.is_claim(left, left + 1):
         return False
@@ -146,7 +146,7 @@ def _has_a_sibling(answer: Answer, mention: Mention, *, national: bool) -> bool:
     `German composer` is no other than an opera composer, and another than a French composer.
     """
     head = answer.words[mention.end - 1].text
-    occupation = national and head in vocabulary.OCCUPATIONS
+    occupation = national and head in word_lists.OCCUPATIONS
     return any(
         level < mention.level
         and len(folded) > 1
@@ -169,10 +169,10 @@ VETOES: tuple[tuple[str, Callable[[Answer, Mention], bool]], ...] = (
     ("relative", is_a_relative),
     ("beaten", is_beaten),
     ("other-kind", is_of_another_kind),
-    ("other-event", events.is_of_another_event),
-    ("finer-claim-conflict", events.is_behind_an_unknown_place),
-    (ELSEWHERE, events.is_in_a_contradicting_place),
-    ("finer-claim-conflict", events.is_beside_another_person),
+    ("other-event", event_places.is_of_another_event),
+    ("finer-claim-conflict", event_places.is_behind_an_unknown_place),
+    (ELSEWHERE, event_places.is_in_a_contradicting_place),
+    ("finer-claim-conflict", event_places.is_beside_another_person),
     (ELSEWHERE, conflicts.is_in_another_container),
     ("finer-claim-conflict", conflicts.follows_a_finer_claim),
     ("finer-claim-conflict", conflicts.is_before_another_name),

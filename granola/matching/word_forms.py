@@ -12,8 +12,8 @@ from importlib.resources import files
 
 import orjson
 
-from granola.matching.memory import MATCHING
-from granola.matching.text import Word, drop_articles, key, words
+from granola.matching.match_cache import MATCHING
+from granola.matching.tokens import Word, drop_articles, key, words
 
 _ROMAN_VALUES = {"i": 1, "v": 5, "x": 10, "l": 50}
 _ROMANS = frozenset(

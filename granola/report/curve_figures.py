@@ -9,10 +9,10 @@ import math
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from granola.metrics import informativeness_weight
-from granola.report.looks import DASHES, SHOWN_SYSTEMS, WIDTH, legend, look, share, short, shown_names
+from granola.report.figure_style import DASHES, SHOWN_SYSTEMS, WIDTH, legend, look, share, short, shown_names
 from granola.report.study import Study
-from granola.sweeps import LAMBDAS
+from granola.scoring.metrics import informativeness_weight
+from granola.scoring.sweeps import LAMBDAS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

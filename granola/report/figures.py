@@ -13,11 +13,11 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from granola.errors import UsageError
-from granola.page_views import TITLES
 from granola.report.curve_figures import f1, lambdas, risk, taus, weights
-from granola.report.looks import SHOWN_SYSTEMS, STYLE, WIDTH
+from granola.report.figure_style import SHOWN_SYSTEMS, STYLE, WIDTH
 from granola.report.score_figures import distribution, gap, popularity, relations, tradeoff
 from granola.report.study import Study, slug
+from granola.scoring.page_views import TITLES
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

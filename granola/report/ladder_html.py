@@ -8,7 +8,7 @@ from html import escape
 
 from abstraction.rows import TieredRow
 from abstraction.tiers import Evidence, Tier
-from granola.items import ItemScore
+from granola.scoring.items import ItemScore
 from kg.model import ENTITY_ID
 
 SHOWN_ALIASES = 8

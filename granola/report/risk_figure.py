@@ -6,8 +6,8 @@ import io
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from granola.report.figure_style import DASHES, STYLE, WIDTH, legend, look, share
 from granola.report.figures import check_drawing
-from granola.report.looks import DASHES, STYLE, WIDTH, legend, look, share
 
 if TYPE_CHECKING:
     from granola.decoding.calibrating import Point

@@ -8,8 +8,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from granola.page_views import TITLES
-from granola.report.looks import (
+from granola.report.figure_style import (
     COLOURS,
     LEVELS,
     SHOWN_RELATIONS,
@@ -21,8 +20,9 @@ from granola.report.looks import (
     short,
     shown_names,
 )
+from granola.report.score_tables import distribution_columns
 from granola.report.study import Study
-from granola.report.tables import distribution_columns
+from granola.scoring.page_views import TITLES
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,17 +8,16 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from abstraction.rows import TieredRow
-from granola.aggregating import Estimate, GroupScore
-from granola.comparing import Difference
-from granola.meta_evaluation import CELLS, cell_counts, meta_table
-from granola.metrics import Standard, informativeness_weight
-from granola.page_views import TITLES
-from granola.predictions import PredictionFile
-from granola.report.examples import coarse_answers, other_matcher, other_metrics
-from granola.report.table import Table, Value
-from granola.report.tables import distribution_columns, relation_title
-from granola.scoring import ScoreReport
-from granola.sweeps import (
+from granola.report.disagreements import coarse_answers, other_matcher, other_metrics
+from granola.report.plain_table import Table, Value
+from granola.report.score_tables import distribution_columns, relation_title
+from granola.scoring.aggregation import Estimate, GroupScore
+from granola.scoring.meta_evaluation import CELLS, cell_counts, meta_table
+from granola.scoring.metrics import Standard, informativeness_weight
+from granola.scoring.page_views import TITLES
+from granola.scoring.predictions import PredictionFile
+from granola.scoring.scores import ScoreReport
+from granola.scoring.sweeps import (
     LAMBDAS,
     ItemF1,
     LambdaPoint,
@@ -29,6 +28,7 @@ from granola.sweeps import (
     risk_coverage,
     tau_sweep,
 )
+from granola.scoring.system_comparison import Difference
 
 _GROUPED = ("selective_standard_accuracy", "selective_accuracy", "informativeness")
 _TITLES = ("selective standard accuracy", "selective GRANOLA accuracy", "informativeness")

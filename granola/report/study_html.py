@@ -10,8 +10,8 @@ from pathlib import Path
 
 from granola import __version__
 from granola.report.figures import Drawing, drawings
+from granola.report.plain_table import Table, shown
 from granola.report.study import Study
-from granola.report.table import Table, shown
 from kg.files import atomic_path
 
 PAGE, FIGURES, TABLES = "report.html", "figures", "tables"

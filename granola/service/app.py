@@ -18,17 +18,16 @@ from starlette.exceptions import HTTPException
 from abstraction.errors import AbstractionError
 from granola import __version__
 from granola.errors import GranolaError
-from granola.service import documents, problem_page, work
+from granola.service import documents, problem_page, snapshot_work
+from granola.service.app_state import JSON, Service, answer
+from granola.service.body_parsing import lanes_of
 from granola.service.entities import entity_json
-from granola.service.gate import SNAPSHOT_HEADER, App, Gate
-from granola.service.holding import Holding
 from granola.service.judging_routes import add_judging
 from granola.service.ladder_routes import add_ladders
-from granola.service.lane import lanes_of
 from granola.service.limits import LONGEST_NAME, MOST_FOUND
+from granola.service.middleware import SNAPSHOT_HEADER, App, Gate
 from granola.service.page_routes import add_page
 from granola.service.problems import Problem
-from granola.service.running import JSON, Service, answer
 from granola.service.schemas import (
     EntityAnswer,
     Health,
@@ -36,8 +35,9 @@ from granola.service.schemas import (
     Manifest,
     SearchAnswer,
 )
-from granola.service.settings import Settings
-from granola.service.telling import problem_of_errors
+from granola.service.service_settings import Settings
+from granola.service.snapshot_session import Holding
+from granola.service.validation_errors import problem_of_errors
 from kg.errors import KGError
 from kg.web.addresses import without_secrets
 
@@ -175,7 +175,9 @@ def _add_reading(app: FastAPI, service: Service) -> None:
         limit: Annotated[int, Query(ge=1, le=MOST_FOUND)] = 20,
     ) -> Response:
         """Entities that carry a whole name, as label or alias."""
-        return await conditional(request, lambda holding: work.search(holding, name, language=language, limit=limit))
+        return await conditional(
+            request, lambda holding: snapshot_work.search(holding, name, language=language, limit=limit)
+        )
 
     @app.get("/v1/snapshot", response_model=Manifest, tags=["snapshot"], responses=documents.gotten())
     async def snapshot(request: Request) -> Response:

@@ -26,7 +26,7 @@ from abstraction.rows import QARow, RejectedRow, TieredRow
 from granola.errors import ServiceUnusableError
 from granola.matching import Verdict
 from granola.service.client_rows import levels_of, question_json, rejected_of, texts_of, tiered_of, verdict_of
-from granola.service.settings import is_service
+from granola.service.service_settings import is_service
 
 TOKEN = "GRANOLA_TOKEN"
 ROWS_A_REQUEST = 500

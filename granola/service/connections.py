@@ -12,9 +12,9 @@ from typing import Any
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from granola.service.headers import ALWAYS, NOTHING_RUNS
-from granola.service.metrics import Metrics
 from granola.service.problems import MEDIA_TYPE, Problem, overloaded
-from granola.service.settings import Settings
+from granola.service.prometheus_metrics import Metrics
+from granola.service.service_settings import Settings
 
 
 class Connection(HttpToolsProtocol):

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from abstraction.evidence import literal
-from granola.service.holding import Holding
 from granola.service.problems import Problem
-from granola.service.work import check_language, named
+from granola.service.snapshot_session import Holding
+from granola.service.snapshot_work import check_language, named
 from kg.model import ENTITY_ID, Entity, EntityValue, OtherValue, QuantityValue, Snak, Statement, TextValue, TimeValue
 from kg.terms import fallback_chain
 from kg.walks.ranks import END, POINT, START, current

@@ -9,13 +9,13 @@ from fastapi import FastAPI, Response
 from abstraction.formats.writing import json_line
 from abstraction.rows import TieredRow as Row
 from granola.matching import Matcher
-from granola.matching.judge import JudgeMatcher
-from granola.service import documents, modelled, work
-from granola.service.bench import Bench
+from granola.matching.model_judge import JudgeMatcher
+from granola.service import documents, model_work, snapshot_work
+from granola.service.app_state import Service, answer
 from granola.service.limits import check_compared, lengths_of
-from granola.service.models import NeedsReplies, Relay, attempt
+from granola.service.matching_thread import Bench
+from granola.service.model_threads import NeedsReplies, Relay, attempt
 from granola.service.problems import Problem
-from granola.service.running import Service, answer
 from granola.service.schemas import (
     MatchAnswer,
     MatchRequest,
@@ -33,15 +33,15 @@ def add_judging(app: FastAPI, service: Service) -> None:
         """What is found with the matcher that is asked for, on a bench."""
         if asked.matcher != "judge":
             language = asked.language if isinstance(asked, MatchRequest) else "en"
-            work.check_answer_language(language)
-            chosen = work.chosen_matcher(asked.matcher, asked.tau, language)
+            snapshot_work.check_answer_language(language)
+            chosen = snapshot_work.chosen_matcher(asked.matcher, asked.tau, language)
             return await bench.run(lambda: do(chosen), seconds=seconds)
         models = service.asked_models()
         matchers: list[JudgeMatcher] = []  # one for all attempts: it keeps the verdicts that it has
 
         async def one(relay: Relay) -> bytes | NeedsReplies:
             if not matchers:
-                matchers.append(modelled.judge(relay, tau=asked.tau))
+                matchers.append(model_work.judge(relay, tau=asked.tau))
             return await bench.run(lambda: attempt(lambda: do(matchers[0])), seconds=seconds)
 
         return await models.through(one, models.until())
@@ -55,8 +55,8 @@ def add_judging(app: FastAPI, service: Service) -> None:
         def do(chosen: Matcher) -> bytes:
             if isinstance(chosen, JudgeMatcher):
                 pairs = [(row, prediction) for prediction in asked.predictions]
-                modelled.judge_ahead(chosen, pairs, most=settings.model_rows)
-            return json_line(work.match(asked.predictions, row, chosen, asked.lambda_))
+                model_work.judge_ahead(chosen, pairs, most=settings.model_rows)
+            return json_line(snapshot_work.match(asked.predictions, row, chosen, asked.lambda_))
 
         found = await judged(service.bench, settings.seconds, do, asked)
         return answer(found, service.desk.snapshot_id)
@@ -66,7 +66,7 @@ def add_judging(app: FastAPI, service: Service) -> None:
         """The scores of predictions against tiered rows, with intervals and a signature."""
 
         def do(chosen: Matcher) -> bytes:
-            return json_line(work.scores(asked, chosen, most=settings.rows, judged=settings.model_rows))
+            return json_line(snapshot_work.scores(asked, chosen, most=settings.rows, judged=settings.model_rows))
 
         found = await judged(service.scoring, settings.batch_seconds, do, asked)
         return answer(found, service.desk.snapshot_id)
@@ -78,4 +78,4 @@ def _row_of(asked: MatchRequest) -> Row:
     if asked.row is not None:
         return Row.from_json(asked.row.model_dump(exclude_unset=True))
     assert asked.levels is not None
-    return work.row_of_names(asked.levels, asked.question)
+    return snapshot_work.row_of_names(asked.levels, asked.question)

@@ -14,15 +14,13 @@ from abstraction.formats.writing import json_line
 from abstraction.rows import QARow, RejectedRow
 from abstraction.rows import TieredRow as TieredLadder
 from granola.decoding import SampleRow
-from granola.service import documents, modelled, work
-from granola.service.desk import Lease
-from granola.service.gate import SNAPSHOT_HEADER, Receive, Scope, Send
-from granola.service.holding import Holding
-from granola.service.lane import check_values
-from granola.service.models import NeedsReplies, Relay, attempt
-from granola.service.phrasing import Phrasing
+from granola.service import documents, model_work, snapshot_work
+from granola.service.app_state import MODEL_HEADER, NDJSON, Service, answer
+from granola.service.body_parsing import check_values
+from granola.service.middleware import SNAPSHOT_HEADER, Receive, Scope, Send
+from granola.service.model_threads import NeedsReplies, Relay, attempt
+from granola.service.phrasing_work import Phrasing
 from granola.service.problems import Problem, problem_of, too_slow
-from granola.service.running import MODEL_HEADER, NDJSON, Service, answer
 from granola.service.schemas import (
     AggregateAnswer,
     AggregateRequest,
@@ -35,6 +33,8 @@ from granola.service.schemas import (
     TieredRow,
     Unproven,
 )
+from granola.service.snapshot_pool import Lease
+from granola.service.snapshot_session import Holding
 
 UNHEEDED_HEADER = "granola-unheeded"
 
@@ -46,13 +46,13 @@ def add_ladders(app: FastAPI, service: Service) -> None:
     @app.post("/v1/ladder", response_model=TieredRow, tags=["ladders"], responses=documents.posted())
     async def ladder(asked: LadderRequest) -> Response:
         """The ladder of one answer: ever coarser correct answers with what entails each, or why there is none."""
-        row = work.read_question(asked.model_dump(exclude_unset=True, exclude=work.LADDER_SETTINGS))
+        row = snapshot_work.read_question(asked.model_dump(exclude_unset=True, exclude=snapshot_work.LADDER_SETTINGS))
         if asked.phrase is not None:
             return await _phrased(service, asked, row)
 
         def do(holding: Holding) -> tuple[bytes, str | None]:
-            made = work.ladder(holding, row, language=asked.language, linker=asked.linker)
-            return work.line_of(made.to_json(), first=True), made.abstained
+            made = snapshot_work.ladder(holding, row, language=asked.language, linker=asked.linker)
+            return snapshot_work.line_of(made.to_json(), first=True), made.abstained
 
         done = await desk.run(do)
         body, abstained = done.value
@@ -62,19 +62,21 @@ def add_ladders(app: FastAPI, service: Service) -> None:
     @app.post("/v1/link", response_model=LinkAnswer, tags=["ladders"], responses=documents.posted())
     async def link(asked: LinkRequest) -> Response:
         """Which entity each answer means, how sure that is, and who else it may be."""
-        row = work.read_question(asked.model_dump(exclude_unset=True, exclude=work.LADDER_SETTINGS))
+        row = snapshot_work.read_question(asked.model_dump(exclude_unset=True, exclude=snapshot_work.LADDER_SETTINGS))
         done = await desk.run(
-            lambda holding: json_line(work.links(holding, row, language=asked.language, linker=asked.linker))
+            lambda holding: json_line(snapshot_work.links(holding, row, language=asked.language, linker=asked.linker))
         )
         return answer(done.value, done.snapshot_id)
 
     @app.post("/v1/aggregate", response_model=AggregateAnswer, tags=["ladders"], responses=documents.posted())
     async def aggregate(asked: AggregateRequest) -> Response:
         """One answer of several responses: the finest that enough of them entail, or what most of them say."""
-        row = work.read_samples(asked.model_dump(exclude_unset=True, exclude=set(work.AGGREGATE_SETTINGS)))
+        row = snapshot_work.read_samples(
+            asked.model_dump(exclude_unset=True, exclude=set(snapshot_work.AGGREGATE_SETTINGS))
+        )
         if asked.method == "drag":
             return await _dragged(service, asked, row)
-        done = await desk.run(lambda holding: work.line_of(work.aggregate(holding, row, asked)))
+        done = await desk.run(lambda holding: snapshot_work.line_of(snapshot_work.aggregate(holding, row, asked)))
         return answer(done.value, done.snapshot_id)
 
     @app.post(
@@ -98,28 +100,28 @@ def add_ladders(app: FastAPI, service: Service) -> None:
         given = {"language": language, "linker": linker, "phrase": phrase, "unproven": unproven}
 
         def read() -> tuple[list[QARow | RejectedRow], list[str]]:
-            found = work.read_batch(body, relation=relation, most=service.settings.rows)
-            return found, work.unheeded(found, given)
+            found = snapshot_work.read_batch(body, relation=relation, most=service.settings.rows)
+            return found, snapshot_work.unheeded(found, given)
 
         rows, unheeded = await service.bench.run(read, seconds=service.settings.seconds)
         headers = {UNHEEDED_HEADER: ", ".join(unheeded)} if unheeded else {}
         if models is not None and phrase is not None:
             if len(rows) > service.settings.model_rows:
-                raise modelled.too_many(service.settings.model_rows)
+                raise model_work.too_many(service.settings.model_rows)
             phrasing = Phrasing(
                 models, mode=phrase, unproven=unproven, language=language, seconds=service.settings.seconds
             )
-            batch = work.Batch(rows, language=language, linker=linker, together=work.PHRASED_TOGETHER)
+            batch = snapshot_work.Batch(rows, language=language, linker=linker, together=snapshot_work.PHRASED_TOGETHER)
             return _Lines(batch, service, headers, phrasing)
-        return _Lines(work.Batch(rows, language=language, linker=linker), service, headers)
+        return _Lines(snapshot_work.Batch(rows, language=language, linker=linker), service, headers)
 
 
 async def _phrased(service: Service, asked: LadderRequest, row: QARow) -> Response:
     phrasing = phrasing_of(service, asked)
     async with service.desk.lease(counted=False) as lease:
         phrased = await phrased_ladder(service, asked, row, phrasing, lease)
-    body = work.line_of(phrased.to_json(), first=True)
-    return answer(body, lease.snapshot_id, headers={MODEL_HEADER: modelled.header(phrasing.name)})
+    body = snapshot_work.line_of(phrased.to_json(), first=True)
+    return answer(body, lease.snapshot_id, headers={MODEL_HEADER: model_work.header(phrasing.name)})
 
 
 def phrasing_of(service: Service, asked: LadderRequest) -> Phrasing:
@@ -138,13 +140,13 @@ async def phrased_ladder(
 ) -> TieredLadder:
     """The ladder in the model's words, or the graph's where it has none."""
     made = await lease.run(
-        lambda holding: work.ladder(holding, row, language=asked.language, linker=asked.linker),
+        lambda holding: snapshot_work.ladder(holding, row, language=asked.language, linker=asked.linker),
         seconds=service.settings.seconds,
     )
     await phrasing.begin(lease)
     (phrased,) = await phrasing.rows([made], lease)
     service.metrics.laddered(made.abstained)
-    service.metrics.phrased(modelled.outcome_of(phrased))
+    service.metrics.phrased(model_work.outcome_of(phrased))
     return phrased
 
 
@@ -153,13 +155,13 @@ async def _dragged(service: Service, asked: AggregateRequest, row: SampleRow) ->
 
     async def one(relay: Relay) -> dict[str, Any] | NeedsReplies:
         return await service.bench.run(
-            lambda: attempt(lambda: modelled.drag(row, relay, abstaining=asked.abstaining, language=asked.language)),
+            lambda: attempt(lambda: model_work.drag(row, relay, abstaining=asked.abstaining, language=asked.language)),
             seconds=service.settings.seconds,
         )
 
     found = await models.through(one, models.until())
-    name = modelled.header(modelled.drag_name(models.identity))
-    return answer(work.line_of(found), service.desk.snapshot_id, headers={MODEL_HEADER: name})
+    name = model_work.header(model_work.drag_name(models.identity))
+    return answer(snapshot_work.line_of(found), service.desk.snapshot_id, headers={MODEL_HEADER: name})
 
 
 class _Lines(StreamingResponse):
@@ -169,7 +171,7 @@ class _Lines(StreamingResponse):
     media_type = NDJSON
 
     def __init__(
-        self, batch: work.Batch, service: Service, headers: Mapping[str, str], phrasing: Phrasing | None = None
+        self, batch: snapshot_work.Batch, service: Service, headers: Mapping[str, str], phrasing: Phrasing | None = None
     ) -> None:
         super().__init__(iter(()), headers=headers)
         self._batch = batch
@@ -182,7 +184,7 @@ class _Lines(StreamingResponse):
             await lease.run(self._batch.check, seconds=self._service.settings.seconds)
             if self._phrasing is not None:
                 await self._phrasing.begin(lease)
-                self.headers[MODEL_HEADER] = modelled.header(self._phrasing.name)
+                self.headers[MODEL_HEADER] = model_work.header(self._phrasing.name)
             self.body_iterator = self._lines(lease)
             await super().__call__(scope, receive, send)
 
@@ -201,11 +203,11 @@ class _Lines(StreamingResponse):
                 self._service.metrics.laddered(row.abstained)
             yield lines
 
-    async def _told(self, made: work.Slice, lease: Lease) -> bytes:
+    async def _told(self, made: snapshot_work.Slice, lease: Lease) -> bytes:
         """The lines of a slice, in the model's words where it is asked."""
         if self._phrasing is None:
             return made.lines
         phrased = await self._phrasing.rows(made.made, lease)
         for row in phrased:
-            self._service.metrics.phrased(modelled.outcome_of(row))
+            self._service.metrics.phrased(model_work.outcome_of(row))
         return made.with_rows(phrased)

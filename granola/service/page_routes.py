@@ -7,14 +7,14 @@ import logging
 from fastapi import FastAPI, Request, Response
 from fastapi.responses import RedirectResponse
 
-from granola.service import page, work
-from granola.service.desk import Done
-from granola.service.examples import Example, examples
-from granola.service.gate import SNAPSHOT_HEADER
+from granola.service import ladder_page, snapshot_work
+from granola.service.app_state import Service
+from granola.service.example_questions import Example, examples
 from granola.service.ladder_routes import phrased_ladder, phrasing_of
+from granola.service.middleware import SNAPSHOT_HEADER
 from granola.service.problems import problem_of
-from granola.service.running import Service
 from granola.service.schemas import LadderRequest
+from granola.service.snapshot_pool import Done
 
 log = logging.getLogger("granola.service")
 _TYPES = {"page.css": "text/css; charset=utf-8", "page.js": "text/javascript; charset=utf-8"}
@@ -39,8 +39,8 @@ def add_page(app: FastAPI, service: Service) -> None:
 
     @app.get("/", include_in_schema=False)
     async def look(request: Request) -> Response:
-        asked = page.Asked.of(request.query_params)
-        if page.is_padded(request.query_params):
+        asked = ladder_page.Asked.of(request.query_params)
+        if ladder_page.is_padded(request.query_params):
             return RedirectResponse(asked.address(), 303)
         snapshot, status, retry = desk.snapshot_id, 200, {}
         found = report = error = None
@@ -54,7 +54,7 @@ def add_page(app: FastAPI, service: Service) -> None:
                     made = found.row
                     from_ = snapshot
                     report = await service.bench.run(
-                        lambda: page.judge(made, lines, language=wanted.language, snapshot=from_),
+                        lambda: ladder_page.judge(made, lines, language=wanted.language, snapshot=from_),
                         seconds=service.settings.seconds,
                     )
             except Exception as failed:
@@ -63,7 +63,7 @@ def add_page(app: FastAPI, service: Service) -> None:
                     log.exception("the page failed")
                 found, status, error = None, problem.status, problem.detail
                 retry = {"Retry-After": str(problem.retry_after)} if problem.retry_after else {}
-        body = page.render(
+        body = ladder_page.render(
             asked,
             snapshot=snapshot,
             examples=await offered(),
@@ -73,13 +73,17 @@ def add_page(app: FastAPI, service: Service) -> None:
             retry=bool(retry),
             has_model=service.models is not None,
         )
-        headers = {SNAPSHOT_HEADER: snapshot, "Content-Security-Policy": page.POLICY, "Cache-Control": "no-cache"}
+        headers = {
+            SNAPSHOT_HEADER: snapshot,
+            "Content-Security-Policy": ladder_page.POLICY,
+            "Cache-Control": "no-cache",
+        }
         return Response(body, status, {**headers, **retry}, media_type="text/html; charset=utf-8")
 
     def add_asset(name: str) -> None:
         @app.get(f"/{name}", include_in_schema=False)
         async def asset(request: Request) -> Response:
-            data, tag = page.asset(name)
+            data, tag = ladder_page.asset(name)
             headers = {"ETag": tag, "Cache-Control": "no-cache"}
             if request.headers.get("if-none-match") == tag:
                 return Response(status_code=304, headers=headers)
@@ -89,17 +93,19 @@ def add_page(app: FastAPI, service: Service) -> None:
         add_asset(name)
 
 
-async def _found(service: Service, wanted: LadderRequest) -> Done[page.Found]:
+async def _found(service: Service, wanted: LadderRequest) -> Done[ladder_page.Found]:
     """What the page shows of a question: the graph's ladder, or the model's where it is asked for."""
-    row = work.read_question(wanted.model_dump(exclude_unset=True, exclude=work.LADDER_SETTINGS))
+    row = snapshot_work.read_question(wanted.model_dump(exclude_unset=True, exclude=snapshot_work.LADDER_SETTINGS))
     if wanted.phrase is None:
         return await service.desk.run(
-            lambda holding: page.find(holding, work.made(holding, row, language=wanted.language), wanted.language)
+            lambda holding: ladder_page.find(
+                holding, snapshot_work.made(holding, row, language=wanted.language), wanted.language
+            )
         )
     phrasing = phrasing_of(service, wanted)
     async with service.desk.lease(counted=False) as lease:
         made = await phrased_ladder(service, wanted, row, phrasing, lease)
         found = await lease.run(
-            lambda holding: page.find(holding, made, wanted.language), seconds=service.settings.seconds
+            lambda holding: ladder_page.find(holding, made, wanted.language), seconds=service.settings.seconds
         )
     return Done(found, lease.snapshot_id)

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from granola.decoding.drag_graph import SUPPORT
 from granola.matching.registry import MATCHERS
-from granola.metrics import Standard
+from granola.scoring.metrics import Standard
 from granola.service.limits import (
     LONGEST,
     LONGEST_ID,

@@ -23,7 +23,7 @@ from typing import Any
 import uvicorn
 
 from granola.errors import UsageError
-from granola.service.settings import SHARED_METRICS, Settings
+from granola.service.service_settings import SHARED_METRICS, Settings
 from granola.service.supervisor import Supervisor, WorkerCalls
 
 BACKLOG = 1024

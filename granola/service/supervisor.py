@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 from granola.errors import GranolaError
 from granola.service.heartbeats import Heartbeats
-from granola.service.settings import Settings
+from granola.service.service_settings import Settings
 
 START_SECONDS = 300.0  # in which a worker has to be ready
 RESTART_SECONDS = 1.0  # between two starts of one worker, so that one that cannot live does not take the processor

@@ -17,7 +17,7 @@ from abstraction.formats.fields import parsed
 from abstraction.formats.pieces import DEPTH, is_too_deep
 from abstraction.formats.records import Record, RejectedRow, read_records
 from granola.errors import PredictionError
-from granola.predictions import read_predictions
+from granola.scoring.predictions import read_predictions
 
 ONE = 1 << 24
 MANY = 20  # of them unpack to 335 MB

@@ -13,7 +13,7 @@ from abstraction.formats.cells import marked, unmarked
 from abstraction.formats.records import Record, read_records
 from abstraction.formats.writing import write_records
 from granola.audit.sheets import draw, read_sheet, write_sheet
-from granola.report.table import Table
+from granola.report.plain_table import Table
 from tests.conftest import Run
 from tests.granola.rows_fed import write
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from granola.cli import main
-from granola.predictions import read_predictions
+from granola.scoring.predictions import read_predictions
 from kg.store.sqlite import SQLiteStore
 from tests.worlds import CLASSES, entity
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from granola.cli import main
-from granola.decoding.cleaning import said
-from granola.decoding.prompting import KINDS, read_prompts
+from granola.decoding.answer_prompts import KINDS, read_prompts
+from granola.decoding.response_cleaning import said
 from kg.store.sqlite import SQLiteStore
 from tests.chat_server import serving
 from tests.worlds import CLASSES, entity

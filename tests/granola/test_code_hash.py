@@ -14,9 +14,9 @@ import pytest
 
 from granola.code_hash import PACKAGES, ROOT, commit, files_of, hash_of_program
 from granola.matching import matcher
-from granola.predictions import read_predictions
-from granola.scoring import score
-from granola.tiered_file import read_tiered_file
+from granola.scoring.predictions import read_predictions
+from granola.scoring.scores import score
+from granola.scoring.tiered_file import read_tiered_file
 from tests.granola.test_packed import FILES
 
 SIGNATURES = """

@@ -15,15 +15,15 @@ from hypothesis import strategies as st
 
 from abstraction.rows import TieredRow
 from abstraction.tiers import Level, Tier
-from granola.comparing import compare, permutations_needed
 from granola.errors import MatcherError
-from granola.grouping import by_bins, by_column, grouped
 from granola.matching import matcher
-from granola.meta_evaluation import CELLS, meta_table
-from granola.predictions import Prediction, PredictionFile, read_predictions
-from granola.scoring import ScoreReport, score
-from granola.statistics import holm
-from granola.sweeps import item_f1, lambda_sweep, risk_coverage, tau_sweep
+from granola.scoring.bootstrap import holm
+from granola.scoring.grouping import by_bins, by_column, grouped
+from granola.scoring.meta_evaluation import CELLS, meta_table
+from granola.scoring.predictions import Prediction, PredictionFile, read_predictions
+from granola.scoring.scores import ScoreReport, score
+from granola.scoring.sweeps import item_f1, lambda_sweep, risk_coverage, tau_sweep
+from granola.scoring.system_comparison import compare, permutations_needed
 
 SAYING = {"1": "Kunming", "2": "Yunnan", "3": "China", "w": "Berlin", "-": "IDK"}
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from granola.decoding.cleaning import readings, said
+from granola.decoding.response_cleaning import readings, said
 
 SUBJECT = "Barack Obama"
 

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from abstraction.rows import QARow
 from abstraction.tiers import Level, Tier
 from granola.decoding import Abstaining, Counting, DragGraph, SelfConsistency
-from granola.decoding.cleaning import Said, said
+from granola.decoding.claims import _depths, tally
+from granola.decoding.response_cleaning import Said, said
 from granola.decoding.responses import Reading, ResponseReader
-from granola.decoding.tally import _depths, tally
 from kg.terms import normalise
 from tests.decoding_world import BORN, MAKER, decide
 

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 from abstraction.tiers import Condition, Level, Tier
 from granola.decoding import Aggregator, DragGraph, read_samples
+from granola.decoding.claims import Tally, tally
 from granola.decoding.entailed import united, with_containers
 from granola.decoding.joint_linking import Doubtful, chosen
 from granola.decoding.responses import ResponseReader
-from granola.decoding.tally import Tally, tally
 from kg.store import open_store
 from tests.conftest import DATA
 from tests.decoding_world import BORN, MAKER, decide

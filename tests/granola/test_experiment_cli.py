@@ -18,9 +18,9 @@ from typing import Any
 import pytest
 
 from granola.cli import main
-from granola.decoding.aggregating import answer_row
 from granola.decoding.drag_graph import DragGraph
-from granola.decoding.plan import read_plan
+from granola.decoding.experiment_plan import read_plan
+from granola.decoding.response_aggregation import answer_row
 from granola.errors import UsageError
 from kg.store.sqlite import SQLiteStore
 from tests.chat_server import serving
@@ -355,7 +355,7 @@ def test_an_answer_that_cannot_be_told_ends_no_experiment(
             raise RuntimeError("half way")
         return answer_row(row, *arguments, **more)
 
-    monkeypatch.setattr("granola.decoding.aggregating.answer_row", broken)
+    monkeypatch.setattr("granola.decoding.response_aggregation.answer_row", broken)
     with serving() as (address, _):
         status, told, err = run("experiment", planned(folder, address), "--no-report", "--out", folder / "out")
     assert (status, "signature: " in told) == (1, True)

@@ -9,14 +9,14 @@ import pytest
 
 from abstraction.rows import TieredRow
 from abstraction.tiers import Level, Tier
-from granola.grouping import by_bins, grouped
 from granola.matching import matcher
-from granola.predictions import Prediction, PredictionFile, read_predictions
 from granola.report.curve_figures import f1, weights
 from granola.report.score_figures import gap, popularity, relations, tradeoff
 from granola.report.study import Study
-from granola.scoring import score
-from granola.tiered_file import read_tiered_file
+from granola.scoring.grouping import by_bins, grouped
+from granola.scoring.predictions import Prediction, PredictionFile, read_predictions
+from granola.scoring.scores import score
+from granola.scoring.tiered_file import read_tiered_file
 from tests.granola.test_compare_cli import systems
 from tests.granola.test_paper_figures import SYSTEMS, asked
 

@@ -1,6 +1,6 @@
 """GRANOLA inside lm-evaluation-harness, inspect_ai and evaluate, with models that repeat what they were told, offline.
 
-What both harnesses report is held against `granola.scoring` on the same answers.
+What both harnesses report is held against `granola.scoring.scores` on the same answers.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from abstraction.rows import read_tiered
 from granola.errors import PredictionError
 from granola.harnesses.grading import SCORES, answer_of, graded, questions
 from granola.matching import matcher
-from granola.predictions import Prediction, PredictionFile
-from granola.scoring import score
+from granola.scoring.predictions import Prediction, PredictionFile
+from granola.scoring.scores import score
 from tests.granola.test_compare_cli import systems
 
 __all__ = ["systems"]

@@ -14,7 +14,7 @@ from abstraction.errors import ReplyError
 from abstraction.models import open_model
 from granola.errors import MatcherError
 from granola.matching import matcher
-from granola.matching.judge import Item, JudgeMatcher, read_prompts, verdict_of
+from granola.matching.model_judge import Item, JudgeMatcher, read_prompts, verdict_of
 
 LEVELS = (("Honolulu",), ("Hawaii", "HI"), ("United States",))
 ITEM = Item(prediction="somewhere in the islands", levels=LEVELS, question="Where was he born?")

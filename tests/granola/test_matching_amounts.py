@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from granola.matching import matcher
-from granola.matching.amounts import amounts, whole_amount
+from granola.matching.amount_claims import amounts, whole_amount
 from granola.matching.intervals import Ladder, place
 from granola.matching.numerals import with_digits
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from granola.matching import coverage, matcher
+from granola.matching import matcher, partial_answers
 
 RULES = matcher("rules")
 KIPLING = "The stories are those of Kipling, who was an English author."
@@ -18,7 +18,7 @@ def test_half_of_what_a_gold_answer_says_states_it_where_it_has_one_level() -> N
 
 @pytest.mark.parametrize("share", [0.4, 0.45, 0.5])
 def test_the_share_may_be_anything_from_two_fifths_to_a_half(share: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(coverage, "SHARE", share)
+    monkeypatch.setattr(partial_answers, "SHARE", share)
     assert RULES.match("He left for creative differences.", [["creative reasons"]]).level == 1
     assert RULES.match(KIPLING, [["a poem of Bombay, Lahore and Simla"]]).level is None
 

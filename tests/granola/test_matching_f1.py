@@ -174,7 +174,7 @@ def test_a_registered_matcher_is_asked_for_by_its_name_and_in_a_language(monkeyp
 
 
 def test_help_and_service_list_the_registered_matchers() -> None:
-    from granola.cli.judging import MATCHER
+    from granola.cli.matcher_options import MATCHER
     from granola.service.schemas import ScoreRequest
 
     schema = ScoreRequest.model_json_schema()

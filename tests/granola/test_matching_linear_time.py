@@ -14,15 +14,15 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from abstraction.tiers import Level, Tier
-from granola.decoding.cleaning import Said, readings, said
-from granola.decoding.memory import DECODING
+from granola.decoding.claims import tally
+from granola.decoding.response_cache import DECODING
+from granola.decoding.response_cleaning import Said, readings, said
 from granola.decoding.responses import Reading
 from granola.decoding.self_consistency import SelfConsistency
-from granola.decoding.tally import tally
 from granola.matching import matcher
 from granola.matching.abstention import abstention
-from granola.matching.many import Case, match_many
-from granola.matching.memory import MATCHING
+from granola.matching.batch_matching import Case, match_many
+from granola.matching.match_cache import MATCHING
 from granola.matching.squad import SQUAD
 from tests.machine_speed import slowness
 

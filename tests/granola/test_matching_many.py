@@ -10,9 +10,9 @@ import pytest
 from abstraction.rows import read_tiered
 from granola.errors import MatcherError, PredictionError
 from granola.matching import matcher
-from granola.matching.many import CHUNK, Case, match_many
-from granola.scoring import names_of
-from granola.tiered_file import read_tiered_file
+from granola.matching.batch_matching import CHUNK, Case, match_many
+from granola.scoring.scores import names_of
+from granola.scoring.tiered_file import read_tiered_file
 
 FILES = Path(__file__).parent / "files"
 LEVELS = (("Kunming",), ("Yunnan",), ("China", "PRC"))

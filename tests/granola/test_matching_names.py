@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from granola.matching import matcher
-from granola.matching.gold import introduced
-from granola.matching.people import compatible, whole_person
+from granola.matching.person_names import compatible, whole_person
+from granola.matching.references import introduced
 
 
 @pytest.mark.parametrize(

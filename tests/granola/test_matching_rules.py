@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from granola.matching import matcher
 from granola.matching import rules as rules_module
 from granola.matching.abstention import abstention, refusal
-from granola.matching.text import key
+from granola.matching.tokens import key
 from granola.matching.vetoes import VETOES
 
 RULES = matcher("rules")

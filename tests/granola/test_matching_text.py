@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from granola.matching import matcher
 from granola.matching.repair import mended, repairs, tidied
-from granola.matching.text import drop_articles, key, simple, words
+from granola.matching.tokens import drop_articles, key, simple, words
 from granola.matching.word_forms import fold, loose_key
 
 SPELLINGS = [

@@ -17,9 +17,9 @@ import pytest
 
 import granola.decoding
 import granola.matching
-from granola.decoding.memory import DECODING
+from granola.decoding.response_cache import DECODING
 from granola.matching import matcher
-from granola.matching.memory import MATCHING, Memory
+from granola.matching.match_cache import MATCHING, Memory
 from granola.matching.squad import SQUAD
 
 MEMORIES = (MATCHING, SQUAD, DECODING)

@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from granola.errors import MatcherError
-from granola.graded import Cell
-from granola.metrics import Outcome, informativeness_weight, metrics
-from granola.statistics import binomial, percentile_interval, resamples
+from granola.scoring.bootstrap import binomial, percentile_interval, resamples
+from granola.scoring.graded import Cell
+from granola.scoring.metrics import Outcome, informativeness_weight, metrics
 
 WRONG, IDK = Outcome(level=None), Outcome(level=None, abstained=True)
 

@@ -11,12 +11,12 @@ from abstraction.faults import FAULT
 from abstraction.formats.records import RejectedRow
 from abstraction.phrasing.phraser import ModelPhraser
 from abstraction.pipeline import LadderMaker
-from granola.decoding.asking import Answered, Answerer, Asking, Unanswered
+from granola.decoding.answer_prompts import read_prompts
 from granola.decoding.methods import Answering
-from granola.decoding.prompting import read_prompts
+from granola.decoding.model_answers import Answered, Answerer, Asking, Unanswered
 from granola.decoding.samples import SampleRow
-from granola.matching.judge import JudgeMatcher
-from granola.matching.many import Case, match_each
+from granola.matching.batch_matching import Case, match_each
+from granola.matching.model_judge import JudgeMatcher
 from granola.matching.verdict import Verdict
 from tests.abstraction.scripted_model import Scripted, block
 from tests.granola.rows_fed import WORLD
@@ -57,7 +57,7 @@ def test_phrasing(monkeypatch: pytest.MonkeyPatch, stage: str) -> None:
 
 
 def test_judging(monkeypatch: pytest.MonkeyPatch) -> None:
-    import granola.matching.judge as judging
+    import granola.matching.model_judge as judging
 
     monkeypatch.setattr(judging, "_slots", broken(judging._slots, lambda item: item.prediction == "bad"))
     judge = JudgeMatcher(model=Scripted(lambda _: "1"))
@@ -72,7 +72,7 @@ def test_judging(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("method", [Answering.GREEDY, Answering.DRAG])
 def test_answering(monkeypatch: pytest.MonkeyPatch, method: Answering) -> None:
-    import granola.decoding.asking as asking
+    import granola.decoding.model_answers as asking
 
     rows = [SampleRow(id=str(n), question=f"Where was {n}?", samples=(), source=f"q:{n}") for n in range(3)]
     model = Scripted(lambda request: "bad" if "Where was 1?" in request.messages[-1].content else "Berlin")

@@ -15,12 +15,12 @@ from hypothesis import strategies as st
 
 from abstraction.rows import TieredRow, read_tiered
 from abstraction.tiers import Level, Tier
-from granola.items import ItemScore, ItemScores
 from granola.matching import Comparison, Verdict, matcher
-from granola.packed import BLOCK, Packed
-from granola.packed_rows import PackedRows
-from granola.predictions import Prediction, PredictionFile
-from granola.scoring import ScoreReport, score
+from granola.scoring.items import ItemScore, ItemScores
+from granola.scoring.packed import BLOCK, Packed
+from granola.scoring.packed_rows import PackedRows
+from granola.scoring.predictions import Prediction, PredictionFile
+from granola.scoring.scores import ScoreReport, score
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = Path(__file__).parent / "files"
@@ -132,9 +132,9 @@ from pathlib import Path
 sys.path.insert(0, sys.argv[1])
 from bench_scoring import write
 from granola.matching import matcher
-from granola.predictions import read_predictions
-from granola.scoring import score
-from granola.tiered_file import read_tiered_file
+from granola.scoring.predictions import read_predictions
+from granola.scoring.scores import score
+from granola.scoring.tiered_file import read_tiered_file
 tiered, predictions = write(Path(sys.argv[2]), 3_000, packed=True, shuffled=True)
 said = read_predictions(predictions)
 tracemalloc.start()

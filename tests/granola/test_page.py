@@ -10,9 +10,9 @@ import pytest
 
 from abstraction.rows import read_tiered
 from granola.matching import matcher
-from granola.predictions import read_predictions
-from granola.report.page import render
-from granola.scoring import score
+from granola.report.score_page import render
+from granola.scoring.predictions import read_predictions
+from granola.scoring.scores import score
 
 FILES = Path(__file__).parent / "files"
 ROWS = list(read_tiered(FILES / "tiers.jsonl"))

@@ -11,9 +11,9 @@ import pytest
 
 from abstraction.rows import TieredRow, read_tiered
 from abstraction.tiers import Level, Tier
-from granola.cli.systems import with_popularity
+from granola.cli.scored_systems import with_popularity
 from granola.errors import UsageError
-from granola.page_views import FIELD, SITELINKS, read_page_views, with_page_views
+from granola.scoring.page_views import FIELD, SITELINKS, read_page_views, with_page_views
 from tests.conftest import Run
 
 WANTED = (

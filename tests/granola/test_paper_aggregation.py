@@ -10,7 +10,7 @@ import pytest
 
 from granola.cli import main
 from granola.decoding import Aggregator, Decision, DragGraph, SampleRow, SelfConsistency
-from granola.decoding.prompting import read_prompts
+from granola.decoding.answer_prompts import read_prompts
 from tests.worlds import entity, store_of
 
 STORE = store_of(

@@ -15,9 +15,9 @@ from abstraction.rows import TieredRow
 from abstraction.tiers import Level, Tier
 from granola.decoding import Aggregator, DragGraph, SampleRow
 from granola.matching import matcher
-from granola.metrics import informativeness_weight
-from granola.predictions import Prediction, PredictionFile
-from granola.scoring import score
+from granola.scoring.metrics import informativeness_weight
+from granola.scoring.predictions import Prediction, PredictionFile
+from granola.scoring.scores import score
 from tests.worlds import store_of
 
 OBAMA = [["August 4, 1961"], ["August 1961"], ["1961"]]

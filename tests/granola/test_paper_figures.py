@@ -10,11 +10,11 @@ from abstraction.formats.records import Record
 from abstraction.rows import TieredRow
 from abstraction.tiers import Level, Tier
 from granola.matching import matcher, squad
-from granola.meta_evaluation import cell_counts, meta_table
-from granola.predictions import Prediction, PredictionFile, predictions_of
-from granola.report.examples import coarse_answers
-from granola.report.table import Table
-from granola.scoring import ScoreReport, score
+from granola.report.disagreements import coarse_answers
+from granola.report.plain_table import Table
+from granola.scoring.meta_evaluation import cell_counts, meta_table
+from granola.scoring.predictions import Prediction, PredictionFile, predictions_of
+from granola.scoring.scores import ScoreReport, score
 
 LEVELS = (Level(tiers=(Tier(text="Hamburg"),)), Level(tiers=(Tier(text="Germany"),)))
 FINE, COARSE, WRONG, IDK = "Hamburg", "Germany", "Lisbon", "I don't know"

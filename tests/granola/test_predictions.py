@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from granola.errors import PredictionError
-from granola.predictions import read_predictions
+from granola.scoring.predictions import read_predictions
 
 
 def written(tmp_path: Path, text: str | bytes, name: str = "said.jsonl") -> Path:

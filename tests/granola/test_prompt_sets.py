@@ -13,7 +13,7 @@ from abstraction.models.prompts import Prompt, hash_of, prompts_hash
 from abstraction.models.replies import counted
 from abstraction.phrasing import phrasing_prompts as phrasing
 from abstraction.phrasing.forms import read_ladder
-from granola.decoding import prompting as decoding
+from granola.decoding import answer_prompts as decoding
 
 Read = Callable[..., Mapping[str, Prompt]]
 BOTH = pytest.mark.parametrize("of", [decoding, phrasing], ids=["decoding", "phrasing"])

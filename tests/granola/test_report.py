@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from granola.report.table import Table, latex
+from granola.report.plain_table import Table, latex
 from tests.granola.test_compare_cli import systems
 
 __all__ = ["systems"]

@@ -14,10 +14,10 @@ from abstraction.faults import FAULT, attempt, is_unforeseen
 from abstraction.formats.records import RejectedRow
 from abstraction.pipeline import LadderMaker
 from abstraction.rows import QARow, TieredRow
-from granola.matching.many import Case, match_each, match_many
+from granola.matching.batch_matching import Case, match_each, match_many
 from granola.matching.verdict import Levels, Verdict
-from granola.predictions import Prediction
-from granola.scoring import score_items
+from granola.scoring.predictions import Prediction
+from granola.scoring.scores import score_items
 from kg.errors import MirrorUnreachableError
 from tests.conftest import Run
 from tests.granola.rows_fed import WORLD, read, rejects, write
@@ -208,7 +208,7 @@ MATCHED = [
     ("where", "of"),
     [
         ("granola.cli.match:read_row", lambda record: record.data["id"]),
-        ("granola.matching.many:_match", lambda _, case: BAD if case.prediction == "Berlin 1" else ""),
+        ("granola.matching.batch_matching:_match", lambda _, case: BAD if case.prediction == "Berlin 1" else ""),
         ("abstraction.formats.writing:json_line", lambda record: "" if "reason" in record else record["id"]),
     ],
 )
@@ -274,7 +274,7 @@ def _is_bad(_: object, case: Case) -> str:
 
 def test_score(run: Run, scored: tuple[Path, Path], tmp_path: Path, inject: Injection) -> None:
     assert run("score", *scored, "--out", tmp_path / "whole.jsonl")[0] == 0
-    inject.into("granola.matching.many:_match", _is_bad)
+    inject.into("granola.matching.batch_matching:_match", _is_bad)
     out = tmp_path / "out.jsonl"
     code, stdout, _ = run("score", *scored, "--out", out, "--json")
     assert code == 1
@@ -286,7 +286,7 @@ def test_score(run: Run, scored: tuple[Path, Path], tmp_path: Path, inject: Inje
     assert [one["status"] for one in items if one["id"] == BAD] == ["unscored"]
 
 
-@pytest.mark.parametrize("where", ["granola.packed_rows:_plain", "granola.predictions:_prediction"])
+@pytest.mark.parametrize("where", ["granola.scoring.packed_rows:_plain", "granola.scoring.predictions:_prediction"])
 def test_reading_what_is_scored(run: Run, scored: tuple[Path, Path], inject: Injection, where: str) -> None:
     if where.endswith("_prediction"):
         inject.into(where, lambda record: record.data["id"])
@@ -301,7 +301,7 @@ def test_reading_what_is_scored(run: Run, scored: tuple[Path, Path], inject: Inj
 def test_compare_and_report(run: Run, scored: tuple[Path, Path], tmp_path: Path, inject: Injection) -> None:
     tiered, said = scored
     other = write(tmp_path / "other.jsonl", [{**one, "prediction": "Germany"} for one in read(said)])
-    inject.into("granola.matching.many:_match", _is_bad)
+    inject.into("granola.matching.batch_matching:_match", _is_bad)
     code, stdout, stderr = run("compare", tiered, said, other, "--json", "--resamples", 10)
     assert code == 1
     assert [one["n"] for one in json.loads(stdout)["systems"]] == [4, 5]
@@ -321,7 +321,7 @@ def test_compare_and_report(run: Run, scored: tuple[Path, Path], tmp_path: Path,
         ("granola.decoding.responses:ResponseReader._reading", lambda _, one, row, context: row.id),
         ("granola.cli.aggregate:prediction_row", lambda row, *_, **__: row.id),
         ("abstraction.formats.writing:json_line", lambda record: "" if "reason" in record else record["id"]),
-        ("granola.decoding.aggregating:tally", None),
+        ("granola.decoding.response_aggregation:tally", None),
     ],
 )
 def test_aggregate(
@@ -444,7 +444,7 @@ def test_a_dataset_whose_phraser_breaks_at_one_row(snapshot: Path, questions: Pa
 
 
 def test_a_batch_of_the_service() -> None:
-    from granola.service.work import Batch
+    from granola.service.snapshot_work import Batch
 
     class Holding:
         """What a batch asks of a held snapshot."""

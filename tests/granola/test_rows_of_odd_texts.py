@@ -21,10 +21,10 @@ from granola.audit.offences import Tally, audit_axes, audit_entailment
 from granola.decoding import Aggregator, DragGraph, SelfConsistency, read_samples
 from granola.decoding.self_consistency import Counting
 from granola.matching import matcher
-from granola.matching.many import Case, match_each
+from granola.matching.batch_matching import Case, match_each
 from granola.matching.verdict import Verdict
-from granola.predictions import Prediction
-from granola.scoring import score_items
+from granola.scoring.predictions import Prediction
+from granola.scoring.scores import score_items
 from tests.conftest import Run
 from tests.granola.rows_fed import WORLD, read, rejects, write
 from tests.worlds import snapshot_at, store_of

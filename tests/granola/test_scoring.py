@@ -17,9 +17,9 @@ from abstraction.tiers import Level, Tier
 from granola import __version__
 from granola.errors import MatcherError, PredictionError
 from granola.matching import matcher
-from granola.packed_rows import PackedRows
-from granola.predictions import Prediction, PredictionFile, read_predictions
-from granola.scoring import ScoreReport, names_of, score, told
+from granola.scoring.packed_rows import PackedRows
+from granola.scoring.predictions import Prediction, PredictionFile, read_predictions
+from granola.scoring.scores import ScoreReport, names_of, score, told
 
 FILES = Path(__file__).parent / "files"
 

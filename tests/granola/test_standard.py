@@ -12,12 +12,12 @@ from abstraction.rows import TieredRow
 from abstraction.tiers import Level, Tier
 from granola.errors import MatcherError
 from granola.matching import matcher
-from granola.meta_evaluation import cell_counts
-from granola.metrics import Standard, metrics
-from granola.predictions import Prediction, PredictionFile
-from granola.report.examples import coarse_answers
-from granola.scoring import ScoreReport, names_of, score
-from granola.sweeps import item_f1, tau_sweep
+from granola.report.disagreements import coarse_answers
+from granola.scoring.meta_evaluation import cell_counts
+from granola.scoring.metrics import Standard, metrics
+from granola.scoring.predictions import Prediction, PredictionFile
+from granola.scoring.scores import ScoreReport, names_of, score
+from granola.scoring.sweeps import item_f1, tau_sweep
 from tests.granola.test_compare_cli import run
 
 LEVELS = (

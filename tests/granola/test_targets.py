@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from abstraction.models.chat_request import Message
 from abstraction.pipeline import LadderMaker
 from granola.cli import main
+from granola.decoding.claims import Claim, Tally, tally
 from granola.decoding.drag_graph import DragGraph
 from granola.decoding.responses import ResponseReader
 from granola.decoding.samples import SampleRow
-from granola.decoding.tally import Claim, Tally, tally
-from granola.decoding.targets import Targets, preference_rows, supervised_row, targets
+from granola.decoding.training_targets import Targets, preference_rows, supervised_row, targets
 from kg.store.sqlite import SQLiteStore
 from tests.worlds import CLASSES, entity, store_of
 

@@ -9,7 +9,7 @@ from typing import Any
 from granola.errors import PredictionError
 from granola.harnesses.grading import PROMPT, answer_of, graded, questions
 from granola.matching import in_language, matcher
-from granola.metrics import LAMBDA, usual_standard
+from granola.scoring.metrics import LAMBDA, usual_standard
 
 
 def dataset(

@@ -44,7 +44,7 @@ _COMMAND = "from granola.cli.main import main; main()"
 _LIMITED = """
 import json, sys
 from granola.service.server import bind, run
-from granola.service.settings import Settings
+from granola.service.service_settings import Settings
 settings = json.loads(sys.argv[1])
 sock = bind("127.0.0.1", 0)
 told = f"serving snapshot x at http://127.0.0.1:{sock.getsockname()[1]}"

@@ -16,8 +16,8 @@ from abstraction.pipeline import make_ladders
 from abstraction.rows import read_questions, read_tiered, write_tiered
 from granola.decoding import Aggregator, DragGraph, SampleRow
 from granola.matching import matcher
-from granola.predictions import read_predictions
-from granola.scoring import score
+from granola.scoring.predictions import read_predictions
+from granola.scoring.scores import score
 from kg.store import open_store
 from tests.granola.service.conftest import DEMO, ROOT, Running
 

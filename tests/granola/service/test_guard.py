@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 import requests
 
-from granola.service.guard import Guard, is_address, name_of
-from granola.service.settings import Settings
+from granola.service.access import Guard, is_address, name_of
+from granola.service.service_settings import Settings
 from tests.granola.service.conftest import ROOT, Running, limited, serving, wait_until
 from tests.granola.service.test_limits import OBAMA, batch, is_well, sent
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from abstraction.rows import read_questions
-from granola.service import holding as holdings
-from granola.service import work
-from granola.service.holding import Holding
+from granola.service import snapshot_session as holdings
+from granola.service import snapshot_work
+from granola.service.snapshot_session import Holding
 from kg import terms
 from kg.store import open_store
 from kg.walks import graph
@@ -40,13 +40,13 @@ def test_a_graph_keeps_so_many_characters_of_names(demo_snapshot: Path, monkeypa
 def test_conclusions_are_dropped_when_much_was_sent(demo_snapshot: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rows = list(islice(read_questions([DEMO / "questions.jsonl"]), 12))
     with closing(Holding(str(demo_snapshot), language="en", seconds=10)) as usual:
-        expected = [work.ladder(usual, row, language="en", linker="question") for row in rows]
+        expected = [snapshot_work.ladder(usual, row, language="en", linker="question") for row in rows]
         assert usual.maker().linker is usual.maker().linker
     monkeypatch.setattr(holdings, "SENT_KEPT", 350)
     with closing(Holding(str(demo_snapshot), language="en", seconds=10)) as narrow:
         linkers, made = [], []
         for row in rows:
-            made.append(work.ladder(narrow, row, language="en", linker="question"))
+            made.append(snapshot_work.ladder(narrow, row, language="en", linker="question"))
             linkers.append(narrow.maker().linker)
         assert made == expected
         assert len({id(one) for one in linkers}) >= 3

@@ -7,7 +7,7 @@ import pytest
 from abstraction.linking.link_settings import link_settings
 from abstraction.reasons import REASONS
 from abstraction.tiers import Abstention, Evidence
-from granola.metrics import metrics
+from granola.scoring.metrics import metrics
 from granola.service.page_evidence import Row, past, rows
 from granola.service.page_words import LINKED, SCORES, rule_words
 from kg.walks.ranks import SetAside

@@ -20,7 +20,7 @@ import requests
 from granola.errors import UsageError
 from granola.service.heartbeats import Heartbeats
 from granola.service.server import FINISHING
-from granola.service.settings import Settings
+from granola.service.service_settings import Settings
 from granola.service.supervisor import ENDING
 from tests.granola.service.conftest import Running, started, wait_until
 from tests.granola.service.test_limits import OBAMA, is_well
@@ -37,7 +37,7 @@ def told(word, work):
     work()
 import granola.service.app as app
 from granola.service.server import bind, run
-from granola.service.settings import Settings
+from granola.service.service_settings import Settings
 add = app.add_page
 def with_hang(whole, service):
     @whole.get("/hang")

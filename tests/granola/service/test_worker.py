@@ -9,10 +9,10 @@ from contextlib import suppress
 
 import pytest
 
-from granola.service.bench import Bench
-from granola.service.holding import OverTimeError
+from granola.service.matching_thread import Bench
 from granola.service.problems import Problem
-from granola.service.worker import Stopper
+from granola.service.snapshot_session import OverTimeError
+from granola.service.work_thread import Stopper
 
 
 def endless() -> None:

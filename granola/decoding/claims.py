@@ -1,0 +1,385 @@
+"""Which tiers the responses to one question entail: each tier once, with who supports it, in one order of fineness.
+
+Tiers of several responses are one where they are the same entity, state the same conditions, or where one without an
+entity carries a name of the other. An order of fineness stands for all thresholds, and what is chosen under a higher
+one is chosen from fewer of the same tiers: so more support demanded never gives a finer answer.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from abstraction.tiers import Condition, Tier
+from granola.decoding.place_chains import parts_of
+from granola.decoding.response_cache import DECODING
+from granola.decoding.response_cleaning import Said
+from granola.decoding.responses import Reading
+from granola.matching.tokens import key as folded
+
+PlaceContains = Callable[[str], frozenset[str]]
+"""Ids of the places that contain a place."""
+
+Implies = Callable[[Tier], frozenset[Condition]]
+"""All conditions that follow from a tier, its own among them."""
+
+
+def _own(tier: Tier) -> frozenset[Condition]:
+    return tier.conditions
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Claim:
+    """One tier of the question.
+
+    `text`: as most of the responses write it whose answer it is, else as chains do that hold it ("Lyon, France"), else
+    the tier's own.
+    `supporters`: numbers of the responses that entail it, from 0; `said_by`: those of them whose answer it is. `bits`:
+    None where not known. `depth`: the length of the longest chain of coarser tiers below it, 0 for the coarsest.
+    `information`: its bits, or those of something coarser that has more; where no tier of the question has bits, one
+    more than its depth.
+    """
+
+    text: str
+    qid: str | None
+    bits: float | None
+    supporters: frozenset[int]
+    said_by: frozenset[int]
+    depth: int = 0
+    information: float = 0.0
+
+    @property
+    def support(self) -> int:
+        """How many responses entail it."""
+        return len(self.supporters)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Tally:
+    """All claims, the finest first. Of the `responses`, `abstaining` declined; `unlinked` are answers that are texts
+    alone, each once.
+    """
+
+    claims: tuple[Claim, ...]
+    responses: int
+    abstaining: int
+    unlinked: tuple[str, ...]
+
+    @property
+    def answering(self) -> int:
+        """How many responses give an answer."""
+        return self.responses - self.abstaining
+
+
+@dataclass(slots=True)
+class _Node:
+    """A tier of one response: which one, at which level from 0."""
+
+    response: int
+    level: int
+    tier: Tier
+    names: frozenset[tuple[str, ...]]
+    key: str = ""
+
+
+def tally(readings: Sequence[Reading], *, containers: PlaceContains, implies: Implies = _own) -> Tally:
+    """The claims of the responses to one question. Their order does not matter but for the numbers of supporters."""
+    alike: dict[Said, list[int]] = {}  # what says the same is read the same
+    for number, reading in enumerate(readings):
+        alike.setdefault(reading.said, []).append(number)
+    different = [readings[numbers[0]] for numbers in alike.values()]
+    groups = [frozenset(numbers) for numbers in alike.values()]
+    nodes = [
+        _Node(number, level, tier, _names(tier))
+        for number, reading in enumerate(different)
+        for level, tiers in enumerate(reading.levels)
+        for tier in tiers.tiers
+    ]
+    _unify(nodes)
+    _unify_heads(nodes, different)
+    members: dict[str, list[_Node]] = {}
+    held: dict[str, set[int]] = {}
+    for node in nodes:
+        members.setdefault(node.key, []).append(node)
+        held.setdefault(node.key, set()).add(node.response)
+    for number, key in _adopted(nodes, members, different, containers):
+        held[key].add(number)
+    following = _following(members, implies)
+    for fine, coarse in following:
+        held[coarse] |= held[fine]
+    below = _below(nodes, following)
+    depths = _depths(below)
+    information = _information(members, below, depths)
+    claims = [
+        _claim(members[key], held[key], groups, different, depth=depths[key], information=information[key])
+        for key in members
+    ]
+    return Tally(
+        claims=tuple(sorted(claims, key=fineness)),
+        responses=len(readings),
+        abstaining=sum(reading.abstains for reading in readings),
+        unlinked=tuple(sorted({one.said.text for one in different if not one.linked and not one.abstains})),
+    )
+
+
+def fineness(claim: Claim) -> tuple[float, int, int, str, str]:
+    """Sort key: by information, then depth, finest first; then the better supported; then by text and id."""
+    return -claim.information, -claim.depth, -claim.support, claim.text, claim.qid or ""
+
+
+def _unify(nodes: Sequence[_Node]) -> None:
+    """Give the nodes that are one tier one key."""
+    parent: dict[str, str] = {}
+
+    def find(one: str) -> str:
+        while parent.setdefault(one, one) != one:
+            one = parent[one]
+        return one
+
+    def join(one: str, other: str) -> None:
+        first, last = sorted((find(one), find(other)))
+        parent[last] = first
+
+    by_name: dict[tuple[str, ...], set[str]] = {}
+    for node in nodes:
+        if node.tier.qid is not None:
+            node.key = f"qid:{node.tier.qid}"
+            for name in node.names:
+                by_name.setdefault(name, set()).add(node.key)
+    for node in nodes:
+        if node.tier.qid is not None:
+            continue
+        text = folded(node.tier.text)
+        node.key = f"text:{' '.join(text)}"
+        if node.tier.conditions:
+            join(node.key, f"conditions:{sorted((c.property, c.value) for c in node.tier.conditions)}")
+        entities = by_name.get(text, ())
+        if len(entities) == 1 and node.level == 0:  # of several namesakes none is meant for sure
+            join(node.key, *entities)
+    texts = {node.key for node in nodes if node.tier.qid is None}
+    for node in nodes:
+        if node.tier.qid is None:
+            for name in node.names:
+                if (other := f"text:{' '.join(name)}") in texts:
+                    join(node.key, other)
+    for node in nodes:
+        node.key = find(node.key)
+
+
+def _unify_heads(nodes: Sequence[_Node], readings: Sequence[Reading]) -> None:
+    """One key for a name that is not known, wherever responses that name it put it: "Kunming, China", "Kunming".
+
+    Not where two put it into places of which none holds the other.
+    """
+    chains: dict[tuple[str, ...], list[int]] = {}
+    for number, reading in enumerate(readings):
+        if reading.head is not None:
+            chains.setdefault(folded(reading.head), []).append(number)
+    if not chains:
+        return
+    first = {node.response: node for node in nodes if node.level == 0}
+    around = {
+        number: {node.key for node in nodes if node.response == number and node.level > 0}
+        for numbers in chains.values()
+        for number in numbers
+    }
+    for head, numbers in chains.items():
+        order = sorted((around[number] for number in numbers), key=len)
+        if any(not less <= more for less, more in pairwise(order)):
+            continue
+        bare = (
+            number
+            for number, reading in enumerate(readings)
+            if not reading.linked and len(reading.levels) == 1 and folded(reading.said.text) == head
+        )
+        for number in (*numbers, *bare):
+            first[number].key = f"text:{' '.join(head)}"
+
+
+def _following(members: Mapping[str, Sequence[_Node]], implies: Implies) -> list[tuple[str, str]]:
+    """(fine, coarse) of claims of which one follows from what the other states, whatever ladders they stand in.
+
+    A ladder has room for few tiers: who is called an American-Italian director in one is an American director too.
+    """
+    stated = {
+        key: node.tier
+        for key, own in members.items()
+        if (node := own[0]).tier.conditions and not _is_place(node.tier.conditions)
+    }
+    if len(stated) < 2:
+        return []
+    asking: dict[Condition, list[str]] = {}
+    for key, tier in stated.items():
+        asking.setdefault(min(tier.conditions, key=lambda c: (c.property, c.value)), []).append(key)
+    out = []
+    for fine, tier in stated.items():
+        implied = implies(tier)
+        for condition in implied:
+            for coarse in asking.get(condition, ()):
+                if coarse != fine and stated[coarse].conditions <= implied:
+                    out.append((fine, coarse))
+    return sorted(out)
+
+
+def _adopted(
+    nodes: Sequence[_Node],
+    members: Mapping[str, Sequence[_Node]],
+    readings: Sequence[Reading],
+    containers: PlaceContains,
+) -> Iterator[tuple[int, str]]:
+    """(response, key) for what follows from a response that is no more than another one's tier by name.
+
+    A name that other responses give with a place behind it ("Kunming, Yunnan") lies in what all of them say.
+    """
+    by_response: dict[int, list[_Node]] = {}
+    for node in nodes:
+        by_response.setdefault(node.response, []).append(node)
+    for node in nodes:
+        if node.level > 0 or readings[node.response].linked:
+            continue
+        for other in members[node.key]:
+            for coarser in by_response[other.response]:
+                if coarser.level > other.level and (other.level == 0 or _entails(other, coarser, containers)):
+                    yield node.response, coarser.key
+    chains: dict[tuple[str, ...], list[set[str]]] = {}
+    for number, reading in enumerate(readings):
+        if reading.head is not None:
+            chains.setdefault(folded(reading.head), []).append({n.key for n in by_response[number] if n.level > 0})
+    for number, reading in enumerate(readings):
+        if len(reading.levels) == 1 and not reading.linked and (around := chains.get(folded(reading.said.text))):
+            for key in sorted(set.intersection(*around)):
+                yield number, key
+
+
+def _entails(fine: _Node, coarse: _Node, containers: PlaceContains) -> bool:
+    """Whether one tier of a ladder follows from another alone: by what both state, or as a place from a place."""
+    if _is_place(coarse.tier.conditions) and fine.tier.qid and coarse.tier.qid:
+        return coarse.tier.qid in containers(fine.tier.qid)
+    return bool(coarse.tier.conditions) and coarse.tier.conditions <= fine.tier.conditions
+
+
+def _is_place(conditions: frozenset[Condition]) -> bool:
+    return any(condition.property == "self" for condition in conditions)
+
+
+def _below(nodes: Sequence[_Node], following: Sequence[tuple[str, str]]) -> dict[str, list[str]]:
+    """The tiers that some ladder has on a coarser level than each, or that follow from it, sorted; none of both where
+    ladders disagree.
+    """
+    ladders: dict[int, list[tuple[int, str]]] = {}
+    for node in nodes:
+        ladders.setdefault(node.response, []).append((node.level, node.key))
+    pairs = {
+        (fine, coarse)
+        for ladder in ladders.values()
+        for level, fine in ladder
+        for deeper, coarse in ladder
+        if deeper > level and fine != coarse
+    }
+    pairs.update(following)
+    below: dict[str, list[str]] = {node.key: [] for node in nodes}
+    for fine, coarse in sorted(pairs):
+        if (coarse, fine) not in pairs:
+            below[fine].append(coarse)
+    return below
+
+
+def _depths(below: Mapping[str, Sequence[str]]) -> dict[str, int]:
+    """The longest chain of coarser tiers below each; tiers that several ladders put in a circle share a depth."""
+    import networkx as nx
+
+    graph = nx.DiGraph((coarse, fine) for fine, coarser in below.items() for coarse in coarser)
+    graph.add_nodes_from(below)
+    try:
+        return {key: depth for depth, keys in enumerate(nx.topological_generations(graph)) for key in keys}
+    except nx.NetworkXUnfeasible:
+        pass
+    whole = nx.condensation(graph)
+    return {
+        key: depth
+        for depth, circles in enumerate(nx.topological_generations(whole))
+        for circle in circles
+        for key in whole.nodes[circle]["members"]
+    }
+
+
+def _information(
+    members: Mapping[str, Sequence[_Node]], below: Mapping[str, Sequence[str]], depths: Mapping[str, int]
+) -> dict[str, float]:
+    """The bits of each tier, at least those of what is coarser; where no tier has bits, its depth and one."""
+    bits = {key: _bits(own) for key, own in members.items()}
+    if all(one is None for one in bits.values()):
+        return {key: depth + 1.0 for key, depth in depths.items()}
+    known: dict[str, float] = {}
+    for key in sorted(members, key=lambda one: (depths[one], one)):
+        known[key] = max([bits[key] or 0.0, *(known[one] for one in below[key] if one in known)])
+    return known
+
+
+def _bits(members: Sequence[_Node]) -> float | None:
+    return min((node.tier.bits for node in members if node.tier.bits is not None), default=None)
+
+
+def _claim(
+    members: Sequence[_Node],
+    held: Collection[int],
+    groups: Sequence[frozenset[int]],
+    readings: Sequence[Reading],
+    *,
+    depth: int,
+    information: float,
+) -> Claim:
+    saying = {node.response for node in members if node.level == 0}
+    qids = {node.tier.qid for node in members if node.tier.qid}
+    said: Counter[str] = Counter()
+    for number in saying:
+        said[readings[number].name] += len(groups[number])
+    own = [node.tier.text for node in members if node.level > 0]
+    if not qids and own and saying != held:
+        said = Counter(own)  # "about 180 cm", though one says "180 cm"
+    elif not said:
+        said = _parts_called(members, [(readings[number], len(groups[number])) for number in sorted(held)])
+    text = _most(said or Counter(own), members)
+    by = frozenset().union(*[groups[number] for number in saying])
+    return Claim(
+        text=text,
+        qid=min(qids) if qids else None,
+        bits=_bits(members),
+        supporters=by if saying == held else frozenset().union(*[groups[number] for number in held]),
+        said_by=by,
+        depth=depth,
+        information=information,
+    )
+
+
+def _parts_called(members: Sequence[_Node], holders: Sequence[tuple[Reading, int]]) -> Counter[str]:
+    """The names of the tier in place chains that hold it, "France" in "Lyon, France", and how often each is given."""
+    names = frozenset().union(*[node.names for node in members])
+    parts = ((part, times) for reading, times in holders for part in parts_of(reading.said.text)[1:])
+    found: Counter[str] = Counter()
+    for part, times in parts:
+        if folded(part) in names:
+            found[part] += times
+    return found
+
+
+def _most(texts: Counter[str], members: Sequence[_Node]) -> str:
+    """The commonest text; of as common ones that of an entity, then another of its names, then the shortest."""
+    if len(texts) == 1:
+        return next(iter(texts))
+    entities = [node for node in members if node.tier.qid]
+    labels = {node.tier.text for node in entities}
+    names = frozenset().union(*[node.names for node in entities])
+    return min(texts, key=lambda text: (-texts[text], text not in labels, folded(text) not in names, len(text), text))
+
+
+@DECODING.remembered(1 << 15)
+def _folded_names(names: tuple[str, ...]) -> frozenset[tuple[str, ...]]:
+    DECODING.count(sum(map(len, names)))
+    return frozenset(map(folded, names))
+
+
+def _names(tier: Tier) -> frozenset[tuple[str, ...]]:
+    return _folded_names(tier.names())

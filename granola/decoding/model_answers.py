@@ -1,0 +1,242 @@
+"""Answers a model's way: questions asked, responses kept, one answer made of several where the method says so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Any
+
+from abstraction.faults import FAULT, Fault, attempt
+from abstraction.formats.records import RejectedRow, excerpt
+from abstraction.models.chat_model import ChatModel
+from abstraction.models.chat_request import Request, Sampling
+from abstraction.models.chat_result import Failure, Reply
+from abstraction.models.prompts import Prompt, hash_of
+from granola.decoding.answer_prompts import DRAG
+from granola.decoding.decision import Abstaining, Decision, abstained, of_responses
+from granola.decoding.methods import METHODS, SAMPLES, TEMPERATURE, Answering
+from granola.decoding.response_aggregation import Aggregator, Method
+from granola.decoding.response_cleaning import IDK, Said, said
+from granola.decoding.samples import SampleRow
+from granola.errors import UsageError
+from granola.matching.squad import normalise
+
+_STAGE = "answering"
+CHUNK = 256  # questions whose responses are drawn before any of them are aggregated
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Asking:
+    """How questions are asked. `samples` and `temperature` are for methods that draw; `seed` is of the first sample.
+    `abstaining` is DRAG's; rules have their own.
+
+    Raises UsageError for settings that no model can sample with.
+    """
+
+    method: Answering
+    samples: int = SAMPLES
+    temperature: float = TEMPERATURE
+    top_p: float = 1.0
+    max_tokens: int = 64
+    seed: int = 0
+    abstaining: Abstaining = Abstaining.PASS
+
+    def __post_init__(self) -> None:
+        try:
+            self.sampling()
+            # What a method does not use is recorded too.
+            Sampling(n=1, temperature=self.temperature, top_p=self.top_p, max_tokens=self.max_tokens, seed=self.seed)
+        except ValueError as error:
+            raise UsageError(f"{self.method} cannot sample so: {error}") from error
+
+    def sampling(self) -> Sampling:
+        """How a question is asked for. A single sample is the first of several of the same seed."""
+        kind = METHODS[self.method]
+        if kind.drawn == "no":
+            return Sampling(max_tokens=self.max_tokens)
+        return Sampling(
+            n=self.samples if kind.drawn == "often" else 1,
+            temperature=self.temperature,
+            top_p=self.top_p,
+            max_tokens=self.max_tokens,
+            seed=self.seed,
+        )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Unanswered:
+    """A question that the model could not be asked, and why: `reason` in a word, `message` in full.
+
+    `fault` is an unforeseen error in asking it, or in reading what the model said.
+    """
+
+    row: SampleRow
+    reason: str
+    message: str
+    fault: Fault | None = None
+
+    @classmethod
+    def of_fault(cls, row: SampleRow, fault: Fault) -> Unanswered:
+        """The question with which the program is at fault."""
+        return cls(row=row, reason=FAULT, message=fault.reason.removeprefix(f"{FAULT} "), fault=fault)
+
+    def rejected(self) -> RejectedRow:
+        """The question as a row that is rejected."""
+        if self.fault is not None:
+            return self.fault.rejected(source=self.row.source, id=self.row.id, text=self.row.question)
+        return RejectedRow(
+            source=self.row.source, reason=f"{self.reason}: {self.message}", excerpt=excerpt(self.row.question)
+        )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Answered:
+    """A question with the responses that were drawn (in `row.samples`) and what was decided."""
+
+    row: SampleRow
+    decision: Decision
+
+
+class Answerer:
+    """Answers questions with one model by one method."""
+
+    def __init__(
+        self,
+        model: ChatModel,
+        asking: Asking,
+        prompts: Mapping[str, Prompt],
+        *,
+        aggregator: Aggregator | None = None,
+        rule: Method | None = None,
+        language: str = "en",
+        drag_model: ChatModel | None = None,
+    ) -> None:
+        """`rule` with its `aggregator` makes one answer of several, for the methods that do so without the model.
+
+        `drag_model` makes DRAG's answer of the responses; None for the model that was sampled.
+        """
+        if (rule is None) != (asking.method not in (Answering.SELF_CONSISTENCY, Answering.DRAG_GRAPH)):
+            raise ValueError(f"{asking.method} {'needs a' if rule is None else 'takes no'} rule")
+        self._model = model
+        self._asking = asking
+        self._prompts = prompts
+        self._aggregator = aggregator
+        self._rule = rule
+        self._language = language
+        self._drag_model = drag_model or model
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What a run record has of it: the model, the prompts' hash and how it samples."""
+        kind = METHODS[self._asking.method]
+        how = self._asking.sampling()
+        drawn = {"n": how.n, "top_p": how.top_p, "seed": how.seed} if how.temperature > 0 else {}
+        aggregating = {"aggregator": dict(self._drag_model.identity)} if self._drag_model is not self._model else {}
+        return {
+            "model": dict(self._model.identity),
+            **aggregating,
+            "prompts": hash_of(self._prompts, *kind.prompts),
+            "sampling": {"temperature": how.temperature, "max_tokens": how.max_tokens, **drawn},
+        }
+
+    def answer(self, rows: Iterable[SampleRow]) -> Iterator[Answered | Unanswered]:
+        """One outcome for each question, in order. Raises ModelError where asking on is no use."""
+        source = iter(rows)
+        while chunk := list(islice(source, CHUNK)):
+            drawn = list(self._drawn(chunk))
+            decided = iter(self._decided([row for row in drawn if isinstance(row, SampleRow)]))
+            for row in drawn:
+                yield row if isinstance(row, Unanswered) else next(decided)
+
+    def aggregate(self, rows: Iterable[SampleRow]) -> Iterator[Answered | Unanswered]:
+        """DRAG on responses that are there: what the model makes of each row's samples, in order."""
+        source = iter(rows)
+        while chunk := list(islice(source, CHUNK)):
+            yield from self._aggregated(chunk)
+
+    def _drawn(self, rows: Sequence[SampleRow]) -> Iterator[SampleRow | Unanswered]:
+        prompt = self._prompts[METHODS[self._asking.method].asks.name]
+        sampling = self._asking.sampling()
+
+        def request(row: SampleRow) -> Request:
+            return Request(id=row.id, messages=prompt.fill({"question": row.question}), sampling=sampling)
+
+        requests = [attempt("asking a model", request, row) for row in rows]
+        results = self._model.generate([one for one in requests if isinstance(one, Request)])
+        for row, asked in zip(rows, requests, strict=True):
+            if isinstance(asked, Fault):
+                yield Unanswered.of_fault(row, asked)
+                continue
+            result = next(results)
+            if isinstance(result, Failure):
+                yield Unanswered(row=row, reason=str(result.reason), message=result.message)
+            else:
+                yield replace(row, samples=tuple(one.text for one in result.completions))
+        next(results, None)  # used up, so that nothing is under way
+
+    def _decided(self, rows: Sequence[SampleRow]) -> Iterator[Answered | Unanswered]:
+        if self._rule is not None and self._aggregator is not None:
+            for row, decision in self._aggregator.decide_each(rows, self._rule):
+                yield _outcome(row, decision)
+        elif self._asking.method is Answering.DRAG:
+            yield from self._aggregated(rows)
+        else:
+            for row in rows:
+                yield _outcome(row, attempt(_STAGE, self._only, row))
+
+    def _only(self, row: SampleRow) -> Decision:
+        (one,) = self._said(row)
+        return plain(one)
+
+    def _said(self, row: SampleRow) -> list[Said]:
+        return [said(one, subject=row.subject_text, language=self._language) for one in row.samples]
+
+    def _aggregated(self, rows: Sequence[SampleRow]) -> Iterator[Answered | Unanswered]:
+        """DRAG: the model makes one answer of the responses, where they are not all the same."""
+        settled = [attempt(_STAGE, self._settled, row) for row in rows]
+        replies = self._drag_model.generate([one for one in settled if isinstance(one, Request)])
+        for row, one in zip(rows, settled, strict=True):
+            if not isinstance(one, Request):
+                yield _outcome(row, one)
+                continue
+            result = next(replies)
+            if isinstance(result, Reply):
+                yield _outcome(row, attempt(_STAGE, self._replied, row, result.text))
+            else:
+                yield Unanswered(row=row, reason=str(result.reason), message=result.message)
+
+    def _settled(self, row: SampleRow) -> Decision | Request:
+        """What is decided without the model, else what it is asked."""
+        responses = self._said(row)
+        answering = [one for one in responses if one.abstains is None]
+        declining = len(responses) - len(answering)
+        passed = self._asking.abstaining is Abstaining.PASS
+        against = declining > 0 and self._asking.abstaining is Abstaining.AGAINST
+        if against or self._asking.abstaining.declines(responses=len(responses), abstaining=declining):
+            return abstained(f"{of_responses(declining, len(responses))} abstain")
+        if len({normalise(one.text) for one in answering}) == 1 and not (declining and passed):
+            told = f"{of_responses(len(answering), len(responses))} say the same"
+            return replace(plain(answering[0]), explanation=told)
+        slots: dict[str, str | Sequence[str]] = {"question": row.question}
+        shown = responses if passed else answering
+        slots["responses"] = [IDK if one.abstains is not None else one.whole for one in shown]
+        sampling = Sampling(max_tokens=self._asking.max_tokens)
+        return Request(id=row.id, messages=self._prompts[DRAG.name].fill(slots), sampling=sampling)
+
+    def _replied(self, row: SampleRow, text: str) -> Decision:
+        one = said(text, subject=row.subject_text, language=self._language)
+        return replace(plain(one), explanation=f"the model's answer to {len(row.samples)} responses")
+
+
+def _outcome(row: SampleRow, decision: Decision | Fault) -> Answered | Unanswered:
+    if isinstance(decision, Fault):
+        return Unanswered.of_fault(row, decision)
+    return Answered(row=row, decision=decision)
+
+
+def plain(one: Said) -> Decision:
+    """The decision to say what a single response says."""
+    if one.abstains is not None:
+        return abstained(f"the response abstains ({one.abstains})")
+    return Decision(text=one.prediction, explanation="the response itself")

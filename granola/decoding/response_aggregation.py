@@ -1,0 +1,170 @@
+"""Rows of samples in, predictions out: one way for every method that needs no model."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import Any, TypeVar
+
+from abstraction.assembly.filters import without_article
+from abstraction.assembly.levels import entailed_conditions
+from abstraction.descriptions.spelling import shortenings
+from abstraction.faults import Fault, OnReject, attempt
+from abstraction.ladders.class_hierarchy import entailed_classes
+from abstraction.pipeline import LadderMaker
+from abstraction.tiers import Condition, Tier
+from granola.decoding.claims import Tally, tally
+from granola.decoding.decision import Decision
+from granola.decoding.drag_graph import DragGraph
+from granola.decoding.response_cleaning import said
+from granola.decoding.responses import Reading, ResponseReader
+from granola.decoding.samples import SampleRow
+from granola.decoding.self_consistency import Counting, SelfConsistency
+from kg.store.protocol import Store
+from kg.terms import normalise
+
+T = TypeVar("T")
+Method = DragGraph | SelfConsistency
+CHUNK = 200  # rows that are read together
+_BEHIND = re.compile(r"\s(?:about|as|at|between|by|for|from|in|near|of|on|that|to|which|who|with)\s", re.IGNORECASE)
+_STAGE = "aggregation"
+KEPT = 50_000  # sets of conditions whose consequences are kept
+
+
+class Aggregator:
+    """Aggregates the responses to each question by one snapshot. Results do not depend on the responses' order."""
+
+    def __init__(
+        self, store: Store | None, *, language: str = "en", linker: str = "question", maker: LadderMaker | None = None
+    ) -> None:
+        """Without a store only texts can be counted. `maker`: one for that store, language and linker, if there is."""
+        self._language = language
+        self._maker = maker
+        if maker is None and store is not None:
+            self._maker = LadderMaker(store, language=language, linker=linker)
+        self._reader = None if self._maker is None else ResponseReader(self._maker)
+        self._known: dict[tuple[frozenset[Condition], str], frozenset[Condition]] = {}
+
+    def decide(
+        self, rows: Iterable[SampleRow], method: Method, *, on_reject: OnReject | None = None
+    ) -> Iterator[tuple[SampleRow, Decision]]:
+        """Each row with its decision, in order.
+
+        A row with which the program is at fault goes to `on_reject`; without it the error is raised.
+        """
+        return _good(self.decide_each(rows, method), on_reject)
+
+    def decide_each(self, rows: Iterable[SampleRow], method: Method) -> Iterator[tuple[SampleRow, Decision | Fault]]:
+        """Each row with its decision, or the fault in making it, in order."""
+        if isinstance(method, SelfConsistency) and method.counting is Counting.TEXT:
+            for row in rows:
+                yield row, attempt(_STAGE, self._of_texts, row, method)
+            return
+        decision = method.decide if isinstance(method, DragGraph) else method.of_tally
+        for row, counted in self._tallies(rows):
+            yield row, counted if isinstance(counted, Fault) else attempt(_STAGE, decision, counted)
+
+    def tallies(
+        self, rows: Iterable[SampleRow], *, on_reject: OnReject | None = None
+    ) -> Iterator[tuple[SampleRow, Tally]]:
+        """Each row with what its responses entail, in order; `on_reject` as in `decide`."""
+        return _good(self._tallies(rows), on_reject)
+
+    def _of_texts(self, row: SampleRow, method: SelfConsistency) -> Decision:
+        return method.of_texts([said(one, subject=row.subject_text, language=self._language) for one in row.samples])
+
+    def _tallies(self, rows: Iterable[SampleRow]) -> Iterator[tuple[SampleRow, Tally | Fault]]:
+        if self._reader is None or self._maker is None:
+            raise ValueError("responses are linked, which needs a store")
+        source = iter(rows)
+        while chunk := list(islice(source, CHUNK)):
+            if self._maker.make_room():
+                self._begin_anew()
+            found = attempt(_STAGE, self._reader.read, chunk)
+            if isinstance(found, Fault):  # as a rule another row's
+                self._begin_anew()
+            for at, row in enumerate(chunk):
+                readings = attempt(_STAGE, self._read_alone, row) if isinstance(found, Fault) else found[at]
+                counted = readings if isinstance(readings, Fault) else attempt(_STAGE, self._tally, readings)
+                if isinstance(counted, Fault):
+                    self._begin_anew()
+                yield row, counted
+
+    def _begin_anew(self) -> None:
+        """Drop what was concluded, and what a row that failed was about to conclude."""
+        assert self._maker is not None
+        self._maker.start_afresh()
+        self._reader = ResponseReader(self._maker)
+        self._known.clear()
+
+    def _read_alone(self, row: SampleRow) -> tuple[Reading, ...]:
+        assert self._reader is not None
+        return self._reader.read([row])[0]
+
+    def _tally(self, readings: tuple[Reading, ...]) -> Tally:
+        return tally(readings, containers=self._containers, implies=self._implied)
+
+    def _implied(self, tier: Tier) -> frozenset[Condition]:
+        assert self._maker is not None
+        key = tier.conditions, tier.text
+        known = self._known.get(key)
+        if known is None:
+            if len(self._known) >= KEPT:
+                self._known.clear()
+            known = entailed_conditions(tier.conditions, self._above)
+            if self._language.partition("-")[0] == "en":  # where what a phrase speaks of stands last
+                known |= self._worded(tier.text)
+            self._known[key] = known
+        return known
+
+    def _worded(self, text: str) -> set[Condition]:
+        """What a tier's words say in fewer words, as a text and as a class called so: a video game company is one."""
+        assert self._maker is not None
+        shorter = shortenings(_BEHIND.split(without_article(text))[0], self._maker.vocabulary)[1:]
+        graph = self._maker.graph
+        texts = {Condition(property="text", value=f"kind:{normalise(one)}") for one in shorter}
+        return texts | {Condition(property="P31", value=match.id) for one in shorter for match in graph.find(one)}
+
+    def _above(self, class_id: str) -> frozenset[str]:
+        """The classes that a class entails, and one right above it where either is called as the other is."""
+        assert self._maker is not None
+        graph = self._maker.graph
+        alike = frozenset(
+            above
+            for above in graph.targets(class_id, "P279")
+            if graph.label(above) in graph.names(class_id) and graph.label(class_id) in graph.names(above)
+        )
+        return entailed_classes(graph, class_id) | alike
+
+    def _containers(self, qid: str) -> frozenset[str]:
+        assert self._maker is not None
+        return frozenset(i for i, _ in self._maker.gazetteer.containers(qid) if i is not None)
+
+
+def _good(found: Iterable[tuple[SampleRow, T | Fault]], on_reject: OnReject | None) -> Iterator[tuple[SampleRow, T]]:
+    """What was made. What was not goes to `on_reject`; without it the error is raised."""
+    for row, made in found:
+        if not isinstance(made, Fault):
+            yield row, made
+        elif on_reject is not None:
+            on_reject(made.rejected(source=row.source, id=row.id, text=row.question))
+        elif made.cause is not None:
+            raise made.cause
+
+
+def answer_row(row: SampleRow, decision: Decision, *, method: str) -> dict[str, Any]:
+    """A prediction with the question that it answers, but without gold answers and ladders that came with it."""
+    out: dict[str, Any] = {"id": row.id, "question": row.question}
+    if row.relation is not None:
+        out["relation"] = row.relation
+    if subject := {k: v for k, v in (("qid", row.subject_qid), ("text", row.subject_text)) if v}:
+        out["question_entity"] = subject
+    return out | {"method": method, **decision.to_json(), "samples": list(row.samples)}
+
+
+def prediction_row(row: SampleRow, decision: Decision, *, method: str) -> dict[str, Any]:
+    """The row with its prediction: all fields that it had, those of the decision in their place."""
+    own = {"id": row.id, "question": row.question}
+    kept = {key: value for key, value in row.data.items() if key not in ("id", "question", "schema_version", "samples")}
+    return own | kept | {"method": method, **decision.to_json(), "samples": list(row.samples)}

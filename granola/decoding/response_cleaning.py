@@ -1,0 +1,365 @@
+"""Responses as models write them, down to what they state: without labels, courtesies, quotes and what runs on.
+
+Only the text is looked at. Where a response may go on after its answer ("Hamburg, where she grew up"), `readings`
+lists shorter beginnings; who knows names (`granola.decoding.responses`) decides between them.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from ast import literal_eval
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+
+from abstraction.language.languages import language as language_data
+from abstraction.language.languages import languages
+from granola.decoding.response_cache import DECODING
+from granola.matching.abstention import Refusal, refusal
+from granola.matching.tokens import plain
+
+IDK = "IDK"  # the prediction of a method that abstains
+_BEFORE = " \"'([*-¿¡"  # what a refusal is set in
+EXAMINED = 2_000  # characters of a response that are read, what was thought aloud not counted
+
+# What models put before an answer, with a colon behind it.
+_LABELS = (
+    "answer|answers|ans|my guess|best guess|my best guess|guess|final answer|short answer|correct answer"
+    "|best answer|my answer|response|responses|final response|aggregated response|output|result|prediction"
+    "|solution|a|location|place|birthplace|birth place|deathplace|birth date|place of birth|place of death"
+    "|city|town|country|state|region|capital|headquarters|date|date of birth|date of death|year|month|day"
+    "|time|name|person|author|writer|composer|director|producer|performer|artist|creator|founder|owner|actor"
+    "|singer|spouse|father|mother|child|genre|language|occupation|profession|position|religion|school"
+    "|university|company|organi[sz]ation|publisher|manufacturer|record label|label|work|title|film|book|song"
+    "|number|amount|quantity|born|died|founded|released|published"
+    "|(?:(?:single|most|more|exact|specific|precise|accurate|likely|probable|consistent|aggregated?|combined|common)"
+    " ){1,4}(?:answer|response)"
+)
+_LABEL = re.compile(
+    rf"(?:the )?(?:{_LABELS})(?: \d{{1,2}})?(?: is)?\s*(?:[:：]|\s=)\s*|(?:the )?(?:final |correct )?answer is\s+",
+    re.IGNORECASE,
+)
+_HEADING = re.compile(rf"\A[#\s]*(?:the )?(?:{_LABELS})\s*\Z", re.IGNORECASE)  # a label with a line of its own
+_THINKING = re.compile(r"<(think|thinking|reasoning)>.*?(?:</\1>|\Z)", re.IGNORECASE | re.DOTALL)
+# What is thought aloud without tags, and how its conclusion begins.
+_STEPS = re.compile(
+    r"\s*+(?:(?:okay|ok|well|sure|alright|right)[,.!]?\s++)?(?:let(?:'s|’s| us| me)(?: just)? (?:think|reason|see|work"
+    r"|break|consider|recall|analy[sz]e|start)|(?:first|step 1)\b\s*+[,:]"
+    r"|to (?:answer|determine|find|figure|work out) )",
+    re.IGNORECASE,
+)
+_CONCLUDES = re.compile(
+    r"(?<!\s)(?:(?<=[.!?;:])|(?=[^\S\n]*+\n))\s++(?:(?:so|therefore|thus|hence|consequently|in conclusion|overall"
+    r"|as a result|accordingly|finally|step \d++:)(?:\s*+,)?+\s++(?:(?:so|therefore)(?:\s*+,)?+\s++)?"
+    r"|(?=(?:the |my )?(?:final |correct )?answer\b))",
+    re.IGNORECASE,
+)
+_INNER = re.compile(r"\\(?:text|textbf|mathrm)\s*\{([^{}]*)\}")
+_BOXED = re.compile(r"\\boxed\s*\{([^{}]*)\}")
+_FIELD = re.compile(rf'\A\{{\s*"(?:{_LABELS})"\s*:\s*("(?:[^"\\]|\\.)*"|-?\d[\d.]*)', re.IGNORECASE)  # of JSON
+_KEY = re.compile(rf"(?:the )?(?:{_LABELS})", re.IGNORECASE)
+_LINK = re.compile(r"!?\[([^\[\]]+)\]\((?:https?:|/|#)[^()\s]*(?:\([^()]*\))?\)")  # of Markdown
+_AGAIN = re.compile(
+    r"(?<=[^:：\s])\s++(?:(?:final|correct|short|incorrect|wrong) )?answer\s*+[:：].*\Z", re.IGNORECASE | re.DOTALL
+)
+# What the examples of DRAG's prompt have beside the answer; models write it before it as well.
+_BESIDE = re.compile(r"\A(?:(?:incorrect|wrong) answer|explanation|reasoning|reason|rationale)\s*+[:：]", re.IGNORECASE)
+_NAMED = re.compile(r"\A(?:the )?(?:correct |final |aggregated )?answer\s*+[:：]\s*+(?=\S)", re.IGNORECASE)
+_ECHO = re.compile(r"\A(?i:(?:in |on |at |by )?(?:who|whom|whose|what|when|where|which|how))\b[^?]{5,300}\?\s+(?=\S)")
+_QUOTED = re.compile(r"(?<!\s)\s++to (?:the|your|this) question\s*+[\"“][^\"”]{0,500}+[\"”]", re.IGNORECASE)
+_REMAINDER = re.compile(
+    r"(?<!\s)\s++(?i:explanation|note|reason|reasoning|source|confidence|rationale)\s*+:.*\Z", re.DOTALL
+)
+_ANY_LABEL = re.compile(
+    r"(?P<label>[^\W\d_][\w ]{0,30}):\s*+(?=(?P=label):)", re.IGNORECASE
+)  # "Birthplace: Birthplace:"
+_ASKED = re.compile(r"(?:\A|(?<!\s)\s++)(?:q|question|query|user|human)\s*+\d*+\s*+[:：]", re.IGNORECASE)
+_ANSWERED = re.compile(r"(?:\A|\s)(?:a|answer|assistant)\s*+\d*+\s*+[:：]\s*+", re.IGNORECASE)
+_TAG = re.compile(r"</?[A-Za-z|][^<>\n]{0,40}>")  # <answer>, </s>, <|endoftext|>
+_MARKUP = re.compile(r"```\w*\n|\*\*|__|`+")
+_BULLET = re.compile(r"\A(?:[-*•>#]+|\(?(?:\d{1,2}|[A-Ea-e])\)|\d{1,2}\.)\s+")
+_COURTESY = re.compile(
+    r"\A(?:(?:sure(?: thing)?|of course|certainly|absolutely|okay|ok|yes|great question|good question|hello|hi"
+    r"|well|hmm+|let(?: me|'s|’s) (?:think|see)(?: (?:about (?:this|that|it)|step by step))?)"
+    r"\b\s*[,.!:-]+\s*)+(?=\S)",
+    re.IGNORECASE,
+)
+_THOUGHT = (
+    r"(?:i (?:(?:do |would |'d |strongly |really )?(?:think|believe|guess|say|suppose)|am (?:fairly |pretty |quite )?"
+    r"(?:sure|certain|confident))(?: that)?|it (?:seems|appears)(?: that)?|to (?:the best of )?my knowledge"
+    r"|as far as i know|if i (?:remember|recall) (?:correctly|right(?:ly)?)|(?:according to|based on) [^,]{1,60}(?=,)"
+    r"|probably|perhaps|maybe|possibly|likely)"
+)
+_LEAD = re.compile(rf"\A{_THOUGHT}\s*,?\s+", re.IGNORECASE)
+# Pronouns in any case, verbs in small letters: "The Man Who Was Thursday" is a title.
+_STATES = re.compile(
+    r"\A(?i:it|this|that|he|she|they|(?:the|his|her|its|their|my) [\w'\"“”?, -]{1,160}?)"
+    r"(?:'s|\s+(?:is|was|are|were|would be|has been|must be|may be|might be|could be))"
+    r"(?:\s+(?:a |an |the )?(?:originally |probably |most likely |likely |first )?(?:born|located|situated|based"
+    r"|headquartered|buried|founded|established|formed|created|written|composed|directed|produced|performed|sung|made"
+    r"|published|released|educated|died|set|held|named|called|spoken|owned|signed|played))?"
+    r"(?:\s+(?:in|on|at|by|from|to|as|with))?\s+(?=\S)"
+)
+_DID = re.compile(
+    r"\A(?i:it|he|she|they)\s+(?:died|passed away|lived|worked|studied|graduated|played|wrote|speaks|spoke"
+    r"|works|plays|began|took place|happened|lies|stands)(?:\s+(?:in|on|at|by|from|for|as))?\s+(?=\S)"
+)
+# A sentence about whatever stands first; not "Hamburg, which is located in Germany", whose answer stands first.
+_ABOUT = re.compile(
+    r"\A(?:(?!\b(?:which|that|who|where|and|but|or)\b)[^.!?,;:]){1,120}?\s(?:is|was|were)\s(?:born|located|situated"
+    r"|headquartered|buried|founded|established|written|composed|directed|produced|performed|sung|created|painted"
+    r"|designed|invented|discovered|developed|published|released|recorded)\s(?:in|on|at|by)\s+(?=\S)"
+)
+_DEEDS = (
+    "wrote|authored|composed|directed|founded|created|painted|performed|produced|designed|invented|discovered"
+    "|established|developed|published|recorded|sang|built|owns|owned"
+)
+_DEED = re.compile(rf"\s(?:{_DEEDS})\s+")
+# "Jane Austen wrote it.": who stands first in a sentence about the subject.
+_DOER = re.compile(
+    r"\A(?P<who>(?!(?i:it|this|that|he|she|they|the|a|an|who)\b)[^\W\d_]"
+    r"(?:(?!\b(?:which|that|who|and then|but)\b)[^.!?;:]){1,80}?)\s+"
+    rf"(?:{_DEEDS})\s+(?:it|this|that|them|the\s|[\"“‘'«])"
+)
+_PARTICIPLE = re.compile(
+    r"\A(?:(?:originally )?(?:born|located|situated|based|founded|written|composed|directed|produced|performed"
+    r"|published|released|died))(?:\s+(?:in|on|at|by))\s+",
+    re.IGNORECASE,
+)
+_PREPOSITION = re.compile(r"\A(?:in|at|by|from)\s+(?=[^\W_]|\d)", re.IGNORECASE)
+_KIND = re.compile(
+    r"\A(?:the )?(?:city|town|village|country|state|province|year|month|county|region|island) of (?=[A-ZÀ-Þ\d])",
+    re.IGNORECASE,
+)
+_QUOTES = {'"': '"', "'": "'", "“": "”", "‘": "’", "«": "»", "„": "“", "(": ")", "[": "]"}
+_ABBREVIATED = re.compile(
+    r"(?:\b[^\W\d_]|\b(?:St|Mt|Ft|Dr|Mr|Mrs|Ms|Jr|Sr|Inc|Ltd|Co|Corp|No|vs|Prof|Gen|Bros|ca?))\.\Z"
+)
+_ABBREVIATION = 8  # characters of the longest of them, more than enough
+_SENTENCE_END = re.compile(r"[.!?](?=\s+[^\W\d_])")
+_DOUBT = re.compile(
+    r"(?:,\s*+|(?<![\s,])\s++)?+(?:but|though|although)\s++(?:i(?:'m| am)|please|this|that|you|it)\b.*\Z"
+    r"|(?:(?<!\s)\s++)?+[,(]\s*+(?:i (?:would |'d )?(?:think|believe|guess|suppose|reckon|assume|say)"
+    r"|probably|perhaps|maybe|i'm not sure)\)?\.?\Z",
+    re.IGNORECASE | re.DOTALL,
+)
+# Where an answer may end and a remark begin.
+_REMARK = re.compile(
+    r"(?<!\s)\s++[-–—]\s++|[;:]\s|(?:(?<!\s)\s++)?+\(|,\s++(?=(?:which|where|who|whose|when|a|an|the|on|in|at|and|with|during|as|from|near"
+    r"|then|now|today|born|located|situated|but|although|though|while|however)\b)"
+    r"|(?<!\s)\s++(?=in\s++(?:the\s++)?\d)"
+    r"|(?<!\s)\s++(?=(?:is|was|are|were|which|where|who|because|since|on|during|and|but|although|though|before|after|when"
+    r"|as well as|near|close to|just outside|to (?:a|an|his|her|their)"
+    r"|from (?:what|memory|my|[A-Z][a-z]{2,8} \d{1,2}|\d{1,4}))\b)"
+)
+_MOST_READINGS = 5
+_LAYERS = 20  # of labels, courtesies and quotes around an answer; models write three or four
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Said:
+    """What a response states: its `text`, or `abstains`, the name of the pattern by which it declines.
+
+    `text` is what is compared. `whole` keeps a preposition before it, which may be part of a title ("In Rainbows").
+    """
+
+    text: str
+    whole: str
+    abstains: str | None = None
+
+    @property
+    def prediction(self) -> str:
+        """The response as a prediction of its own: the whole text, or IDK."""
+        return IDK if self.abstains else self.whole
+
+
+@DECODING.remembered(1 << 16)
+def said(response: str, *, subject: str | None = None, language: str = "en") -> Said:
+    """What a response to a question about `subject` states. Never raises, whatever the text."""
+    DECODING.count(len(response))
+    text = _answer_part(_conclusion(response)[:EXAMINED])
+    declined = _refusal(text, language)
+    if declined is not None:
+        if not declined.guess or not declined.offer.strip():
+            return _abstention(declined.rule)
+        text = declined.offer
+    whole = _stated(text, subject)
+    if not any(letter.isalnum() for letter in whole):
+        return _abstention("abstain:empty")
+    declined = None if whole == text else _refusal(whole, language)  # "The answer is unknown."
+    if declined is not None and not declined.guess:
+        return _abstention(declined.rule)
+    return Said(text=_KIND.sub("", _PREPOSITION.sub("", whole)), whole=whole)
+
+
+def _refusal(text: str, asked: str) -> Refusal | None:
+    """How a text declines in the language that it was asked for, in English, or in any other that is known.
+
+    Models fall back on the language that they speak best; a word alone may be a name there.
+    """
+    found = refusal(text, asked)
+    if (
+        found is None
+        and (" " in text or (text.islower() and len(text) > 3))
+        and _may_decline().match(plain(text).lstrip(_BEFORE))
+    ):
+        found = next((other for code in languages() if (other := refusal(text, code))), None)
+    return replace(found, offer=_without_guess(found.offer)) if found else None
+
+
+def _without_guess(offer: str) -> str:
+    """What a guess offers, without "ich denke" before it."""
+    lower = plain(offer)
+    ends = (found.end() for code in languages() if (found := language_data(code).matching["guess"].match(lower)))
+    return offer[next(ends, 0) :] if len(lower) == len(offer) else offer
+
+
+@cache
+def _may_decline() -> re.Pattern[str]:
+    """How refusals and courtesies begin in any language."""
+    parts = (
+        pattern.pattern
+        for code in languages()
+        for name, pattern in language_data(code).matching.items()
+        if name == "opening" or name.startswith("abstain:")
+    )
+    return re.compile("|".join(f"(?:{part})" for part in parts))
+
+
+def _abstention(rule: str) -> Said:
+    return Said(text="", whole="", abstains=rule)
+
+
+@DECODING.remembered(1 << 15)
+def readings(text: str) -> tuple[str, ...]:
+    """The text, then ever shorter beginnings of it that may be the answer alone; at most five."""
+    DECODING.count(len(text))
+    cuts = sorted({found.start() for found in _REMARK.finditer(text) if found.start() > 1}, reverse=True)
+    found = [text]
+    for cut in cuts:
+        shorter = text[:cut].rstrip(" ,;:-–—(")
+        if not shorter or len(found) == _MOST_READINGS:
+            break
+        if shorter != found[-1]:
+            found.append(shorter)
+    return tuple(found)
+
+
+def _conclusion(response: str) -> str:
+    """The response without what was thought aloud, and where it boxes an answer at the end of a reasoning, that."""
+    text = _THINKING.sub("\n", response)
+    if "\\" in text:
+        text = _INNER.sub(r"\1", _INNER.sub(r"\1", text))
+    boxes = _BOXED.findall(text)
+    if boxes:
+        return str(boxes[-1])
+    if (steps := _STEPS.match(text)) and (found := list(_CONCLUDES.finditer(text, len(steps[0].rstrip())))):
+        return text[found[-1].end() :]
+    return text
+
+
+def _answer_part(response: str) -> str:
+    """The first answer in a response: what follows "A:", before the next "Q:", its first paragraph."""
+    text = _MARKUP.sub("", _TAG.sub("\n", response)).strip()
+    if (field := _field(text)) is not None:
+        return field
+    text = _LINK.sub(r"\1", text)
+    text = _QUOTED.sub("", _ECHO.sub("", text))
+    if _ASKED.match(text):  # the question is repeated first
+        answered = _ANSWERED.search(text)
+        text = text[answered.end() :] if answered else text.partition("\n")[2] or text
+    following = _ASKED.search(text, 1)
+    if following:
+        text = text[: following.start()]
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    if not lines:
+        return ""
+    first = next((line for line in lines if not (line.endswith((":", "：")) or _HEADING.match(line))), "")
+    if _BESIDE.match(first):
+        first = next((line for line in lines if _NAMED.match(line)), first)
+    return " ".join((first or lines[0]).split())
+
+
+def _field(text: str) -> str | None:
+    """The answer in a text of JSON, or of what Python would read as such; None where it is none."""
+    if text[:1] not in ("{", "["):
+        return None
+    for read in (json.loads, literal_eval):
+        try:
+            return _value_of(read(text))
+        except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+            continue
+    found = _FIELD.match(text)  # with something behind it
+    return found[1].strip('"').replace('\\"', '"') if found else None
+
+
+def _value_of(data: object) -> str | None:
+    """What stands under the key of an answer, or is all there is."""
+    if isinstance(data, Mapping):
+        named = [value for key, value in data.items() if _KEY.fullmatch(str(key).replace("_", " "))]
+        values = named[:1] or list(data.values())
+    elif isinstance(data, list | tuple | set):
+        values = list(data)
+    else:
+        return None if data is None else str(data)
+    told = [text for value in values if (text := _value_of(value))]
+    return " and ".join(told) if told else ""
+
+
+def _stated(text: str, subject: str | None) -> str:
+    for _ in range(_LAYERS):
+        before = text
+        text = _unquoted(_BULLET.sub("", text))
+        text = _ANY_LABEL.sub("", _COURTESY.sub("", text), count=1)
+        text = _LABEL.sub("", text, count=1) if _LABEL.match(text) else text
+        text = _AGAIN.sub("", text, count=1)
+        text = _LEAD.sub("", text, count=1)
+        text = _DOUBT.sub("", text) or text
+        text = _first_sentence(_REMAINDER.sub("", text) or text)
+        text = _without_frame(text, subject)
+        if text == before:
+            break
+    return text
+
+
+def _without_frame(text: str, subject: str | None) -> str:
+    """The text without the sentence that an answer stands in: "She was born in Hamburg" -> "Hamburg"."""
+    sentence = text
+    if subject and text[: len(subject)].casefold() == subject.casefold():
+        rest = text[len(subject) :]
+        if rest[:1].isspace():
+            sentence = f"it{rest}"
+        elif rest.startswith(("'s ", "’s ")):
+            sentence = f"its{rest[2:]}"
+        elif rest[:1] == ":" and rest[1:].strip():
+            return rest[1:].strip()
+    if deed := _DEED.search(text, 2):
+        if found := _DOER.match(text):
+            return found["who"]
+        if subject and text[deed.end() :].casefold().startswith(subject.casefold()):
+            return text[: deed.start()]
+    for pattern in (_STATES, _DID, _ABOUT, _PARTICIPLE, _KIND):
+        if (found := pattern.match(sentence)) and (rest := sentence[found.end() :].strip(" ,")):
+            return rest
+    return text
+
+
+def _first_sentence(text: str) -> str:
+    for found in _SENTENCE_END.finditer(text):
+        if found[0] != "." or not _is_abbreviated(text, found.end()):
+            text = text[: found.end()]
+            break
+    return text if _is_abbreviated(text, len(text)) else text.rstrip(" .!?,;")
+
+
+def _is_abbreviated(text: str, end: int) -> bool:
+    """Whether the full stop before character `end` is that of an abbreviation."""
+    return _ABBREVIATED.search(text, max(0, end - _ABBREVIATION), end) is not None
+
+
+def _unquoted(text: str) -> str:
+    text = text.strip()
+    while len(text) > 2 and _QUOTES.get(text[0]) == text[-1] and text[0] not in text[1:-1]:
+        text = text[1:-1].strip()
+    return text[:-1].rstrip() if text.endswith(")") and "(" not in text else text

@@ -1,0 +1,192 @@
+"""The ladders of responses, kept between questions: what an entity entails, whoever asks, less what a question tells.
+
+Most responses to the questions of one relation are few entities. Their ladders are made once, without a question, and
+the tiers that a question gives away are left out of them afterwards, by the filters that ladders are made with.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from abstraction.assembly.filters import gives_away, leaks_question
+from abstraction.ladders.builders import looks_at_subject
+from abstraction.ladders.office_phrases import may_name_subject
+from abstraction.language.languages import language as language_of
+from abstraction.pipeline import MOST_RIVALS, LadderMaker
+from abstraction.relations import Relation
+from abstraction.rows import QARow
+from abstraction.tiers import Level, Tier
+from granola.decoding.entailed import is_several_regions, with_containers
+from granola.decoding.joint_linking import Doubtful
+from granola.decoding.place_chains import Context
+from granola.decoding.samples import SampleRow
+from kg.model import TimeValue
+
+PEOPLE = frozenset({"person", "performer", "agent", "any"})
+_SOMEONE = re.compile(r"[Aa]n?\s+(?P<description>(?:[\w-]+\s+){0,5}[a-zß-ÿ][\w-]+)")
+NOBODY = "Q999999999999"  # an id for who is only described
+KEPT = 20_000  # ladders in memory before they are made anew
+
+
+class Ladders:
+    """Ladders of one maker. What is asked does not depend on what was asked before."""
+
+    def __init__(self, maker: LadderMaker) -> None:
+        self._maker = maker
+        self._language = language_of(maker.graph.shown_in)
+        self._known: dict[tuple[str | None, str, str | None], tuple[Level, ...]] = {}
+
+    def levels(self, row: SampleRow, context: Context, text: str, qid: str | None) -> tuple[Level, ...]:
+        """The levels of a response of this text, the response first; alone where it is not linked.
+
+        `qid` is the entity that is meant, None to find it.
+        """
+        return self.meant(row, context, text, qid)[0]
+
+    def meant(
+        self, row: SampleRow, context: Context, text: str, qid: str | None
+    ) -> tuple[tuple[Level, ...], Doubtful | None]:
+        """As `levels`, with the entities that the text may mean where it is in doubt which."""
+        if row.relation is None or context.asked.asks in ("date", "quantity"):
+            # What is asked for may have to be guessed.
+            return self._maker.make(_question(row, text, qid, context.asked)).levels, None
+        alone = Level(tiers=(Tier(text=text),))
+        if qid is None and context.asked.asks in PEOPLE and (told := self._told(text, row)):
+            return (alone, *told), None
+        linker = self._maker.linker
+        link = (
+            linker.given(qid, context.asked)
+            if qid is not None
+            else linker.link(text, context.asked, subjects=context.subjects, question=row.question)
+        )
+        if link.qid is None or link.abstained:
+            return (alone,), None
+        doubtful = None
+        first, *coarser = self._of(link.qid, row, context)
+        if link.confidence == "low" and link.rivals:
+            first, coarser = alone, self._shared(coarser, link.rivals, row, context)
+            doubtful = Doubtful(candidates=(link.qid, *link.rivals), share=link.share or 0.0)
+        question = self._language.with_bare_names(row.question) if coarser else ""
+        left = (
+            tuple(
+                tier
+                for tier in level.tiers
+                if not is_several_regions(tier) and not _is_told(tier, question, row.subject_text, _subject(context))
+            )
+            for level in coarser
+        )
+        return (first, *(Level(tiers=tiers) for tiers in left if tiers)), doubtful
+
+    def _of(self, qid: str, row: SampleRow, context: Context) -> tuple[Level, ...]:
+        subject = _subject(context)
+        if subject is None or self._is_dated(subject, context):
+            return self._made(qid, row.relation, subject)
+        graph, kinds = self._maker.graph, self._maker.classes(qid)
+        if looks_at_subject(context.asked.asks, kinds) or (
+            "person" in kinds and may_name_subject(graph, self._maker.vocabulary, qid)
+        ):
+            return self._made(qid, row.relation, subject)
+        return self._made(qid, row.relation, None)
+
+    def _told(self, text: str, row: SampleRow) -> tuple[Level, ...]:
+        """What follows from a description for an answer, "an American novelist", as of anyone described so."""
+        found = _SOMEONE.fullmatch(text)
+        if found is None:
+            return ()
+        key = (row.relation, text, "")
+        if key not in self._known:
+            self._make_room()
+            described = QARow(
+                id=row.id, question="", answers=(NOBODY,), answer_qids=(NOBODY,), relation=row.relation,
+                extra={"answer_description": found["description"]},
+            )  # fmt: skip
+            self._known[key] = self._maker.make(described).levels[1:]
+        return self._known[key]
+
+    def of_entity(self, qid: str, asked: str | None) -> tuple[Level, ...]:
+        """What an entity entails as an answer of the relation, whatever the question says."""
+        return self._made(qid, asked, None)
+
+    def _made(self, qid: str, asked: str | None, subject: str | None) -> tuple[Level, ...]:
+        """The ladder of an entity, whoever asks of the subject."""
+        key = (asked, qid, subject)
+        known = self._known.get(key)
+        if known is None:
+            self._make_room()
+            label = self._maker.graph.shown_label(qid)
+            made = self._maker.make(
+                QARow(
+                    id=qid,
+                    question="",
+                    answers=(label[0] if label else qid,),
+                    answer_qids=(qid,),
+                    relation=asked,
+                    subject_qid=subject,
+                )
+            )
+            self._known[key] = made.levels  # for a ladder that leads back here
+            known = self._known[key] = self._with_bits(
+                with_containers(made.levels, lambda place: self._made(place, asked, None)), asked
+            )
+        return known
+
+    def _with_bits(self, levels: tuple[Level, ...], asked: str | None) -> tuple[Level, ...]:
+        """The levels, the first with the bits of a place in which others lie: Japan tells less than Tokyo."""
+        (tier,) = levels[0].tiers
+        bits = self._maker.bits_of_container(tier.qid, asked) if tier.qid and asked else None
+        if bits is None or tier.bits is None or bits >= tier.bits:
+            return levels
+        return (Level(tiers=(replace(tier, bits=bits),)), *levels[1:])
+
+    def _make_room(self) -> None:
+        if len(self._known) >= KEPT:
+            self._known.clear()
+
+    def _shared(self, coarser: Sequence[Level], rivals: Sequence[str], row: SampleRow, context: Context) -> list[Level]:
+        """The levels with those tiers alone that hold whoever is meant."""
+        if len(rivals) > MOST_RIVALS:
+            return []
+        common = {tier.key for level in coarser for tier in level.tiers}
+        for rival in rivals:
+            common &= {tier.key for level in self._of(rival, row, context)[1:] for tier in level.tiers}
+        kept = (tuple(tier for tier in level.tiers if tier.key in common) for level in coarser)
+        return [Level(tiers=tiers) for tiers in kept if tiers]
+
+    def _is_dated(self, subject: str, context: Context) -> bool:
+        return any(
+            isinstance(statement.value, TimeValue)
+            for prop in context.asked.dated_by
+            for statement in self._maker.graph.current(subject, prop)
+        )
+
+
+def _is_told(tier: Tier, question: str, subject_text: str | None, subject: str | None) -> bool:
+    """Whether the question says as much as the tier."""
+    if tier.qid is not None and tier.qid == subject:
+        return True
+    if any(condition.property == "self" for condition in tier.conditions):
+        return gives_away(question, subject_text, tier.names())
+    return leaks_question(tier.text, question)
+
+
+def _subject(context: Context) -> str | None:
+    return context.subjects[0] if len(context.subjects) == 1 else None
+
+
+def _question(row: SampleRow, text: str, qid: str | None, asked: Relation) -> QARow:
+    return QARow(
+        id=row.id,
+        question=row.question,
+        answers=(text,),
+        answer_qids=(qid,),
+        relation=row.relation if asked.id else None,
+        subject_text=row.subject_text,
+        subject_qid=row.subject_qid,
+    )
+
+
+def is_linked(levels: tuple[Level, ...]) -> bool:
+    """Whether level 1 is an entity, a date or an amount rather than a text."""
+    return levels[0].tiers[0].qid is not None or len(levels) > 1

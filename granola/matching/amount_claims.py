@@ -1,0 +1,210 @@
+"""Amounts in text, as the closed intervals that rounding or words ("between", "fewer than") leave open."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from importlib.resources import files
+
+import orjson
+
+from granola.matching.intervals import Claim, half_step
+from granola.matching.match_cache import MATCHING
+from granola.matching.numerals import with_digits
+from granola.matching.tokens import NUMBER_WORDS, TENS, UNITS, key, plain, words
+
+_SCALES = {"hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9, "bn": 1e9, "trillion": 1e12, "dozen": 12.0}
+_TABLES = orjson.loads(files("granola.matching").joinpath("units.json").read_bytes())
+_UNITS: dict[str, str] = {told: unit for unit, spellings in _TABLES["spellings"].items() for told in spellings}
+_RATES = {
+    ("m", "s"): "m/s",
+    ("km", "s"): "km/s",
+    ("mi", "s"): "mi/s",
+    ("ft", "s"): "ft/s",
+    ("m", "h"): "m/h",
+    ("km", "h"): "km/h",
+    ("mi", "h"): "mph",
+}
+_SQUARES = {"kilometre": "km2", "kilometer": "km2", "mile": "mi2", "metre": "m2", "meter": "m2"}
+
+_DIGITS = r"(?:\d{1,3}(?:,\d{3}){1,20}+|\d{1,3}(?:[ '’]\d{3}){1,8}(?![\d'])|\d{1,60}+)(?:\.\d{1,60}+)?+"
+_SPELT = {
+    **NUMBER_WORDS,
+    **TENS,
+    **{f"{ten}{gap}{unit}": m + n for ten, m in TENS.items() for unit, n in UNITS.items() for gap in "- "},
+}
+_WORDS = "|".join(sorted(_SPELT, key=len, reverse=True))
+_COUNTED = {"once": 1, "twice": 2, "thrice": 3, "dozen": 12, "single": 1, "couple": 2, "pair": 2, "none": 0}
+_NTH = re.compile(r"\b(\d+)(?:st|nd|rd|th)\b")
+_SCALE = r"(?:[\s-]*+(?P<{0}s>hundred|thousand|million|billion|bn|trillion|dozen)\b)?"
+_POWER = (
+    r"(?:(?<=\d)(?P<thousands>k)(?!\w)|(?<=\d)(?P<billions>b)(?!\w)"
+    r"|\s*+[x×*·]\s*+10\s?(?:\^|\*\*)\s?(?P<power>[-−]?\d{1,2})(?!\d)|e\+?(?P<e>\d{1,2})(?!\w))?"
+)
+_AMOUNT = re.compile(
+    r"(?:(?:(?P<below>fewer than|less than|under|below|at most|up to)|(?P<above>more than|over|above|at least))\s*+)?"
+    rf"(?<![\w.,])(?P<a>[-−]?{_DIGITS}|\b(?:{_WORDS})\b)" + _POWER + _SCALE.format("a")
+    + rf"(?:\s*+(?:-|–|—|\bto\b|\band\b)\s*+(?P<b>{_DIGITS})" + _SCALE.format("b") + r")?(?![\w]*\d|[.,]\d)"
+    + r"[\s-]*+(?:square\s++(?P<of>kilometre|kilometer|mile|metre|meter)s?"
+    r"|(?:degrees?\s++(?=celsius|fahrenheit))?(?P<unit>%|°\s?[cf]\b|[^\W\d_]+[2²]?)"
+    r"(?P<per>\s*+(?:/|\bper\b|\ban?\b)\s*+(?P<time>sec|second|s|hr|hour|h)\b)?)?"
+)  # fmt: skip
+
+
+_CURRENCIES = {"$": "usd", "€": "eur", "£": "gbp", "¥": "jpy"}
+_GROUPS = re.compile(r"[, '’]")
+
+
+def _read(found: re.Match[str]) -> tuple[float, float, float | None]:
+    """(low, high, the exact number where it is plain) of one match."""
+    digits = _GROUPS.sub("", str(_SPELT.get(found["a"], found["a"]))).replace("−", "-")
+    scale = _SCALES.get(found["as"] or "", 1.0)
+    power = found["power"] or found["e"] or ("3" if found["thousands"] else "9" if found["billions"] else None)
+    if power:
+        scale *= 10.0 ** int(power.replace("−", "-"))
+    if found["b"]:
+        last = _SCALES.get(found["bs"] or "", 1.0)
+        first = scale if found["as"] else last
+        return float(digits) * first, float(_GROUPS.sub("", found["b"])) * last, None
+    value = float(digits) * scale
+    if found["below"]:
+        return min(0.0, value - 1.0), math.nextafter(value, -math.inf), None
+    if found["above"]:
+        return math.nextafter(value, math.inf), _next_power(value), None
+    half = half_step(digits.lstrip("-")) * scale
+    plainly = None if found["as"] or power else value
+    return value - half, value + half, plainly
+
+
+def _next_power(value: float) -> float:
+    """The power of ten above: who says "more than 300" does not mean 5,000."""
+    return 10.0 ** (math.floor(math.log10(value)) + 1) if value > 0 else math.inf
+
+
+# Units of one dimension: (dimension, size of one, offset), so that value * size + offset is in its base unit.
+_SIZES: dict[str, tuple[str, float, float]] = {unit: tuple(size) for unit, size in _TABLES["sizes"].items()}
+
+
+def converted(claim: Claim, unit: str) -> Claim:
+    """The claim in another unit of its dimension, else as it is: 29,032 feet are 8848.8 to 8849.1 m."""
+    own, other = _SIZES.get(claim.label), _SIZES.get(unit)
+    if own is None or other is None or own[0] != other[0] or claim.label == unit:
+        return claim
+    low, high = ((value * own[1] + own[2] - other[2]) / other[1] for value in (claim.low, claim.high))
+    return replace(claim, low=low, high=high, label=unit, exact=None)
+
+
+@MATCHING.remembered(1 << 13)
+def amounts(text: str) -> tuple[Claim, ...]:
+    """Every amount in `text`, left to right, number words included; a range is one claim."""
+    MATCHING.count(len(text))
+    if not text.isascii():
+        text = _SUPERSCRIPT.sub(lambda found: "10^" + plain(found[1]), text)
+    lower = plain(text)
+    if len(lower) != len(text):
+        text = lower
+    if not lower.isascii():
+        lower = lower.translate(_PRIMES)
+    lower = _ONE_OR.sub("  1", with_digits(lower))
+    found = tuple(_scan(lower, text))
+    return _compounds(found, lower, text) if len(found) > 1 else found
+
+
+_ONE_OR = re.compile(r"\bone(?= or )")
+_SUPERSCRIPT = re.compile(r"(?<!\d)10([⁻⁰¹²³⁴-⁹]+)")
+# An amount in two units: how many of the smaller make one of the larger.
+_STEPS = {("ft", "in"): 12, ("lb", "oz"): 16, ("h", "min"): 60, ("min", "s"): 60, ("a", "mo"): 12, ("m", "cm"): 100}
+_PRIMES = str.maketrans({"′": "'", "”": '"'})
+_ENDS = re.compile(r"\s*+(?:in\b\.?\s*+)?(?:\"|''|\Z|[.,;:()]|(?:tall|high|long|wide|in height|or|and)\b)")
+_STEP = re.compile(r"(?:'|[\s-]*+(?P<unit>[a-z]++)\.?)[\s,-]*+(?:and\s++)?")
+
+
+def _compounds(found: Sequence[Claim], lower: str, text: str) -> tuple[Claim, ...]:
+    """Amounts in two units as one in the smaller: 5 ft 10 in, 5'10", five foot ten; 2 hours and 15 minutes."""
+    kept = [found[0]]
+    for claim in found[1:]:
+        last, between = kept[-1], _STEP.fullmatch(lower, kept[-1].end, claim.start)
+        unit = _UNITS.get(between["unit"], "") if between and between["unit"] else "ft"
+        smaller = claim.label or ("in" if unit == "ft" and _ENDS.match(lower, claim.end) else "")
+        step = _STEPS.get((unit, smaller))
+        if between and step and last.exact is not None and claim.exact is not None and claim.exact < step:
+            value, half = last.exact * step + claim.exact, (claim.high - claim.low) / 2
+            half = min(half, 0.5)  # ten inches are no rounded amount
+            kept[-1] = Claim(
+                value - half, value + half, text[last.start : claim.end], last.start, claim.end, smaller, value
+            )
+        else:
+            kept.append(claim)
+    return tuple(kept)
+
+
+def _unit(found: re.Match[str]) -> str:
+    """The unit of a match; "" for one that is none of ours."""
+    if found["of"]:
+        return _SQUARES[found["of"]]
+    unit = _UNITS.get((found["unit"] or "").replace(" ", ""), "")
+    return _RATES.get((unit, found["time"][0]), "") if found["time"] else unit
+
+
+def _scan(lower: str, text: str) -> Iterator[Claim]:
+    for found in _AMOUNT.finditer(lower):
+        low, high, exact = _read(found)
+        if low > high:
+            continue
+        unit, before = _unit(found), _CURRENCIES.get(lower[: found.start("a")].rstrip()[-1:], "")
+        if before and unit == "m":  # $5m are millions
+            low, high, exact, unit = low * 1e6, high * 1e6, None, before
+        unit = unit or before or _CURRENCIES.get(lower[found.end() :].lstrip()[:1], "")
+        end = found.end(
+            next(part for part in ("bs", "b", "as", "power", "e", "thousands", "billions", "a") if found[part])
+        )
+        start = found.start() + len(found[0]) - len(found[0].lstrip())
+        yield Claim(low, high, text[start:end], start, end, unit, exact)
+
+
+def counted(text: str) -> tuple[Claim, ...]:
+    """Numbers that are told as a place in a row or by a word: the fourteenth season, twice, a dozen."""
+    found = []
+    for word in words(text):
+        nth = _NTH.fullmatch(word.text)
+        value = float(nth[1]) if nth else _COUNTED.get(word.text)
+        if value is not None:
+            found.append(
+                Claim(value - 0.5, value + 0.5, text[word.start : word.end], word.start, word.end, "", float(value))
+            )
+    return tuple(found)
+
+
+_AROUND = re.compile(
+    r"(?:at|in|up to|over|just|the|only|once|every"
+    r"|about|approximately|approx|around|roughly|some|nearly|almost|circa|ca|c|between|from"
+    r"|an estimated|us(?=\s?\$)|[\s.~≈$€£¥])*+"
+)
+_UNIT_TAIL = re.compile(
+    r"[\s-]*+(?:%|\"|''|°\s?[CFcf]|degrees? (?:Celsius|Fahrenheit)|[a-z]++[2²]?(?:(?:\s++|/)[a-z]++){0,2})?\s*+"
+)
+_BRACKET = re.compile(r"(?:(?<!\s)\s++)?+\(([^()]*+)\)\s*+\Z")
+
+
+def may_be_amount(text: str) -> bool:
+    """Whether a text may state an amount: a digit is among its words, or a number in words; False is certain."""
+    return not "".join(key(text)).isalpha()
+
+
+@MATCHING.remembered(1 << 13)
+def whole_amount(text: str) -> Claim | None:
+    """The amount that `text` is, with a unit in small letters at most; None where it is something else.
+
+    What a bracket behind it says in other units is left out.
+    """
+    MATCHING.count(len(text))
+    if (bracket := _BRACKET.search(text)) and len(amounts(bracket[1])) == 1:
+        text = text[: bracket.start()]
+    if not may_be_amount(text):
+        return None
+    found = amounts(text)
+    if len(found) != 1 or not _AROUND.fullmatch(plain(text[: found[0].start])):
+        return None
+    return found[0] if _UNIT_TAIL.fullmatch(text[found[0].end :].translate(_PRIMES)) else None

@@ -1,0 +1,309 @@
+"""Dates in text, as closed intervals of days; proleptic, and blind to the calendar they were written in."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterator
+from dataclasses import replace
+
+from granola.matching.intervals import Claim
+from granola.matching.match_cache import MATCHING
+from granola.matching.tokens import ORDINALS, plain
+
+_MONTHS = (
+    "january|jan", "february|feb", "march|mar", "april|apr", "may", "june|jun", "july|jul",
+    "august|aug", "september|sept|sep", "october|oct", "november|nov", "december|dec",
+)  # fmt: skip
+_NUMBER = {name: number for number, names in enumerate(_MONTHS, 1) for name in names.split("|")}
+_LENGTH = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
+_TO_31 = (*ORDINALS, "twentieth", *(f"twenty-{word}" for word in ORDINALS[1:10]), "thirtieth", "thirty-first")
+_ORDINAL_WORD = {word: number for number, word in enumerate(_TO_31) if number}
+
+_MONTH = "(?:" + "|".join(_MONTHS) + r")\b\.?"
+_WORDS = "|".join(sorted(_ORDINAL_WORD, key=len, reverse=True))
+_DAY = rf"(?:(?:0?[1-9]|[12]\d|3[01])(?:st|nd|rd|th)?|{_WORDS})"
+_ORD = rf"(?:\d{{1,2}}(?:st|nd|rd|th)|{_WORDS})"
+
+_OF_YEAR = r"(?:(?:of|in)\s++)?(?:the\s++)?(?:year\s++)?"
+_BESIDE = r"\s*+(?:b\.?\s?c|before christ|a\.?d\b|c\.?e\b)"
+_PART = (
+    r"(?:(?P<part>early|mid(?:dle)?|late|beginning|start|end|(?:first|second) half)"
+    r"(?:\s++|-)(?:of\s++)?(?:the\s++)?)?"
+)
+
+
+def _era(name: str) -> str:
+    return rf"(?:\s*+(?P<{name}_era>b\.?\s?c\.?(?:\s?e\.?)?|before christ|a\.?d\.?|c\.?e\.?)(?!\w))?"
+
+
+def _year(name: str) -> str:
+    """A year of three or four digits, or of fewer or more beside an era."""
+    return (
+        rf"(?:a\.?d\.?\s*+)?(?P<{name}>\d{{3,4}}"
+        rf"|(?:\d{{1,2}}|\d{{5,9}}|\d{{1,3}}(?:,\d{{3}})+)(?={_BESIDE})"
+        r"|(?<=ad )\d{1,2}|(?<=a\.d\. )\d{1,2}|'\d\d(?![\w']))"
+        rf"(?!\d){_era(name)}"
+    )
+
+
+_DECADES = ("twenties", "thirties", "forties", "fifties", "sixties", "seventies", "eighties", "nineties")
+_TO = r"\s*+(?:-|–|—|to|and|until|through)\s*+"
+
+# Tried in this order at each position: the most exact reading first.
+_PATTERNS = tuple(
+    (kind, re.compile(rf"(?<![\w.,]){pattern}"))
+    for kind, pattern in (
+        ("iso", r"(?P<y>\d{4})(?P<sep>[-/.])(?P<m>\d{1,2})(?P=sep)(?P<d>\d{1,2})(?!\d)"),
+        ("days", rf"(?P<mon>{_MONTH})\s++(?P<d>{_DAY})\b{_TO}(?P<e>{_DAY})\b\s*+,?\s*+{_year('y')}"),
+        ("days", rf"(?P<d>{_DAY})\b{_TO}(?P<e>{_DAY})\b\s*+(?:of\s++)?(?P<mon>{_MONTH})\s*+,?\s*+{_year('y')}"),
+        ("mdy", rf"(?P<mon>{_MONTH})\s++(?:the\s++)?(?P<d>{_DAY})\b\s*+,?\s*+(?:of\s++)?{_year('y')}"),
+        ("mdy", rf"(?P<d>{_DAY})\b\s*+(?:day\s++)?(?:of\s++)?(?P<mon>{_MONTH})\s*+,?\s*+{_OF_YEAR}{_year('y')}"),
+        ("mdy", rf"{_year('y')}(?:\s*+,)?+\s++(?:on\s++)?(?:the\s++)?(?P<d>{_DAY})\b\s*+(?:of\s++)?(?P<mon>{_MONTH})"),
+        ("mdy", rf"{_year('y')}(?:\s*+,)?+\s++(?:on\s++)?(?P<mon>{_MONTH})\s++(?P<d>{_DAY})\b"),
+        ("slash", r"(?P<a>\d{1,2})(?P<sep>[/.-])(?P<b>\d{1,2})(?P=sep)(?P<y>\d{4})(?!\d)"),
+        ("slash", r"(?P<a>\d{1,2})(?P<sep>/)(?P<b>\d{1,2})/(?P<y>\d\d)(?![\d/])"),
+        ("my", rf"(?P<mon>{_MONTH})(?:\s*+,?\s*+(?:of\s++)?|-){_year('y')}"),
+        ("iso-month", r"(?P<y>\d{4})-(?P<m>0[1-9]|1[0-2])(?![\d-])"),
+        ("iso-month", r"(?<![/-])(?P<m>0?[1-9]|1[0-2])[/-](?P<y>\d{4})(?![\d/-])"),
+        ("century", rf"{_PART}(?P<c>{_ORD})(?:\s++|-)(?P<unit>centur(?:y|ies)|c(?:ent)?\b\.?|millennium)" + _era("y")),
+        ("decade", rf"{_PART}(?P<y>\d{{2,3}}0|\d0(?='?s{_BESIDE})|'[1-9]0|(?<=the )[2-9]0)'?s\b" + _era("y")),
+        ("twenties", rf"(?<=the ){_PART}(?P<t>{'|'.join(_DECADES)})\b(?!\s++of\b)"),
+        ("span", rf"(?:between\s++|from\s++)?{_year('y')}\s*+(?:-|–|—|to|and|until|through)\s*+{_year('z')}"),
+        ("season", r"(?P<y>\d{4})\s?[-–—/]\s?(?P<z>\d\d)(?![\d-])"),
+        ("year", rf"(?:fy\s?)?{_year('y')}(?![\w%]|[.,]\d)"),
+    )
+)  # fmt: skip
+
+# How most dates are written. A text that is one of these and nothing else needs none of the patterns.
+_NAMES = "|".join(names.partition("|")[0] for names in _MONTHS)
+_USUAL = re.compile(
+    rf"(?:(?P<mon>{_NAMES}) (?P<d>[12]\d|3[01]|[1-9]),? |(?P<e>[12]\d|3[01]|[1-9]) (?P<m>{_NAMES}) |(?P<n>{_NAMES}) )?"
+    r"(?P<y>[1-9]\d{3})"
+)
+
+# Without these in a text a pattern need not be tried.
+_NEEDED = {
+    **dict.fromkeys(("mdy", "my"), re.compile("|".join(name[:3] for name in _MONTHS))),
+    **dict.fromkeys(("days", "span"), re.compile("-|–|—|to|and|until|through")),
+    **dict.fromkeys(("iso", "slash"), re.compile(r"\d[/.-]\d")),
+    "season": re.compile(r"\d\s?[-–—/]\s?\d\d"),
+    "iso-month": re.compile(r"\d[/-]\d"),
+    "century": re.compile(r"cent|mill|\bc\b"),
+    "decade": re.compile("0'?s"),
+    "twenties": re.compile("ties"),
+}
+
+# A number that one of these follows or precedes is an amount, not a year.
+_AMOUNT_AFTER = re.compile(
+    r"\s*+(?:%|percent|hundred|thousand|million|billion|people|inhabitants|residents|members|students|copies|pages"
+    r"|km|kilomet|met(?:er|re)s?\b|m\b|feet|ft\b|miles|square|kg|kilogram|tons?\b|tonnes?|euros?|dollars?|pounds?"
+    r"|years? old|days|hours|minutes|seconds)"
+)
+_AMOUNT_BEFORE = frozenset("$€£¥#")
+
+
+SEASONS = 30  # years that two digits behind a year may span: 2017-18
+TURN = 30  # years written with two digits below this are of this century
+
+
+def _days(year: int, month: int, day: int) -> int:
+    """A number that orders days and counts no gap as none: months of 31 days, years of 12 months."""
+    return (year * 12 + month - 1) * 31 + day - 1
+
+
+def _span(first: int, last: int) -> tuple[int, int]:
+    return _days(first, 1, 1), _days(last, 12, 31)
+
+
+def _signed(year: str, era: str | None) -> int:
+    """Astronomical year: 1 BCE is 0; of two digits alone the last that is not far ahead: '61 is 1961, '05 is 2005."""
+    number = int(year.replace(",", "").lstrip("'"))
+    if year[0] == "'":
+        return number + (2000 if number < TURN else 1900)
+    return 1 - number if era and era.startswith("b") else number
+
+
+def _ordinal(text: str) -> int:
+    """4 of `4`, `4th` and `fourth`."""
+    return _ORDINAL_WORD.get(text) or int(re.sub(r"\D", "", text))
+
+
+def _century(number: int, width: int, era: str | None) -> tuple[int, int]:
+    first = (number - 1) * width + 1
+    if era and era.startswith("b"):
+        return _span(1 - (first + width - 1), 1 - first)
+    return _span(first, first + width - 1)
+
+
+def _interval(kind: str, found: re.Match[str]) -> tuple[int, int] | None:
+    group = found.groupdict()
+    year = _signed(group["y"], group.get("y_era")) if group.get("y") else 0
+    match kind:
+        case "iso":
+            return _day(year, int(group["m"]), int(group["d"]))
+        case "iso-month":
+            return _month(year, int(group["m"]))
+        case "mdy":
+            return _day(year, _NUMBER[group["mon"].rstrip(".")], _ordinal(group["d"]))
+        case "days":
+            month = _NUMBER[group["mon"].rstrip(".")]
+            one, other = (_day(year, month, _ordinal(group[name])) for name in "de")
+            return (one[0], other[1]) if one and other and one <= other else None
+        case "my":
+            return _month(year, _NUMBER[group["mon"].rstrip(".")])
+        case "slash":
+            if len(group["y"]) == 2:
+                year = _signed("'" + group["y"], None)
+            return _slash(year, int(group["a"]), int(group["b"]), american=group["sep"] == "/")
+        case "century":
+            word = group["c"]
+            number = _ordinal(word)
+            return _part(
+                group["part"],
+                *_century(number, 1000 if group["unit"] == "millennium" else 100, group["y_era"]),
+            )
+        case "decade":
+            era = group["y_era"]
+            first = int(group["y"].lstrip("'"))
+            if first < 100 and not era:
+                first += 2000 if first < 20 else 1900
+            before = bool(era and era.startswith("b"))
+            return _part(group["part"], *(_span(-8 - first, 1 - first) if before else _span(first, first + 9)))
+        case "season":
+            last = year // 100 * 100 + int(group["z"])
+            last += 100 if last < year else 0
+            return _span(year, last) if 0 < last - year < SEASONS else None
+        case "twenties":
+            first = 1920 + 10 * _DECADES.index(group["t"])
+            return _part(group["part"], *_span(first, first + 9))
+        case "span":
+            last = _signed(group["z"], group["z_era"])
+            if group["z_era"] and not group["y_era"]:
+                year = _signed(group["y"], group["z_era"])
+            return _span(year, last) if year <= last else None
+    return _span(year, year)
+
+
+_HUNDREDS = re.compile(rf"(?:the )?{_PART}(?P<c>\d{{1,2}})00'?s")
+
+
+def as_century(claim: Claim) -> Claim | None:
+    """The hundred years, or their part, that "the (late) 1800s" may mean as well as ten; None for another date."""
+    found = _HUNDREDS.fullmatch(claim.text.lower())
+    if found is None:
+        return None
+    first = 100 * int(found["c"])
+    low, high = _part(found["part"], *_span(first, first + 99))
+    return replace(claim, low=low, high=high)
+
+
+def _part(part: str | None, low: int, high: int) -> tuple[int, int]:
+    """The early, middle or late half: generous, for nobody counts."""
+    if part is None:
+        return low, high
+    half = (high - low + 1) // 2
+    if part.startswith(("early", "beg", "start", "first")):
+        return low, low + half - 1
+    if part.startswith("mid"):
+        return low + half // 2, high - half // 2
+    return high - half + 1, high
+
+
+def _day(year: int, month: int, day: int) -> tuple[int, int] | None:
+    if not (1 <= month <= 12 and 1 <= day <= _LENGTH[month - 1]):
+        return None
+    return _days(year, month, day), _days(year, month, day)
+
+
+def _month(year: int, month: int) -> tuple[int, int]:
+    return _days(year, month, 1), _days(year, month, 31)
+
+
+def _slash(year: int, a: int, b: int, *, american: bool) -> tuple[int, int] | None:
+    """8/4/1961 is August, as in America; 13/4/1961 can only be April; with dots the day comes first."""
+    month, day = (a, b) if american else (b, a)
+    return _day(year, month, day) or _day(year, day, month)
+
+
+_MAY_BE = re.compile(
+    r"\d|cent|mill|t(?:ies|een|wenty|wo)|m[cdm]|si[eè]cle|siglo"
+)  # without any of these nothing is a date
+
+
+def may_be_date(text: str) -> bool:
+    """Whether a text may state a date; False is certain."""
+    return _MAY_BE.search(text.lower()) is not None
+
+
+@MATCHING.remembered(1 << 13)
+def dates(text: str) -> tuple[Claim, ...]:
+    """Every date in `text`, left to right, without overlaps; bare numbers of 3 or 4 digits are years."""
+    MATCHING.count(len(text))
+    if not may_be_date(text):
+        return ()
+    lower = plain(text)
+    if len(lower) != len(text):
+        text = lower
+    if usual := _usual(lower, text):
+        return (usual,)
+    return tuple(_scan(lower, text))
+
+
+def _usual(lower: str, text: str) -> Claim | None:
+    """The date that the whole of a text is, where it is written in a usual way."""
+    found = _USUAL.fullmatch(lower)
+    if found is None:
+        return None
+    mon, d, e, m, n, y = found.groups()
+    year, day, month = int(y), d or e, mon or m or n
+    if not month:
+        return Claim(*_span(year, year), text, 0, len(text))
+    days = _day(year, _NUMBER[month], int(day)) if day else _month(year, _NUMBER[month])
+    return Claim(*days, text, 0, len(text)) if days else None
+
+
+def _scan(lower: str, text: str) -> Iterator[Claim]:
+    hits: list[tuple[int, int, int, int, int]] = []
+    absent = {kind for kind, needed in _NEEDED.items() if not needed.search(lower)}
+    for rank, (kind, pattern) in enumerate(_PATTERNS):
+        if kind in absent:
+            continue
+        for found in pattern.finditer(lower):
+            interval = _interval(kind, found)
+            if interval is None:
+                continue
+            if kind in ("year", "span") and (
+                _AMOUNT_AFTER.match(lower, found.end()) or lower[: found.start()].rstrip()[-1:] in _AMOUNT_BEFORE
+            ):
+                continue
+            hits.append((rank, found.start(), found.end(), *interval))
+    kept: list[tuple[int, int, int, int]] = []  # from left to right
+    for _, start, end, low, high in sorted(hits):
+        at = bisect_left(kept, (start,))
+        if (at == 0 or kept[at - 1][1] <= start) and (at == len(kept) or end <= kept[at][0]):
+            kept.insert(at, (start, end, low, high))
+    for start, end, low, high in kept:
+        yield Claim(low, high, text[start:end].strip(), start, end)
+
+
+_AROUND = re.compile(
+    r"(?:the|in|on|fiscal|year|circa|ca\.?|c\.?|about|around|early|mid|late|of|a\.?d\.?|born|by|season|usually"
+    r"|prior to|before|after|since|during|sometime|first|[\s,.:()-])*+"
+)
+
+
+@MATCHING.remembered(1 << 13)
+def whole_date(text: str) -> Claim | None:
+    """The date that `text` is, or None where it is something else or says more than a date."""
+    MATCHING.count(len(text))
+    if not may_be_date(text):
+        return None
+    lower = plain(text)
+    if len(lower) == len(text) and (usual := _usual(lower, text)):
+        return usual
+    found = dates(text)
+    if len(found) != 1:
+        return None
+    outside = lower[: found[0].start], lower[found[0].end :]
+    return found[0] if all(_AROUND.fullmatch(part) for part in outside) else None

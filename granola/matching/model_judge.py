@@ -1,0 +1,130 @@
+"""A chat model as the judge of which level an answer states: an option, never the default.
+
+Its verdict must be one of the words that it was offered, alone; any other reply is asked about once more, and then
+there is no verdict. What was asked and answered can be kept and replayed (`abstraction.models`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from importlib.resources import as_file, files
+from pathlib import Path
+
+import orjson
+
+from abstraction.errors import ReplyError
+from abstraction.models.chat_model import ChatModel
+from abstraction.models.chat_request import Request, Sampling
+from abstraction.models.prompts import Prompt, PromptKind, load_prompts, prompts_hash
+from abstraction.phrasing.model_requests import Asking, Outcome
+from granola.code_hash import hash_of_modules
+from granola.errors import MatcherError
+from granola.matching.verdict import Comparison, Levels, Verdict, signature
+
+JUDGE = PromptKind(
+    name="judge", required=frozenset({"levels", "prediction", "words"}), optional=frozenset({"question"})
+)
+AGAIN = PromptKind(name="again", required=frozenset(), optional=frozenset({"problem"}))
+WRONG, ABSTAINS = "wrong", "abstains"
+NO_QUESTION = "not given"
+_HASH = 8
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Item:
+    """One prediction to be judged; `levels` finest first."""
+
+    prediction: str
+    levels: tuple[tuple[str, ...], ...]
+    question: str | None = None
+
+    def words(self) -> tuple[str, ...]:
+        """The words that may be replied."""
+        return (*(str(number) for number in range(1, len(self.levels) + 1)), WRONG, ABSTAINS)
+
+
+def read_prompts(replacing: Path | str | None = None) -> dict[str, Prompt]:
+    """judge and again, those of the folder `replacing` before the bundled ones. Raises PromptError."""
+    with as_file(files("granola") / "matching" / "prompts") as bundled:
+        return load_prompts((JUDGE, AGAIN), bundled, replacing)
+
+
+def verdict_of(item: Item, reply: str) -> Verdict:
+    """The verdict that a reply gives, case and blanks around aside. Raises ReplyError for any other word."""
+    word = reply.strip().casefold()
+    if word not in item.words():
+        raise ReplyError(f"expected one of {', '.join(item.words())}")
+    if word in (WRONG, ABSTAINS):
+        return Verdict(level=None, rule=f"judge:{word}", abstained=word == ABSTAINS)
+    names = item.levels[int(word) - 1]
+    compared = Comparison(prediction=item.prediction, tier=names[0]) if names else None
+    return Verdict(level=int(word), rule="judge", compared=compared)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class JudgeMatcher:
+    """Asks `model` which level a prediction states. Verdicts once given are kept, as `score` asks one by one."""
+
+    model: ChatModel
+    prompts: Mapping[str, Prompt] = field(default_factory=read_prompts)
+    sampling: Sampling = field(default_factory=lambda: Sampling(max_tokens=16))
+    name: str = "judge"
+    _known: dict[Item, Verdict] = field(default_factory=dict, repr=False)
+
+    def signature(self) -> str:
+        """`judge|model:NAME-HASH|prompt:HASH|temperature:0|v:HASH`: who judged, by the hash of all that tells it, how,
+        and by the hash of the code that asks and reads replies.
+        """
+        identity = dict(self.model.identity)
+        told = hashlib.sha256(orjson.dumps(identity, option=orjson.OPT_SORT_KEYS, default=str)).hexdigest()[:_HASH]
+        called = str(identity.get("model") or identity.get("kind") or "model")
+        called = "".join(c if c.isalnum() or c in "._/-" else "_" for c in called)
+        prompt = prompts_hash(dict(self.prompts))[:_HASH]
+        settings = {"model": f"{called}-{told}", "prompt": prompt, "temperature": f"{self.sampling.temperature:g}"}
+        return signature("judge", **settings, v=hash_of_modules("granola.matching.model_judge"))
+
+    def judged(self, items: Iterable[Item]) -> Iterator[tuple[Item, Outcome[Verdict]]]:
+        """Each item with its verdict, or why it has none, in their order; many are asked at a time."""
+
+        def ask(item: Item) -> Request | None:
+            return Request(id="judge", messages=self.prompts[JUDGE.name].fill(_slots(item)), sampling=self.sampling)
+
+        asking: Asking[Item, Verdict] = Asking(
+            model=self.model, ask=ask, read=verdict_of, again=self.prompts[AGAIN.name]
+        )
+        for item, outcome in asking.run(items):
+            if outcome.value is not None:
+                self._known[item] = outcome.value
+            yield item, outcome
+
+    def prepare(self, items: Iterable[Item]) -> dict[str, int]:
+        """Judge items ahead, so that `match` finds their verdicts; how many have none, by the reason."""
+        failed: dict[str, int] = {}
+        for _, outcome in self.judged(dict.fromkeys(items)):
+            if outcome.value is None and outcome.fault is None:  # `match` raises a fault
+                failed[outcome.failed] = failed.get(outcome.failed, 0) + 1
+        return failed
+
+    def match(self, prediction: str, levels: Levels, question: str | None = None) -> Verdict:
+        """The model's verdict, from before where there is one. Raises MatcherError where it gives none."""
+        item = Item(prediction=prediction, levels=tuple(map(tuple, levels)), question=question)
+        if (known := self._known.get(item)) is not None:
+            return known
+        outcome = next(self.judged([item]))[1]
+        if outcome.fault is not None and outcome.fault.cause is not None:
+            raise outcome.fault.cause
+        if outcome.value is None:
+            why = f"{outcome.failed} {outcome.why}".strip()
+            raise MatcherError(f"the judge gave no verdict on {prediction[:80]!r}: {why}")
+        return outcome.value
+
+
+def _slots(item: Item) -> dict[str, str | list[str]]:
+    return {
+        "question": item.question or NO_QUESTION,
+        "levels": [f"{number}: {' | '.join(names)}" for number, names in enumerate(item.levels, start=1)],
+        "prediction": item.prediction,
+        "words": ", ".join(item.words()),
+    }

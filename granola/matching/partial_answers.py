@@ -1,0 +1,285 @@
+"""Gold answers that are told in other words, or of which most is told.
+
+`words` and `phrase` ask for all informative words, in another order or form; `coverage` for half of their weight, where
+the gold answer has one level and nothing else decided.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from itertools import islice
+
+from granola.matching import word_lists
+from granola.matching.countries import is_adjective, is_known
+from granola.matching.match_cache import MATCHING
+from granola.matching.mentions import SENTENCE_END, Answer, Mention
+from granola.matching.names import DELICATE, Found
+from granola.matching.person_mentions import is_another_person
+from granola.matching.person_names import whole_person
+from granola.matching.references import Tier, is_description
+from granola.matching.tokens import MOST, drop_articles, key, occurrences, words
+from granola.matching.word_forms import loose_key, stem
+
+
+def by_words(answer: Answer, tier: Tier) -> Found:
+    """All informative words in any order; where the question has said some of them, the others."""
+    whole = informative(tier[1])
+    wanted = [word for word in whole if word not in answer.loose_asked]
+    if not wanted or answer.denies or len(whole) > RETOLD:
+        return
+    if len(wanted) < len(whole) and names_bare_container(answer, tier):
+        return
+    there = answer.claimed
+    if len(there) < len(wanted) and there == _without_kind(tier[1], answer):
+        yield Mention(tier[0], tier[1], 0, len(answer.words))
+        return
+    if len(there) == len(wanted) and sorted(there) == sorted(wanted) and (len(wanted) < len(whole) or len(wanted) > 1):
+        if len(wanted) > 1 or wanted[0].isdecimal() or len(wanted[0]) >= DELICATE:
+            yield Mention(tier[0], tier[1], 0, len(answer.words))
+        return
+    if len(wanted) < 2 or not answer.loose_present.issuperset(wanted):
+        return
+    places = [index for index, word in enumerate(answer.loose) if word in wanted]
+    spread = SPREAD if len(wanted) > 2 else 2
+    for first in range(len(places)):
+        need, last = set(wanted), first
+        while last < len(places) and places[last] - places[first] < len(wanted) + spread:
+            need.discard(answer.loose[places[last]])
+            if not need:
+                break
+            last += 1
+        if need or last == len(places):
+            continue
+        start, end = places[first], places[last] + 1
+        more = [w for w, f in zip(answer.texts[start:end], answer.loose[start:end], strict=True) if f not in wanted]
+        if len(wanted) == 2 and not (all(w in word_lists.FUNCTION for w in more) or {"and", "or"} & set(more)):
+            continue
+        if any(word in word_lists.QUALIFIERS or word in word_lists.NEGATIONS or word[0].isdigit() for word in more):
+            continue
+        if any(set(word.gap) & set(".;!?") for word in answer.words[start + 1 : end]):
+            continue
+        yield Mention(tier[0], tier[1], start, end)
+
+
+_CONTAINED = re.compile(
+    r"an? (?:[^\W\dA-Z_]\S* ){1,4}in (?:the )?(?P<place>(?:[A-ZÀ-Þ]\S*|of|the|and)(?: (?:[A-ZÀ-Þ]\S*|of|the|and))*)\Z"
+)
+_WITHIN = frozenset({"in", "within", "inside"})
+
+
+@MATCHING.remembered(1 << 13)
+def container_of(name: str) -> tuple[str, ...]:
+    """The folded words of the place of `a city in Gabon`; () of what is no such phrase."""
+    MATCHING.count(len(name))
+    found = _CONTAINED.fullmatch(name)
+    return key(found["place"]) if found else ()
+
+
+def names_bare_container(answer: Answer, tier: Tier) -> bool:
+    """Whether the answer has no more than the place of `a city in Gabon`: Gabon is no city."""
+    place = container_of(tier[1])
+    return bool(place) and next(_behind_in(answer, place), None) is None
+
+
+def by_container(answer: Answer, tier: Tier) -> Found:
+    """`somewhere in Gabon` for `a city in Gabon`, `an Asian country`: where, and of what kind, no more."""
+    place = container_of(tier[1])
+    if not place or answer.denies:
+        return
+    whose = (*place[:-1], _ADJECTIVES.get(place[-1], ""))  # an Asian country
+    if not answer.present.issuperset(place) and not answer.present.issuperset(whose):
+        return
+    said = (word for word, folded in zip(answer.texts, answer.loose, strict=True) if folded in answer.claimed)
+    if all(word in place or word in whose or word in word_lists.CLASSES or word in _ANYWHERE for word in said):
+        for start in _behind_in(answer, place):
+            yield Mention(tier[0], tier[1], start, start + len(place))
+        for start in occurrences(answer.texts, whose):
+            if (end := start + len(place)) < len(answer.texts) and answer.texts[end] in word_lists.CLASSES:
+                yield Mention(tier[0], tier[1], start, end + 1)
+
+
+_ADJECTIVES = {"asia": "asian", "africa": "african", "america": "american", "europe": "european"}
+_ANYWHERE = frozenset({"somewhere", "located", "lies", "lying", "situated", "place", "within", "inside"})
+
+
+def _behind_in(answer: Answer, place: tuple[str, ...]) -> Iterator[int]:
+    """Where the words of a place begin behind "in"."""
+    return (start for start in occurrences(answer.texts, place) if start and answer.texts[start - 1] in _WITHIN)
+
+
+def _without_kind(name: str, answer: Answer) -> tuple[str, ...] | None:
+    """The further folds of a proper name without the word for its kind: Ottoman for Ottoman Empire, not for places."""
+    folded, own = key(name), loose_key(name)
+    several = len(folded) > 2 and folded[-1] in _INSTITUTES  # Boise State, Florida Atlantic
+    if "of" in folded or name.startswith(("a ", "an ", "A ", "An ")):
+        return None
+    if folded[-1] in word_lists.PLACE_CLASSES and not several:
+        return None
+    kept, left = (own[:-1], folded[:-1]) if folded[-1] in word_lists.CLASSES else (own[1:], folded[1:])
+    if not left or left in answer.keys or (is_adjective(left) and folded[-1] not in _TOLD_BY_ADJECTIVE):
+        return None
+    if folded[-1] not in word_lists.CLASSES and folded[0] not in ("mount", "river"):
+        return None
+    if is_known(left) or is_known(key(" ".join(left))) or len("".join(left)) <= DELICATE:
+        return None
+    return kept
+
+
+_INSTITUTES = frozenset({"university", "college", "school", "institute", "hospital", "building", "center", "centre"})
+
+
+_TOLD_BY_ADJECTIVE = frozenset({"empire", "language", "languages", "dynasty"})
+
+
+RETOLD = 40  # words of a name that may be told in another order or with others between
+
+
+SPREAD = 3  # words that may stand between the words of a name
+
+
+@MATCHING.remembered(1 << 16)
+def informative(name: str) -> tuple[str, ...]:
+    """The further folds of a name's words that say something, in order."""
+    MATCHING.count(len(name))
+    empty = word_lists.FUNCTION
+    return tuple(folded for word, folded in zip(key(name), loose_key(name), strict=True) if word not in empty)
+
+
+@MATCHING.remembered(1 << 13)
+def phrase_stems(name: str) -> frozenset[str]:
+    """The stems of a phrase's informative words; none for names, kinds (`an American composer`) and single words."""
+    MATCHING.count(len(name))
+    own = [word for word in drop_articles(words(name)) if word.text not in word_lists.FUNCTION]
+    if len(own) < 2 or any(word.capital for word in own[1:]) or not any(word.text.isalpha() for word in own):
+        return frozenset()
+    if own[-1].text in word_lists.CLASSES or own[-1].text in word_lists.OCCUPATIONS:
+        return frozenset()
+    return frozenset(map(stem, informative(name)))
+
+
+def by_phrase(answer: Answer, tier: Tier) -> Found:
+    """All informative words of a phrase, in whatever form and order, within a few words of one sentence."""
+    wanted = phrase_stems(tier[1])
+    if not wanted or answer.of_places or not answer.stems.issuperset(wanted):
+        return
+    asked = {stem(word) for word in answer.loose_asked}
+    left = wanted - asked
+    if not left or (answer.denies and word_lists.NEGATIONS.isdisjoint(tier[2])):
+        return
+    if len(left) == 1 and (len(next(iter(left))) < _ALONE or len(answer.claimed) > _WHOLE):
+        return
+    places = [(index, form) for index, word in enumerate(answer.loose) if (form := stem(word)) in left]
+    ends = [index for index, word in enumerate(answer.words) if word.gap and set(word.gap) & SENTENCE_END]
+    for first, (start, _) in enumerate(places):
+        need = set(left)
+        later = bisect_right(ends, start)
+        beyond = min(start + 2 * len(left) + _APART + 1, ends[later] if later < len(ends) else len(answer.words))
+        for index, form in places[first : first + beyond - start]:
+            if index >= beyond:
+                break
+            need.discard(form)
+            if not need:
+                yield Mention(tier[0], tier[1], start, index + 1)
+                return
+
+
+_APART = 5  # words that may stand between those of a phrase, twice their number aside
+
+
+_ALONE = 5  # letters of a single word that the question leaves of a phrase
+
+
+_WHOLE = 3  # words that an answer may claim where a single word is all that a phrase says
+
+
+SHARE = 0.45  # of the weight of a gold answer that states it; people agree from 0.40 to 0.50 alike
+FEW = 4  # words of an answer up to which a word said for another is another answer
+NUMBER = 1.5  # what a number says, where any other word says 1
+DENYING = 12  # words of an answer up to which a denial is of what it says
+
+
+def covered(answer: Answer) -> Mention | None:
+    """The first gold answer that is stated by at least half of what it says, by weight, and every number of it."""
+    if not answer.words:
+        return None
+    return next(
+        (Mention(level, name, 0, len(answer.words)) for level, name, _ in answer.tiers if _covers(answer, level, name)),
+        None,
+    )
+
+
+def _covers(answer: Answer, level: int, name: str) -> bool:
+    wanted, said = {root(word): word for word in informative(name)}, answer.roots
+    if any(_may_not_miss(word) and form not in said for form, word in wanted.items()):
+        return False
+    asked = {root(word) for word in answer.loose_asked}
+    weights = {form: NUMBER if word[0].isdigit() else 1.0 for form, word in wanted.items() if form not in asked}
+    missing = [form for form in weights if form not in said]
+    if len(missing) == len(weights):
+        return False
+    if answer.denies and len(answer.words) <= DENYING and word_lists.NEGATIONS.isdisjoint(key(name)):
+        return False
+    if len(answer.words) <= FEW:
+        if missing and any(root(word) not in wanted for word in answer.claimed):
+            return False
+        if all(word in word_lists.CLASSES for form, word in wanted.items() if form in said) and missing:
+            return False  # a language, for French language
+        if is_another_person(answer, level, 0, len(answer.words)):
+            return False
+    person = whole_person(name) if missing else None
+    if person is not None and (root(person.family) not in said or len(weights) - len(missing) < 2):
+        return False
+    told = sum(own for form, own in weights.items() if form in said)
+    return told >= SHARE * sum(weights.values())
+
+
+def _may_not_miss(word: str) -> bool:
+    """Whether a word tells one answer from another: a number, a month, a letter."""
+    return word[0].isdigit() or len(word) == 1 or word in word_lists.MONTHS
+
+
+@MATCHING.remembered(1 << 14)
+def root(word: str) -> str:
+    """The stem without an ending that makes a faith, its believer, a doer or a kind of it."""
+    MATCHING.count(len(word))
+    return _ROOT.sub("", _ROOT.sub("", stem(word)))
+
+
+_ROOT = re.compile(r"(?<=[a-z]{5})(?:isms?|ists?|ians?|ers?|ors?|ing|an|a|ic|ous|ive|able|ness)\Z")
+
+
+def by_description(answer: Answer, tier: Tier) -> Found:
+    """A description with small words put in."""
+    _, name, folded = tier
+    if not 2 <= len(folded) <= RETOLD or not is_description(name):
+        return
+    texts = answer.texts
+    if not answer.present.issuperset(folded):
+        return
+    most = len(folded) + 2
+    for start in islice((i for i, text in enumerate(texts) if text == folded[0]), MOST):
+        if folded[-1] not in texts[start + len(folded) - 1 : start + most]:
+            continue
+        end, used = start, 0
+        while end < len(texts) and used < len(folded) and end - start < most:
+            if texts[end] == folded[used]:
+                used += 1
+            elif answer.words[end].gap.strip("-") or answer.words[end].capital or texts[end] in word_lists.FUNCTION:
+                break
+            end += 1
+        if used == len(folded):
+            yield Mention(tier[0], name, start, end)
+
+
+def phrase_tiers(answer: Answer) -> Sequence[Tier]:
+    """Phrases all of whose words the answer has in some form."""
+    stems = answer.stems
+    return [
+        tier
+        for tier, folds in answer.loose_tiers
+        if len(folds) > 1
+        and (stem(folds[-1]) in stems or tier[2][-1] in word_lists.FUNCTION)  # most fail here
+        and all(stem(fold) in stems or w in word_lists.FUNCTION for w, fold in zip(tier[2], folds, strict=True))
+    ]

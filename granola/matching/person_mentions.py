@@ -1,0 +1,127 @@
+"""Persons in answers: one family name with first names that agree, a title, or the family name alone."""
+
+from __future__ import annotations
+
+from granola.matching import word_lists
+from granola.matching.countries import ABBREVIATIONS
+from granola.matching.mentions import Answer, Mention
+from granola.matching.names import DELICATE, Found
+from granola.matching.person_names import Person, compatible, contradict, person, whole_person
+from granola.matching.references import Tier
+
+
+def by_person(answer: Answer, tier: Tier) -> Found:
+    """One family name, and given names or a title that agree; the family name alone where persons are asked for."""
+    if answer.of_places or answer.asks_place:
+        return
+    wanted = whole_person(tier[1])
+    if wanted is None:
+        yield from _royal(answer, tier)
+        return
+    for end, word in enumerate(answer.words, start=1):
+        if word.text != wanted.family or (answer.cased and not word.capital):
+            continue
+        start = _run_before(answer, end)
+        stop = end + (end < len(answer.words) and answer.words[end].text in word_lists.SUFFIXES)
+        said = person(answer.words[start:stop], answer.text)
+        if said is None or said.family != wanted.family:
+            continue
+        if said.given:
+            if compatible(said, wanted) or not wanted.given:
+                yield Mention(tier[0], tier[1], start, stop)
+        elif _stands_for_all(answer, start, stop, wanted):
+            yield Mention(tier[0], tier[1], start, stop)
+
+
+def _stands_for_all(answer: Answer, start: int, stop: int, wanted: Person) -> bool:
+    """Whether a family name alone, with a title or without, is that of the person asked for."""
+    titled = start < stop - 1 and answer.words[start].text in word_lists.TITLES
+    if wanted.family in answer.asked or (len(wanted.family) < DELICATE + 1 and not titled):
+        return False
+    if not (answer.asks_person or answer.of_persons or answer.own == (wanted.family,)):
+        return False
+    behind = answer.words[stop] if stop < len(answer.words) else None
+    if behind is not None and not behind.gap and behind.text in _OF_A_FAMILY:
+        return False
+    if behind is not None and "," in behind.gap and answer.quote(stop, stop + 1).replace(".", "") in ABBREVIATIONS:
+        return False  # Washington, D.C.
+    return behind is None or bool(behind.gap) or not behind.capital or behind.text in word_lists.FUNCTION
+
+
+_OF_A_FAMILY = frozenset({"administration", "family", "government", "cabinet", "presidency", "dynasty", "era"})
+
+
+def _royal(answer: Answer, tier: Tier) -> Found:
+    """`Queen Charlotte` for Charlotte of Mecklenburg-Strelitz; `Donna Pinciotti` for Donna where one asks who."""
+    folded = tier[2]
+    if not folded[0].isalpha() or not tier[1][:1].isupper():
+        return
+    for start, word in enumerate(answer.words):
+        if word.text != folded[0] or (answer.cased and not word.capital):
+            continue
+        if len(folded) > 2 and folded[1] == "of":
+            if start and answer.words[start - 1].text in word_lists.ROYAL and _ends_here(answer, start + 1):
+                yield Mention(tier[0], tier[1], start - 1, start + 1)
+        elif len(folded) == 1 and answer.asks_person and len(folded[0]) > DELICATE and answer.cased:
+            begin = _run_before(answer, start + 1)
+            if begin < start and not _has_fuller_name(answer, tier) and _ends_here(answer, start + 1):
+                yield Mention(tier[0], tier[1], begin, start + 1)
+            end = start + 1
+            while (
+                end < len(answer.words) and end < start + 3 and answer.words[end].capital and not answer.words[end].gap
+            ):
+                end += 1
+            names = {word.text for word in answer.words[start:end]}
+            if (
+                end > start + 1
+                and names.isdisjoint(word_lists.CLASSES | word_lists.FUNCTION)
+                and not answer.words[start].gap
+            ):
+                yield Mention(tier[0], tier[1], start, end)
+
+
+def _has_fuller_name(answer: Answer, tier: Tier) -> bool:
+    """Whether the level names the bearer of a single name in full as well."""
+    return any(level == tier[0] and len(folded) > 1 and tier[2][0] in folded for level, _, folded in answer.tiers)
+
+
+def _ends_here(answer: Answer, index: int) -> bool:
+    if index >= len(answer.words):
+        return True
+    word = answer.words[index]
+    return bool(word.gap) or not word.capital or not word.text.isalpha()
+
+
+def is_another_person(answer: Answer, level: int, start: int, end: int) -> bool:
+    """Whether the words [start, end) have a name that a fuller name of the level contradicts.
+
+    George H. W. Bush, where a level has George Bush, but George W. Bush as well.
+    """
+    fuller = [p for number, name, _ in answer.tiers if number == level and (p := whole_person(name)) is not None]
+    families = {own.family for own in fuller if len(own.given) > 1}
+    for index in range(start, end) if not families.isdisjoint(answer.texts[start:end]) else ():
+        if answer.texts[index] not in families:
+            continue
+        stop = index + 1 + (not word_lists.SUFFIXES.isdisjoint(answer.texts[index + 1 : index + 2]))
+        said = person(answer.words[_run_before(answer, index + 1) : stop], answer.text)
+        if said is None or not any(contradict(said, own) for own in fuller):
+            continue
+        if not any(len(own.given) == len(said.given) and compatible(said, own) for own in fuller):
+            return True
+    return False
+
+
+def _run_before(answer: Answer, end: int) -> int:
+    """Where the name begins whose last word ends at `end`."""
+    start = end - 1
+    while start > 0 and end - start < 6 and not answer.words[start].gap.strip(".'’-"):
+        word = answer.words[start - 1]
+        particle = word.text in word_lists.PARTICLES
+        if (
+            word.text in word_lists.FUNCTION
+            or not word.text.isalpha()
+            or (answer.cased and not (word.capital or particle))
+        ):
+            break
+        start -= 1
+    return start

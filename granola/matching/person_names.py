@@ -1,0 +1,168 @@
+"""Names of people: one family name, and first names that do not contradict each other.
+
+Dave Gahan is David Gahan, B. R. Ambedkar is Bhimrao Ramji Ambedkar, William Alan Friedle is Will Friedle;
+George W. Bush is not George H. W. Bush, and Cal Ripken Jr. not Cal Ripken Sr.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+from granola.matching import word_lists
+from granola.matching.match_cache import MATCHING
+from granola.matching.tokens import Word, drop_articles, words
+
+_LONGEST = 6
+
+
+@cache
+def _lines() -> tuple[tuple[str, ...], ...]:
+    """The bundled forms of given names, the full one first."""
+    text = files("granola.matching").joinpath("given_names.txt").read_text(encoding="utf-8")
+    return tuple(tuple(line.split()) for line in text.splitlines() if line and not line.startswith("#"))
+
+
+@cache
+def _alike() -> dict[str, frozenset[str]]:
+    found: dict[str, set[str]] = {}
+    for full, *short in _lines():
+        for one in short:
+            found.setdefault(full, set()).add(one)
+            found.setdefault(one, set()).add(full)
+    return {name: frozenset(others) for name, others in found.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """A name in its parts: given names in order ("w." as "w" with `initials` telling), family name, suffix."""
+
+    given: tuple[str, ...]
+    initials: frozenset[int]
+    family: str
+    suffix: str
+
+
+def _given(found: tuple[Word, ...], text: str) -> tuple[tuple[str, ...], frozenset[int]]:
+    names: list[str] = []
+    initials: set[int] = set()
+    for word in found:
+        source = text[word.start : word.end]
+        joined = len(word.text) <= 4 and (
+            "." in source or " " in source or len(word.text) == 1 or (source.isupper() and len(word.text) <= 2)
+        )
+        for part in word.text if joined and word.text.isalpha() else (word.text,):
+            if joined:
+                initials.add(len(names))
+            names.append(part)
+    return tuple(names), frozenset(initials)
+
+
+def person(found: tuple[Word, ...], text: str) -> Person | None:
+    """The parts of a name given as words of `text`; titles dropped; None where no family name is left."""
+    while len(found) > 1 and found[0].text in word_lists.TITLES:
+        found = found[1:]
+    suffix = ""
+    while len(found) > 1 and found[-1].text in word_lists.SUFFIXES:
+        suffix, found = _SUFFIX.get(found[-1].text, found[-1].text), found[:-1]
+    if not found or len(found) > _LONGEST or not found[-1].text.isalpha():
+        return None
+    family = found[-1].text
+    given, initials = _given(tuple(w for w in found[:-1] if w.text not in word_lists.PARTICLES), text)
+    return Person(given, initials, family, suffix)
+
+
+_SUFFIX = {"junior": "jr", "senior": "sr"}
+
+
+@MATCHING.remembered(1 << 13)
+def whole_person(name: str) -> Person | None:
+    """The parts of a name that looks like a person's: capitalised words, a given and a family name, no kinds."""
+    MATCHING.count(len(name))
+    text = name.partition("(")[0].strip()
+    _, comma, given = text.partition(",")
+    if comma and not (word_lists.SUFFIXES & {word.text for word in words(given)[:1]}):
+        return None
+    found = drop_articles(words(text))
+    if len(found) < 2 or found[0].text in word_lists.QUALIFIERS or found[0].text in word_lists.ARTICLES_OF_NAMES:
+        return None
+    if any(not (w.capital or w.text in word_lists.PARTICLES) or w.text in _LINKS for w in found):
+        return None
+    own = {word.text for word in found}
+    first = text[found[0].start : found[0].end]
+    if len(first) > 2 and first.isupper() and first.isalpha() and not text.isupper():
+        return None  # BBC America
+    if own & _NO_NAMES:
+        return None
+    parts = person(found, text)
+    if parts is None or (not parts.given and (parts.suffix or found[0].text not in _OFFICIAL)):
+        return None
+    return parts
+
+
+_OFFICIAL = word_lists.TITLES - word_lists.ROYAL
+
+
+_LINKS = frozenset(["and", "or", "the", "of", "in", "for", "with", "on", "at", "to", "a", "an", "&", "is", "are"])
+_NO_NAMES = word_lists.CLASSES - word_lists.FAMILY_NAMES
+
+
+def compatible(one: Person, other: Person) -> bool:
+    """Whether two names can be one person's, both with given names; the family names are taken as equal."""
+    if one.suffix and other.suffix and one.suffix != other.suffix:
+        return False
+    if (one.suffix or other.suffix) in ("sr", "ii", "iii", "iv") and one.suffix != other.suffix:
+        return False
+    shorter, longer = sorted((one, other), key=lambda who: len(who.given))
+    if not shorter.given or not _same(shorter, 0, longer, 0):
+        return False
+    if one.suffix != other.suffix and (
+        len(shorter.given) < len(longer.given) or tells_by_initials(one) or tells_by_initials(other)
+    ):
+        return False  # John F. Kennedy and his son
+    middle_s, middle_l = len(shorter.given) - 1, len(longer.given) - 1
+    if middle_s and middle_s != middle_l and _all_initials(one, 1) and _all_initials(other, 1):
+        return False  # George W. and George H. W.
+    place = 1
+    for index in range(1, len(shorter.given)):
+        first = place
+        while place < len(longer.given) and not _same(shorter, index, longer, place):
+            place += 1
+        if place == len(longer.given):
+            return False
+        if place > first and (index in shorter.initials or place in longer.initials):
+            return False  # George W. and George Herbert Walker
+        place += 1
+    return True
+
+
+def contradict(one: Person, other: Person) -> bool:
+    """Whether two names of one family and first name have middle names that cannot be one person's."""
+    if len(one.given) < 2 or len(other.given) < 2 or one.family != other.family:
+        return False
+    return _same(one, 0, other, 0) and not compatible(one, other)
+
+
+def tells_by_initials(who: Person) -> bool:
+    """Whether a name has middle names and all are initials, as in `John F. Kennedy`, who has a son John F. Kennedy."""
+    return len(who.given) > 1 and _all_initials(who, 1)
+
+
+def _all_initials(who: Person, start: int) -> bool:
+    return all(index in who.initials for index in range(start, len(who.given)))
+
+
+def _same(one: Person, i: int, other: Person, j: int) -> bool:
+    a, b = one.given[i], other.given[j]
+    if a == b:
+        return True
+    if i in one.initials or j in other.initials:
+        return a[0] == b[0]
+    alike = _alike()
+    return b in alike.get(a, ()) or bool(alike.get(a, frozenset()) & alike.get(b, frozenset()) & _full())
+
+
+@cache
+def _full() -> frozenset[str]:
+    return frozenset(line[0] for line in _lines())

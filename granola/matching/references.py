@@ -1,0 +1,128 @@
+"""What the rules need of acceptable names alone, computed once for all predictions about them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from itertools import chain
+
+from granola.matching import multilingual, word_lists
+from granola.matching.amount_claims import may_be_amount, whole_amount
+from granola.matching.date_claims import may_be_date, whole_date
+from granola.matching.intervals import Claim
+from granola.matching.match_cache import MATCHING
+from granola.matching.repair import mended
+from granola.matching.tokens import key
+from granola.matching.word_forms import loosened
+
+Names = tuple[tuple[str, ...], ...]
+"""Acceptable names by level, finest first."""
+Tier = tuple[int, str, tuple[str, ...]]
+"""Level from 0, a name of it, its folded words."""
+_KEPT = 1 << 14
+LONGEST = 500  # characters of a name that is read; gold answers have 200 at most
+
+
+def mended_names(levels: Names) -> Names:
+    """The names with mojibake undone."""
+    if all(map(str.isascii, chain.from_iterable(levels))):
+        return levels
+    return tuple(tuple(mended(name) for name in names) for names in levels)
+
+
+@MATCHING.remembered(_KEPT)
+def read_names(levels: Names) -> Names:
+    """The names that are read for more than whether they are the whole prediction.
+
+    Those of up to LONGEST characters, and the names that stand in them behind what their bearers are.
+    """
+    MATCHING.count(sum(map(len, chain.from_iterable(levels))))
+    if max(map(len, chain.from_iterable(levels)), default=0) > LONGEST:
+        levels = tuple(tuple([name for name in names if len(name) <= LONGEST]) for names in levels)
+    bare = [[own for name in names if (own := introduced(name)) and own not in names] for names in levels]
+    return tuple((*names, *more) for names, more in zip(levels, bare, strict=True)) if any(bare) else levels
+
+
+def introduced(name: str) -> str:
+    """The name behind what its bearer is, as in `English author Rudyard Kipling`; "" where there is none."""
+    if not name[name.rfind(" ") + 1 :][:1].isupper() or _INTRODUCING.isdisjoint(found := name.split()):
+        return ""
+    for place in range(len(found) - 2, 0, -1):
+        kind = found[place].lower()
+        own = found[place + 1 :]
+        if not all(word[0].isupper() or word == "the" or word in word_lists.PARTICLES for word in own):
+            return ""
+        if kind in word_lists.TITLES and len(own) > 1 and own[0] != "the":
+            return " ".join(own)
+        if found[place] in _KINDS and len("".join(own)) > _SHORTEST:
+            return " ".join(own)
+    return ""
+
+
+_KINDS = (word_lists.CLASSES | word_lists.OCCUPATIONS) - {"of"}
+_INTRODUCING = _KINDS | word_lists.TITLES | {title.capitalize() for title in word_lists.TITLES}
+_SHORTEST = 4  # letters of a name that is taken out of a longer one
+
+
+@MATCHING.remembered(_KEPT)
+def tiers(levels: Names) -> tuple[Tier, ...]:
+    """Every name that has any word, in the order of the levels."""
+    MATCHING.count(sum(map(len, chain.from_iterable(levels))))
+    return tuple(
+        [(level, name, folded) for level, names in enumerate(levels) for name in names if (folded := key(name))]
+    )
+
+
+@MATCHING.remembered(_KEPT)
+def loose_keys(levels: Names) -> tuple[tuple[str, ...], ...]:
+    """The further folds of each of the tiers, in their order."""
+    MATCHING.count(sum(map(len, chain.from_iterable(levels))))
+    return tuple([loosened(name, folded) for _, name, folded in tiers(levels)])
+
+
+@MATCHING.remembered(_KEPT)
+def of_places(levels: Names) -> bool:
+    """Whether coarser levels bear names and not only descriptions ("a composer"), as those of places do."""
+    MATCHING.count(sum(map(len, chain.from_iterable(levels))))
+    return any(level > 0 and name[:1].isupper() and not is_description(name) for level, name, _ in tiers(levels))
+
+
+def is_description(name: str) -> bool:
+    """Whether a name says what its bearer is: `a composer`, `American playwright`; its last word has no capital."""
+    last = name.split()[-1] if name.split() else ""
+    return name.startswith(("a ", "an ", "A ", "An ")) or last[:1].islower()
+
+
+@MATCHING.remembered(_KEPT)
+def values(levels: Names, kind: str, code: str) -> tuple[tuple[Claim, ...], ...]:
+    """The names of each level that are dates, or amounts, as such; () where none of the finest level is."""
+    MATCHING.count(sum(map(len, chain.from_iterable(levels))))
+    read: Callable[[str], Claim | None] = whole_date if kind == "date" else whole_amount
+    if code != "en":
+        read = partial(multilingual.whole_date if kind == "date" else multilingual.whole_amount, code=code)
+    elif levels and not _may_state(levels[0], kind):
+        return ()
+    if not levels or not (finest := _claims(read, levels[0])):
+        return ()
+    return finest, *(_claims(read, names) for names in levels[1:])
+
+
+def _may_state(names: tuple[str, ...], kind: str) -> bool:
+    """Whether any name may be a date or an amount; most are words, and that is seen sooner than read."""
+    return may_be_date("\n".join(names)) if kind == "date" else any(map(may_be_amount, names))
+
+
+def _claims(read: Callable[[str], Claim | None], names: tuple[str, ...]) -> tuple[Claim, ...]:
+    found = [(claim, name) for name in names if (claim := read(name))]
+    return tuple([claim if claim.text == name else replace(claim, text=name) for claim, name in found])
+
+
+@MATCHING.remembered(_KEPT)
+def others(levels: Names, kind: str, code: str) -> Names:
+    """The names of each level that are no such values."""
+    MATCHING.count(sum(map(len, chain.from_iterable(levels))))
+    if not (claims := values(levels, kind, code)):
+        return levels
+    told = [{claim.text for claim in own} for own in claims]
+    return tuple([tuple([name for name in names if name not in own]) for names, own in zip(levels, told, strict=True)])

@@ -1,0 +1,245 @@
+"""Careful normalisation: text as a list of folded words that remember where they stood.
+
+Two spellings of a name fold to the same words: case, accents, punctuation, hyphens, possessives, joined
+initials (J.R.R. = JRR = J. R. R.), thousands separators, number words and ordinals, "&", "St." and the like.
+"""
+
+from __future__ import annotations
+
+import re
+import string
+import unicodedata
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from granola.matching.match_cache import MATCHING
+
+
+class Word(NamedTuple):  # made by the million: a frozen dataclass takes three times as long
+    """One folded word: its place [start, end) in the source, and whether it stood there with a capital.
+
+    `gap` is the punctuation between this word and the one before, without spaces: "" or "," and so on.
+    """
+
+    text: str
+    start: int
+    end: int
+    capital: bool
+    gap: str
+
+
+# Letters that have no decomposition in Unicode but an accepted plain spelling.
+_PLAIN = str.maketrans(
+    {
+        "ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i",
+        "ħ": "h", "ŋ": "n", "ə": "e", "’": "'", "‘": "'", "ʼ": "'", "ʻ": "'", "´": "'", "`": "'",
+    }
+)  # fmt: skip
+
+_UNITS = (
+    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
+    "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen",
+)  # fmt: skip
+_TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
+ORDINALS = (
+    "zeroth", "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth",
+    "eleventh", "twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth", "seventeenth", "eighteenth",
+    "nineteenth",
+)  # fmt: skip
+_TENTHS = tuple(word[:-1] + "ieth" for word in _TENS)
+_CARDINAL = {word: value for value, word in enumerate(_UNITS)}
+NUMBER_WORDS = {word: value for word, value in _CARDINAL.items() if value > 1}
+_TEN = {word: 10 * (index + 2) for index, word in enumerate(_TENS)}
+TENS = {word: 10 * (index + 2) for index, word in enumerate(_TENS)}
+UNITS = {word: value for word, value in _CARDINAL.items() if 0 < value < 10}
+_ORDINAL = {word: value for value, word in enumerate(ORDINALS)}
+_TENTH = {word: 10 * (index + 2) for index, word in enumerate(_TENTHS)}
+
+# Words that `words` does more with than lower them.
+_NUMBERISH = frozenset({*_CARDINAL, *_TEN, *_ORDINAL, *_TENTH})
+
+# Short forms that name the same thing wherever they stand in a name.
+SAME_WORD = {"&": "and", "st": "saint", "ste": "sainte", "mt": "mount", "ft": "fort"}
+ARTICLES = frozenset({"the", "a", "an"})
+MOST = 200  # mentions of one name that are looked for; a text that has more is no answer
+
+_CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+_TOKEN = re.compile(
+    rf"(\d{{1,3}}(?:,\d{{3}})+(?:\.\d+)?|\d+\.\d+|(?:[^\W\d_]\.){{2,}}[^\W\d_]?(?!\w)|[{_CJK}]|&"
+    rf"|(?:[^\W_{_CJK}]|[\u0300-\u036f])++(?:['’‘ʼʻ´`][^\W_{_CJK}]++)*+)"
+)
+# In lower-case ASCII without what joins letters or digits across a sign, a word is a run of them: five times as fast.
+_JOINED = re.compile(r"[.,]\d|[a-z]\.[a-z]\.|['`&]")
+_RUN = re.compile(r"([a-z0-9]+)")
+
+
+def plain(text: str) -> str:
+    """Casefolded, without accents and marks, special letters spelt plainly; nothing else changed."""
+    if text.isascii():
+        return text.lower()
+    text = unicodedata.normalize("NFKD", text.casefold().translate(_PLAIN))
+    return "".join(c for c in text if not unicodedata.combining(c)).translate(_PLAIN)
+
+
+def _fold(token: str) -> str:
+    text = plain(token)
+    if text[:1].isdigit():
+        return text.replace(",", "")
+    if "." in text:
+        return text.replace(".", "")
+    if text.endswith("'s"):
+        text = text[:-2]
+    return text.replace("'", "")
+
+
+@MATCHING.remembered(1 << 12)  # few: the collector walks through every Word that is kept
+def words(text: str) -> tuple[Word, ...]:
+    """The words of `text` in order, articles kept, numbers and initials joined."""
+    MATCHING.count(len(text))
+    found: list[Word] = []
+    single = numbers = False
+    same = text.isascii()
+    lower = text.lower() if same else text
+    plainly = same and not _JOINED.search(lower)
+    parts = iter((_RUN if plainly else _TOKEN).split(lower))
+    end, gap = 0, ""
+    for between, token in zip(parts, parts, strict=False):  # gaps and words take turns; a gap is last
+        gap += between
+        start = end + len(between)
+        end = start + len(token)
+        folded = token if plainly else token.lower() if token.isascii() and token.isalnum() else _fold(token)
+        if not folded:
+            gap += token
+            continue
+        if gap:
+            gap = "" if gap == " " or not found else "".join(gap.split())
+        single = single or len(folded) == 1
+        if folded in _SPECIAL:
+            numbers = numbers or folded in _NUMBERISH
+            folded = SAME_WORD.get(folded, folded)
+        found.append(_made(Word, (folded, start, end, text[start].isupper(), gap)))
+        gap = ""
+    if single:
+        found = _join_initials(found)
+    return tuple(_join_numbers(found) if numbers else found)
+
+
+_made = tuple.__new__  # half the time of Word(...), which goes through a function of Python
+
+
+def _join_initials(found: Sequence[Word]) -> list[Word]:
+    """`J. R. R.` -> `jrr`: runs of single letters become one word, whatever their case."""
+    out: list[Word] = []
+    run = False
+    for word in found:
+        single = len(word.text) == 1 and "a" <= word.text <= "z"
+        if single and run and word.gap in ("", "."):
+            last = out[-1]
+            out[-1] = Word(last.text + word.text, last.start, word.end, last.capital, last.gap)
+        else:
+            out.append(word)
+        run = single
+    return out
+
+
+def _join_numbers(found: Sequence[Word]) -> list[Word]:
+    """Number words to digits: `twenty-one` -> 21, `third` -> 3rd; `1st` stays as it is."""
+    out: list[Word] = []
+    index = 0
+    while index < len(found):
+        word = found[index]
+        text, used = word.text, 1
+        if text in _TEN:
+            value, following = _TEN[text], found[index + 1] if index + 1 < len(found) else None
+            text = str(value)
+            if following is not None and following.gap in ("", "-"):
+                if 0 < _CARDINAL.get(following.text, 0) < 10:
+                    text, used = str(value + _CARDINAL[following.text]), 2
+                elif 0 < _ORDINAL.get(following.text, 0) < 10:
+                    text, used = _ordinal(value + _ORDINAL[following.text]), 2
+        elif text in _CARDINAL:
+            text = str(_CARDINAL[text])
+        elif text in _ORDINAL:
+            text = _ordinal(_ORDINAL[text])
+        elif text in _TENTH:
+            text = _ordinal(_TENTH[text])
+        out.append(
+            word if text == word.text else Word(text, word.start, found[index + used - 1].end, word.capital, word.gap)
+        )
+        index += used
+    return out
+
+
+def _ordinal(value: int) -> str:
+    suffix = "th" if value % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(value % 10, "th")
+    return f"{value}{suffix}"
+
+
+def drop_articles(found: Sequence[Word]) -> tuple[Word, ...]:
+    """Without the English articles, whose gap passes on; one that ends the text stays, as in Vitamin A."""
+    if not any(word[0] in ARTICLES for word in found):
+        return tuple(found)
+    kept: list[Word] = []
+    gap = ""
+    for word in found[:-1]:
+        if word.text in ARTICLES:
+            gap += word.gap
+            continue
+        kept.append(word._replace(gap=gap + word.gap) if gap else word)
+        gap = ""
+    return (*kept, *(word._replace(gap=gap + word.gap) if gap else word for word in found[-1:]))
+
+
+def occurrences(texts: Sequence[str], wanted: Sequence[str]) -> Iterator[int]:
+    """The places where the words `wanted` stand in a row, from left to right: the first MOST of them."""
+    line, run = "\n".join(("", *texts, "")), "\n".join(("", *wanted, ""))  # no word has a line's end in it
+    place = counted = 0
+    at = line.find(run)
+    for _ in range(MOST):
+        if at < 0:
+            return
+        place += line.count("\n", counted, at)
+        yield place
+        counted, at = at, line.find(run, at + 1)
+
+
+@MATCHING.remembered(1 << 16)
+def key(text: str) -> tuple[str, ...]:
+    """The folded words without articles: two names with equal keys are spelling variants of each other."""
+    MATCHING.count(len(text))
+    quick = simple(text)
+    return quick if quick is not None else tuple(word.text for word in drop_articles(words(text)))
+
+
+def simple(text: str) -> tuple[str, ...] | None:
+    """The key of a text of plain words, found without looking at every character; None where it may be another."""
+    if not text.isascii():
+        return None
+    lower = text.lower()
+    tokens = lower.split()
+    if not "".join(tokens).isalnum():
+        tokens = lower.replace(", ", " ").replace(". ", " ").replace("-", " ").rstrip(".").split()
+        if "'" in text:
+            tokens = [_without_apostrophe(token) if "'" in token else token for token in tokens]
+        if not "".join(tokens).isalnum():
+            return None
+    if _MARKED.isdisjoint(tokens):
+        return tuple(tokens)
+    if not _NUMBERISH.isdisjoint(tokens) or sum(map(_LETTERS.__contains__, tokens)) > 1:
+        return None  # numbers in words; initials, which become one word
+    if not SAME_WORD.keys().isdisjoint(tokens):
+        tokens = [SAME_WORD.get(token, token) for token in tokens]
+    return (*[token for token in tokens[:-1] if token not in ARTICLES], tokens[-1])
+
+
+def _without_apostrophe(token: str) -> str:
+    """One word of letters as `_fold` spells it; a text that is no word where it may be more or other than that."""
+    parts = token.split("'")
+    if not token.replace("'", "").isalpha() or not all(parts):
+        return "'"
+    return "".join(parts[:-1] if parts[-1] == "s" else parts)
+
+
+_SPECIAL = _NUMBERISH | SAME_WORD.keys()
+_LETTERS = frozenset(string.ascii_lowercase)
+_MARKED = _SPECIAL | ARTICLES | _LETTERS

@@ -1,0 +1,168 @@
+"""Answers that state dates or amounts, held against tiers that are such: which of the claims counts, and for what."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+from granola.matching.amount_claims import converted
+from granola.matching.date_claims import as_century
+from granola.matching.intervals import Claim, Ladder, Placing, place
+from granola.matching.mentions import Answer
+from granola.matching.negation import is_denied
+from granola.matching.verdict import Comparison, Verdict
+
+YEAR = 12 * 31  # days, as dates count them
+ROUNDED = 0.1  # of a number, what rounding it to two digits leaves open at most
+CLOSE = 3  # times as wide a date may be and still be as exact as the gold answer
+
+_NEAR = 60  # characters before a claim that are read for what it is
+_ABOUT = re.compile(
+    r"(?:\b(?:about|around|approximately|approx\.?|roughly|nearly|almost|some|circa|over)|~|≈)\s*\Z", re.I
+)
+_OPEN = re.compile(  # these name no day or year that something was in
+    r"\b(?:before|after|since|by|prior to|earlier than|later than)\s+(?:the\s+)?(?:year\s+|end of\s+)?\Z", re.IGNORECASE
+)
+_BEFORE, _AFTER = frozenset({"before", "prior", "earlier"}), frozenset({"after", "since", "later"})
+_OPENING = _BEFORE | _AFTER
+_MAYBE = r"(?:(?:possibly|perhaps|maybe|probably|likely|even|alternatively|else)\s+)"
+_OR = re.compile(
+    rf"[\s,;(]*(?:\bor\b,?\s*{_MAYBE}*|(?:(?:though|although|but)\s+)?(?:possibly|perhaps|maybe)\s+)"
+    r"(?:(?:as|the|in|on|about|around|early|late)\s+)*",
+    re.IGNORECASE,
+)
+
+
+def compare(
+    kind: str, claims: Sequence[Claim], ladder: Sequence[Sequence[Claim]], text: str, question: str | None
+) -> Verdict:
+    """The finest level that any of the claims states; claims joined by "or" state the worst of theirs.
+
+    What is negated is not claimed, and a claim does not save a finer one inside it that is wrong.
+    """
+    if not claims:
+        return Verdict(level=None, rule=f"{kind}:none-stated")
+    answer = Answer(text, ())
+    affirmed = [claim for claim in claims if not is_denied(answer, claim.start)]
+    asked = Answer(text, (), question)
+    if kind == "date" and asked.asked.isdisjoint(_OPENING):
+        opened = [_OPEN.search(text, max(0, claim.start - _NEAR), claim.start) for claim in affirmed]
+        if any(opened):  # the gold answer may be open itself
+            own = _openings(" ".join(tier.text for tiers in ladder for tier in tiers))
+            affirmed = [
+                claim for claim, found in zip(affirmed, opened, strict=True) if not found or own & _openings(found[0])
+            ]
+    if not affirmed:
+        return Verdict(level=None, rule="negated", compared=Comparison(prediction=claims[0].text, tier=_first(ladder)))
+    placed: list[tuple[Claim, Placing]] = []
+    tiers = Ladder(ladder)
+    for told in affirmed:
+        claim, placing = _placed(told, tiers) if kind == "amount" else (told, place(told, tiers))
+        if placing is not None and placing.level is None and (wider := as_century(claim)) is not None:
+            placing = place(wider, tiers)
+        if placing is not None:
+            placed.append((claim, placing))
+    if not placed:
+        return Verdict(level=None, rule=f"{kind}:other-unit")
+    for (left, first), (right, second) in pairwise(placed):
+        if _OR.fullmatch(text, left.end, right.start) and None in (first.level, second.level):
+            return Verdict(
+                level=None,
+                rule="alternatives",
+                compared=Comparison(prediction=text[left.start : right.end], tier=first.tier.text),
+            )
+    wrong = {(claim.low, claim.high): claim for claim, placing in placed if placing.level is None}.values()
+    placed = [
+        (claim, placing)
+        for claim, placing in placed
+        if placing.level is None or not any(w.inside(claim) and w.width < claim.width for w in wrong)
+    ]
+    claim, best = min(placed, key=lambda pair: (pair[1].level is None, pair[1].level or 0, pair[1].how == "conflict"))
+    if best.how == "coarser-than-all" and (
+        _is_close(claim, ladder) if kind == "date" else _is_rounded(claim, ladder, text)
+    ):
+        best = Placing(max(level for level, tiers in enumerate(ladder) if tiers), "coarser", best.tier)
+    return Verdict(
+        level=None if best.level is None else best.level + 1,
+        rule=f"{kind}:{best.how}",
+        compared=Comparison(prediction=claim.text, tier=best.tier.text),
+    )
+
+
+def _openings(text: str) -> set[str]:
+    """On which side of a date a text is open: `prior to 1996` and `before 1996` are open alike."""
+    said = set(text.lower().split())
+    return {name for name, words in (("before", _BEFORE | {"by"}), ("after", _AFTER)) if not words.isdisjoint(said)}
+
+
+def _placed(claim: Claim, ladder: Ladder) -> tuple[Claim, Placing | None]:
+    """An amount in that of the gold answer's units in which it states the finest level, and where it falls.
+
+    It falls in one place for each unit; where it rounds to one of the gold answers, no other can be better.
+    """
+    if not claim.label:
+        return claim, place(claim, ladder)
+    told: dict[str, Claim] = {}  # in each unit of the gold answers
+    found: dict[str, tuple[Claim, Placing]] = {}  # by the unit that it has then: few units are of its dimension
+    for finest in ladder.levels[0]:
+        if (one := told.get(finest.label)) is None:
+            one = told[finest.label] = converted(claim, finest.label) if finest.label else claim
+            if one.label not in found and (placing := place(one, ladder)) is not None:
+                found[one.label] = one, placing
+        if one is not claim and _rounds(one, finest):
+            rounded = replace(one, low=finest.low, high=finest.high)
+            return rounded, place(rounded, ladder)
+    return min(
+        found.values(),
+        key=lambda pair: (pair[1].level is None, pair[1].level or 0, _HOW.index(pair[1].how)),
+        default=(claim, None),
+    )
+
+
+_HOW = ("equal", "finer-than-gold", "between-tiers", "coarser-than-all", "conflict")
+
+
+def _rounds(told: Claim, finest: Claim) -> bool:
+    """Whether an amount in the unit of a gold answer rounds to the gold answer's own number."""
+    return (
+        told.low <= finest.high
+        and finest.low <= told.high
+        and told.label == finest.label
+        and told.width <= 4 * finest.width
+        and abs(_middle(told) - _middle(finest)) <= max(ROUNDED / 2 * abs(_middle(finest)), ROUNDED * finest.width)
+    )
+
+
+def _middle(claim: Claim) -> float:
+    return (claim.low + claim.high) / 2
+
+
+def _is_close(claim: Claim, ladder: Sequence[Sequence[Claim]]) -> bool:
+    """Whether a date coarser than every level is nearly as exact as the coarsest, as people judge it.
+
+    That is the year of a day or month, or the century of a part of it.
+    """
+    coarsest = [tiers for tiers in ladder if tiers][-1]
+    if len(ladder) == 1 and claim.width < 10 * YEAR:
+        return True
+    return claim.width < YEAR or any(claim.width < CLOSE * tier.width for tier in coarsest)
+
+
+def _is_rounded(claim: Claim, ladder: Sequence[Sequence[Claim]], text: str) -> bool:
+    """Whether an amount coarser than every level rounds the gold answer to two digits or more.
+
+    To one digit where it is called a rounded one, and is off by a twentieth at most: `about 70 %` for 71 %.
+    """
+    if claim.low <= 0:
+        return False
+    middle = _middle(claim)
+    off = min(abs(middle - _middle(tier)) for tiers in ladder for tier in tiers)
+    return claim.width <= ROUNDED * middle or (
+        bool(_ABOUT.search(text, max(0, claim.start - _NEAR), claim.start)) and off <= ROUNDED / 2 * middle
+    )
+
+
+def _first(ladder: Sequence[Sequence[Claim]]) -> str:
+    return next(claim.text for claims in ladder for claim in claims)

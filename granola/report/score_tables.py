@@ -1,0 +1,147 @@
+"""Scores as tables for the terminal."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from abstraction.relations import table as relation_table
+from granola.scoring.aggregation import Estimate
+from granola.scoring.scores import ScoreReport
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+RELATION_METRICS = (
+    "selective_accuracy", "selective_standard_accuracy", "knowledge_evaluation_gap", "informativeness",
+    "abstention_rate",
+)  # fmt: skip
+SHORT_TITLES = {
+    "selective_accuracy": "GRANOLA",  # over the items that did not abstain, as the paper's figures and gap
+    "selective_standard_accuracy": "standard",
+    "knowledge_evaluation_gap": "gap",
+    "informativeness": "informativeness",
+    "abstention_rate": "IDK",
+}
+DASH = "–"
+
+
+def relation_title(name: str) -> str:
+    """`P19 place of birth`, where the relation table has the label."""
+    row = relation_table().get(name)
+    return f"{name} {row.label}" if row else name
+
+
+def number(value: float) -> str:
+    """Three decimals; a dash where there is no score."""
+    return DASH if math.isnan(value) else f"{value:.3f}"
+
+
+def interval(estimate: Estimate) -> str:
+    """`0.512-0.634`; a dash where there is no score."""
+    if math.isnan(estimate.interval.low):
+        return DASH
+    return f"{estimate.interval.low:.3f}{DASH}{estimate.interval.high:.3f}"
+
+
+def share(count: int, n: int) -> str:
+    """`12 (13 %)`."""
+    return f"{count} ({100 * count / n:.0f} %)" if n else str(count)
+
+
+def side_by_side(reports: Sequence[ScoreReport], width: int, room: Callable[[ScoreReport], int]) -> list[slice]:
+    """The reports in tables of at most `width` signs, where each takes up `room`; at least one in each."""
+    found, start, taken = [], 0, 0
+    for index, report in enumerate(reports):
+        if taken and taken + room(report) > width:
+            found.append(slice(start, index))
+            start, taken = index, 0
+        taken += room(report)
+    return [*found, slice(start, len(reports))]
+
+
+def score_tables(reports: Sequence[ScoreReport], width: int) -> list[Table]:
+    """`scores_table` of as many systems as stand side by side, so that every figure is whole."""
+    places = side_by_side(reports, width - 23, lambda report: max(6, len(report.system)) + 29)
+    return [scores_table(reports[place]) for place in places]
+
+
+def macro_table(reports: Sequence[ScoreReport]) -> Table:
+    """One row a system: the means over relations, each relation counting the same."""
+    from rich.table import Table
+
+    table = Table(
+        title="Macro: the mean over relations, each counting the same; accuracies are selective", title_justify="left"
+    )
+    table.add_column("system")
+    table.add_column("relations", justify="right")
+    for name in RELATION_METRICS:
+        table.add_column(SHORT_TITLES[name], justify="right")
+    for report in reports:
+        cells = [report.macro[name] for name in RELATION_METRICS if report.macro]
+        table.add_row(report.system, str(len(report.relations)), *(f"{number(e.value)} [{interval(e)}]" for e in cells))
+    return table
+
+
+def scores_table(reports: Sequence[ScoreReport]) -> Table:
+    """One row a metric: for every system its score, interval and n."""
+    from rich.table import Table
+
+    table = Table(title="Scores, with 95 % bootstrap intervals over questions", title_justify="left")
+    table.add_column("metric")
+    for report in reports:
+        table.add_column(report.system, justify="right", no_wrap=True)
+        table.add_column("95 %", justify="right", no_wrap=True)
+        table.add_column("n", justify="right", no_wrap=True)
+    for metric in reports[0].metrics:
+        cells = []
+        for report in reports:
+            estimate = report.overall.estimates[metric.name]
+            cells += [number(estimate.value), interval(estimate), str(estimate.n)]
+        table.add_row(metric.title, *cells)
+    return table
+
+
+def distribution_table(reports: Sequence[ScoreReport]) -> Table:
+    """One row a system: how many items matched at each level, were wrong, abstained or are unscored."""
+    from rich.table import Table
+
+    table = Table(title="Where the predictions stand (level 1 is the finest)", title_justify="left")
+    table.add_column("system")
+    columns = distribution_columns(reports)
+    for column in columns:
+        table.add_column(f"level {column}" if column.isdigit() else column, justify="right")
+    for report in reports:
+        found = report.overall.distribution
+        table.add_row(report.system, *(share(found.get(c, 0), report.questions) for c in columns))
+    return table
+
+
+def distribution_columns(reports: Sequence[ScoreReport]) -> list[str]:
+    """The levels that occur in any report, then wrong and idk, and unscored where there are some."""
+    deepest = max(int(name) for report in reports for name in report.overall.distribution if name.isdigit())
+    columns = [*map(str, range(1, deepest + 1)), "wrong", "idk"]
+    return [*columns, "unscored"] if any(report.overall.unscored for report in reports) else columns
+
+
+def relations_table(report: ScoreReport) -> Table:
+    """One row a relation, then the mean over relations (macro) and over questions (micro)."""
+    from rich.table import Table
+
+    table = Table(title=f"Per relation: {report.system}; accuracies are selective", title_justify="left")
+    table.add_column("relation")
+    table.add_column("n", justify="right")
+    for name in RELATION_METRICS:
+        table.add_column(SHORT_TITLES[name], justify="right")
+    rows = [(relation_title(relation), group.n, group.estimates) for relation, group in report.relations.items()]
+    rows += [
+        ("macro", len(report.relations), report.macro),
+        ("micro", report.overall.n, report.overall.estimates),
+    ]
+    for index, (name, n, estimates) in enumerate(rows):
+        if index == len(report.relations):
+            table.add_section()
+        cells = (estimates[metric] for metric in RELATION_METRICS)
+        table.add_row(name, str(n), *(f"{number(cell.value)} [{interval(cell)}]" for cell in cells))
+    return table

@@ -1,0 +1,113 @@
+"""Questions in groups: by any field of their rows, or by a number in bins of equal size."""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from abstraction.formats.fields import finite
+from abstraction.rows import TieredRow
+from granola.errors import MatcherError
+from granola.scoring.aggregation import GroupScore, aggregate
+from granola.scoring.scores import ScoreReport
+
+NONE = "none"
+BINS = 5
+GROUPS = 500  # by the values of one field
+
+
+def column_of(rows: Sequence[TieredRow], name: str) -> list[Any]:
+    """A field of every row, None where a row has it not: one of its own, or one that the tiered file carries along.
+
+    A dot leads into an object: "question_entity.qid". "levels" is how many there are, "answer" the first gold answer.
+    Raises MatcherError for a field that no row has.
+    """
+    found = [_value(row, name) for row in rows]
+    if all(value is None for value in found):
+        known = sorted({key for row in rows for key in row.extra} | _OWN)
+        near = difflib.get_close_matches(name, known, n=1)
+        hint = f"; did you mean {near[0]!r}?" if near else f"; they have {', '.join(known)}"
+        raise MatcherError(f"no row has a field {name!r}{hint}")
+    return found
+
+
+def _value(row: TieredRow, name: str) -> Any:
+    first, *inside = name.split(".")
+    value: Any = row.extra.get(first)
+    match first:
+        case "id" | "question" | "relation" | "question_entity" | "abstained":
+            value = getattr(row, first)
+        case "answer":
+            value = row.answers[0]
+        case "levels":
+            value = len(row.levels)
+    for part in inside:
+        value = value.get(part) if isinstance(value, Mapping) else None
+    return value
+
+
+_OWN = {"relation", "question_entity.qid", "abstained", "answer", "levels"}
+
+
+def by_column(rows: Sequence[TieredRow], name: str) -> dict[str, str]:
+    """The group of each row by its id: the field's value as text, "none" where there is none.
+
+    Raises MatcherError for a field that no row has, and for one with more than GROUPS values.
+    """
+    values = [NONE if value is None else str(value) for value in column_of(rows, name)]
+    if (different := len(set(values))) > GROUPS:
+        raise MatcherError(
+            f"field {name!r} has {different:,} values in {len(rows):,} rows; allowed: up to {GROUPS}; name a field "
+            "that more rows share, or one with numbers for --popularity"
+        )
+    return {row.id: value for row, value in zip(rows, values, strict=True)}
+
+
+def by_bins(rows: Sequence[TieredRow], name: str, bins: int = BINS) -> dict[str, str]:
+    """The group of each row by its id: bins of equal size (to one row) by a number, the least first.
+
+    A label is "1: 0–1,200", the bin's number and the least and greatest value in it. Equal values may fall on both
+    sides of an edge, by a hash of the rows' ids: by the order of the rows, often that of their relations, a bin would
+    get whole relations. Rows without the number are in "none". Raises MatcherError for a field that has no number, or
+    fewer numbers than bins.
+    """
+    if bins < 1:
+        raise MatcherError(f"bins is {bins}; allowed: 1 or more, as in --bins 5")
+    numbers = [finite(value) for value in column_of(rows, name)]
+    there = sorted(
+        (number, hashlib.sha256(row.id.encode("utf-8", "replace")).digest(), index)
+        for index, (row, number) in enumerate(zip(rows, numbers, strict=True))
+        if number is not None
+    )
+    if len(there) < bins:
+        raise MatcherError(f"field {name!r} has {len(there)} numbers, too few for {bins} bins; give fewer with --bins")
+    found = {row.id: NONE for row in rows}
+    for bin_ in range(bins):
+        part = there[bin_ * len(there) // bins : (bin_ + 1) * len(there) // bins]
+        ends = dict.fromkeys(map(figure, (part[0][0], part[-1][0])))
+        label = f"{bin_ + 1}: {'–'.join(ends)}"
+        for _, _, index in part:
+            found[rows[index].id] = label
+    return found
+
+
+def figure(value: float) -> str:
+    """A number as a label shows it: 1,234,567 or 0.1235, as few signs as tell it."""
+    return f"{value:,.0f}" if float(value).is_integer() and abs(value) < 1e15 else f"{value:,.4g}"
+
+
+def grouped(report: ScoreReport, groups: Mapping[str, str], *, times: int, seed: int) -> dict[str, GroupScore]:
+    """The scores of each group, ordered by name, with numbers in names by their size: P19 before P112."""
+    of_items = (groups.get(id_, NONE) for id_ in report.items.ids)
+    _, found, _ = aggregate(zip(of_items, report.items.outcomes(), strict=True), report.metrics, times=times, seed=seed)
+    if not found:  # all in one group that is called "none"
+        found = {NONE: report.overall}
+    return {name: found[name] for name in sorted(found, key=_order)}
+
+
+def _order(name: str) -> list[tuple[bool, float, str]]:
+    parts = re.findall(r"(\d+(?:\.\d+)?)|(\D+)", name)
+    return [(not number, float(number or 0), text) for number, text in parts]

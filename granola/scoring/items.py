@@ -1,0 +1,181 @@
+"""What became of each question: an item, and the items of a report in little memory."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, overload
+
+from granola.matching.verdict import Comparison, Verdict
+from granola.scoring.metrics import Outcome
+from granola.scoring.packed import Packed
+
+_WRONG, _ABSTAINED, _UNSCORED, _SAME = 0, -1, -2, -3  # in place of a level; the last for no other outcome
+NO_BITS = -1.0  # in arrays of bits, which are never below zero
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ItemScore:
+    """One question with one prediction and its verdict; `verdict` is None where there is no prediction.
+
+    `weight` is None where nothing matched; `bits` and `bits_share` are 0 there, and None where the ladder has no bits.
+    `other` is the outcome where the gold answer's other names count, or do not; None where it is the same.
+    """
+
+    id: str
+    relation: str | None
+    prediction: str | None
+    verdict: Verdict | None
+    weight: float | None
+    bits: float | None = None
+    bits_share: float | None = None
+    other: Outcome | None = None
+
+    @property
+    def status(self) -> Literal["matched", "wrong", "abstained", "unscored"]:
+        """What became of the item."""
+        if self.verdict is None:
+            return "unscored"
+        if self.verdict.abstained:
+            return "abstained"
+        return "wrong" if self.verdict.level is None else "matched"
+
+    @property
+    def outcome(self) -> Outcome | None:
+        """What the metrics see of the item; None where it is unscored."""
+        if self.verdict is None:
+            return None
+        return Outcome(
+            level=self.verdict.level,
+            abstained=self.verdict.abstained,
+            bits=self.bits,
+            share=self.bits_share,
+            other=self.other,
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """The row of a per-item file; `level`, `rule`, `weight` and bits are null where there is none.
+
+        `other_level` is the level by the other names of level 1, null where there is none.
+        """
+        verdict = self.verdict
+        compared = verdict.compared if verdict else None
+        return {
+            "id": self.id,
+            "relation": self.relation,
+            "prediction": self.prediction,
+            "status": self.status,
+            "level": verdict.level if verdict else None,
+            "rule": verdict.rule if verdict else None,
+            "compared": {"prediction": compared.prediction, "tier": compared.tier} if compared else None,
+            "score": verdict.score if verdict else None,
+            "abstained": verdict.abstained if verdict else None,
+            "weight": self.weight,
+            "bits": self.bits,
+            "bits_share": self.bits_share,
+            "other_level": self.other.level if self.other else verdict.level if verdict else None,
+        }
+
+
+class ItemScores(Sequence[ItemScore]):
+    """Items in the order of the rows, packed; each is made anew when it is read.
+
+    `ids` and `outcomes` tell what is most often asked without unpacking any.
+    """
+
+    def __init__(self) -> None:
+        self.ids: list[str] = []
+        self._levels = array("l")
+        self._others = array("i")
+        self._bits = array("d")
+        self._shares = array("d")
+        self._packed: Packed[ItemScore] = Packed(_packed, _unpacked)
+
+    def append(self, item: ItemScore) -> None:
+        """Put an item behind the others."""
+        verdict = item.verdict
+        level = _UNSCORED if verdict is None else _ABSTAINED if verdict.abstained else verdict.level or _WRONG
+        other = item.other
+        self.ids.append(item.id)
+        self._levels.append(level)
+        self._others.append(_SAME if other is None else _ABSTAINED if other.abstained else other.level or _WRONG)
+        self._bits.append(NO_BITS if item.bits is None else item.bits)
+        self._shares.append(NO_BITS if item.bits_share is None else item.bits_share)
+        self._packed.append(item)
+
+    def outcomes(self) -> Iterator[Outcome | None]:
+        """What the metrics see of every item, in order; None where it is unscored."""
+        pairs = zip(self._levels, self._others, strict=True)
+        plain = {pair: _outcome(*pair) for pair in set(pairs)}
+        rows = zip(self._levels, self._others, self._bits, self._shares, strict=True)
+        for level, other, bits, share in rows:
+            known = plain[level, other]
+            if known is None or bits == NO_BITS:
+                yield known
+            else:
+                yield _outcome(level, other, bits, None if share == NO_BITS else share)
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @overload
+    def __getitem__(self, index: int) -> ItemScore: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[ItemScore]: ...
+    def __getitem__(self, index: int | slice) -> ItemScore | list[ItemScore]:
+        return self._packed[index]
+
+    def __iter__(self) -> Iterator[ItemScore]:
+        return iter(self._packed)
+
+    def __eq__(self, other: object) -> bool:
+        return self._packed == (other._packed if isinstance(other, ItemScores) else other)
+
+    __hash__ = None  # type: ignore[assignment]  # it grows
+
+
+def _outcome(level: int, other: int, bits: float | None = None, share: float | None = None) -> Outcome | None:
+    if level == _UNSCORED:
+        return None
+    return Outcome(
+        level=level if level > 0 else None,
+        abstained=level == _ABSTAINED,
+        bits=bits,
+        share=share,
+        other=None if other == _SAME else _outcome(other, _SAME),
+    )
+
+
+def _packed(item: ItemScore) -> tuple[Any, ...]:
+    verdict = item.verdict
+    said = None
+    if verdict is not None:
+        compared = verdict.compared
+        said = (
+            verdict.level,
+            verdict.rule,
+            (compared.prediction, compared.tier) if compared else None,
+            verdict.abstained,
+            verdict.score,
+        )
+    other = None if item.other is None else (item.other.level, item.other.abstained)
+    return item.id, item.relation, item.prediction, said, item.weight, item.bits, item.bits_share, other
+
+
+def _unpacked(data: tuple[Any, ...]) -> ItemScore:
+    id_, relation, prediction, said, weight, bits, share, other = data
+    verdict = None
+    if said is not None:
+        level, rule, compared, abstained, score = said
+        verdict = Verdict(
+            level=level,
+            rule=rule,
+            compared=Comparison(prediction=compared[0], tier=compared[1]) if compared else None,
+            abstained=abstained,
+            score=score,
+        )
+    return ItemScore(
+        id=id_, relation=relation, prediction=prediction, verdict=verdict, weight=weight, bits=bits, bits_share=share,
+        other=None if other is None else Outcome(level=other[0], abstained=other[1]),
+    )  # fmt: skip

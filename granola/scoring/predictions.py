@@ -1,0 +1,158 @@
+"""Predictions: `{"id", "prediction", "samples"?}` as JSONL, a JSON array, CSV or Parquet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import MappingProxyType
+
+from abstraction.errors import RowError
+from abstraction.faults import fault_of
+from abstraction.formats.fields import finite
+from abstraction.formats.records import Record, RejectedRow, excerpt, read_records
+from granola.errors import PredictionError
+from granola.scoring.signature import asked_of
+
+EXPECTED = 'expected {"id": ..., "prediction": "..."} a line, or CSV with the columns id and prediction'
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Prediction:
+    """One system's answer to one question; `samples` in the order drawn. `source` is "file:line".
+
+    `confidence`, the higher the surer, on any scale; None where none is given. `scores` are the other fields that
+    are finite numbers, such as another metric's score of the item; not those that `granola answer` and its like write.
+    """
+
+    id: str
+    text: str
+    samples: tuple[str, ...] = ()
+    source: str = ""
+    confidence: float | None = None
+    scores: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PredictionFile:
+    """What a file holds: predictions by id in the file's order, the rejected lines, and how many were read.
+
+    `rejected_ids` are the ids of rejected lines where they can be told: those questions are not unanswered. `asked` are
+    the set and the hash of the prompts that a model was asked with, where the file's run record tells them.
+    """
+
+    name: str
+    predictions: Mapping[str, Prediction]
+    rejected: tuple[RejectedRow, ...] = ()
+    rejected_ids: frozenset[str] = frozenset()
+    asked: str = ""
+
+    @property
+    def read(self) -> int:
+        """Lines read, kept and rejected."""
+        return len(self.predictions) + len(self.rejected)
+
+
+def read_predictions(path: Path | str) -> PredictionFile:
+    """All predictions of a file ("-": standard input); damaged and repeated lines are rejected with a reason.
+
+    An empty text is a prediction (an abstention); an absent or null one is not. Of a repeated id the first
+    line stands. Raises PredictionError for a file that is empty, of no known kind, or without one good line.
+    """
+    name = "standard input" if str(path) == "-" else str(path)
+    try:
+        found = predictions_of(read_records(path), name)
+    except RowError as error:
+        raise PredictionError(f"{error}; for predictions, {EXPECTED}") from error
+    return replace(found, asked=asked_of(path))
+
+
+def predictions_of(records: Iterable[Record | RejectedRow], name: str) -> PredictionFile:
+    """The predictions of records, as `read_predictions` of a file `name` that holds them."""
+    kept: dict[str, Prediction] = {}
+    rejected: list[RejectedRow] = []
+    ids: set[str] = set()
+    for record in records:
+        if isinstance(record, RejectedRow):
+            rejected.append(record)
+            continue
+        try:
+            found = _prediction(record)
+        except Exception as error:
+            found = fault_of(error, "reading").reason
+        if isinstance(found, Prediction):
+            first = kept.setdefault(found.id, found)
+            if first is found:
+                continue
+            found = f"id {found.id!r} stands already at {first.source}"
+        if (known := _id(record.data.get("id"))) is not None:
+            ids.add(known)
+        rejected.append(RejectedRow(source=record.source, reason=found, excerpt=excerpt(repr(dict(record.data)))))
+    if not kept:
+        reason = f" ({rejected[0].source}: {rejected[0].reason})" if rejected else ""
+        raise PredictionError(f"{name}: no prediction in {len(rejected)} lines{reason}; {EXPECTED}")
+    return PredictionFile(
+        name=name, predictions=kept, rejected=tuple(rejected), rejected_ids=frozenset(ids - kept.keys())
+    )
+
+
+def prediction_text(record: Record) -> str:
+    """What a record predicts: its "prediction", a number as its digits, an empty cell of CSV as an empty text.
+
+    Raises PredictionError with the reason where it predicts nothing.
+    """
+    text = record.data.get("prediction")
+    if isinstance(text, str):
+        return text
+    if isinstance(text, int | float) and finite(text) is not None:
+        return str(text)
+    if text is None and "prediction" in record.columns:
+        return ""
+    given = type(text).__name__ if text is not None else "null" if "prediction" in record.data else "nothing"
+    raise PredictionError(f"no prediction: expected a text under 'prediction', found {given}")
+
+
+def _prediction(record: Record) -> Prediction | str:
+    """The prediction of a record, or the reason why it is none."""
+    known = _id(record.data.get("id"))
+    if known is None:
+        return "no id: expected a text or a whole number under 'id'"
+    try:
+        text = prediction_text(record)
+    except PredictionError as error:
+        return str(error)
+    samples = record.data.get("samples")
+    if record.flat or samples is None:
+        samples = []
+    if not isinstance(samples, list) or not all(isinstance(sample, str) for sample in samples):
+        return "samples: expected a list of texts"
+    confidence = record.data.get("confidence")
+    if (sure := finite(confidence)) is None and confidence not in (None, ""):
+        return f"confidence: expected a finite number, found {excerpt(repr(confidence))[:40]}"
+    scores = {
+        name: number
+        for name, value in record.data.items()
+        if name not in _OWN and (number := finite(value)) is not None
+    }
+    return Prediction(
+        id=known,
+        text=text,
+        samples=tuple(samples),
+        source=record.source,
+        confidence=sure,
+        scores=scores or _NONE,
+    )
+
+
+# What rows of ours carry along is no score of a prediction, even where it is a number.
+_OWN = frozenset({
+    "id", "prediction", "samples", "confidence", "schema_version", "question", "relation", "method", "explanation",
+    "qid", "support", "bits", "question_entity_sitelinks", "question_entity_page_views",
+})  # fmt: skip
+_NONE: Mapping[str, float] = MappingProxyType({})  # of most predictions: one for all
+
+
+def _id(value: object) -> str | None:
+    if isinstance(value, bool) or not isinstance(value, str | int):
+        return None
+    return str(value).strip() or None

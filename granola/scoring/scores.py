@@ -1,0 +1,434 @@
+"""Tiered rows and predictions in, scores out: per item, over all, per relation.
+
+An item's row is written before anything is averaged, so that any score can be traced to its items. Items
+without a prediction are unscored: they stand in no score, and their number stands in the signature.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from abstraction.faults import Fault, OnReject
+from abstraction.rows import TieredRow
+from abstraction.tiers import Level
+from granola.errors import MatcherError, PredictionError
+from granola.matching import F1Matcher, Matcher, Verdict, squad
+from granola.matching.batch_matching import Case, match_each, match_many
+from granola.matching.model_judge import JudgeMatcher
+from granola.matching.verdict import Levels
+from granola.scoring.aggregation import Estimate, GroupScore, aggregate
+from granola.scoring.bootstrap import RESAMPLES
+from granola.scoring.items import ItemScore, ItemScores
+from granola.scoring.metrics import (
+    LAMBDA,
+    Metric,
+    Outcome,
+    Standard,
+    informativeness_weight,
+    metrics,
+    other_standard,
+    usual_standard,
+)
+from granola.scoring.packed_rows import PackedRows
+from granola.scoring.predictions import Prediction, PredictionFile
+from granola.scoring.signature import SHORT, Signature
+
+if TYPE_CHECKING:
+    from granola.scoring.tiered_file import TieredFile
+
+SHOWN_IDS = 3
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ScoreReport:
+    """What is said of one prediction file.
+
+    `items` are in the order of the tiered file; there are none where they were not to be kept. `overall` averages over
+    questions (micro); `macro` over the relations' scores, each relation counting the same, and is empty where no row
+    names a relation.
+    """
+
+    system: str
+    metrics: tuple[Metric, ...]
+    items: ItemScores
+    overall: GroupScore
+    relations: Mapping[str, GroupScore]
+    macro: Mapping[str, Estimate]
+    signature: Signature
+    counts: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def questions(self) -> int:
+        """How many there are, scored or not."""
+        return self.overall.n + self.overall.unscored
+
+    def to_json(self) -> dict[str, Any]:
+        """The machine form, without the items."""
+        return {
+            "schema_version": 1,
+            "system": self.system,
+            "signature": str(self.signature),
+            **self.overall.to_json(),
+            "macro": {name: estimate.to_json() for name, estimate in self.macro.items()},
+            "relations": {name: group.to_json() for name, group in self.relations.items()},
+            "counts": dict(self.counts),
+            "definitions": {
+                metric.name: {
+                    "range": [_finite(end) for end in metric.range],
+                    "better": metric.better,
+                    "source": metric.source,
+                }
+                for metric in self.metrics
+            },
+        }
+
+
+def names_of(row: TieredRow, standard: Standard = "aliases") -> list[list[str]]:
+    """The acceptable names of a row, finest level first: every text and alias, level 1 all gold answers.
+
+    With `standard` "gold", level 1 has the gold answers alone.
+    """
+    return _names(row.answers, row.levels, standard)
+
+
+def _names(answers: Sequence[str], levels: Sequence[Level], standard: Standard) -> list[list[str]]:
+    aliases = levels[0].names() if levels and standard == "aliases" else ()
+    first = list(dict.fromkeys([*answers, *aliases]))
+    return [first, *(list(dict.fromkeys(level.names())) for level in levels[1:])]
+
+
+def language_of(row: TieredRow) -> str | None:
+    """The code of the language that a row says its question and answers are in."""
+    code = row.extra.get("language")
+    return code if isinstance(code, str) and code.strip() else None
+
+
+def score_item(
+    row: TieredRow, prediction: Prediction | None, matcher: Matcher, lambda_: float, *, standard: Standard = "aliases"
+) -> ItemScore:
+    """The verdict on one prediction, with its informativeness weight where it matched; `standard` as in `names_of`.
+
+    The matcher reads the prediction in the row's "language", its own where the row names none.
+    """
+    said = {} if prediction is None else {row.id: prediction}
+    return next(score_items([row], said, matcher, lambda_, standard=standard))
+
+
+def score_items(
+    rows: Iterable[TieredRow],
+    predictions: Mapping[str, Prediction],
+    matcher: Matcher,
+    lambda_: float,
+    *,
+    standard: Standard = "aliases",
+    workers: int = 1,
+    on_reject: OnReject | None = None,
+) -> Iterator[ItemScore]:
+    """The items of all rows in their order, as `score_item`; `workers` processes match.
+
+    A prediction with which the program is at fault goes to `on_reject`, and its item is unscored; without `on_reject`
+    the error is raised.
+    """
+    return (item for item, _ in _scored(rows, predictions, matcher, lambda_, standard, workers, on_reject))
+
+
+@dataclass(frozen=True, slots=True)
+class _Waiting:
+    """What is needed of a row once its verdict is there; `said` is None where there will be none."""
+
+    id: str
+    relation: str | None
+    said: Prediction | None
+    levels: Sequence[Level] = ()
+    answers: Sequence[str] = ()
+    question: str = ""
+    language: str | None = None
+
+    def case(self, names: Levels) -> Case:
+        """What is matched, against these names."""
+        assert self.said is not None
+        return Case(prediction=self.said.text, levels=names, question=self.question, language=self.language)
+
+
+def _scored(
+    rows: Iterable[TieredRow],
+    predictions: Mapping[str, Prediction],
+    matcher: Matcher,
+    lambda_: float,
+    standard: Standard,
+    workers: int,
+    on_reject: OnReject | None,
+    on_row: Callable[[TieredRow, list[list[str]]], None] | None = None,
+) -> Iterator[tuple[ItemScore, bool]]:
+    """(item, whether it is scored and its answer has bits) of all rows; `on_row` takes each row with all its names."""
+    waiting: deque[_Waiting] = deque()
+
+    def cases() -> Iterator[Case]:
+        for row in rows:
+            names = names_of(row)
+            if on_row is not None:
+                on_row(row, names)
+            if standard == "gold":
+                names = [list(dict.fromkeys(row.answers)), *names[1:]]
+            said = predictions.get(row.id)
+            if said is None:
+                waiting.append(_Waiting(row.id, row.relation, None))
+                continue
+            language = language_of(row)
+            one = _Waiting(row.id, row.relation, said, row.levels, row.answers, row.question, language)
+            waiting.append(one)
+            yield one.case(names)
+
+    def unscored() -> Iterator[tuple[ItemScore, bool]]:
+        while waiting and waiting[0].said is None:
+            one = waiting.popleft()
+            yield ItemScore(id=one.id, relation=one.relation, prediction=None, verdict=None, weight=None), False
+
+    matched: Callable[..., Iterator[Verdict | Fault]] = match_each if on_reject else match_many
+    for verdict in matched(matcher, cases(), workers=workers):
+        yield from unscored()
+        one = waiting.popleft()
+        assert one.said is not None
+        second: Verdict | Fault | None = None
+        if not isinstance(verdict, Fault) and (names := _other_names(one, verdict, matcher, standard)) is not None:
+            (second,) = matched(matcher, [one.case(names)])
+        if isinstance(verdict, Fault) or isinstance(second, Fault):
+            fault = verdict if isinstance(verdict, Fault) else second
+            if on_reject is not None and isinstance(fault, Fault):
+                on_reject(fault.rejected(source=one.said.source, id=one.id, text=one.said.text))
+            said = one.said.text
+            yield ItemScore(id=one.id, relation=one.relation, prediction=said, verdict=None, weight=None), False
+        else:
+            yield _item(one, verdict, lambda_, second), told(one.levels, 1)[0] is not None
+    yield from unscored()
+
+
+def _item(one: _Waiting, verdict: Verdict, lambda_: float, second: Verdict | None) -> ItemScore:
+    """The item; `second` is the verdict by the other names of level 1, None where it was not asked for."""
+    differs = second is not None and (second.level, second.abstained) != (verdict.level, verdict.abstained)
+    bits, share = told(one.levels, verdict.level)
+    return ItemScore(
+        id=one.id,
+        relation=one.relation,
+        prediction=one.said.text if one.said else None,
+        verdict=verdict,
+        weight=None if verdict.level is None else informativeness_weight(verdict.level, lambda_),
+        bits=bits,
+        bits_share=share,
+        other=Outcome(level=second.level, abstained=second.abstained) if second is not None and differs else None,
+    )
+
+
+def _other_names(one: _Waiting, verdict: Verdict, matcher: Matcher, standard: Standard) -> Levels | None:
+    """The names by the other `standard`, where they may give another verdict. A judge is asked once, for both.
+
+    Fewer names match no finer level, and more no coarser one: most verdicts need no second look.
+    """
+    if (verdict.level == 1) == (standard == "gold") or isinstance(matcher, JudgeMatcher):
+        return None
+    if standard == "aliases" and verdict.compared and verdict.compared.tier in one.answers:
+        return None
+    aliases = [name for name in one.levels[0].names() if name not in one.answers] if one.levels else []
+    if not aliases:
+        return None
+    if isinstance(matcher, F1Matcher) and one.said and squad.best_f1(one.said.text, aliases) <= matcher.tau:
+        return None  # what the other levels say is known
+    return _names(one.answers, one.levels, other_standard(standard))
+
+
+def _bits(level: Level) -> float | None:
+    return max([tier.bits for tier in level.tiers if tier.bits is not None], default=None)
+
+
+def _bits_asked(level: Level) -> float | None:
+    return max([tier.bits_asked for tier in level.tiers if tier.bits_asked is not None], default=None)
+
+
+def told(levels: Sequence[Level], number: int | None) -> tuple[float | None, float | None]:
+    """(bits of level `number` from 1, their share of level 1's); 0 for no level, where level 1 has bits.
+
+    A level's bits are the most that one of its tiers has: those given the question where every level has them. None
+    where the level or level 1 has none, and where they rise, which no true ladder's do; the share is None also where
+    the answer itself tells nothing.
+    """
+    if number is None:
+        bits, share = told(levels, 1)
+        return (None, None) if bits is None else (0.0, None if share is None else 0.0)
+    of = _bits_asked if all(_bits_asked(level) is not None for level in levels) else _bits
+    bits, own = of(levels[number - 1]), of(levels[0])
+    if bits is None or own is None or bits > own:
+        return None, None
+    return bits, bits / own if own else None
+
+
+def score(
+    rows: Iterable[TieredRow] | TieredFile | Path | str,
+    predictions: PredictionFile,
+    matcher: Matcher,
+    *,
+    lambda_: float = LAMBDA,
+    standard: Standard | None = None,
+    times: int = RESAMPLES,
+    seed: int = 0,
+    system: str | None = None,
+    allow_missing: bool = False,
+    ignore_unknown: bool = False,
+    rejected_rows: int = 0,
+    snapshot: str | None = None,
+    prompts: str | None = None,
+    workers: int = 1,
+    on_item: Callable[[ItemScore], None] | None = None,
+    keep_items: bool = True,
+    on_reject: OnReject | None = None,
+) -> ScoreReport:
+    """Score one prediction file against tiered rows, or a tiered file or the path of one.
+
+    A file knows the snapshot and the prompts that its ladders were made with, by its run record; rows alone do not, and
+    the signature says "unknown" unless `snapshot` and `prompts` tell; predictions bring the prompts that they
+    were asked with. A file's rejected rows count as `rejected_rows`.
+    `standard` says which names level 1 has; without it, "gold" for the matcher `f1` and "aliases" for others.
+    `times` bootstrap resamples (1 or more) from `seed`; `workers` processes match, to the same digits. `on_item` takes
+    every item as soon as it is scored; the report has none where `keep_items` is False. A row without a
+    prediction is an error unless `allow_missing`, which leaves it unscored; a prediction without a row is one unless
+    `ignore_unknown`. Ids that damaged lines took along (those of `predictions.rejected`, or of `rejected_rows` of the
+    tiered file) are explained by them and no error. `on_reject` as in `score_items`: the report counts such items as
+    unscored, and under "faults". Raises PredictionError and, for a bad setting, MatcherError.
+    """
+    check_resamples(times)
+    standard = standard or usual_standard(matcher.name)
+    chosen = metrics(lambda_, standard)
+    from granola.scoring.tiered_file import TieredFile, read_tiered_file
+
+    given = read_tiered_file(rows) if isinstance(rows, str | Path) else rows
+    if isinstance(given, TieredFile):
+        snapshot, prompts = snapshot or given.snapshot, given.prompts if prompts is None else prompts
+        rejected_rows += len(given.rejected)
+        given = given.rows
+    kept = given if isinstance(given, Sequence) else list(given)
+    missing, unknown = _unmatched(
+        kept, predictions, allow_missing=allow_missing, ignore_unknown=ignore_unknown, rejected=rejected_rows
+    )
+    items = ItemScores()
+    with_bits = faults = 0
+    one_level = 0
+    digest = 0  # the sum of the rows' hashes, whatever order they come in
+
+    def add(row: TieredRow, names: list[list[str]]) -> None:
+        nonlocal digest, one_level
+        one_level += len(names) == 1
+        digest = (digest + int.from_bytes(hashlib.sha256(_canonical(row, names)).digest())) % (1 << 256)
+
+    def outcomes() -> Iterator[tuple[str | None, Outcome | None]]:
+        nonlocal with_bits, faults
+        scored = _scored(kept, predictions.predictions, matcher, lambda_, standard, workers, on_reject, add)
+        for item, has_bits in scored:
+            with_bits += has_bits
+            faults += item.verdict is None and item.prediction is not None
+            if on_item is not None:
+                on_item(item)
+            if keep_items:
+                items.append(item)
+            yield item.relation, item.outcome
+
+    overall, relations, macro = aggregate(outcomes(), chosen, times=times, seed=seed)
+    return ScoreReport(
+        system=system or predictions.name,
+        metrics=chosen,
+        items=items,
+        overall=overall,
+        relations=relations,
+        macro=macro,
+        signature=Signature(
+            matcher=matcher.signature(),
+            lambda_=lambda_,
+            standard=standard,
+            tiers=f"{digest:064x}"[:SHORT],
+            snapshot=(snapshot or "unknown")[:SHORT],
+            prompts=prompts or "",
+            asked=predictions.asked,
+            n=overall.n,
+            resamples=times,
+            seed=seed,
+            missing=missing,
+            unknown=unknown,
+            bits=with_bits,
+            one_level=one_level,
+        ),
+        counts={
+            "rows": len(kept),
+            "rows_rejected": rejected_rows,
+            "predictions": len(predictions.predictions),
+            "predictions_rejected": len(predictions.rejected),
+            "missing": missing,
+            "unknown": unknown,
+            **({"faults": faults} if faults else {}),
+        },
+    )
+
+
+def _canonical(row: TieredRow, names: list[list[str]]) -> bytes:
+    """What of a row can change a score, as a line of JSON: the same whatever file, format or caller it comes from."""
+    bits = [None if (most := _bits(level)) is None else float(most) for level in row.levels]
+    content = [row.id, row.relation, row.question, language_of(row), row.answers, names, bits]
+    asked = [_bits_asked(level) for level in row.levels]
+    if any(one is not None for one in asked):
+        content.append([None if one is None else float(one) for one in asked])
+    try:
+        return orjson.dumps(content, option=orjson.OPT_APPEND_NEWLINE)
+    except TypeError:  # half of a surrogate pair
+        return json.dumps(content).encode() + b"\n"
+
+
+def check_resamples(times: int) -> None:
+    """Raise MatcherError for fewer than one."""
+    if times < 1:
+        raise MatcherError(f"resamples is {times}; allowed: 1 or more, as in --resamples 1000")
+
+
+def _unmatched(
+    rows: Sequence[TieredRow],
+    predictions: PredictionFile,
+    *,
+    allow_missing: bool,
+    ignore_unknown: bool,
+    rejected: int,
+) -> tuple[int, int]:
+    """(rows without a prediction, predictions without a row), where that is allowed or explained."""
+    ids = rows.ids if isinstance(rows, PackedRows) else [row.id for row in rows]
+    known = set(ids)
+    missing = [id_ for id_ in ids if id_ not in predictions.predictions]
+    unknown = [id_ for id_ in predictions.predictions if id_ not in known]
+    lost = [id_ for id_ in missing if id_ not in predictions.rejected_ids]
+    nameless = len(predictions.rejected) - len(predictions.rejected_ids)
+    faults = []
+    if len(lost) > nameless and not allow_missing:
+        faults.append(
+            f"{len(lost)} of {len(rows)} questions have no prediction ({_first(lost)}); "
+            "predict them, or give --allow-missing to leave them unscored"
+        )
+    if len(unknown) > rejected and not ignore_unknown:
+        faults.append(
+            f"{len(unknown)} of {len(predictions.predictions)} predictions are for unknown ids "
+            f"({_first(unknown)}); score them against their own tiered file, or give --ignore-unknown"
+        )
+    if faults:
+        raise PredictionError(f"{predictions.name}: " + "; ".join(faults))
+    return len(missing), len(unknown)
+
+
+def _first(ids: Sequence[str]) -> str:
+    shown = ", ".join(json.dumps(id_, ensure_ascii=False) for id_ in ids[:SHOWN_IDS])
+    return shown + (", ..." if len(ids) > SHOWN_IDS else "")
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None

@@ -1,0 +1,97 @@
+"""The signature that stands beside every printed score: what someone else needs to repeat it."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from granola import __version__
+from granola.scoring.metrics import Standard
+
+SHORT = 8
+PROMPTS = re.compile(r"(?:[a-z+]{1,40}-)?[0-9a-f]{8,64}")  # "paper-1a2b3c4d": the set and the hash of prompts
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Signature:
+    """Every setting that can change a digit of a score. `str()` joins them with `|` in this order.
+
+    `matcher` has the hash of its code and data. `tiers` is the start of a hash of what of the tiered rows can change a
+    score, in any order of the rows (docs/scoring.md says in which form), `snapshot` that of the id of the snapshot that
+    the ladders were made from, `n` the scored questions. `missing` and `unknown` appear only where ids did not fit,
+    `one_level`, the rows whose answer has one level, which `rules` reads more leniently, only where there are any, so
+    `bits`, the scored questions whose answer has bits, only where there are any; `prompts`, the set and the hash of
+    those that a model phrased the tiers with, only where one did, `asked` of those that a model was asked the questions
+    with. `standard` appears where level 1 has the gold
+    answers alone.
+    """
+
+    matcher: str
+    lambda_: float
+    tiers: str
+    snapshot: str
+    n: int
+    resamples: int
+    seed: int
+    missing: int = 0
+    unknown: int = 0
+    bits: int = 0
+    one_level: int = 0
+    prompts: str = ""
+    asked: str = ""
+    standard: Standard = "aliases"
+    version: str = __version__
+
+    def __str__(self) -> str:
+        parts = [
+            f"matcher:{self.matcher}",
+            f"lambda:{self.lambda_:g}",
+            *([f"standard:{self.standard}"] if self.standard != "aliases" else []),
+            f"tiers:{self.tiers}",
+            f"snapshot:{self.snapshot}",
+            *([f"prompts:{self.prompts}"] if self.prompts else []),
+            *([f"asked:{self.asked}"] if self.asked else []),
+            f"n:{self.n}",
+        ]
+        if self.one_level:
+            parts.append(f"one-level:{self.one_level}")
+        if self.missing:
+            parts.append(f"missing:{self.missing}-unscored")
+        if self.unknown:
+            parts.append(f"unknown:{self.unknown}-ignored")
+        if self.bits:
+            parts.append(f"bits:{self.bits}")
+        parts += [f"boot:{self.resamples}", f"seed:{self.seed}", f"version:{self.version}"]
+        return "|".join(parts)
+
+
+def snapshot_of(tiers: Path | str) -> str:
+    """The start of the id of the snapshot that a tiered file came from, by FILE.run.json; else "unknown"."""
+    found = _record(tiers).get("snapshot")
+    return found[:SHORT] if isinstance(found, str) and found else "unknown"
+
+
+def prompts_of(tiers: Path | str) -> str:
+    """The set and hash of the prompts that a model phrased a tiered file with, by FILE.run.json; else ""."""
+    phrasing = _record(tiers).get("phrasing")
+    return _prompts(phrasing.get("prompts") if isinstance(phrasing, dict) else None)
+
+
+def asked_of(predictions: Path | str) -> str:
+    """The set and hash of the prompts that a model was asked with for predictions, by FILE.run.json; else ""."""
+    return _prompts(_record(predictions).get("prompts"))
+
+
+def _prompts(found: object) -> str:
+    return found if isinstance(found, str) and PROMPTS.fullmatch(found) else ""
+
+
+def _record(tiers: Path | str) -> dict[str, Any]:
+    try:
+        data = json.loads(Path(f"{tiers}.run.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return data if isinstance(data, dict) else {}

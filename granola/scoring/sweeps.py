@@ -1,0 +1,180 @@
+"""How scores depend on what one sets: the threshold of token-F1, lambda, and how sure a system has to be."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from abstraction.rows import TieredRow
+from granola.matching import squad
+from granola.matching.abstention import abstention
+from granola.scoring.metrics import LAMBDA, Standard, informativeness_weight
+from granola.scoring.predictions import Prediction
+from granola.scoring.scores import ScoreReport, language_of, names_of
+
+TAUS = tuple(number / 20 for number in range(20))
+LAMBDAS = tuple(number / 10 for number in range(21))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TauPoint:
+    """Token-F1 matching at one threshold.
+
+    Both accuracies over the predictions that do not abstain, informativeness over all `n`.
+    """
+
+    tau: float
+    standard: float
+    granola: float
+    informativeness: float
+    n: int
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON object; NaN is null."""
+        return _json({"tau": self.tau, "standard_accuracy": self.standard, "granola_accuracy": self.granola,
+                      "informativeness": self.informativeness, "n": self.n})  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LambdaPoint:
+    """Informativeness at one lambda: over all scored predictions, where others count 0, and over the matched ones."""
+
+    lambda_: float
+    informativeness: float
+    informativeness_matched: float
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON object; NaN is null."""
+        return _json({"lambda": self.lambda_, "informativeness": self.informativeness,
+                      "informativeness_matched": self.informativeness_matched})  # fmt: skip
+
+
+def _json(values: Mapping[str, float]) -> dict[str, Any]:
+    return {name: None if math.isnan(value) else value for name, value in values.items()}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ItemF1:
+    """The best token-F1 of one prediction with each level, finest first; `abstained` as `f1` would see it."""
+
+    id: str
+    levels: tuple[float, ...]
+    abstained: bool
+
+    @property
+    def standard(self) -> float:
+        """F1 with the gold answer."""
+        return self.levels[0]
+
+    def with_level(self, level: int | None) -> float:
+        """F1 with the level that matched, from 1; the best with any where none did."""
+        return max(self.levels) if level is None else self.levels[level - 1]
+
+
+def item_f1(
+    rows: Sequence[TieredRow], predictions: Mapping[str, Prediction], standard: Standard = "aliases"
+) -> list[ItemF1]:
+    """The token-F1 of every row that has a prediction, in the order of the rows; `standard` as in `names_of`."""
+    return [
+        ItemF1(
+            id=row.id,
+            levels=tuple(squad.best_f1(said.text, names) for names in names_of(row, standard)),
+            abstained=abstention(said.text, language_of(row) or "en") is not None,
+        )
+        for row in rows
+        if (said := predictions.get(row.id)) is not None
+    ]
+
+
+def tau_sweep(items: Sequence[ItemF1], taus: Sequence[float] = TAUS, lambda_: float = LAMBDA) -> list[TauPoint]:
+    """What `f1` says at each threshold (the finest level that exceeds it); NaN without items."""
+    n = len(items)
+    found = []
+    for tau in taus:
+        levels = Counter(next((k for k, f1 in enumerate(item.levels, start=1) if f1 > tau), 0) for item in items)
+        answered = n - sum(item.abstained and max(item.levels) <= tau for item in items)
+        weights = math.fsum(informativeness_weight(k, lambda_) * count for k, count in levels.items() if k)
+        found.append(
+            TauPoint(
+                tau=tau,
+                standard=levels[1] / answered if answered else math.nan,
+                granola=(n - levels[0]) / answered if answered else math.nan,
+                informativeness=weights / n if n else math.nan,
+                n=n,
+            )
+        )
+    return found
+
+
+def lambda_sweep(report: ScoreReport, lambdas: Sequence[float] = LAMBDAS) -> list[LambdaPoint]:
+    """Informativeness for each lambda; NaN where nothing matched, or nothing is scored."""
+    levels = {int(name): n for name, n in report.overall.distribution.items() if name.isdigit()}
+    matched, scored = sum(levels.values()), report.overall.n
+    found = []
+    for value in lambdas:
+        total = math.fsum(informativeness_weight(level, value) * n for level, n in levels.items())
+        found.append(
+            LambdaPoint(
+                lambda_=value,
+                informativeness=total / scored if scored else math.nan,
+                informativeness_matched=total / matched if matched else math.nan,
+            )
+        )
+    return found
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RiskCoverage:
+    """Selective answering by confidence (El-Yaniv and Wiener 2010; Geifman and El-Yaniv 2017).
+
+    `points` are (coverage, risk) from the surest answers on: the share of the `n` scored questions that is answered,
+    and the share of those answers that match no level. Answers of equal confidence enter together. Abstentions and
+    answers without a confidence (`unsure` of them) are never covered. `area` is that under the curve over its own
+    coverage, divided by it: the mean risk, lower is better.
+    """
+
+    points: tuple[tuple[float, float], ...]
+    area: float
+    n: int
+    unsure: int
+
+    @property
+    def covered(self) -> int:
+        """The answers under the curve: those with a confidence."""
+        return round(self.points[-1][0] * self.n)
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON object, without the points."""
+        return {"area": self.area, "covered": self.covered, "unsure": self.unsure, "n": self.n}
+
+
+def risk_coverage(report: ScoreReport, predictions: Mapping[str, Prediction]) -> RiskCoverage | None:
+    """The curve of a system; None where no prediction has a confidence."""
+    scored = report.overall.n
+    sure: dict[float, list[int]] = {}
+    unsure = 0
+    for id_, outcome in zip(report.items.ids, report.items.outcomes(), strict=True):
+        if outcome is None or outcome.abstained:
+            continue
+        said = predictions.get(id_)
+        if said is None or said.confidence is None:
+            unsure += 1
+        else:
+            told = sure.setdefault(said.confidence, [0, 0])
+            told[0] += 1
+            told[1] += outcome.level is None
+    if not sure:
+        return None
+    points: list[tuple[float, float]] = []
+    answered = wrong = 0
+    area = 0.0
+    for confidence in sorted(sure, reverse=True):
+        here, wrong_here = sure[confidence]
+        answered += here
+        wrong += wrong_here
+        points.append((answered / scored, wrong / answered))
+        area += here * wrong / answered
+    return RiskCoverage(points=tuple(points), area=area / answered, n=scored, unsure=unsure)

@@ -1,0 +1,200 @@
+"""Are two systems different? Paired over the questions that both answered, with correction for several pairs.
+
+Both tests work on how many questions add which pair of values, so that their cost does not grow with the questions.
+Every pair and metric has a random stream of its own, begun by the seed and what the pair adds: a result does not depend
+on what the systems are called, which of them is first, what else is compared, or by how many processes.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from random import Random
+from typing import Any
+
+from granola.errors import MatcherError
+from granola.scoring.bootstrap import RESAMPLES, Interval, binomial, holm, percentile_interval, resamples
+from granola.scoring.items import ItemScores
+from granola.scoring.metrics import Metric, Outcome
+from granola.scoring.metrics import metrics as every_metric
+from granola.scoring.scores import ScoreReport
+
+COMPARED = (
+    "selective_accuracy", "selective_standard_accuracy", "informativeness", "granola_accuracy", "standard_accuracy",
+)  # fmt: skip
+POWER = 1.959964 + 0.841621  # two-sided 5 %, 80 % power: quantiles of the normal distribution
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Difference:
+    """`first` minus `second` in one metric over the `n` questions that both have an answer to.
+
+    `interval` is of a paired bootstrap, 95 %; `p` of a permutation test that swaps the two systems question by
+    question, two-sided, never 0; `adjusted` that p after Holm's correction over all pairs compared in this metric.
+    `detectable` is the least true difference that n questions like these would show with 80 % power at 5 %: NaN where
+    nothing varies.
+    """
+
+    metric: str
+    first: str
+    second: str
+    difference: float
+    interval: Interval
+    p: float
+    n: int
+    detectable: float
+    adjusted: float = math.nan
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON object; NaN is null."""
+
+        def number(value: float) -> float | None:
+            return None if math.isnan(value) else value
+
+        return {
+            "metric": self.metric,
+            "first": self.first,
+            "second": self.second,
+            "difference": number(self.difference),
+            "low": number(self.interval.low),
+            "high": number(self.interval.high),
+            "p": number(self.p),
+            "p_holm": number(self.adjusted),
+            "n": self.n,
+            "detectable": number(self.detectable),
+        }
+
+
+def check_metrics(names: Sequence[str]) -> None:
+    """Raise MatcherError for a name that is no metric's."""
+    known = [metric.name for metric in every_metric()]
+    for name in names:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, n=1)
+            hint = f"; did you mean {near[0]!r}?" if near else f"; there are {', '.join(known)}"
+            raise MatcherError(f"no metric {name!r}{hint}")
+
+
+def permutations_needed(systems: int, level: float = 0.05) -> int:
+    """The permutations from which on the least p, corrected over all pairs of so many systems, is below `level`."""
+    return math.ceil(math.comb(systems, 2) / level)
+
+
+def compare(
+    reports: Sequence[ScoreReport],
+    *,
+    metrics: Sequence[str] = COMPARED,
+    times: int = RESAMPLES,
+    seed: int = 0,
+) -> tuple[Difference, ...]:
+    """Every pair of systems in every metric, metrics in the order given and pairs in that of the reports.
+
+    The reports are of the same tiered rows. Raises MatcherError for a metric that they have not.
+    """
+    check_metrics(metrics)
+    if len(reports) < 2:
+        return ()
+    known = {metric.name: metric for metric in reports[0].metrics}
+    found: list[Difference] = []
+    for name in metrics:
+        tests = [_test(known[name], one, other, times=times, seed=seed) for one, other in combinations(reports, 2)]
+        corrected = holm([test.p for test in tests])
+        found += [replace(test, adjusted=p) for test, p in zip(tests, corrected, strict=True)]
+    return tuple(found)
+
+
+def _test(metric: Metric, one: ScoreReport, other: ScoreReport, *, times: int, seed: int) -> Difference:
+    counts = Counter(
+        (metric.adds(first), metric.adds(second))
+        for first, second in _paired(one.items, other.items)
+        if first is not None and second is not None
+    )
+    ordered = _ordered(counts)
+    mirrored = _ordered(Counter({(b, a): n for (a, b), n in counts.items()}))
+    turned = repr(mirrored) < repr(ordered)  # drawn one way round only, so that exchanged systems get the same digits
+    adds, numbers = zip(*(mirrored if turned else ordered), strict=True) if counts else ((), ())
+    stream = f"{seed}:{metric.name}:{adds}:{numbers}"
+    real = _difference(adds, numbers)
+    drawn = [
+        _difference(adds, sample) for sample in resamples(numbers, times=times, random=Random(f"{stream}:bootstrap"))
+    ]
+    p = _permutation(adds, numbers, real, times=times, random=Random(f"{stream}:permutation"))
+    if turned:
+        real, drawn = 0.0 - real, [0.0 - value for value in drawn]
+    return Difference(
+        metric=metric.name,
+        first=one.system,
+        second=other.system,
+        difference=real,
+        interval=percentile_interval(drawn),
+        p=p,
+        n=sum(numbers),
+        detectable=_detectable(drawn),
+    )
+
+
+def _paired(one: ItemScores, other: ItemScores) -> Iterator[tuple[Outcome | None, Outcome | None]]:
+    """What both systems have of every question of the first, in its order."""
+    if one.ids == other.ids:
+        return zip(one.outcomes(), other.outcomes(), strict=True)
+    theirs = dict(zip(other.ids, other.outcomes(), strict=True))
+    return ((outcome, theirs.get(id_)) for id_, outcome in zip(one.ids, one.outcomes(), strict=True))
+
+
+_Adds = tuple[float | None, float | None]
+
+
+def _ordered(counts: Counter[_Adds]) -> list[tuple[_Adds, int]]:
+    return sorted(counts.items(), key=lambda pair: [(add is not None, add or 0.0) for add in pair[0]])
+
+
+def _difference(adds: Sequence[_Adds], counts: Sequence[int]) -> float:
+    """Mean of the first minus mean of the second, each over the items that it counts."""
+    return _mean([a for a, _ in adds], counts) - _mean([b for _, b in adds], counts)
+
+
+def _mean(values: Sequence[float | None], counts: Sequence[int]) -> float:
+    total = n = 0.0
+    for value, count in zip(values, counts, strict=True):
+        if value is not None:
+            total += value * count
+            n += count
+    return total / n if n else math.nan
+
+
+def _permutation(
+    adds: Sequence[_Adds],
+    counts: Sequence[int],
+    real: float,
+    *,
+    times: int,
+    random: Random,
+) -> float:
+    """Share of random swaps of the two systems that differ at least as much; the real order counts as one of them.
+
+    Questions where both add the same are left as they are: a swap changes nothing.
+    """
+    if math.isnan(real):
+        return math.nan
+    both = [*adds, *((b, a) for a, b in adds)]
+    reached = 1
+    for _ in range(times):
+        swapped = [0 if a == b else binomial(n, 0.5, random) for (a, b), n in zip(adds, counts, strict=True)]
+        kept = [count - swap for count, swap in zip(counts, swapped, strict=True)]
+        drawn = _difference(both, [*kept, *swapped])
+        reached += not math.isnan(drawn) and abs(drawn) >= abs(real) - 1e-12
+    return reached / (times + 1)
+
+
+def _detectable(drawn: Sequence[float]) -> float:
+    """What differs from 0 with 80 % power, by the spread of the resampled differences."""
+    there = [value for value in drawn if not math.isnan(value)]
+    if len(there) < 2:
+        return math.nan
+    mean = math.fsum(there) / len(there)
+    spread = math.sqrt(math.fsum((value - mean) ** 2 for value in there) / (len(there) - 1))
+    return POWER * spread if spread > 0 else math.nan

@@ -1,0 +1,61 @@
+"""A tiered file as scoring needs it: its rows without evidence, and what of it stands in a signature."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from abstraction.assembly.reference_levels import Source, only
+from abstraction.faults import fault_of
+from abstraction.formats.records import RejectedRow
+from abstraction.rows import TieredRow, read_tiered
+from granola.errors import PredictionError
+from granola.scoring.packed_rows import PackedRows
+from granola.scoring.scores import language_of
+from granola.scoring.signature import prompts_of, snapshot_of
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TieredFile:
+    """The rows of a tiered file in order, its rejected rows, and its part of a score's signature.
+
+    `languages` are those that rows name, with how many name each.
+    """
+
+    rows: Sequence[TieredRow]
+    rejected: tuple[RejectedRow, ...]
+    languages: Mapping[str, int]
+    snapshot: str
+    prompts: str
+
+
+def read_tiered_file(path: Path | str, *, name: str | None = None, tiers_from: Source | None = None) -> TieredFile:
+    """Read `path`, which messages call `name`; a bad or repeated row is rejected with a reason.
+
+    `tiers_from` keeps those tiers alone that are from there, in a file of ladders united with a dataset's own.
+
+    Raises RowError for an unusable file, PredictionError for one without a good row.
+    """
+    rejected: list[RejectedRow] = []
+    rows = PackedRows()
+    spoken = Counter[str]()
+    for row in read_tiered(path, on_reject=rejected.append, evidence=False):
+        try:
+            rows.append(row if tiers_from is None else only(row, tiers_from))
+            if (code := language_of(row)) is not None:
+                spoken[code] += 1
+        except Exception as error:
+            fault = fault_of(error, "reading")
+            rejected.append(fault.rejected(source=row.source, id=row.id, text=row.question))
+    if not rows:
+        reason = f"; {rejected[0].source}: {rejected[0].reason}" if rejected else ""
+        raise PredictionError(f"{name or path} has no tiered row{reason}; make one with granola tiers")
+    return TieredFile(
+        rows=rows,
+        rejected=tuple(rejected),
+        languages=spoken,
+        snapshot=snapshot_of(name or path),
+        prompts=prompts_of(name or path),
+    )
