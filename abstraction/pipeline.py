@@ -42,11 +42,11 @@ from abstraction.linking.gazetteer import PLACES, Gazetteer
 from abstraction.linking.linker import Link, Linker
 from abstraction.linking.priors import Priors
 from abstraction.properties import properties
-from abstraction.proposals import Builder, Case, Proposal
+from abstraction.proposals import Builder, LadderCase, Proposal
 from abstraction.questions.answer_fit import MAY_BE_VALUE, class_conflict, text_conflict
 from abstraction.questions.asked_wording import as_asked
 from abstraction.questions.golds import arranged
-from abstraction.questions.question_kinds import ANY_KIND, AskedKind, Kind, asked_kind, implied
+from abstraction.questions.question_kinds import ANY_KIND, AskedKind, QuestionKind, asked_kind, implied
 from abstraction.questions.relation_wording import read_wording, subject_of
 from abstraction.questions.told_in_question import ToldInQuestion
 from abstraction.relations import ANY, Relation, relation, table
@@ -271,7 +271,7 @@ class LadderMaker:
             build = date_levels if asked.asks == "date" else quantity_levels
             subject = subjects[0] if len(subjects) == 1 else None
             made = with_range(text, code=self.graph.shown_in) if asked.asks == "quantity" else None
-            if kind.kind is Kind.AGE:
+            if kind.kind is QuestionKind.AGE:
                 made = age_levels(text, graph=self.graph)
             made = made or build(text, graph=self.graph, subject=subject, relation=asked.id)
             if made is None and asked.asks == "date" and (told := self._time_of(text, kind, row)):
@@ -321,7 +321,7 @@ class LadderMaker:
         if build is None:
             code = Abstention.UNSUPPORTED if kinds else Abstention.NOTHING_KNOWN
             return Ladder(levels=(first,), abstained=code)
-        case = Case(
+        case = LadderCase(
             graph=self.graph,
             vocabulary=self.vocabulary,
             gazetteer=self.gazetteer,
@@ -383,12 +383,12 @@ class LadderMaker:
         kinds = self.classes(qid)
         return None if PLACES.isdisjoint(kinds) else self.information.of_container(qid, relation(asked), kinds)
 
-    def proposals(self, case: Case) -> list[Proposal]:
+    def proposals(self, case: LadderCase) -> list[Proposal]:
         """What may be said of an answer, before anything is left out; empty where nothing is known of its class."""
         build = builder_for(case.relation.asks, self.classes(case.answer))
         return build(case) if build else []
 
-    def _told_by_row(self, build: Builder, case: Case, row: QARow) -> list[Proposal]:
+    def _told_by_row(self, build: Builder, case: LadderCase, row: QARow) -> list[Proposal]:
         """What the row's own words say of where the answer is, beside the description that the snapshot has."""
         said, own = row.answer_description, self.graph.description(case.answer)
         known = self.graph.entity(case.answer)

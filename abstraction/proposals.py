@@ -21,7 +21,7 @@ ANSWER = ""  # key of the root: the answer itself
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Case:
+class LadderCase:
     """One answer to abstract, with all that the question tells about it.
 
     `answer` and `subject` are ids of the snapshot; `at` is the question's own date (the subject's birth for
@@ -64,6 +64,6 @@ class Proposal:
 class Builder(Protocol):
     """Proposes the tiers of one answer class; an empty list where the graph says nothing usable."""
 
-    def __call__(self, case: Case) -> list[Proposal]:
+    def __call__(self, case: LadderCase) -> list[Proposal]:
         """Proposals in any order; cycles among parents are a defect of the builder."""
         ...

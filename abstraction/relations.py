@@ -18,7 +18,7 @@ from abstraction.errors import UnknownRelationError
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Facets:
+class OccupationFacets:
     """Occupations: by class, with all below it, and by the last word of what no item is called."""
 
     kinds: frozenset[str]
@@ -46,7 +46,7 @@ class Relation:
     subject: str = "any"
     inverse: tuple[str, ...] = ()
     suits: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    facets: Facets | None = None
+    facets: OccupationFacets | None = None
 
 
 _SAYS_NOTHING = frozenset({"thing", "entity", "person", "human", "place", "organization", "organisation"})
@@ -71,8 +71,8 @@ def trivial_phrases(groups: Iterable[str]) -> frozenset[str]:
     return frozenset(phrase for group in groups for phrase in _data()["trivial"][group])
 
 
-def _facets(row: Mapping[str, list[str]] | None) -> Facets | None:
-    return Facets(kinds=frozenset(row["kinds"]), heads=frozenset(row["heads"])) if row else None
+def _facets(row: Mapping[str, list[str]] | None) -> OccupationFacets | None:
+    return OccupationFacets(kinds=frozenset(row["kinds"]), heads=frozenset(row["heads"])) if row else None
 
 
 @lru_cache(maxsize=1)

@@ -14,11 +14,11 @@ from typing import Any
 import msgspec
 
 from kg.building.build_request import check_request, fingerprint
-from kg.building.checkpoint import NAMES, Work, tidy
-from kg.building.extraction import COUNT, READ, SURVEY, Harvester, Recipe, Survey, handlers
-from kg.building.ingestion import Collector, Rejects, row_of
-from kg.building.source_pass import Progress, Reading
-from kg.building.worker_pool import Crew
+from kg.building.checkpoint import NAMES, BuildFolder, tidy
+from kg.building.extraction import COUNT, READ, SURVEY, ExtractionPlan, Extractor, Survey, handlers
+from kg.building.ingestion import Ingester, Rejects, row_of
+from kg.building.source_pass import Progress, SourcePass
+from kg.building.worker_pool import WorkerPool
 from kg.errors import SelectionError, SnapshotError, SourceError
 from kg.files import atomic_path, put_in_place, why_unwritten
 from kg.ids import number_of
@@ -116,9 +116,9 @@ def build(
     }
     with _writing(out), ExitStack() as stack:
         out.parent.mkdir(parents=True, exist_ok=True)
-        work = Work(out, request, restart=restart or origin is not None)
+        work = BuildFolder(out, request, restart=restart or origin is not None)
         stack.push(lambda kind, error, _: _leave(work, error, keep=origin is None))
-        crew = stack.enter_context(Crew(workers))
+        crew = stack.enter_context(WorkerPool(workers))
         job = _Job(work, crew, scope, kept_languages, limit=limit, keep_partial=keep_partial, progress=progress)
         if origin:  # who reads of a reject never sees the copy
             job.rejects.source = ", ".join(str(one["name"]) for one in origin.sources)
@@ -147,8 +147,8 @@ class _Job:
 
     def __init__(
         self,
-        work: Work,
-        crew: Crew,
+        work: BuildFolder,
+        crew: WorkerPool,
         scope: Scope,
         languages: frozenset[str] | None,
         *,
@@ -162,8 +162,8 @@ class _Job:
         self._languages = languages
         self._options: dict[str, Any] = {"limit": limit, "keep_partial": keep_partial, "progress": progress}
         self.rejects = Rejects(work.connection)
-        self.collector: Collector
-        self.reading: Reading
+        self.collector: Ingester
+        self.reading: SourcePass
 
     def fill(
         self,
@@ -212,9 +212,9 @@ class _Job:
         work, scope = self._work, self._scope
         if work.state.get("phase", "surveying") != "surveying":
             return
-        recipe = Recipe(languages=self._languages, keys=scope.keys(), along=edges_needed(scope))
+        recipe = ExtractionPlan(languages=self._languages, keys=scope.keys(), along=edges_needed(scope))
         self._crew.setup(handlers, recipe)
-        reading = Reading(sources, self._crew, resume=work.state.get("reading"), **self._options)
+        reading = SourcePass(sources, self._crew, resume=work.state.get("reading"), **self._options)
         named = work.ids("named")
         edges = EdgeTable(work.connection, "notes.edge")
         decode = msgspec.msgpack.Decoder(Survey).decode
@@ -228,7 +228,7 @@ class _Job:
             for answer in reading.run("surveying", SURVEY):
                 found = decode(answer.result)
                 if reading.left is not None and found.entities > reading.left:
-                    found = decode(msgspec.msgpack.encode(Harvester(recipe).survey(answer.block, reading.left)))
+                    found = decode(msgspec.msgpack.encode(Extractor(recipe).survey(answer.block, reading.left)))
                 edges.add(found.edges)
                 for number in found.named:
                     named.add(number)
@@ -251,7 +251,7 @@ class _Job:
         """The reading that fills the snapshot."""
         work, scope = self._work, self._scope
         graph = scope.needs_graph
-        recipe = Recipe(
+        recipe = ExtractionPlan(
             languages=self._languages,
             everything=scope.everything,
             chosen=work.ids("chosen") if graph else numbers_of(scope.ids),
@@ -260,8 +260,8 @@ class _Job:
             properties=scope.properties and not scope.everything,
         )
         self._crew.setup(handlers, recipe)
-        self.reading = reading = Reading(sources, self._crew, resume=work.state.get("reading"), **self._options)
-        self.collector = collector = Collector(work, recipe, self.rejects)
+        self.reading = reading = SourcePass(sources, self._crew, resume=work.state.get("reading"), **self._options)
+        self.collector = collector = Ingester(work, recipe, self.rejects)
         if "collected" not in work.state:
             for source, line, reject, excerpt in rejected:
                 self.rejects.add(source, row_of(line, reject, excerpt), copied=False)
@@ -316,7 +316,7 @@ class _Job:
 
 
 @contextmanager
-def _keeping(work: Work, reading: Reading, keep: Callable[[], None]) -> Iterator[None]:
+def _keeping(work: BuildFolder, reading: SourcePass, keep: Callable[[], None]) -> Iterator[None]:
     """What was read before a source's damage or an interrupt is kept; of a block taken in half, nothing."""
     try:
         yield
@@ -326,7 +326,7 @@ def _keeping(work: Work, reading: Reading, keep: Callable[[], None]) -> Iterator
         raise
 
 
-def _leave(work: Work, error: BaseException | None, *, keep: bool) -> None:
+def _leave(work: BuildFolder, error: BaseException | None, *, keep: bool) -> None:
     """Keep the work where it is worth something to a later call, else remove it."""
     if keep and error is not None and not isinstance(error, SelectionError) and work.left:
         work.close()
@@ -344,7 +344,7 @@ def _writing(out: Path) -> Iterator[None]:
         raise SnapshotError(f"cannot write snapshot: cannot build {out}: {why_unwritten(out, error)}{left}") from error
 
 
-def _check_result(job: _Job, sources: Sequence[Path | str], work: Work) -> None:
+def _check_result(job: _Job, sources: Sequence[Path | str], work: BuildFolder) -> None:
     seen = len(job.collector.seen)
     if not seen:
         names = ", ".join(str(source) for source in sources)
@@ -355,7 +355,7 @@ def _check_result(job: _Job, sources: Sequence[Path | str], work: Work) -> None:
         raise SelectionError(f"none of the {seen} entities read is selected; widen the selection or the source")
 
 
-def _spooled(sources: Sequence[Path | str], scope: Scope, work: Work) -> list[tuple[Path | str, str]]:
+def _spooled(sources: Sequence[Path | str], scope: Scope, work: BuildFolder) -> list[tuple[Path | str, str]]:
     """(path, name) of each source; of pipes a copy on disk where they must be read twice."""
     readable: list[tuple[Path | str, str]] = []
     for number, source in enumerate(sources):

@@ -17,13 +17,13 @@ import argparse
 import sys
 from pathlib import Path
 
-from abstraction.datasets.building import BATCH, Settings
-from abstraction.datasets.dataset_cleaning import MOST, STEPS, Step, read_trivial
+from abstraction.datasets.building import BATCH, DatasetSettings
+from abstraction.datasets.dataset_cleaning import MOST, STEPS, CleaningStep, read_trivial
 from abstraction.datasets.questions import GRANOLA_EQ, GRANOLA_EQ_RELATIONS, EntityQuestions, relations_in
 from abstraction.errors import AbstractionError
 from abstraction.relations import relation
 from granola.cli.dataset import make
-from granola.cli.phrasing_options import LONGEST, Models, PhraseMode, PhraseOptions, Unproven, check_unphrased
+from granola.cli.phrasing_options import LONGEST, PhraseMode, PhraseOptions, PhrasingModels, Unproven, check_unphrased
 from granola.errors import GranolaError
 from kg.errors import KGError
 
@@ -77,13 +77,13 @@ def build(args: argparse.Namespace) -> int:
     else:
         chosen = tuple(relation(name.strip().upper()).id for name in args.relations.split(","))
     questions = EntityQuestions(folder=args.questions, relations=chosen, limit=args.limit)
-    settings = Settings(
+    settings = DatasetSettings(
         name=args.name,
         linker=args.linker,
         as_asked=False,
         split=args.split,
         format=args.format,
-        steps=frozenset(STEPS) - {Step(step) for step in args.without},
+        steps=frozenset(STEPS) - {CleaningStep(step) for step in args.without},
         trivial=read_trivial(args.trivial) if args.trivial else (),
         most=args.threshold,
         batch=args.batch,
@@ -95,7 +95,7 @@ def build(args: argparse.Namespace) -> int:
         temperature=args.temperature, top_p=args.top_p, max_tokens=args.max_tokens, seed=args.phrase_seed,
     )  # fmt: skip
     check_unphrased(phrasing, answers=args.answers, scored=args.consistency is not None)
-    models = Models(phrasing=phrasing, consistency=args.consistency, samples=args.samples, answers=args.answers)
+    models = PhrasingModels(phrasing=phrasing, consistency=args.consistency, samples=args.samples, answers=args.answers)
     built = make(
         questions, args.snapshot, args.out, settings=settings, models=models, force=args.force, restart=args.restart
     )

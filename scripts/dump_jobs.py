@@ -276,12 +276,12 @@ def handlers() -> dict[int, Callable[[memoryview], bytes]]:
 
 def records(path: str, out: str) -> None:
     """Records by the package's reader and its workers, in the dump's order."""
-    from kg.building.source_pass import Reading
-    from kg.building.worker_pool import Crew
+    from kg.building.source_pass import SourcePass
+    from kg.building.worker_pool import WorkerPool
 
-    with Crew() as crew, open(out, "wb") as target:
+    with WorkerPool() as crew, open(out, "wb") as target:
         crew.setup(handlers)
-        reading = Reading([(path, path)], crew, limit=None, keep_partial=False, progress=None)
+        reading = SourcePass([(path, path)], crew, limit=None, keep_partial=False, progress=None)
         for answer in reading.run("reading", RECORDS):
             target.write(answer.result)
 

@@ -23,7 +23,7 @@ from chat_process import serving
 
 from abstraction.models import Message, Reply, Request, Sampling
 from abstraction.models.openai_server import OpenAIModel, ServerSettings
-from kg.web.rate_limits import Patience
+from kg.web.rate_limits import RetryDelays
 
 CONCURRENCY = 16
 
@@ -36,7 +36,7 @@ def requests(count: int) -> Iterator[Request]:
 
 
 def opened(url: str, folder: Path) -> OpenAIModel:
-    patience = Patience(tries=30, base=0.002, cap=0.02, longest=60.0, timeout=0.3)
+    patience = RetryDelays(tries=30, base=0.002, cap=0.02, longest=60.0, timeout=0.3)
     settings = ServerSettings(concurrency=CONCURRENCY, patience=patience)
     return OpenAIModel(url, "m", settings=settings, cache=folder / "cache.sqlite", log=folder / "calls.jsonl")
 

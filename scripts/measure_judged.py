@@ -22,7 +22,7 @@ from abstraction.pipeline import LadderMaker
 from abstraction.rows import QARow, TieredRow
 from abstraction.tiers import Level, Tier
 from abstraction.verifying.tier_verdicts import Judge
-from abstraction.verifying.verdicts import Verdict
+from abstraction.verifying.verdicts import VerdictKind
 from kg.store.sqlite import SQLiteStore
 
 DATA = Path(__file__).resolve().parents[1].parent / "shared" / "data"
@@ -81,7 +81,7 @@ def audit(store: SQLiteStore, judged: list[Judged]) -> Counter[tuple[str, str]]:
             id=one["item"], question=one["question"], answers=answers, levels=levels, relation=one["relation"]
         )
         told = judge.judge(row).tiers[0].verdict
-        outcome = {Verdict.ENTAILED: "passed", Verdict.UNKNOWN: "unknown"}.get(told, "reported")
+        outcome = {VerdictKind.ENTAILED: "passed", VerdictKind.UNKNOWN: "unknown"}.get(told, "reported")
         counts[verdict(one), outcome] += 1
     return counts
 

@@ -15,7 +15,7 @@ from collections import Counter, defaultdict
 from pathlib import Path
 
 from abstraction.pipeline import LadderMaker
-from abstraction.questions.question_kinds import Kind, asked_kind
+from abstraction.questions.question_kinds import QuestionKind, asked_kind
 from abstraction.rows import QARow, read_questions
 from kg.store import open_store
 
@@ -23,13 +23,18 @@ HERE = Path(__file__).resolve().parents[1]
 DATA = HERE.parent / "shared" / "data"
 FILES = ("nq_open_dev.jsonl", "webquestions.jsonl", "mintaka.jsonl", "simpleqa.csv")
 # Kinds that no ladder is made differently for: a label of one is read as well as the other.
+_K = QuestionKind
 ALIKE = (
-    {Kind.PERSON, Kind.GROUP_OR_PERSON}, {Kind.THING, Kind.TEXT, Kind.UNKNOWN}, {Kind.COUNT, Kind.MEASURE},
-    {Kind.TEAM, Kind.GROUP_OR_PERSON, Kind.ORGANISATION}, {Kind.PERSON, Kind.CHARACTER},
-    {Kind.SONG, Kind.FILM, Kind.BOOK, Kind.WORK, Kind.EPISODE}, {Kind.YES_NO, Kind.CHOICE},
-    {Kind.RANK, Kind.CODE, Kind.SEASON},
-    {Kind.ANIMAL, Kind.THING, Kind.UNKNOWN},
-)  # fmt: skip
+    {_K.PERSON, _K.GROUP_OR_PERSON},
+    {_K.THING, _K.TEXT, _K.UNKNOWN},
+    {_K.COUNT, _K.MEASURE},
+    {_K.TEAM, _K.GROUP_OR_PERSON, _K.ORGANISATION},
+    {_K.PERSON, _K.CHARACTER},
+    {_K.SONG, _K.FILM, _K.BOOK, _K.WORK, _K.EPISODE},
+    {_K.YES_NO, _K.CHOICE},
+    {_K.RANK, _K.CODE, _K.SEASON},
+    {_K.ANIMAL, _K.THING, _K.UNKNOWN},
+)
 
 
 def ladders(rows: list[QARow], snapshot: str) -> None:
@@ -55,13 +60,13 @@ def kinds(rows: list[QARow], labels: Path, *, verbose: bool) -> None:
     wrong = Counter[tuple[str, str]]()
     asked = [row for row in rows if row.id in wanted]
     for row in asked:
-        found, label = asked_kind(row.question), Kind(wanted[row.id]["kind"])
+        found, label = asked_kind(row.question), QuestionKind(wanted[row.id]["kind"])
         same = found.kind is label
         near = same or any({found.kind, label} <= group for group in ALIKE)
         exact += same
         alike += near
-        told += found.kind is not Kind.UNKNOWN
-        told_right += near and found.kind is not Kind.UNKNOWN
+        told += found.kind is not QuestionKind.UNKNOWN
+        told_right += near and found.kind is not QuestionKind.UNKNOWN
         many += found.many == (wanted[row.id]["many"] == "1")
         if not near:
             wrong[(label, found.kind)] += 1

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from abstraction.assembly.levels import as_graph, levels
 from abstraction.pipeline import LadderMaker
-from abstraction.proposals import ANSWER, Builder, Case, Proposal
+from abstraction.proposals import ANSWER, Builder, LadderCase, Proposal
 from abstraction.relations import relation
 from abstraction.tiers import Level
 from kg.model import Entity, TimeValue
@@ -21,9 +21,9 @@ def case_in(
     subject: str | None = None,
     subject_text: str | None = None,
     at: TimeValue | None = None,
-) -> Case:
+) -> LadderCase:
     """A case of a world that is there already."""
-    return Case(
+    return LadderCase(
         graph=world.graph,
         vocabulary=world.vocabulary,
         gazetteer=world.gazetteer,
@@ -35,12 +35,12 @@ def case_in(
     )
 
 
-def case_of(answer: Entity, *others: Entity, relation_id: str = "P112", subject: str | None = None) -> Case:
+def case_of(answer: Entity, *others: Entity, relation_id: str = "P112", subject: str | None = None) -> LadderCase:
     """A case about one entity in a world of its own."""
     return case_in(maker(answer, *others), answer.id, relation_id, subject=subject)
 
 
-def ladder(build: Builder, case: Case) -> list[list[str]]:
+def ladder(build: Builder, case: LadderCase) -> list[list[str]]:
     """The levels that the proposals make, nothing filtered."""
     return [[tier.text for tier in level.tiers] for level in levels(as_graph(build(case)))]
 
@@ -50,7 +50,7 @@ def shown(levels: Sequence[Level]) -> list[str]:
     return [" | ".join(tier.text for tier in level.tiers) for level in levels]
 
 
-def proposed(build: Builder, case: Case) -> dict[str, Proposal]:
+def proposed(build: Builder, case: LadderCase) -> dict[str, Proposal]:
     """The proposals by text."""
     return {proposal.text: proposal for proposal in build(case)}
 

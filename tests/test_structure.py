@@ -70,7 +70,8 @@ def _commands() -> list[list[str]]:
             ["snapshot", "export"], ["snapshot", "import"], ["snapshot", "diff"], ["snapshot", "check"],
             ["snapshot", "spark"], ["tiers"],
             ["dataset"], ["ladder"], ["score"], ["match"], ["compare"], ["report"], ["audit"], ["aggregate"],
-            ["answer"], ["calibrate"], ["experiment"], ["targets"], ["guess"], ["perturb"],
+            ["answer"], ["calibrate"], ["experiment"],
+            ["derive"], ["derive", "targets"], ["derive", "guess"], ["derive", "perturb"],
             ["serve"], ["demo"]]  # fmt: skip
 
 
@@ -104,3 +105,39 @@ def test_the_list_of_commands_is_whole() -> None:
 
     walk(typer.main.get_command(app), [])
     assert sorted(found) == sorted(_commands())
+
+
+def test_help_lists_every_command_and_loads_none() -> None:
+    code = (
+        "import sys; from granola.cli.main import app; sys.argv = ['granola', '--help']\n"
+        "try: app()\n"
+        "except SystemExit: pass\n"
+        "print('LOADED', *sorted(m for m in sys.modules if m.startswith(('granola.', 'abstraction.', 'rich'))))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
+    told, _, loaded = done.stdout.partition("LOADED")
+    assert [command for (command, *rest) in _commands()[1:] if not rest and f"\n  {command} " not in told] == []
+    assert {name for name in loaded.split() if name.startswith("granola.cli.")} == {
+        "granola.cli.commands", "granola.cli.dash_hints", "granola.cli.main",
+    }  # fmt: skip
+    assert "rich" not in loaded.split()
+
+
+OPTIONS = 12
+
+
+@pytest.mark.parametrize("command", _commands()[1:], ids=" ".join)
+def test_few_options_stand_outside_the_advanced_panel(command: list[str]) -> None:
+    import typer.main
+
+    from granola.cli.commands import ADVANCED
+    from granola.cli.main import app
+
+    node = typer.main.get_command(app)
+    for name in command:
+        node = node.commands[name]  # type: ignore[attr-defined]
+    options = {parameter.opts[0]: parameter for parameter in node.params if parameter.opts[0].startswith("-")}
+    advanced = set(ADVANCED.get(command[-1], "").split())
+    assert advanced <= set(options)
+    assert {name for name, one in options.items() if getattr(one, "rich_help_panel", None) == "Advanced"} == advanced
+    assert len(options) - len(advanced) <= OPTIONS

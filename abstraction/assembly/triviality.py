@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from abstraction.assembly.filters import without_article
-from abstraction.proposals import Case, Proposal
+from abstraction.proposals import LadderCase, Proposal
 from abstraction.relations import Relation, table
 from abstraction.tiers import Condition, Level, Tier
 from kg.bounded_cache import SizedDict
@@ -29,11 +29,11 @@ UNLISTED = 5  # the same where the relation has no list
 KEPT = 500_000  # tiers of the answers of all relations: 100 MB at most
 _OF_CLASS = frozenset({"P31", "P279", "P106", "P136", "P407"})
 
-Build = Callable[[Case], list[Proposal]]
+Build = Callable[[LadderCase], list[Proposal]]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Answer:
+class FrequentAnswer:
     """A frequent answer: how many entities have it, of a genre its arts, and what its ladder may say of it."""
 
     count: int
@@ -47,7 +47,7 @@ class Triviality:
     def __init__(self, graph: Graph, build: Build) -> None:
         self._graph = graph
         self._build = build
-        self._answers: SizedDict[str, Mapping[str, Answer]] = SizedDict(
+        self._answers: SizedDict[str, Mapping[str, FrequentAnswer]] = SizedDict(
             KEPT, lambda _, found: 5 + sum(5 + len(answer.tiers) for answer in found.values())
         )
         self._kinds: SizedDict[str, Mapping[str, Counter[str]]] = SizedDict(
@@ -55,7 +55,7 @@ class Triviality:
         )
         self._shares: SizedDict[tuple[str, str, str], tuple[float, float] | None] = SizedDict(KEPT, lambda *_: 1)
 
-    def is_trivial(self, case: Case, proposal: Proposal) -> bool:
+    def is_trivial(self, case: LadderCase, proposal: Proposal) -> bool:
         """Whether the tier names a class alone, and most of the answers are of it.
 
         Named places and tiers with a nationality, a place or a modifier never are.
@@ -65,7 +65,7 @@ class Triviality:
         shares = self.shares(case, proposal)
         return shares is not None and shares[0] >= TRIVIAL_SHARE and shares[1] >= HALF
 
-    def shares(self, case: Case, proposal: Proposal) -> tuple[float, float] | None:
+    def shares(self, case: LadderCase, proposal: Proposal) -> tuple[float, float] | None:
         """The shares, each in [0, 1], of entities with an answer and of different answers that the tier is true of.
 
         None where too few are known.
@@ -82,7 +82,7 @@ class Triviality:
     def weighed(
         self,
         levels: tuple[Level, ...],
-        case: Case,
+        case: LadderCase,
         worded: Mapping[str, Proposal],
         nodes: Mapping[str, Proposal],
         of_answer: Callable[[str, str], float | None],
@@ -112,7 +112,7 @@ class Triviality:
             bound = max((tier.bits_asked for tier in made if tier.bits_asked is not None), default=bound)
         return tuple(out)
 
-    def _groups(self, case: Case) -> Iterable[str]:
+    def _groups(self, case: LadderCase) -> Iterable[str]:
         """Kinds of subjects, or of genres, the most telling first; "" for all answers."""
         if case.subject:
             yield from (f"subject {kind}" for kind in self._graph.classes(case.subject))
@@ -129,7 +129,7 @@ class Triviality:
             dict.fromkeys(label.split()[0] for label in labels if label != "genre" and label in relation.trivial)
         )
 
-    def _shares_among(self, case: Case, group: str, tier: str) -> tuple[float, float] | None:
+    def _shares_among(self, case: LadderCase, group: str, tier: str) -> tuple[float, float] | None:
         of, _, kind = group.partition(" ")
         answers = self._of_relation(case)
         weights = {qid: float(answer.count) for qid, answer in answers.items()}
@@ -149,7 +149,7 @@ class Triviality:
         having = [qid for qid in weights if tier in answers[qid].tiers]
         return sum(weights[qid] for qid in having) / total, len(having) / len(weights)
 
-    def _of_relation(self, case: Case) -> Mapping[str, Answer]:
+    def _of_relation(self, case: LadderCase) -> Mapping[str, FrequentAnswer]:
         """The most frequent answers of the relation of which anything can be told; none where they are too few."""
         relation = case.relation.id
         known = self._answers.get(relation)
@@ -162,7 +162,9 @@ class Triviality:
                 for qid, count in values:
                     alone = replace(case, answer=qid, question="", subject=None, subject_text=None, at=None)
                     if tiers := frozenset(map(_key, self._build(alone))):
-                        known[qid] = Answer(count=count, arts=frozenset(self._arts(qid, case.relation)), tiers=tiers)
+                        known[qid] = FrequentAnswer(
+                            count=count, arts=frozenset(self._arts(qid, case.relation)), tiers=tiers
+                        )
             self._answers[relation] = known
         return known
 
@@ -182,7 +184,7 @@ class Triviality:
         return known
 
 
-def _least(case: Case) -> tuple[int, int]:
+def _least(case: LadderCase) -> tuple[int, int]:
     return (FEWEST, STATED) if case.relation.id in table() else (UNLISTED, UNLISTED)
 
 

@@ -20,7 +20,7 @@ from typing import Any, BinaryIO, Literal, Protocol, TypeVar
 import orjson
 
 from abstraction.datasets.card import Card
-from abstraction.datasets.dataset_cleaning import MOST, SCORE, STEPS, Cleaner, Dropped, Step
+from abstraction.datasets.dataset_cleaning import MOST, SCORE, STEPS, Cleaner, CleaningStep, Dropped
 from abstraction.datasets.dataset_columns import Columns, write_data
 from abstraction.datasets.dataset_statistics import Statistics
 from abstraction.datasets.entity_columns import described
@@ -31,7 +31,7 @@ from abstraction.faults import Fault, attempt
 from abstraction.formats.records import PARQUET_HELP, SCHEMA_VERSION
 from abstraction.linking.link_settings import link_settings
 from abstraction.models.chat_result import Failure
-from abstraction.phrasing.decisions import Counts, log_lines, shortened
+from abstraction.phrasing.decisions import DecisionCounts, log_lines, shortened
 from abstraction.pipeline import LadderMaker
 from abstraction.rows import QARow, RejectedRow, TieredRow
 from kg import __version__
@@ -75,7 +75,7 @@ class Scorer(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Settings:
+class DatasetSettings:
     """What a dataset is called and made like.
 
     `trivial` are texts that never are a coarser answer, `most` the greatest error score with which a row stays;
@@ -89,7 +89,7 @@ class Settings:
     as_asked: bool = True
     split: str = "test"
     format: Literal["parquet", "jsonl"] = "parquet"
-    steps: frozenset[Step] = frozenset(STEPS)
+    steps: frozenset[CleaningStep] = frozenset(STEPS)
     trivial: tuple[str, ...] = ()
     most: float = MOST
     batch: int = BATCH
@@ -122,7 +122,7 @@ class Built:
     cleaner: Cleaner
     rejected: int
     first_reject: str
-    phrasing: Counts
+    phrasing: DecisionCounts
     unscored: int = 0
 
 
@@ -131,7 +131,7 @@ def build_dataset(
     store: Store,
     out: Path,
     *,
-    settings: Settings,
+    settings: DatasetSettings,
     phraser: Phraser | None = None,
     scorer: Scorer | None = None,
     force: bool = False,
@@ -153,7 +153,7 @@ def build_dataset(
     request = {
         "questions": questions.asked, "inputs": inputs, "snapshot": manifest["snapshot_id"],
         "language": settings.language, "linker": settings.linker, "link_settings": link_settings().fingerprint,
-        "one_answer_only": Step.SEVERAL_ANSWERS in settings.steps, "rules": rules_fingerprint(),
+        "one_answer_only": CleaningStep.SEVERAL_ANSWERS in settings.steps, "rules": rules_fingerprint(),
         "phraser": phraser.fingerprint if phraser else None, "scorer": scorer.fingerprint if scorer else None,
         "batch": settings.batch,
     }  # fmt: skip
@@ -231,7 +231,7 @@ def check_place(out: Path, inputs: Iterable[Path], *, force: bool) -> None:
 class _Assembled:
     statistics: Statistics
     columns: Columns
-    phrasing: Counts
+    phrasing: DecisionCounts
 
 
 class _Side:
@@ -280,7 +280,7 @@ def _make(
     rows: Iterator[QARow],
     store: Store,
     parts: Parts,
-    settings: Settings,
+    settings: DatasetSettings,
     phraser: Phraser | None,
     scorer: Scorer | None,
     progress: Callable[[int], None] | None,
@@ -335,7 +335,7 @@ def _described(rows: Sequence[TieredRow], *, graph: Graph) -> Sequence[TieredRow
 
 
 def _unanswered(rows: Iterable[TieredRow]) -> int:
-    counts = Counts()
+    counts = DecisionCounts()
     for row in rows:
         counts.see(row)
     return counts.unanswered
@@ -365,9 +365,16 @@ def _scored(rows: Sequence[TieredRow], *, scorer: Scorer) -> Sequence[tuple[Tier
 
 
 def _assemble(
-    parts: Parts, batches: int, final: Path, settings: Settings, cleaner: Cleaner, sides: _Sides, *, phrased: bool
+    parts: Parts,
+    batches: int,
+    final: Path,
+    settings: DatasetSettings,
+    cleaner: Cleaner,
+    sides: _Sides,
+    *,
+    phrased: bool,
 ) -> _Assembled:
-    statistics, columns, phrasing = Statistics(), Columns(), Counts()
+    statistics, columns, phrasing = Statistics(), Columns(), DecisionCounts()
     kept = parts.folder / "kept.jsonl"
 
     def reject(row: RejectedRow) -> None:

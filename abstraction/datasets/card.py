@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from abstraction.datasets.dataset_cleaning import SAID, SCORE, STEPS, Cleaner, Step
+from abstraction.datasets.dataset_cleaning import SAID, SCORE, STEPS, Cleaner, CleaningStep
 from abstraction.datasets.dataset_columns import ANSWER_SITELINKS, OWN, Columns
 from abstraction.datasets.dataset_statistics import Statistics
 from abstraction.datasets.questions import Published
-from abstraction.phrasing.decisions import Counts
+from abstraction.phrasing.decisions import DecisionCounts
 
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
 _COLUMNS = (
@@ -42,7 +42,7 @@ class Card:
     cleaner: Cleaner
     columns: Columns
     made: Mapping[str, str]
-    phrasing: Counts | None
+    phrasing: DecisionCounts | None
     scored: bool
     rejected: int = 0
     beside: Published | None = None
@@ -97,18 +97,18 @@ class Card:
                 continue
             note = (
                 f"{count.answers:,} answer{'s' * (count.answers != 1)} taken out"
-                if step is Step.TRIVIAL_ANSWERS
+                if step is CleaningStep.TRIVIAL_ANSWERS
                 else ""
             )
-            if step is Step.TRIVIAL_ANSWERS and count.alone:
+            if step is CleaningStep.TRIVIAL_ANSWERS and count.alone:
                 note += f"; {count.alone:,} rows have the gold answer alone, and stay"
             note = "; ".join(f"{n:,} {reason}" for reason, n in count.reasons.most_common()) or note
-            if step is Step.INCONSISTENT_DESCRIPTIONS and count.unjudged:
+            if step is CleaningStep.INCONSISTENT_DESCRIPTIONS and count.unjudged:
                 note = f"{count.unjudged:,} rows have no score and stay" + (
                     "" if self.scored else ": no model was asked"
                 )
             rows.append((f"`{step}`", SAID[step], _share_of(count.dropped, count.rows), note))
-        cleaning = [count for step, count in self.cleaner.counts.items() if step is not Step.SEVERAL_ANSWERS]
+        cleaning = [count for step, count in self.cleaner.counts.items() if step is not CleaningStep.SEVERAL_ANSWERS]
         if cleaning:
             whole = _share_of(sum(count.dropped for count in cleaning), cleaning[0].rows)
             rows.append(("all steps", "rows of those that were to be cleaned", whole, ""))
@@ -121,7 +121,7 @@ class Card:
             )
         return f"In this order; rows left out stand in `dropped.jsonl` with the step and its reason.\n\n{table}"
 
-    def _phrased(self, counts: Counts) -> str:
+    def _phrased(self, counts: DecisionCounts) -> str:
         found = [
             (f"`{name}`", "; ".join(f"{n:,} {action}" for action, n in sorted(by.items())))
             for name, by in sorted(counts.findings.items())

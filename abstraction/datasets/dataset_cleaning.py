@@ -23,7 +23,7 @@ SCORE = "score_for_potential_error"  # GRANOLA-EQ's column: the share of samples
 MOST = 0.5  # a score above it is an error
 
 
-class Step(StrEnum):
+class CleaningStep(StrEnum):
     """The steps in their order; `SEVERAL_ANSWERS` is taken before anything is made of the questions."""
 
     SEVERAL_ANSWERS = "several-answers"
@@ -33,13 +33,13 @@ class Step(StrEnum):
     TRIVIAL_ANSWERS = "trivial-answers"
 
 
-STEPS = tuple(Step)
+STEPS = tuple(CleaningStep)
 SAID = {
-    Step.SEVERAL_ANSWERS: "questions with more than one gold answer",
-    Step.INCONSISTENT_DESCRIPTIONS: f"rows whose `{SCORE}` is above the threshold",
-    Step.MISSING_ANSWERS: "rows with an empty answer, or for which no coarser answer than the gold one was found",
-    Step.DUPLICATE_ANSWERS: "rows that give the same answer twice",
-    Step.TRIVIAL_ANSWERS: "coarser answers that are on the list of trivial ones (the answers go, not the row)",
+    CleaningStep.SEVERAL_ANSWERS: "questions with more than one gold answer",
+    CleaningStep.INCONSISTENT_DESCRIPTIONS: f"rows whose `{SCORE}` is above the threshold",
+    CleaningStep.MISSING_ANSWERS: "rows with an empty answer, or with no coarser answer than the gold one",
+    CleaningStep.DUPLICATE_ANSWERS: "rows that give the same answer twice",
+    CleaningStep.TRIVIAL_ANSWERS: "coarser answers that are on the list of trivial ones (the answers go, not the row)",
 }
 
 
@@ -47,7 +47,7 @@ SAID = {
 class Dropped:
     """Why a row is left out: the step, and what it found."""
 
-    step: Step
+    step: CleaningStep
     reason: str
 
 
@@ -84,7 +84,9 @@ class Cleaner:
     the greatest score, in [0, 1], with which a row stays; rows without a score stay and count as unjudged.
     """
 
-    def __init__(self, *, steps: Collection[Step] = STEPS, trivial: Iterable[str] = (), most: float = MOST) -> None:
+    def __init__(
+        self, *, steps: Collection[CleaningStep] = STEPS, trivial: Iterable[str] = (), most: float = MOST
+    ) -> None:
         self.counts = {step: StepCount() for step in STEPS if step in steps}
         self._most = most
         self._given = frozenset(without_article(text) for text in trivial)
@@ -93,10 +95,10 @@ class Cleaner:
     def clean(self, row: TieredRow) -> TieredRow | Dropped:
         """The row as it stays, or why it goes."""
         for step, count in self.counts.items():
-            if step is Step.SEVERAL_ANSWERS:
+            if step is CleaningStep.SEVERAL_ANSWERS:
                 continue
             count.rows += 1
-            if step is Step.TRIVIAL_ANSWERS:
+            if step is CleaningStep.TRIVIAL_ANSWERS:
                 row, taken = self._without_trivial(row)
                 count.answers += taken
                 count.alone += len(row.levels) == 1
@@ -108,26 +110,26 @@ class Cleaner:
 
     def select(self, *, one_answer: bool) -> Dropped | None:
         """The step before all others, for one question."""
-        count = self.counts.get(Step.SEVERAL_ANSWERS)
+        count = self.counts.get(CleaningStep.SEVERAL_ANSWERS)
         if count is None:
             return None
         count.rows += 1
-        return None if one_answer else self._dropped(Step.SEVERAL_ANSWERS, "several answers")
+        return None if one_answer else self._dropped(CleaningStep.SEVERAL_ANSWERS, "several answers")
 
-    def _dropped(self, step: Step, reason: str) -> Dropped:
+    def _dropped(self, step: CleaningStep, reason: str) -> Dropped:
         self.counts[step].dropped += 1
         self.counts[step].reasons[reason] += 1
         return Dropped(step=step, reason=reason)
 
-    def _fault(self, step: Step, row: TieredRow, count: StepCount) -> str | None:
-        if step is Step.MISSING_ANSWERS:
+    def _fault(self, step: CleaningStep, row: TieredRow, count: StepCount) -> str | None:
+        if step is CleaningStep.MISSING_ANSWERS:
             texts = [tier.text for level in row.levels for tier in level.tiers]
             if not all(text.strip() for text in texts):
                 return "an answer is empty"
             if len(row.levels) > 1 or row.abstained in (Abstention.ONLY_TRIVIAL, Abstention.TOLD):
                 return None
             return row.abstained or "no coarser answer"
-        if step is Step.DUPLICATE_ANSWERS:
+        if step is CleaningStep.DUPLICATE_ANSWERS:
             names = [without_article(tier.text) for level in row.levels for tier in level.tiers]
             return None if len(set(names)) == len(names) else "an answer stands twice"
         score = finite(row.extra.get(SCORE))

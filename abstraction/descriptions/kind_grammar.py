@@ -13,7 +13,7 @@ from functools import lru_cache
 from abstraction.descriptions.attested_words import Vocabulary, common_types
 from abstraction.descriptions.nationality import Nationality, begins_with_nation, is_era, read_nationality
 from abstraction.descriptions.spelling import is_joint, may_shorten, spell
-from abstraction.descriptions.words import Word
+from abstraction.descriptions.words import DescriptionWord
 from abstraction.language.phrases import listed, may_stand
 
 LONGEST = 9  # words
@@ -21,7 +21,7 @@ _YEAR = re.compile(r"\d{3,4}(?:[-–—]\d{2,4})?$")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Kind:
+class DescribedKind:
     """What a thing is called.
 
     `texts` are the wordings from the whole phrase down to the shortest that may stand for it, each entailing
@@ -30,10 +30,10 @@ class Kind:
     """
 
     texts: tuple[str, ...]
-    used: tuple[tuple[Word, ...], ...]
+    used: tuple[tuple[DescriptionWord, ...], ...]
     nationality: Nationality | None
     end: int
-    year: Word | None = None
+    year: DescriptionWord | None = None
     tied: int = 0
 
 
@@ -48,7 +48,7 @@ def _left_out() -> frozenset[str]:
     return listed("skipped") | listed("former") | listed("dropped_kinds")
 
 
-def read_kind(sequence: Sequence[Word], vocabulary: Vocabulary, kind: str) -> Kind | None:
+def read_kind(sequence: Sequence[DescriptionWord], vocabulary: Vocabulary, kind: str) -> DescribedKind | None:
     """The kind that a stretch of words begins with, or None where its head is no `kind` of thing."""
     at, year = 0, None
     nationality: Nationality | None = None
@@ -78,11 +78,11 @@ def read_kind(sequence: Sequence[Word], vocabulary: Vocabulary, kind: str) -> Ki
     if len(phrase) == 1 and nationality is None and not may_stand(texts[0]) and not vocabulary.attests(texts[0]):
         return None
     tied = int(begins_with_nation(phrase, vocabulary))
-    return Kind(texts=texts, used=used, nationality=nationality, end=end, year=year, tied=tied)
+    return DescribedKind(texts=texts, used=used, nationality=nationality, end=end, year=year, tied=tied)
 
 
 def _nationality(
-    sequence: Sequence[Word], at: int, vocabulary: Vocabulary, nouns: frozenset[str]
+    sequence: Sequence[DescriptionWord], at: int, vocabulary: Vocabulary, nouns: frozenset[str]
 ) -> tuple[Nationality, int] | None:
     """The nationality here or behind at most two plain adjectives, and the index behind it."""
     for skip in range(3):
@@ -98,7 +98,7 @@ def _nationality(
     return None
 
 
-def _past_commas(sequence: Sequence[Word], start: int, nouns: frozenset[str]) -> int:
+def _past_commas(sequence: Sequence[DescriptionWord], start: int, nouns: frozenset[str]) -> int:
     """Behind adjectives set apart by commas, and behind an apposition.
 
     "regional, comprehensive public university" is read as a public university, "brothers, musical duo" as a
@@ -122,7 +122,7 @@ def _past_commas(sequence: Sequence[Word], start: int, nouns: frozenset[str]) ->
 _ADJECTIVE = re.compile(r"(?:al|ic|ive|ary|ian|an|ous|ed|ible|able|ar|ful|ish|ese|ent|ant|ing|less|ory|y)$")
 
 
-def _end(sequence: Sequence[Word], start: int, nouns: frozenset[str]) -> int:
+def _end(sequence: Sequence[DescriptionWord], start: int, nouns: frozenset[str]) -> int:
     """Where the phrase ends: before a preposition or verb, or at a conjunction once a head was met."""
     at = start
     while at < len(sequence):
@@ -146,7 +146,9 @@ def _end(sequence: Sequence[Word], start: int, nouns: frozenset[str]) -> int:
     return at
 
 
-def wordings(phrase: Sequence[Word], vocabulary: Vocabulary) -> tuple[tuple[str, ...], tuple[tuple[Word, ...], ...]]:
+def wordings(
+    phrase: Sequence[DescriptionWord], vocabulary: Vocabulary
+) -> tuple[tuple[str, ...], tuple[tuple[DescriptionWord, ...], ...]]:
     """The phrase and each of its attested suffixes, longest first, with their words."""
     texts = [spelled(phrase, vocabulary)]
     used = [tuple(phrase)]
@@ -164,9 +166,9 @@ def wordings(phrase: Sequence[Word], vocabulary: Vocabulary) -> tuple[tuple[str,
     return tuple(texts), tuple(used)
 
 
-def spelled(phrase: Sequence[Word], vocabulary: Vocabulary) -> str:
+def spelled(phrase: Sequence[DescriptionWord], vocabulary: Vocabulary) -> str:
     """The words with common nouns in lower case and commas where they stood."""
-    pieces: list[list[Word]] = [[]]
+    pieces: list[list[DescriptionWord]] = [[]]
     marks: list[str] = []
     for word in phrase:
         if word.separator:

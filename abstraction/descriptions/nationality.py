@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from abstraction.descriptions.attested_words import Vocabulary
-from abstraction.descriptions.words import Word
+from abstraction.descriptions.words import DescriptionWord
 from abstraction.language.demonyms import bundled_demonyms
 from abstraction.language.phrases import listed
 from kg.terms import normalise
@@ -33,7 +33,7 @@ class Nationality:
     text: str
     parts: tuple[str, ...]
     countries: tuple[tuple[str, ...], ...]
-    words: tuple[Word, ...]
+    words: tuple[DescriptionWord, ...]
 
     @property
     def of_language(self) -> bool:
@@ -41,7 +41,7 @@ class Nationality:
         return not self.countries
 
 
-def read_nationality(words: Sequence[Word], vocabulary: Vocabulary) -> Nationality | None:
+def read_nationality(words: Sequence[DescriptionWord], vocabulary: Vocabulary) -> Nationality | None:
     """The nationality that the words begin with, longest first, or None."""
     for size in range(min(LONGEST, len(words)), 0, -1):
         piece = words[:size]
@@ -55,7 +55,7 @@ def read_nationality(words: Sequence[Word], vocabulary: Vocabulary) -> Nationali
     return None
 
 
-def read_language(words: Sequence[Word]) -> Nationality | None:
+def read_language(words: Sequence[DescriptionWord]) -> Nationality | None:
     """ "Russian language" or "Russian-language" before a noun, or None."""
     if words and words[0].capital and words[0].key.endswith(("-language", "–language")):
         used, name = words[:1], words[0].text[: -len("-language")]
@@ -66,7 +66,7 @@ def read_language(words: Sequence[Word]) -> Nationality | None:
     return Nationality(text=f"{name}-language", parts=(), countries=(), words=tuple(used))
 
 
-def begins_with_nation(words: Sequence[Word], vocabulary: Vocabulary) -> bool:
+def begins_with_nation(words: Sequence[DescriptionWord], vocabulary: Vocabulary) -> bool:
     """Whether a phrase begins with a nationality of its own ("French Revolution", "American football")."""
     if len(words) > 1 and f"{words[0].key} {words[1].key}" in listed("national_compounds"):
         return True
@@ -74,7 +74,7 @@ def begins_with_nation(words: Sequence[Word], vocabulary: Vocabulary) -> bool:
     return found is not None and found.words[-1].key != "roman"
 
 
-def _whole(piece: Sequence[Word], vocabulary: Vocabulary) -> Nationality | None:
+def _whole(piece: Sequence[DescriptionWord], vocabulary: Vocabulary) -> Nationality | None:
     joined = " ".join(w.text for w in piece)
     if not joined[:1].isalpha() or (joined[:1].islower() and (piece[0].start or len(joined) < 6)):
         return None  # "polish" within a sentence is none; a description may begin in lower case
@@ -127,26 +127,26 @@ def _spelled(text: str, countries: tuple[str, ...], vocabulary: Vocabulary) -> s
 _ABBREVIATED = frozenset({"us", "u.s.", "usa", "uk", "u.k.", "us american", "us-american", "u.s. american"})
 
 
-def is_regional(word: Word) -> bool:
+def is_regional(word: DescriptionWord) -> bool:
     """Whether the word makes a following adjective speak of a region or people: "Latin American"."""
     return word.key in _REGIONAL
 
 
-def is_descent(word: Word) -> bool:
+def is_descent(word: DescriptionWord) -> bool:
     """Whether the word tells descent or faith before a nationality: "African American"."""
     return word.key in _DESCENT
 
 
-def is_era(word: Word) -> bool:
+def is_era(word: DescriptionWord) -> bool:
     """Whether the word tells a time: "19th-century", "1920s"."""
     return bool(_ERA.match(word.text))
 
 
-def is_era_adjective(word: Word) -> bool:
+def is_era_adjective(word: DescriptionWord) -> bool:
     """Whether the word is an adjective of time that may stand before a nationality: "ancient"."""
     return word.key in _ERA_WORDS
 
 
-def is_birth(word: Word) -> bool:
+def is_birth(word: DescriptionWord) -> bool:
     """Whether the word tells a birthplace: "German-born"."""
     return word.key.endswith(("-born", "–born")) and len(word.text) > 5

@@ -10,7 +10,7 @@ from abstraction.descriptions.attested_words import Vocabulary
 from abstraction.descriptions.nationality import Nationality, begins_with_nation
 from abstraction.descriptions.office_grammar import needs_nation, title_alone
 from abstraction.descriptions.spelling import is_common, lowers, may_shorten, spell
-from abstraction.descriptions.words import Word
+from abstraction.descriptions.words import DescriptionWord
 from abstraction.language.phrases import is_opaque, listed, may_stand
 
 LONGEST = 6  # words
@@ -32,9 +32,9 @@ class Occupation:
     """
 
     texts: tuple[str, ...]
-    used: tuple[tuple[Word, ...], ...]
+    used: tuple[tuple[DescriptionWord, ...], ...]
     nationality: Nationality | None
-    lead: tuple[Word, ...] = ()
+    lead: tuple[DescriptionWord, ...] = ()
     former: bool = False
     tied: int = 0
     lift: str | None = None
@@ -48,10 +48,10 @@ class OccupationReader:
 
     def read(
         self,
-        rest: list[Word],
+        rest: list[DescriptionWord],
         *,
         nationality: Nationality | None,
-        lead: tuple[Word, ...] = (),
+        lead: tuple[DescriptionWord, ...] = (),
         former: bool = False,
         tail: bool = False,
         own: bool = False,
@@ -83,7 +83,9 @@ class OccupationReader:
             out.append(Occupation(texts=texts, used=used, nationality=nationality, lead=lead, former=former, tied=tied))
         return out
 
-    def borrow(self, fragment: list[Word], rest: list[Word], lender: Occupation, *, loose: bool) -> list[Occupation]:
+    def borrow(
+        self, fragment: list[DescriptionWord], rest: list[DescriptionWord], lender: Occupation, *, loose: bool
+    ) -> list[Occupation]:
         """ "film" before "television director" as a film director: attested, or parallel in build (`loose`)."""
         if not fragment or lender.lift or lender.former:
             return []
@@ -97,15 +99,15 @@ class OccupationReader:
                 return []
         return self.read(whole, nationality=lender.nationality)
 
-    def common(self, word: Word) -> bool:
+    def common(self, word: DescriptionWord) -> bool:
         """Whether the word is a common noun or adjective."""
         return is_common(word, self.vocabulary)
 
-    def spell(self, sequence: Sequence[Word]) -> str:
+    def spell(self, sequence: Sequence[DescriptionWord]) -> str:
         """The words with common nouns in lower case."""
         return spell(sequence, self.vocabulary, self.vocabulary.is_occupation)
 
-    def is_person(self, rest: Sequence[Word]) -> bool:
+    def is_person(self, rest: Sequence[DescriptionWord]) -> bool:
         """Whether the words name what a person is or does."""
         last = rest[-1]
         plain = not last.capital or last.text.isupper()
@@ -122,7 +124,7 @@ class OccupationReader:
         return says_enough and last.text.islower() and bool(_OCCUPATIONAL.search(last.key)) and len(last.key) > 6
 
     @staticmethod
-    def _core(rest: list[Word]) -> list[Word]:
+    def _core(rest: list[DescriptionWord]) -> list[DescriptionWord]:
         for index in range(len(rest) - 1, -1, -1):
             if rest[index].key.endswith(("winning", "nominated")):
                 rest = rest[index + 1 :]
@@ -131,7 +133,9 @@ class OccupationReader:
             rest = rest[1:]
         return rest[-LONGEST:]
 
-    def _wordings(self, rest: Sequence[Word]) -> tuple[tuple[str, ...], tuple[tuple[Word, ...], ...]]:
+    def _wordings(
+        self, rest: Sequence[DescriptionWord]
+    ) -> tuple[tuple[str, ...], tuple[tuple[DescriptionWord, ...], ...]]:
         texts = [self.spell(rest)]
         used = [tuple(rest)]
         for start in range(1, len(rest)):
@@ -141,7 +145,7 @@ class OccupationReader:
                 used.append(tuple(rest[start:]))
         return tuple(texts), tuple(used)
 
-    def _missing_comma(self, rest: Sequence[Word]) -> int:
+    def _missing_comma(self, rest: Sequence[DescriptionWord]) -> int:
         """Where "record producer dancer" falls apart, or 0."""
         if len(rest) < 2 or self._named(rest):
             return 0
@@ -152,6 +156,6 @@ class OccupationReader:
                 return cut
         return 0
 
-    def _named(self, rest: Sequence[Word]) -> bool:
+    def _named(self, rest: Sequence[DescriptionWord]) -> bool:
         text = " ".join(w.text for w in rest)
         return may_stand(text) and self.vocabulary.is_occupation(text)

@@ -10,7 +10,7 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import Any
 
-from abstraction.descriptions.words import Word, text_of
+from abstraction.descriptions.words import DescriptionWord, text_of
 from abstraction.language.phrases import listed
 
 LONGEST = 10
@@ -31,8 +31,8 @@ class Office:
     unique: bool
     former: bool
     ordinal: str | None
-    words: tuple[Word, ...]
-    complement_words: tuple[Word, ...]
+    words: tuple[DescriptionWord, ...]
+    complement_words: tuple[DescriptionWord, ...]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -42,7 +42,7 @@ class Kin:
     word: str
     side: str
     of: str
-    words: tuple[Word, ...]
+    words: tuple[DescriptionWord, ...]
 
 
 @lru_cache(maxsize=1)
@@ -73,24 +73,24 @@ _WELL_FORMED = re.compile(
 )  # "31th" is a slip of its writer
 
 
-def is_ordinal(word: Word) -> bool:
+def is_ordinal(word: DescriptionWord) -> bool:
     """Whether the word is an ordinal number: "15th", "first"."""
     return word.key in listed("ordinals") or (word.text[:1].isdigit() and word.key.endswith(("st", "nd", "rd", "th")))
 
 
-def is_title(words: Sequence[Word]) -> bool:
+def is_title(words: Sequence[DescriptionWord]) -> bool:
     """Whether the words end in a title or a word of kinship."""
     return _title_at(words) is not None or bool(words and words[-1].key in _kin())
 
 
-def _title_at(words: Sequence[Word]) -> int | None:
+def _title_at(words: Sequence[DescriptionWord]) -> int | None:
     for size in range(min(4, len(words)), 0, -1):
         if " ".join(w.key for w in words[-size:]) in _titles():
             return len(words) - size
     return None
 
 
-def title_alone(words: Sequence[Word]) -> tuple[str, str] | None:
+def title_alone(words: Sequence[DescriptionWord]) -> tuple[str, str] | None:
     """(title in lower case, its lift) of a title that stands without complement, or None.
 
     Some titles mean too many things alone: a minister may serve a church.
@@ -109,7 +109,7 @@ def needs_nation(title: str) -> bool:
     return title in office_data()["not_alone"]
 
 
-def read_office(words: Sequence[Word], nominal: int) -> Office | None:
+def read_office(words: Sequence[DescriptionWord], nominal: int) -> Office | None:
     """The office that a stretch of words tells, its noun phrase being the first `nominal` words, or None.
 
     The complement must name something: "President of Gabon", not "president of a bank".
@@ -155,12 +155,12 @@ def read_office(words: Sequence[Word], nominal: int) -> Office | None:
     )  # fmt: skip
 
 
-def _complement(tail: Sequence[Word], *, plain: bool = False) -> list[Word] | None:
+def _complement(tail: Sequence[DescriptionWord], *, plain: bool = False) -> list[DescriptionWord] | None:
     """The name behind "of": up to the first word that no longer belongs to it, or None where nothing is named.
 
     `plain` lets common nouns stand inside: "of English actor Peter Lawford".
     """
-    out: list[Word] = [tail[0]]
+    out: list[DescriptionWord] = [tail[0]]
     for index, word in enumerate(tail[1:], 1):
         if word.separator and (word.text not in ",&" or plain):
             break
@@ -194,9 +194,9 @@ def _complement(tail: Sequence[Word], *, plain: bool = False) -> list[Word] | No
     return out
 
 
-def _plain(words: Sequence[Word]) -> list[Word]:
+def _plain(words: Sequence[DescriptionWord]) -> list[DescriptionWord]:
     """The first words in lower case, up to a preposition, conjunction or separator."""
-    out: list[Word] = []
+    out: list[DescriptionWord] = []
     for word in words:
         if (
             not word.text.islower()
@@ -211,7 +211,7 @@ def _plain(words: Sequence[Word]) -> list[Word]:
 _ADJECTIVE = re.compile(r"(?:ic|an|ese|ish|al|ch|ak|ist|ine|ed)$")
 
 
-def _starts_title(words: Sequence[Word]) -> bool:
+def _starts_title(words: Sequence[DescriptionWord]) -> bool:
     for size in range(1, min(4, len(words)) + 1):
         word = words[size - 1]
         if is_title(words[:size]):
@@ -223,7 +223,7 @@ def _starts_title(words: Sequence[Word]) -> bool:
     return False
 
 
-def read_kin(words: Sequence[Word], nominal: int) -> Kin | None:
+def read_kin(words: Sequence[DescriptionWord], nominal: int) -> Kin | None:
     """The kinship that a stretch of words tells ("wife of X", "X's nephew"), or None."""
     head, tail = words[:nominal], words[nominal:]
     if not head or head[-1].key not in _kin():

@@ -6,9 +6,9 @@ import re
 from dataclasses import dataclass
 
 from abstraction.descriptions.attested_words import Vocabulary
-from abstraction.descriptions.kind_grammar import Kind, read_kind
+from abstraction.descriptions.kind_grammar import DescribedKind, read_kind
 from abstraction.descriptions.nationality import Nationality, read_nationality
-from abstraction.descriptions.words import Word, words
+from abstraction.descriptions.words import DescriptionWord, words
 from abstraction.language.phrases import listed
 from kg.bounded_cache import bounded_cache
 
@@ -41,7 +41,7 @@ class OrganisationDescription:
     instead of an adjective before it ("record label in the United States"), with its words.
     """
 
-    kind: Kind | None
+    kind: DescribedKind | None
     owners: tuple[Owner, ...]
     placed: bool
     land: Nationality | None
@@ -50,7 +50,7 @@ class OrganisationDescription:
 @bounded_cache(entries=1 << 12, longest=250)  # 60 MB at most
 def parse_organisation(description: str, vocabulary: Vocabulary, kind: str = "organisation") -> OrganisationDescription:
     """Read the description of an organisation, or of another `kind` of thing with the same grammar."""
-    first: list[Word] = []
+    first: list[DescriptionWord] = []
     for word in words(description):
         if word.separator and word.text in ";|":
             break
@@ -76,7 +76,7 @@ def parse_organisation(description: str, vocabulary: Vocabulary, kind: str = "or
     return OrganisationDescription(kind=found, owners=owners, placed=placed, land=land)
 
 
-def _land(tail: list[Word], vocabulary: Vocabulary) -> Nationality | None:
+def _land(tail: list[DescriptionWord], vocabulary: Vocabulary) -> Nationality | None:
     """The country behind "in", "of" or "from", where nothing else follows."""
     at = 0
     while at < len(tail) and tail[at].text in {"in", "of", "from", "based", "located", "the", "headquartered"}:

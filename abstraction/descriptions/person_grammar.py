@@ -25,7 +25,7 @@ from abstraction.descriptions.nationality import (
 from abstraction.descriptions.occupation_grammar import Occupation, OccupationReader
 from abstraction.descriptions.office_grammar import Kin, Office, is_ordinal, is_title, read_kin, read_office
 from abstraction.descriptions.spelling import is_joint
-from abstraction.descriptions.words import Word, words
+from abstraction.descriptions.words import DescriptionWord, words
 from abstraction.language.phrases import listed
 from kg.bounded_cache import bounded_cache
 
@@ -59,7 +59,7 @@ class _Reader:
         self.kin: list[Kin] = []
 
     def read(self, description: str) -> PersonDescription:
-        clause: list[Word] = []
+        clause: list[DescriptionWord] = []
         for word in words(description):
             if word.separator and word.text in ";|:":
                 self.clause(clause)
@@ -76,7 +76,7 @@ class _Reader:
             kin=tuple(self.kin),
         )
 
-    def _origin(self, sequence: Sequence[Word]) -> Nationality | None:
+    def _origin(self, sequence: Sequence[DescriptionWord]) -> Nationality | None:
         """ "from the United States" behind the occupations."""
         for index, word in enumerate(sequence[:-1]):
             if word.text == "from" and index and self.occupations:
@@ -88,14 +88,14 @@ class _Reader:
                     return found
         return None
 
-    def clause(self, clause: list[Word]) -> None:
+    def clause(self, clause: list[DescriptionWord]) -> None:
         for index, word in enumerate(clause):
             behind = clause[index + 1].text if index + 1 < len(clause) else ""
             leads = word.text in {"best", "well", "most", "also"} and behind in listed("breaks")
             if leads or word.text in listed("breaks"):
                 clause = clause[:index]
                 break
-        fragments: list[list[Word]] = []
+        fragments: list[list[DescriptionWord]] = []
         tailed = False
         at = 0
         while at < len(clause):
@@ -122,7 +122,7 @@ class _Reader:
             at = max(after, at + 1)
 
     @staticmethod
-    def _nominal(item: Sequence[Word]) -> int:
+    def _nominal(item: Sequence[DescriptionWord]) -> int:
         for index, word in enumerate(item):
             if word.text in listed("prepositions") and index:
                 end = index
@@ -131,7 +131,7 @@ class _Reader:
                 return end
         return len(item) if not item or item[0].text not in listed("prepositions") else 0
 
-    def title(self, rest: Sequence[Word]) -> int:
+    def title(self, rest: Sequence[DescriptionWord]) -> int:
         """Read an office or kinship at the start of the words; how many words it took."""
         nominal = 0
         while nominal < len(rest) and not rest[nominal].separator and rest[nominal].text not in listed("prepositions"):
@@ -165,7 +165,9 @@ class _Reader:
             taken += 1
         return taken
 
-    def item(self, nominal: list[Word], fragments: list[list[Word]], *, loose: bool, tail: bool) -> list[Word] | None:
+    def item(
+        self, nominal: list[DescriptionWord], fragments: list[list[DescriptionWord]], *, loose: bool, tail: bool
+    ) -> list[DescriptionWord] | None:
         """Read one conjunct; its words come back where it has no head of its own."""
         former, lead, own, rest = self._strip(nominal)
         if own is not None and self.nationality is None:
@@ -190,9 +192,11 @@ class _Reader:
         known = {o.texts[0].casefold() for o in self.occupations}
         self.occupations.extend(o for o in occupations if o.texts[0].casefold() not in known)
 
-    def _strip(self, nominal: list[Word]) -> tuple[bool, tuple[Word, ...], Nationality | None, list[Word]]:
+    def _strip(
+        self, nominal: list[DescriptionWord]
+    ) -> tuple[bool, tuple[DescriptionWord, ...], Nationality | None, list[DescriptionWord]]:
         former, own = False, None
-        lead: list[Word] = []
+        lead: list[DescriptionWord] = []
         at = 0
         while at < len(nominal):
             word = nominal[at]
@@ -235,7 +239,7 @@ class _Reader:
             at += 1
         return former, tuple(lead), own, nominal[at:]
 
-    def _national(self, nominal: list[Word], at: int) -> tuple[Nationality, int] | None:
+    def _national(self, nominal: list[DescriptionWord], at: int) -> tuple[Nationality, int] | None:
         """A nationality here, or behind at most two plain words ("award-winning American actor"); where it ends."""
         if self.nationality is not None and not self.pending:
             again = read_nationality(nominal[at:], self.vocabulary)

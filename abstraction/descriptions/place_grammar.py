@@ -143,7 +143,7 @@ _STOP_UNITS = frozenset(
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Unit:
+class PlaceUnit:
     """One place name of a chain as written, and the preposition that leads to it ("in" after a comma)."""
 
     text: str
@@ -155,7 +155,7 @@ class PlacePhrase:
     """A description opening: the words for what it is, and the chain of where, finest first."""
 
     kind: str
-    units: tuple[Unit, ...]
+    units: tuple[PlaceUnit, ...]
 
 
 _BETWEEN = re.compile(r"\bbetween\b")
@@ -186,9 +186,9 @@ def parse_place(description: str) -> PlacePhrase | None:
     return PlacePhrase(kind=kind, units=units) if units else None
 
 
-def parse_chain(text: str, preposition: str = "in") -> tuple[Unit, ...]:
+def parse_chain(text: str, preposition: str = "in") -> tuple[PlaceUnit, ...]:
     """The comma-separated units of a chain, finest first; what is near or beside is no container."""
-    units: list[Unit] = []
+    units: list[PlaceUnit] = []
     for raw in joined_lists(text).split(","):
         piece = raw.strip()
         led = _PREPOSITION.match(piece)
@@ -208,7 +208,7 @@ def parse_chain(text: str, preposition: str = "in") -> tuple[Unit, ...]:
             if units or ended or not cut:
                 break
             continue
-        units.append(Unit(text=cut, preposition=how))
+        units.append(PlaceUnit(text=cut, preposition=how))
         if ended:
             break
     return tuple(units)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 from abstraction.descriptions.attested_words import Vocabulary
-from abstraction.descriptions.words import Word
+from abstraction.descriptions.words import DescriptionWord
 from abstraction.language.demonyms import bundled_demonyms
 from abstraction.language.phrases import is_opaque, listed, may_stand
 
@@ -15,12 +15,12 @@ _MEDIA = frozenset({"television", "radio", "film", "newspaper", "magazine", "boo
 LONGEST = 20  # words of a phrase's end that may stand for it
 
 
-def is_common(word: Word, vocabulary: Vocabulary) -> bool:
+def is_common(word: DescriptionWord, vocabulary: Vocabulary) -> bool:
     """Whether the word is a common noun or adjective, whatever its first letter."""
     return not word.capital or (not word.text.isupper() and vocabulary.is_common(word.text))
 
 
-def spell(sequence: Sequence[Word], vocabulary: Vocabulary, is_name: Callable[[str], bool]) -> str:
+def spell(sequence: Sequence[DescriptionWord], vocabulary: Vocabulary, is_name: Callable[[str], bool]) -> str:
     """The words with common nouns in lower case: descriptions capitalise their first word, or all.
 
     `is_name` tells the phrases that are names of a kind ("disc jockey"): those are common from end to end.
@@ -36,7 +36,7 @@ def spell(sequence: Sequence[Word], vocabulary: Vocabulary, is_name: Callable[[s
     return " ".join(texts)
 
 
-def lowers(word: Word, vocabulary: Vocabulary) -> bool:
+def lowers(word: DescriptionWord, vocabulary: Vocabulary) -> bool:
     """Whether a capital at the start of a phrase is due to its place alone."""
     return (len(word.text) == 1 or not word.text.isupper()) and vocabulary.is_common(word.text)
 
@@ -57,7 +57,7 @@ def shortenings(phrase: str, vocabulary: Vocabulary) -> tuple[str, ...]:
     return (phrase, *(s for i in range(first, len(parts)) if may_shorten(phrase, s := " ".join(parts[i:]), vocabulary)))
 
 
-def is_joint(clause: Sequence[Word], at: int) -> bool:
+def is_joint(clause: Sequence[DescriptionWord], at: int) -> bool:
     """Whether the word separates conjuncts: a comma, "and", "as well as" - but not within "track and field"."""
     word = clause[at]
     if word.separator:

@@ -1,6 +1,6 @@
 """Descriptions as words that remember where they stood: the ground of the phrase grammars.
 
-Every grammar works on `Word`s, so that what it uses can be pointed at in the original text.
+Every grammar works on `DescriptionWord`s, so that what it uses can be pointed at in the original text.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _DATES = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Word:
+class DescriptionWord:
     """A word or a separator of a description, with its [start, end) in the original text."""
 
     text: str
@@ -44,7 +44,7 @@ class Word:
         return self.text[:1].isupper()
 
 
-def words(description: str) -> tuple[Word, ...]:
+def words(description: str) -> tuple[DescriptionWord, ...]:
     """The words of a description's first LONGEST characters, without brackets, life dates at the end and full stops.
 
     A full stop after a lower-case word ends the description, since what follows is another sentence.
@@ -53,7 +53,7 @@ def words(description: str) -> tuple[Word, ...]:
     dates = _DATES.search(description, 0, end)
     if dates and dates.start() > 0:
         end = dates.start()
-    out: list[Word] = []
+    out: list[DescriptionWord] = []
     depth = 0
     for found in _TOKEN.finditer(description, 0, end):
         kind = found.lastgroup
@@ -67,15 +67,15 @@ def words(description: str) -> tuple[Word, ...]:
             if out and out[-1].text.islower() and len(out[-1].text) > 2:
                 break
         elif kind == "separator":
-            out.append(Word(found.group(), found.start(), found.end(), separator=True))
+            out.append(DescriptionWord(found.group(), found.start(), found.end(), separator=True))
         elif kind == "word":
-            out.append(Word(found.group(), found.start(), found.end()))
+            out.append(DescriptionWord(found.group(), found.start(), found.end()))
     return tuple(out)
 
 
-def split(sequence: Sequence[Word], marks: frozenset[str]) -> list[list[Word]]:
+def split(sequence: Sequence[DescriptionWord], marks: frozenset[str]) -> list[list[DescriptionWord]]:
     """The runs between separators or words in `marks`; empty runs are left out."""
-    runs: list[list[Word]] = [[]]
+    runs: list[list[DescriptionWord]] = [[]]
     for word in sequence:
         if word.key in marks and (word.separator or word.text.islower()):
             runs.append([])
@@ -84,7 +84,7 @@ def split(sequence: Sequence[Word], marks: frozenset[str]) -> list[list[Word]]:
     return [run for run in runs if run]
 
 
-def text_of(sequence: Sequence[Word]) -> str:
+def text_of(sequence: Sequence[DescriptionWord]) -> str:
     """The words with single spaces; no space before a comma, none around a slash."""
     out = ""
     for word in sequence:
@@ -95,12 +95,12 @@ def text_of(sequence: Sequence[Word]) -> str:
     return out.strip()
 
 
-def span(sequence: Sequence[Word]) -> tuple[int, int]:
+def span(sequence: Sequence[DescriptionWord]) -> tuple[int, int]:
     """[start, end) in the description that the words cover."""
     return sequence[0].start, sequence[-1].end
 
 
-def spans(sequence: Sequence[Word]) -> list[tuple[int, int]]:
+def spans(sequence: Sequence[DescriptionWord]) -> list[tuple[int, int]]:
     """The [start, end) of each unbroken stretch of words: words side by side share one."""
     out: list[tuple[int, int]] = []
     for word in sorted(sequence, key=lambda w: w.start):

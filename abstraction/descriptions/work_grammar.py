@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from abstraction.descriptions.attested_words import Vocabulary
-from abstraction.descriptions.kind_grammar import Kind, read_kind
-from abstraction.descriptions.words import Word, text_of, words
+from abstraction.descriptions.kind_grammar import DescribedKind, read_kind
+from abstraction.descriptions.words import DescriptionWord, text_of, words
 from abstraction.language.phrases import listed
 from kg.bounded_cache import bounded_cache
 
@@ -25,21 +25,21 @@ class Creators:
     """Who made a work, as written, and the words with the preposition ("by Joel and Ethan Coen")."""
 
     names: str
-    words: tuple[Word, ...]
+    words: tuple[DescriptionWord, ...]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class WorkDescription:
     """What a description tells of a work."""
 
-    kind: Kind
+    kind: DescribedKind
     creators: Creators | None
 
 
 @bounded_cache(entries=1 << 12, longest=250)  # 60 MB at most, as measured of words of one letter
 def parse_work(description: str, vocabulary: Vocabulary) -> WorkDescription | None:
     """Read the description of a work, or None where its head noun is no kind of work."""
-    first: list[Word] = []
+    first: list[DescriptionWord] = []
     for word in words(description):
         if word.separator and word.text in ";|:":
             break
@@ -50,13 +50,13 @@ def parse_work(description: str, vocabulary: Vocabulary) -> WorkDescription | No
     return WorkDescription(kind=kind, creators=_creators(first[kind.end :]))
 
 
-def _creators(tail: Sequence[Word]) -> Creators | None:
+def _creators(tail: Sequence[DescriptionWord]) -> Creators | None:
     at = 0
     while at < len(tail) and tail[at].text in _MAKING | {"and"} and tail[at].text != "by":
         at += 1
     if at >= len(tail) or tail[at].text != "by":
         return None
-    named: list[Word] = []
+    named: list[DescriptionWord] = []
     for word in tail[at + 1 :]:
         particle = word.key in listed("name_particles") and word.text != "of"
         if not (word.capital or particle or word.text in {"&", ","} or word.text[:2] == "d'"):

@@ -19,7 +19,7 @@ MOST = 1_000_000  # pairs whose counts are kept: 200 MB at most
 Pair = tuple[str, str]
 
 
-class Counts:
+class ValueCounts:
     """How many entities of the source carry a pair or a property, each read once; many at once in one trip."""
 
     def __init__(self, store: Store) -> None:
@@ -58,7 +58,7 @@ class Hierarchy:
     what lies below a value is at least what is found. Stop classes hold nothing together and are not passed.
     """
 
-    def __init__(self, counts: Counts, counted: Sequence[str], up: Sequence[str]) -> None:
+    def __init__(self, counts: ValueCounts, counted: Sequence[str], up: Sequence[str]) -> None:
         self._counts = counts
         self._counted = tuple(counted)
         self._up = tuple(up)

@@ -14,7 +14,7 @@ from functools import cached_property
 
 from abstraction.classes import anchors
 from abstraction.descriptions.attested_words import DESCRIPTIONS_READ, Vocabulary
-from abstraction.information.counting import Counts, Hierarchy
+from abstraction.information.counting import Hierarchy, ValueCounts
 from abstraction.information.joint import Joint
 from abstraction.information.literal_bits import years_of
 from abstraction.information.place_shares import World
@@ -56,7 +56,7 @@ def information(share: float) -> float:
 class Facets:
     """Bits of single conditions, from one store."""
 
-    def __init__(self, counts: Counts, vocabulary: Vocabulary) -> None:
+    def __init__(self, counts: ValueCounts, vocabulary: Vocabulary) -> None:
         self._counts = counts
         self._vocabulary = vocabulary
         self.world = World(counts, vocabulary.language)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Mapping
 
-from abstraction.information.counting import Counts, Pair
+from abstraction.information.counting import Pair, ValueCounts
 from kg.bounded_cache import SizedDict
 from kg.walks.ranks import stated
 
@@ -17,7 +17,7 @@ FEWEST = 5  # of them with a statement of the other property
 class Joint:
     """Shares among the carriers of a condition: exact, since all carriers that the whole source has are at hand."""
 
-    def __init__(self, counts: Counts) -> None:
+    def __init__(self, counts: ValueCounts) -> None:
         self._counts = counts
         self._carriers: SizedDict[frozenset[Pair], tuple[str, ...]] = SizedDict(
             KEPT, lambda pairs, found: 5 * len(pairs) + len(found)

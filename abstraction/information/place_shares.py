@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from functools import cached_property
 
 from abstraction.classes import Classifier
-from abstraction.information.counting import Counts, Hierarchy
+from abstraction.information.counting import Hierarchy, ValueCounts
 from abstraction.linking.gazetteer import Gazetteer
 from kg.terms import normalise
 from kg.walks.graph import Graph
@@ -23,7 +23,7 @@ _READ = frozenset({"P17", "P30", "P31", "P131", "P276", "P361", "P576"})
 class World:
     """Shares of places of one store. Keys are those of `gazetteer.Place`: QIDs, or `text:` and a name."""
 
-    def __init__(self, counts: Counts, language: str) -> None:
+    def __init__(self, counts: ValueCounts, language: str) -> None:
         self._counts = counts
         self._language = language
         self._containers = Hierarchy(counts, LOCATED, ("P131",))

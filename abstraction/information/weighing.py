@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from abstraction.assembly.filters import without_article
 from abstraction.descriptions.attested_words import Vocabulary
-from abstraction.information.counting import Counts
+from abstraction.information.counting import ValueCounts
 from abstraction.information.facets import Facets, information
 from abstraction.proposals import ANSWER, Proposal
 from abstraction.relations import Relation
@@ -41,7 +41,7 @@ class Information:
     """
 
     def __init__(self, store: Store, vocabulary: Vocabulary) -> None:
-        self._counts = Counts(store)
+        self._counts = ValueCounts(store)
         self._facets = Facets(self._counts, vocabulary)
         self._bits: SizedDict[tuple[str, frozenset[Condition], str], float | None] = SizedDict(
             KEPT, lambda key, _: 200 + len(key[2]) + sum(200 + len(one.value) for one in key[1])
@@ -59,7 +59,7 @@ class Information:
         """The levels, the answer's first, with bits; `nodes` are the proposals that the others were made of.
 
         Of whatever a finer tier is true, every tier that follows from it is true: n of the coarser one is at least
-        that of the finer. Counts are what the source states and the snapshot places, so they may fall short of it;
+        that of the finer. ValueCounts are what the source states and the snapshot places, so they may fall short of it;
         then the finer tier's count is the better lower bound of n, and the coarser tier has its bits.
         """
         kind = population_of(asked, kinds)

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from abstraction.descriptions.trimming import first_segment
 from abstraction.evidence import from_description, from_statement
-from abstraction.ladders.things import Detail, Recipe, things
-from abstraction.proposals import Case, Proposal
+from abstraction.ladders.things import Detail, ThingRecipe, things
+from abstraction.proposals import LadderCase, Proposal
 from abstraction.tiers import Condition
 from kg.terms import normalise
 
@@ -23,12 +23,12 @@ _BY = re.compile(
 )
 
 
-def awards(case: Case) -> list[Proposal]:
+def awards(case: LadderCase) -> list[Proposal]:
     """ "Nobel Prize | a science award given by X › a Swedish science award › a science award"."""
     return things(case, _RECIPE)
 
 
-def _details(case: Case) -> Sequence[Detail]:
+def _details(case: LadderCase) -> Sequence[Detail]:
     """By whom it is given (P1027, else the description), and for what."""
     graph = case.graph
     out: list[Detail] = []
@@ -60,7 +60,7 @@ def _the(label: str) -> str:
     return f"the {label}" if _BODY.search(label) and not label.lower().startswith("the ") else label
 
 
-_RECIPE = Recipe(
+_RECIPE = ThingRecipe(
     family="award",
     noun="award",
     wholes=("P361", "P279", "P31"),

@@ -20,7 +20,7 @@ from abstraction.ladders.posts import posts
 from abstraction.ladders.schools import schools
 from abstraction.ladders.taxa import taxa
 from abstraction.ladders.work_ladders import works
-from abstraction.proposals import Builder, Case, Proposal
+from abstraction.proposals import Builder, LadderCase, Proposal
 
 # What the relation asks for decides, whatever class the answer has.
 _BY_ASKS: Mapping[str, Builder] = {
@@ -107,7 +107,7 @@ def _first_of(builders: tuple[Builder, ...]) -> Builder | None:
     if not builders:
         return None
 
-    def build(case: Case) -> list[Proposal]:
+    def build(case: LadderCase) -> list[Proposal]:
         return next((found for builder in builders if (found := builder(case))), [])
 
     return build

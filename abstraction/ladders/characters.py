@@ -8,7 +8,7 @@ from abstraction.descriptions.person_grammar import parse_person
 from abstraction.evidence import from_statement
 from abstraction.ladders.office_phrases import add_kin, names_subject, repeats_answer
 from abstraction.language.phrases import Lattice, definite, indefinite
-from abstraction.proposals import Case, Proposal
+from abstraction.proposals import LadderCase, Proposal
 from abstraction.tiers import Condition, Evidence
 from kg.terms import normalise
 
@@ -47,7 +47,7 @@ _TELLING = (
 _VAGUE = re.compile(r"set of|may be|topic|organism|in a work of fiction|characters")
 
 
-def characters(case: Case) -> list[Proposal]:
+def characters(case: LadderCase) -> list[Proposal]:
     """ "a character in the Hebrew Bible", then "a biblical figure"."""
     graph = case.graph
     lattice = Lattice()

@@ -11,7 +11,7 @@ from abstraction.descriptions.trimming import first_segment
 from abstraction.evidence import from_description
 from abstraction.ladders.class_hierarchy import Climbing, climb, stop_classes, used_as_value
 from abstraction.language.phrases import may_stand
-from abstraction.proposals import Case, Proposal
+from abstraction.proposals import LadderCase, Proposal
 from abstraction.tiers import Condition
 
 _HYPERNYM = re.compile(
@@ -22,7 +22,7 @@ _HYPERNYM = re.compile(
 _NOT = re.compile(r"\b(?:non[\s-]+|not\s+(?:an?\s+)?)$", re.IGNORECASE)
 
 
-def terms(case: Case) -> list[Proposal]:
+def terms(case: LadderCase) -> list[Proposal]:
     """ "actor › performing artist › artist": only classes that enough persons have as occupation."""
     graph = case.graph
     used = used_as_value(graph, "P106")
@@ -43,7 +43,7 @@ def terms(case: Case) -> list[Proposal]:
 
 
 def described_classes(
-    case: Case,
+    case: LadderCase,
     pattern: re.Pattern[str],
     prop: str,
     keep: Callable[[str], bool],

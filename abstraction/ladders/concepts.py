@@ -6,7 +6,7 @@ import re
 
 from abstraction.ladders.class_hierarchy import Climbing, climb, stop_classes, used_as_value
 from abstraction.ladders.nations import speaks_english
-from abstraction.proposals import Case, Proposal
+from abstraction.proposals import LadderCase, Proposal
 from kg.terms import normalise
 
 STEPS = 3
@@ -14,7 +14,7 @@ STEPS = 3
 _OF_KINDS = re.compile(r"\b(?:sets?|class(?:es)?|types?|kinds?|groups?|classification) of\b")
 
 
-def concepts(case: Case) -> list[Proposal]:
+def concepts(case: LadderCase) -> list[Proposal]:
     """ "Lutheranism › Protestantism › Christianity", "boxing › combat sport".
 
     Superclasses that are answers to the relation themselves, or that are called what the relation asks for with a
@@ -36,7 +36,7 @@ def concepts(case: Case) -> list[Proposal]:
     return list(climb(case.graph, case.answer, how, condition=case.relation.id).values())
 
 
-def _noun(case: Case) -> str | None:
+def _noun(case: LadderCase) -> str | None:
     """The noun of the relation's own name: "religion", "sport", "instrument"."""
     label = case.graph.label(case.relation.id)
     return normalise(label).split(" of ")[0].split(" ")[-1] if label and speaks_english(case) else None

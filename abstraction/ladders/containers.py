@@ -7,7 +7,7 @@ import re
 from abstraction.language.demonyms import bundled_demonyms
 from abstraction.linking.gazetteer import FIRST_DIVISION
 from abstraction.linking.link_features import phrase_in
-from abstraction.proposals import Case
+from abstraction.proposals import LadderCase
 from kg.model import Statement, TimeValue
 from kg.terms import normalise
 from kg.walks.ranks import time_key, valid_at
@@ -31,7 +31,7 @@ WORLDS = frozenset({"Q2", "Q525", "Q544", "Q39731", "Q48227", "Q5107"})  # Earth
 class Containers:
     """The statements that put things of one case into larger ones: of best rank, not ended, their targets not gone."""
 
-    def __init__(self, case: Case) -> None:
+    def __init__(self, case: LadderCase) -> None:
         self.case = case
         self.graph = case.graph
 

@@ -14,10 +14,10 @@ from abstraction.language.calendar_units import (
     GREGORIAN_REFORM,
     KINDS,
     OF_PRECISION,
+    CalendarUnit,
     Era,
     Kind,
     Style,
-    Unit,
     century_marks,
     gregorian_of,
     names,
@@ -81,7 +81,7 @@ def _text(value: TimeValue, era: Era, style: Style) -> str:
         mark = era.before if value.year < 0 else era.after
         if value.precision == 8:
             return era.words.written("decade", n=0, mark=f" {mark}")[0]
-        return names(Unit("year", value.year), era=era)[0]
+        return names(CalendarUnit("year", value.year), era=era)[0]
     return names(unit, era=era, style=style)[0]
 
 
@@ -146,18 +146,18 @@ def _exact(parsed: ParsedDate) -> list[list[_Rung]]:
     return levels
 
 
-def _next_century(century: Unit, era: Era) -> _Rung:
+def _next_century(century: CalendarUnit, era: Era) -> _Rung:
     """The century after the one that its last year belongs to: most people count 2000 to the 21st."""
-    told = _rung(Unit("century", century.number + 1), era)
-    year = names(Unit("year", century.last_year()), era=era)[0]
+    told = _rung(CalendarUnit("century", century.number + 1), era)
+    year = names(CalendarUnit("year", century.last_year()), era=era)[0]
     rule = f"{year} is counted to {told.texts[0]} by most people, and is the last year of {names(century, era=era)[0]}"
     return _Rung(told.texts, frozenset({_either_state(century)}), rule)
 
 
-def _decade_of(year: int, decade: Unit, era: Era) -> _Rung:
+def _decade_of(year: int, decade: CalendarUnit, era: Era) -> _Rung:
     """A decade as told of one year in it: it states no century or millennium that the year lies outside of."""
     rung = _rung(decade, era)
-    return replace(rung, states=rung.states & (_states(Unit("year", year)) | {decade.key()}))
+    return replace(rung, states=rung.states & (_states(CalendarUnit("year", year)) | {decade.key()}))
 
 
 def _approximate(parsed: ParsedDate) -> list[list[_Rung]]:
@@ -192,7 +192,7 @@ def _spread(value: TimeValue) -> int:
     return {8: 10, 7: 100}.get(value.precision) or tolerance(value.year)
 
 
-def _is_worth_saying(unit: Unit) -> bool:
+def _is_worth_saying(unit: CalendarUnit) -> bool:
     """A millennium tells something only of the far past."""
     return unit.kind != "millennium" or unit.number < 0
 
@@ -205,12 +205,12 @@ def _shifted(year: int, by: int) -> int:
     return moved - 1 if moved <= 0 < year else moved
 
 
-def _rung(unit: Unit, era: Era) -> _Rung:
+def _rung(unit: CalendarUnit, era: Era) -> _Rung:
     texts = names(unit, era=era)
     return _Rung(texts, _states(unit), _rule(unit, texts[0], era))
 
 
-def _states(unit: Unit) -> frozenset[str]:
+def _states(unit: CalendarUnit) -> frozenset[str]:
     """The unit and every coarser one that holds it."""
     year = unit.first_year() if unit.kind != "decade" else unit.number
     value = TimeValue(year=year, month=unit.month or None, day=unit.day or None, precision=_PRECISION[unit.kind])
@@ -224,7 +224,7 @@ def _states(unit: Unit) -> frozenset[str]:
     return frozenset(states)
 
 
-def _rule(unit: Unit, text: str, era: Era) -> str:
+def _rule(unit: CalendarUnit, text: str, era: Era) -> str:
     if unit.kind == "month":
         return f"the day is one of {text}"
     if unit.kind == "year":
@@ -234,18 +234,18 @@ def _rule(unit: Unit, text: str, era: Era) -> str:
     return f"{text} {'are' if unit.kind == 'decade' else 'is'} the years {years}"
 
 
-def _either_state(century: Unit) -> str:
-    return f"{century.key()} or {Unit('century', century.number + 1).key()}"
+def _either_state(century: CalendarUnit) -> str:
+    return f"{century.key()} or {CalendarUnit('century', century.number + 1).key()}"
 
 
-def _edge_state(century: Unit) -> str:
+def _edge_state(century: CalendarUnit) -> str:
     return f"{'end' if century.number > 0 else 'beginning'} of {century.key()}"
 
 
-def _edge(century: Unit, era: Era) -> _Rung:
+def _edge(century: CalendarUnit, era: Era) -> _Rung:
     """The end of a century at its year 1900, which the decade's century leaves out; the beginning BCE."""
     place = "end" if century.number > 0 else "beginning"
-    year = names(Unit("year", century.last_year() if century.number > 0 else century.first_year()), era=era)[0]
+    year = names(CalendarUnit("year", century.last_year() if century.number > 0 else century.first_year()), era=era)[0]
     texts = [
         text
         for mark in century_marks(century, era)
@@ -259,7 +259,7 @@ def _edge(century: Unit, era: Era) -> _Rung:
     )
 
 
-def _turn(early: Unit | None, late: Unit | None, era: Era) -> _Rung:
+def _turn(early: CalendarUnit | None, late: CalendarUnit | None, era: Era) -> _Rung:
     """Both centuries, where an estimate lies at their border."""
     if early is None or late is None:
         raise ValueError("an estimate within one era has a century on either side")

@@ -6,7 +6,7 @@ import re
 
 from abstraction.evidence import from_statement
 from abstraction.language.phrases import indefinite
-from abstraction.proposals import ANSWER, Case, Proposal
+from abstraction.proposals import ANSWER, LadderCase, Proposal
 from abstraction.tiers import Condition
 from kg.terms import normalise
 
@@ -14,7 +14,7 @@ _TOLD = re.compile(r"\b(?:territor(?:y|ies)|dependency|collectivity)\b", re.I)
 _NAMED = re.compile(r"[A-Z]")  # it tells whose it is
 
 
-def dependency(case: Case, key: str) -> list[Proposal]:
+def dependency(case: LadderCase, key: str) -> list[Proposal]:
     """The tier that says so of the answer, or of the place `key` that holds it; at most one."""
     qid = case.answer if key == ANSWER else key
     if not case.gazetteer.dependency(qid):

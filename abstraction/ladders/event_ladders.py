@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from abstraction.evidence import from_statement
-from abstraction.ladders.things import Detail, Recipe, things
+from abstraction.ladders.things import Detail, ThingRecipe, things
 from abstraction.language.phrases import definite
-from abstraction.proposals import Case, Proposal
+from abstraction.proposals import LadderCase, Proposal
 from abstraction.tiers import Condition
 from kg.model import Statement, TimeValue
 
 YEAR, DECADE = 9, 10  # precision of a year, years of a decade
 
 
-def events(case: Case) -> list[Proposal]:
+def events(case: LadderCase) -> list[Proposal]:
     """ "World War II | a 1943 battle in Tunisia › a battle in Tunisia | a 1943 battle › a battle"."""
     return things(case, _RECIPE)
 
 
-def _time(case: Case) -> Detail | None:
+def _time(case: LadderCase) -> Detail | None:
     """The year, or the decade that start and end share."""
     start, end = _first(case, "P580"), _first(case, "P582")
     point = _first(case, "P585")
@@ -35,12 +35,12 @@ def _time(case: Case) -> Detail | None:
     return None
 
 
-def _told(case: Case, text: str, statements: Sequence[Statement]) -> Detail:
+def _told(case: LadderCase, text: str, statements: Sequence[Statement]) -> Detail:
     proof = tuple(from_statement(case.graph, s) for s in statements)
     return Detail(text=text, evidence=proof, conditions=frozenset({Condition(property="P585", value=text)}))
 
 
-def _first(case: Case, prop: str) -> Statement | None:
+def _first(case: LadderCase, prop: str) -> Statement | None:
     for statement in case.graph.statements(case.answer, prop):
         value = statement.value
         if (
@@ -58,7 +58,7 @@ def _year(statement: Statement) -> int:
     return statement.value.year
 
 
-def _places(case: Case) -> Sequence[Detail]:
+def _places(case: LadderCase) -> Sequence[Detail]:
     """The one place or country where it happened."""
     graph = case.graph
     for prop in ("P276", "P17"):
@@ -75,7 +75,7 @@ def _places(case: Case) -> Sequence[Detail]:
     return []
 
 
-_RECIPE = Recipe(
+_RECIPE = ThingRecipe(
     family="event",
     noun="event",
     wholes=("P361",),

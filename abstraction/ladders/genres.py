@@ -11,7 +11,7 @@ from abstraction.assembly.levels import as_graph
 from abstraction.classes import anchors
 from abstraction.ladders.class_hierarchy import Climbing, climb, stop_classes, used_as_value
 from abstraction.ladders.class_terms import described_classes
-from abstraction.proposals import ANSWER, Case, Proposal
+from abstraction.proposals import ANSWER, LadderCase, Proposal
 from kg.terms import normalise
 from kg.walks.graph import Graph
 
@@ -25,7 +25,7 @@ _GENRE_HEAD = re.compile(r"^(?P<x>[\w' &-]+?)(?<!\s)\s++(?:sub-?genre|subgenre|s
 MOST_GENRES = 5_000  # looked through for spellings
 
 
-def genres(case: Case) -> list[Proposal]:
+def genres(case: LadderCase) -> list[Proposal]:
     """ "alternative rock › rock music › popular music": only classes that are genres themselves."""
     graph = case.graph
     used = used_as_value(graph, "P136", minimum=1)
@@ -68,7 +68,7 @@ def genres(case: Case) -> list[Proposal]:
     return list(as_graph(kept.values()).values())
 
 
-def _medium(case: Case) -> Callable[[str], bool]:
+def _medium(case: LadderCase) -> Callable[[str], bool]:
     """A music genre's broader genres are music: a class that is only a kind of work or activity is no genre."""
     classes = case.gazetteer.classes
 

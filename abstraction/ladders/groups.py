@@ -11,7 +11,7 @@ from abstraction.evidence import from_statement
 from abstraction.ladders.kind_chains import KindChain, described_kind, stated_kinds
 from abstraction.ladders.nations import Nation, nations, speaks_english
 from abstraction.language.phrases import Lattice, indefinite, may_stand
-from abstraction.proposals import Case, Proposal
+from abstraction.proposals import LadderCase, Proposal
 from abstraction.tiers import Condition, Evidence
 from kg.terms import normalise
 
@@ -21,7 +21,7 @@ SMALL = frozenset({"duo", "trio", "quartet", "quintet", "sextet", "septet", "oct
 _NOUNS = SMALL | {"band", "group", "ensemble", "orchestra", "choir"}
 
 
-def groups(case: Case) -> list[Proposal]:
+def groups(case: LadderCase) -> list[Proposal]:
     """ "an English rock band › a rock band | an English band", from the description or from P31, P136 and P495."""
     if not speaks_english(case):
         return []
@@ -120,7 +120,7 @@ def _tells(text: str) -> bool:
     return " " in text and not text.startswith(("musical ", "music "))
 
 
-def _by_genre(case: Case, kinds: Sequence[KindChain]) -> list[KindChain]:
+def _by_genre(case: LadderCase, kinds: Sequence[KindChain]) -> list[KindChain]:
     """By genre where the kind tells nothing: "funk band"."""
     noun = kinds[0].texts[0].rsplit(" ", 1)[-1] if kinds and kinds[0].texts else "group"
     out: list[KindChain] = []
@@ -147,7 +147,7 @@ def _by_genre(case: Case, kinds: Sequence[KindChain]) -> list[KindChain]:
     return out
 
 
-def _of_formation(case: Case) -> list[Nation]:
+def _of_formation(case: LadderCase) -> list[Nation]:
     """The country of the place where the group was formed."""
     for formed in [s for s in case.graph.current(case.answer, "P740") if s.target][:1]:
         for statement in case.graph.current(formed.target or "", "P17")[:1]:

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
 from abstraction.descriptions.attested_words import common_types
-from abstraction.descriptions.kind_grammar import Kind, heads, is_plural
+from abstraction.descriptions.kind_grammar import DescribedKind, heads, is_plural
 from abstraction.descriptions.spelling import shortenings
 from abstraction.evidence import from_statement
 from abstraction.ladders.class_hierarchy import stop_classes
 from abstraction.ladders.nations import word_evidence
 from abstraction.language.phrases import listed, may_stand
-from abstraction.proposals import Case
+from abstraction.proposals import LadderCase
 from abstraction.tiers import Condition, Evidence
 from kg.terms import normalise
 from kg.walks.graph import Graph
@@ -36,7 +36,7 @@ class KindChain:
     tied: int = 0
 
 
-def described_kind(case: Case, kind: Kind, family: str) -> KindChain:
+def described_kind(case: LadderCase, kind: DescribedKind, family: str) -> KindChain:
     """The kind that a description tells, backed by P31 too where a wording is the label of a stated class."""
     classes = {normalise(case.graph.label(s.target or "") or ""): s for s in case.graph.current(case.answer, "P31")}
     proofs = []
@@ -49,7 +49,7 @@ def described_kind(case: Case, kind: Kind, family: str) -> KindChain:
     return _chain(case, kind.texts, qids, proofs, family, kind.tied)
 
 
-def stated_kinds(case: Case, family: str) -> list[KindChain]:
+def stated_kinds(case: LadderCase, family: str) -> list[KindChain]:
     """The kinds that P31 gives, general ones only where there is nothing else."""
     found: list[tuple[str, str, Evidence]] = []
     statements = [s for s in case.graph.current(case.answer, "P31") if s.target]
@@ -73,7 +73,7 @@ def stated_kinds(case: Case, family: str) -> list[KindChain]:
 
 
 def _chain(
-    case: Case,
+    case: LadderCase,
     texts: Sequence[str],
     qids: Sequence[str | None],
     proofs: Sequence[tuple[Evidence, ...]],
@@ -119,7 +119,9 @@ _BROADER: WeakKeyDictionary[Graph, dict[tuple[str, str], tuple[str, str, tuple[E
 _BROADER = WeakKeyDictionary()
 
 
-def broader_kind(case: Case, text: str, qid: str | None, family: str) -> tuple[str, str, tuple[Evidence, ...]] | None:
+def broader_kind(
+    case: LadderCase, text: str, qid: str | None, family: str
+) -> tuple[str, str, tuple[Evidence, ...]] | None:
     """The nearest usual and telling kind above the class that a wording names: (QID, label, P279 steps)."""
     if normalise(text) in listed("general_kinds"):
         return None

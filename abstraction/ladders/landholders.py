@@ -11,7 +11,7 @@ from abstraction.evidence import from_description, from_statement
 from abstraction.ladders.place_ladders import Climb
 from abstraction.language.phrases import definite, indefinite, short
 from abstraction.linking.gazetteer import STATE
-from abstraction.proposals import ANSWER, Case, Proposal
+from abstraction.proposals import ANSWER, LadderCase, Proposal
 from abstraction.tiers import Condition, Evidence
 
 STATE_NOUN = "country"
@@ -23,7 +23,7 @@ _ROLES = frozenset(
 )
 
 
-def landholders(case: Case) -> list[Proposal]:
+def landholders(case: LadderCase) -> list[Proposal]:
     """`a NOUN in CONTAINER` for every container of the place, then `a NOUN`; empty where no noun is known."""
     named = noun_of(case)
     containers = Climb(case).proposals()
@@ -69,7 +69,7 @@ def spoken(names: Sequence[str]) -> list[str]:
     return out
 
 
-def noun_of(case: Case) -> tuple[str, tuple[Evidence, ...]] | None:
+def noun_of(case: LadderCase) -> tuple[str, tuple[Evidence, ...]] | None:
     """What the place is called as a thing: by a class with a plain noun as label, else by its description."""
     graph = case.graph
     for statement in graph.current(case.answer, "P31"):

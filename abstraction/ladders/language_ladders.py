@@ -17,7 +17,7 @@ from abstraction.assembly.levels import ancestors, as_graph, remove
 from abstraction.ladders.class_hierarchy import Climbing, climb, stop_classes
 from abstraction.ladders.class_terms import described_classes
 from abstraction.language.phrases import indefinite
-from abstraction.proposals import ANSWER, Case, Proposal
+from abstraction.proposals import ANSWER, LadderCase, Proposal
 from kg.terms import normalise
 from kg.walks.graph import Graph
 
@@ -43,7 +43,7 @@ FAMILIES = 4
 MEMBERS = 50  # of a family, read to see whether they are forms of one
 
 
-def languages(case: Case) -> list[Proposal]:
+def languages(case: LadderCase) -> list[Proposal]:
     """ "a West Germanic language › a Germanic language › an Indo-European language", never the country."""
     graph = case.graph
 
@@ -143,7 +143,7 @@ def _with_article(graph: Graph, node: Proposal) -> Proposal:
     return replace(node, text=indefinite(text), aliases=tuple(dict.fromkeys((text, node.text, *node.aliases))))
 
 
-def _thin(case: Case, nodes: dict[str, Proposal]) -> dict[str, Proposal]:
+def _thin(case: LadderCase, nodes: dict[str, Proposal]) -> dict[str, Proposal]:
     """At most four: those the description names, the nearest and the largest, then what is best known: by
     sitelinks, or, where the source counts none, by how many names and direct branches it has."""
     if len(nodes) <= FAMILIES:

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from abstraction.descriptions.nationality import Nationality
-from abstraction.descriptions.words import Word, spans
+from abstraction.descriptions.words import DescriptionWord, spans
 from abstraction.evidence import from_statement
 from abstraction.language.phrases import listed
-from abstraction.proposals import Case
+from abstraction.proposals import LadderCase
 from abstraction.tiers import Condition, Evidence
 from kg.model import Rank, Statement
 from kg.walks.graph import Graph
@@ -46,7 +46,7 @@ class Nation:
         return self.evidence[0].kind == "statement"
 
 
-def speaks_english(case: Case) -> bool:
+def speaks_english(case: LadderCase) -> bool:
     """Whether descriptions and phrases are English, the one language whose grammar is here."""
     return all(code.split("-")[0] == "en" for code in (case.graph.language, case.vocabulary.language))
 
@@ -61,7 +61,7 @@ def _best(statements: list[Statement]) -> list[Statement]:
     return preferred or statements
 
 
-def word_evidence(case: Case, used: Sequence[Word]) -> tuple[Evidence, ...]:
+def word_evidence(case: LadderCase, used: Sequence[DescriptionWord]) -> tuple[Evidence, ...]:
     """Words of the answer's description as evidence, one step for each unbroken stretch."""
     label = case.graph.label(case.answer)
     labels = {case.answer: label} if label else {}
@@ -79,7 +79,7 @@ def word_evidence(case: Case, used: Sequence[Word]) -> tuple[Evidence, ...]:
     )
 
 
-def nations(case: Case, national: Nationality | None, properties: Sequence[str]) -> list[Nation]:
+def nations(case: LadderCase, national: Nationality | None, properties: Sequence[str]) -> list[Nation]:
     """The nationality that a description tells, else those of the first of `properties` that has values.
 
     Where all values have ended (a citizenship of the dead, the country of what is dissolved), those count.
@@ -126,7 +126,7 @@ def _nation(
     )
 
 
-def _described(case: Case, national: Nationality, stated: Sequence[Statement], prop: str) -> Nation | None:
+def _described(case: LadderCase, national: Nationality, stated: Sequence[Statement], prop: str) -> Nation | None:
     words = word_evidence(case, national.words)
     adjective_of = case.vocabulary.adjective
     parts: list[Nation] = []

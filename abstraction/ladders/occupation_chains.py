@@ -10,11 +10,11 @@ from weakref import WeakKeyDictionary
 from abstraction.descriptions.office_grammar import title_alone
 from abstraction.descriptions.person_grammar import PersonDescription
 from abstraction.descriptions.spelling import shortenings
-from abstraction.descriptions.words import Word, words
+from abstraction.descriptions.words import DescriptionWord, words
 from abstraction.evidence import from_statement
 from abstraction.ladders.class_hierarchy import denied_lifts, stop_classes, used_as_value
 from abstraction.language.phrases import indefinite, may_stand
-from abstraction.proposals import Case
+from abstraction.proposals import LadderCase
 from abstraction.tiers import Condition, Evidence
 from kg.model import Statement
 from kg.terms import normalise
@@ -29,13 +29,13 @@ PASSED_THROUGH = 2  # P279 steps to a class in use as an occupation
 class Speaker(Protocol):
     """Who can show words of a description as evidence."""
 
-    def spans(self, used: Sequence[Word]) -> tuple[Evidence, ...]:
+    def spans(self, used: Sequence[DescriptionWord]) -> tuple[Evidence, ...]:
         """The words as evidence."""
         ...
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Wording:
+class OccupationWording:
     """An occupation in all its wordings: as given, shortened (`texts`), then lifted to a broader class.
 
     `qids` are the occupations that the `texts` name (None where none does), `proofs` their evidence,
@@ -48,7 +48,7 @@ class Wording:
     lifted: tuple[str, ...] = ()
     lifted_qids: tuple[str, ...] = ()
     lifted_proofs: tuple[tuple[Evidence, ...], ...] = ()
-    lead: tuple[Word, ...] = ()
+    lead: tuple[DescriptionWord, ...] = ()
     tied: int = 0
     national: bool = False
     labels: tuple[str | None, ...] = ()
@@ -78,7 +78,7 @@ class Wording:
         return label
 
 
-def described_occupations(case: Case, speaker: Speaker, described: PersonDescription) -> list[Wording]:
+def described_occupations(case: LadderCase, speaker: Speaker, described: PersonDescription) -> list[OccupationWording]:
     """The occupations of a description, in its order; former ones only where it tells nothing else."""
     stated = {s.target: s for s in case.graph.current(case.answer, "P106") if s.target}
     out = []
@@ -109,13 +109,13 @@ def described_occupations(case: Case, speaker: Speaker, described: PersonDescrip
     return _facets(case, out)
 
 
-def _facets(case: Case, found: list[Wording]) -> list[Wording]:
+def _facets(case: LadderCase, found: list[OccupationWording]) -> list[OccupationWording]:
     """Those of a person's occupations that the relation asks about; all where none is, or the relation has none."""
     facets = case.relation.facets
     if facets is None:
         return found
 
-    def is_one(wording: Wording) -> bool:
+    def is_one(wording: OccupationWording) -> bool:
         if wording.texts[0].rsplit(" ", 1)[-1] in facets.heads:
             return True
         ids = [qid for qid in (*wording.qids, *wording.lifted_qids) if qid]
@@ -124,12 +124,12 @@ def _facets(case: Case, found: list[Wording]) -> list[Wording]:
     return [wording for wording in found if is_one(wording)] or found
 
 
-def stated_occupations(case: Case) -> list[Wording]:
+def stated_occupations(case: LadderCase) -> list[OccupationWording]:
     """The occupations that statements give: best rank first."""
     graph = case.graph
     statements = [s for s in graph.current(case.answer, "P106") if s.target]
     stated = {s.target: s for s in statements if s.target}
-    out: list[Wording] = []
+    out: list[OccupationWording] = []
     for statement in statements:
         label = graph.label(statement.target or "")
         if label is None or len(out) == LOOKED_AT or not case.vocabulary.is_occupation(label):
@@ -142,9 +142,9 @@ def stated_occupations(case: Case) -> list[Wording]:
     return _facets(case, out)[:STATED]
 
 
-def noble_titles(case: Case) -> list[Wording]:
+def noble_titles(case: LadderCase) -> list[OccupationWording]:
     """The titles that P97 gives, "count" and then "nobleman"; those with a land are read as offices are."""
-    out: list[Wording] = []
+    out: list[OccupationWording] = []
     for statement in case.graph.current(case.answer, "P97"):
         label = case.graph.label(statement.target or "")
         alone = title_alone(words(label)) if label else None
@@ -163,17 +163,17 @@ Lifted = Sequence[tuple[str, str, tuple[Evidence, ...]]]
 
 
 def _wording(
-    case: Case,
+    case: LadderCase,
     texts: tuple[str, ...],
     qids: tuple[str | None, ...],
     proofs: tuple[tuple[Evidence, ...], ...],
     lifted: Lifted,
     *,
-    lead: tuple[Word, ...] = (),
+    lead: tuple[DescriptionWord, ...] = (),
     tied: int = 0,
     national: bool = False,
-) -> Wording:
-    return Wording(
+) -> OccupationWording:
+    return OccupationWording(
         texts=texts,
         qids=qids,
         proofs=proofs,
@@ -190,7 +190,7 @@ def _wording(
 Stated = Mapping[str, Statement] | Mapping[str | None, Statement]
 
 
-def _named(case: Case, text: str, stated: Stated) -> str | None:
+def _named(case: LadderCase, text: str, stated: Stated) -> str | None:
     """The occupation that a wording names: by its label, else by an alias of one that the person is stated to have.
 
     A label comes first: "director" is no other name for a film director, though it is among its aliases. An alias
@@ -209,7 +209,7 @@ def _named(case: Case, text: str, stated: Stated) -> str | None:
     return owners[0] if label is not None and normalise(label)[:SAME_STEM] == key[:SAME_STEM] else None
 
 
-def _backing(case: Case, text: str, stated: Stated) -> tuple[Evidence, ...]:
+def _backing(case: LadderCase, text: str, stated: Stated) -> tuple[Evidence, ...]:
     """The P106 statement whose occupation carries the wording as label or alias."""
     for qid in case.vocabulary.occupations.get(normalise(text), ()):
         if qid in stated:
@@ -218,7 +218,7 @@ def _backing(case: Case, text: str, stated: Stated) -> tuple[Evidence, ...]:
 
 
 def _lifts(
-    case: Case, texts: tuple[str, ...], qids: tuple[str | None, ...], proofs: tuple[tuple[Evidence, ...], ...],
+    case: LadderCase, texts: tuple[str, ...], qids: tuple[str | None, ...], proofs: tuple[tuple[Evidence, ...], ...],
     stated: Stated,
 ) -> list[tuple[str, str, tuple[Evidence, ...]]]:  # fmt: skip
     """The broader class of the shortest wording that names an occupation: (text, QID, evidence) for its wordings."""

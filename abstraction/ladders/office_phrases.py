@@ -15,7 +15,7 @@ from abstraction.ladders.nations import Nation, ever, word_evidence
 from abstraction.ladders.portrait import Portrait
 from abstraction.language.demonyms import bundled_demonyms
 from abstraction.language.phrases import Lattice, indefinite, listed
-from abstraction.proposals import Case
+from abstraction.proposals import LadderCase
 from abstraction.tiers import Condition, Evidence
 from kg.model import Statement
 from kg.terms import normalise
@@ -32,7 +32,7 @@ _ORDINAL = re.compile(r"\b(?:first|second|third|fourth|fifth|last|\d{1,3}(?:st|n
 _TOKEN = re.compile(r"[\w'’.-]+")
 
 
-def add_offices(case: Case, person: Portrait, nations: Sequence[Nation]) -> bool:
+def add_offices(case: LadderCase, person: Portrait, nations: Sequence[Nation]) -> bool:
     """Put the offices in, described ones or else stated ones; whether any of them tells the occupation."""
     described = person.described.offices if person.described is not None else ()
     statements = [s for s in ever(case.graph, case.answer, "P39") if s.target]
@@ -70,7 +70,7 @@ def _read(label: str) -> Office | None:
     return read_office(sequence, nominal) if nominal else None
 
 
-def _matching(case: Case, office: Office, statements: Sequence[Statement]) -> Statement | None:
+def _matching(case: LadderCase, office: Office, statements: Sequence[Statement]) -> Statement | None:
     wanted = _content(f"{office.title} {office.complement}")
     for statement in statements:
         label = case.graph.label(statement.target or "")
@@ -83,7 +83,7 @@ def _content(text: str) -> frozenset[str]:
     return frozenset(_TOKEN.findall(normalise(text))) - {"of", "the", "for", "to", "and"}
 
 
-def names_subject(case: Case, text: str) -> bool:
+def names_subject(case: LadderCase, text: str) -> bool:
     """Whether the text names the subject of the question, by a whole name or by a telling part of one."""
     tokens = _content(text) - listed("telling_nothing")
     names = list(case.graph.names(case.subject)) if case.subject else []
@@ -92,7 +92,7 @@ def names_subject(case: Case, text: str) -> bool:
     return any(tokens & (_content(name) - listed("telling_nothing")) for name in names)
 
 
-def names_whole_subject(case: Case, text: str) -> bool:
+def names_whole_subject(case: LadderCase, text: str) -> bool:
     """Whether the text holds a whole name of the subject."""
     tokens = _content(text)
     names = list(case.graph.names(case.subject)) if case.subject else []
@@ -101,14 +101,14 @@ def names_whole_subject(case: Case, text: str) -> bool:
     return any((name := _content(each)) and name <= tokens for each in names)
 
 
-def repeats_answer(case: Case, text: str) -> bool:
+def repeats_answer(case: LadderCase, text: str) -> bool:
     """Whether the text says no more than the answer's own name does ("Countess of Flanders")."""
     told = _content(text) - {"suo", "jure"}
     return any(told <= _content(name) for name in case.graph.names(case.answer))
 
 
 def _add(
-    case: Case,
+    case: LadderCase,
     person: Portrait,
     office: Office,
     nations: Sequence[Nation],
@@ -164,7 +164,12 @@ Lift = tuple[str, frozenset[str], tuple[Evidence, ...], frozenset[Condition]]
 
 
 def _lifted(
-    case: Case, person: Portrait, office: Office, nations: Sequence[Nation], proof: tuple[Evidence, ...], hidden: bool
+    case: LadderCase,
+    person: Portrait,
+    office: Office,
+    nations: Sequence[Nation],
+    proof: tuple[Evidence, ...],
+    hidden: bool,
 ) -> list[Lift]:
     """What every holder of the office is, with a nationality where one is known and without."""
     out: list[Lift] = []
@@ -228,7 +233,7 @@ _BODY = re.compile(
 )
 
 
-def _is_public(case: Case, person: Portrait, office: Office) -> bool:
+def _is_public(case: LadderCase, person: Portrait, office: Office) -> bool:
     """Whether the office is one of a country or its parts, as far as the title does not say so itself."""
     if office.family != "politician":
         return True
@@ -253,7 +258,7 @@ def _nouns(office: Office) -> list[str]:
     return [office.lift]
 
 
-def _land(case: Case, office: Office) -> str | None:
+def _land(case: LadderCase, office: Office) -> str | None:
     """The adjective of the country that the complement names or ends in ("of Emperor Shirakawa of Japan")."""
     name = _complement_name(office)
     known = bundled_demonyms().names
@@ -271,7 +276,7 @@ def _complement_name(office: Office) -> str:
     return name.removeprefix("the ")
 
 
-def add_kin(case: Case, lattice: Lattice, kin: Sequence[Kin]) -> None:
+def add_kin(case: LadderCase, lattice: Lattice, kin: Sequence[Kin]) -> None:
     """Kinship to others than the subject: "the wife of Moses" for a child of Jethro."""
     asked = ASKED_SIDE.get(case.relation.id)
     for relative in kin:

@@ -16,7 +16,7 @@ from abstraction.ladders.nations import Nation, nations, speaks_english
 from abstraction.ladders.parents import LOCATED, belonging, parents
 from abstraction.language.phrases import Lattice, definite, indefinite, listed, short
 from abstraction.linking.gazetteer import Place
-from abstraction.proposals import ANSWER, Case, Proposal
+from abstraction.proposals import ANSWER, LadderCase, Proposal
 from abstraction.tiers import Condition, Evidence
 from kg.model import Statement
 from kg.terms import normalise
@@ -31,7 +31,7 @@ _INTERNATIONAL = re.compile(
 )
 
 
-def organisations(case: Case) -> list[Proposal]:
+def organisations(case: LadderCase) -> list[Proposal]:
     """An owner's parents first, then "a public university in Cheney, Washington" and what is coarser.
 
     Who owns the owner owns the thing. Who owns a maker or a label has not made or released it: there the tier is
@@ -52,19 +52,19 @@ def organisations(case: Case) -> list[Proposal]:
     ]
 
 
-def kinds(case: Case) -> list[Proposal]:
+def kinds(case: LadderCase) -> list[Proposal]:
     """What kind of organisation it is, whose and where, in phrases."""
     return _Kinds(case).proposals((ANSWER,))
 
 
-def _is_owned(case: Case) -> bool:
+def _is_owned(case: LadderCase) -> bool:
     """Whether the description tells the parent as an owner: then kind and owner stand side by side."""
     text = case.graph.description(case.answer)
     return text is not None and any(owner.owns for owner in parse_organisation(text, case.vocabulary).owners)
 
 
 class _Kinds:
-    def __init__(self, case: Case) -> None:
+    def __init__(self, case: LadderCase) -> None:
         self.case = case
         self.lattice = Lattice()
         self.order = 0

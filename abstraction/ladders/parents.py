@@ -7,7 +7,7 @@ import re
 from abstraction.descriptions.organisation_grammar import Owner, parse_organisation
 from abstraction.evidence import from_description, from_statement
 from abstraction.language.phrases import indefinite, listed
-from abstraction.proposals import ANSWER, Case, Proposal
+from abstraction.proposals import ANSWER, LadderCase, Proposal
 from abstraction.tiers import Condition, Evidence
 from kg.model import Statement
 from kg.terms import normalise
@@ -20,7 +20,7 @@ LOCATED = frozenset({"place", "country"})
 _SUBSIDIARY = re.compile(r"(?:subsidiary|division|imprint|sub-?label|business unit|brand) of ")
 
 
-def parents(case: Case) -> list[Proposal]:
+def parents(case: LadderCase) -> list[Proposal]:
     """Organisations that the answer belongs to, nearest first: P749, else P127, else P361, else the description."""
     out: dict[str, Proposal] = {}
     layer: list[tuple[str, str]] = [(case.answer, ANSWER)]
@@ -54,7 +54,7 @@ def parents(case: Case) -> list[Proposal]:
     return list(out.values())
 
 
-def belonging(case: Case) -> list[Proposal]:
+def belonging(case: LadderCase) -> list[Proposal]:
     """ "a record label of Universal Music Group" by P749 at the question's date, else the description's own words."""
     noun = "record label" if case.relation.asks == "label" else "subsidiary"
     graph, found = case.graph, list[tuple[str, str, tuple[Evidence, ...]]]()
@@ -80,7 +80,7 @@ def belonging(case: Case) -> list[Proposal]:
     ]
 
 
-def _parents_of(case: Case, child: str) -> list[tuple[str, tuple[Evidence, ...], frozenset[Condition]]]:
+def _parents_of(case: LadderCase, child: str) -> list[tuple[str, tuple[Evidence, ...], frozenset[Condition]]]:
     graph = case.graph
     for prop in ("P749", "P127", "P361"):
         statements = [s for s in graph.current(child, prop) if s.target]
@@ -103,7 +103,7 @@ def _parents_of(case: Case, child: str) -> list[tuple[str, tuple[Evidence, ...],
     return _described_parents(case, child)
 
 
-def _is_parent(case: Case, child: str, statement: Statement) -> bool:
+def _is_parent(case: LadderCase, child: str, statement: Statement) -> bool:
     target = statement.target or ""
     if target == child or not ORGANISED & case.gazetteer.classes(target):
         return False
@@ -114,7 +114,7 @@ def _is_parent(case: Case, child: str, statement: Statement) -> bool:
     return not any(re.search(rf"\b{re.escape(shell)}\b", words) for shell in listed("shells"))
 
 
-def _lasts(case: Case, child: str, statement: Statement) -> bool:
+def _lasts(case: LadderCase, child: str, statement: Statement) -> bool:
     """Whether it may be said without a date: companies are sold, universities and agencies stay where they belong."""
     return "company" not in case.gazetteer.classes(child) or bool(statement.qualifier("P580"))
 
@@ -128,7 +128,7 @@ def _majority(statement: Statement) -> bool:
     return False
 
 
-def _described_parents(case: Case, child: str) -> list[tuple[str, tuple[Evidence, ...], frozenset[Condition]]]:
+def _described_parents(case: LadderCase, child: str) -> list[tuple[str, tuple[Evidence, ...], frozenset[Condition]]]:
     text = case.graph.description(child)
     if text is None:
         return []
@@ -148,7 +148,7 @@ def _described_parents(case: Case, child: str) -> list[tuple[str, tuple[Evidence
     return []
 
 
-def _named(case: Case, child: str, owner: Owner) -> str | None:
+def _named(case: LadderCase, child: str, owner: Owner) -> str | None:
     """The one organisation that a description names as owner, or None."""
     found = [m.id for m in case.graph.find(owner.name) if m.id != child]
     case.graph.fetch(found)

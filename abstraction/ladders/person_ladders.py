@@ -11,11 +11,16 @@ from collections.abc import Sequence
 
 from abstraction.ladders.characters import characters
 from abstraction.ladders.nations import Nation, nations, speaks_english
-from abstraction.ladders.occupation_chains import Wording, described_occupations, noble_titles, stated_occupations
+from abstraction.ladders.occupation_chains import (
+    OccupationWording,
+    described_occupations,
+    noble_titles,
+    stated_occupations,
+)
 from abstraction.ladders.office_phrases import add_kin, add_offices
 from abstraction.ladders.portrait import Portrait
 from abstraction.language.phrases import indefinite
-from abstraction.proposals import Case, Proposal
+from abstraction.proposals import LadderCase, Proposal
 from abstraction.tiers import Condition, Evidence
 
 # Words for a nationality that are also what one of that nationality is called.
@@ -24,7 +29,7 @@ _IS_A_NOUN = re.compile(
 )
 
 
-def people(case: Case) -> list[Proposal]:
+def people(case: LadderCase) -> list[Proposal]:
     """Occupations, offices and nationality of a person, from "the 15th Prime Minister of Canada" to "a politician"."""
     if not speaks_english(case):
         return []
@@ -34,7 +39,7 @@ def people(case: Case) -> list[Proposal]:
 
 
 class _Person:
-    def __init__(self, case: Case) -> None:
+    def __init__(self, case: LadderCase) -> None:
         self.case = case
         self.portrait = Portrait.of(case)
         self.lattice = self.portrait.lattice
@@ -46,7 +51,7 @@ class _Person:
         offices = add_offices(self.case, self.portrait, found)
         if described is not None:
             add_kin(self.case, self.lattice, described.kin)
-        occupations: list[Wording] = []
+        occupations: list[OccupationWording] = []
         if described is not None and described.occupations:
             occupations = described_occupations(self.case, self.portrait, described)
         if not occupations and not offices:
@@ -60,7 +65,7 @@ class _Person:
                 self.person(nation)
         return self.lattice.proposals()
 
-    def add(self, wording: Wording, nations: Sequence[Nation], listed: set[str]) -> None:
+    def add(self, wording: OccupationWording, nations: Sequence[Nation], listed: set[str]) -> None:
         """Every shortening of an occupation, with each nationality and without."""
         chain = [*wording.texts, *(t for t in wording.lifted if t not in listed)]
         features = [frozenset(f"o:{t}" for t in chain[i:]) for i in range(len(chain))]
@@ -94,7 +99,9 @@ class _Person:
             aliases=(indefinite(f"{nation.text} {other}"),) if other else (),
         )  # fmt: skip
 
-    def leading(self, wording: Wording, text: str, features: frozenset[str], nations: Sequence[Nation]) -> None:
+    def leading(
+        self, wording: OccupationWording, text: str, features: frozenset[str], nations: Sequence[Nation]
+    ) -> None:
         """The whole phrase with the era or birthplace before it."""
         nation = nations[0] if nations and not wording.tied else None
         if nation is not None and nation.stated:

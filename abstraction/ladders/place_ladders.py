@@ -28,7 +28,7 @@ from abstraction.ladders.extent import same_extent
 from abstraction.ladders.sure_containers import all_above, entailed
 from abstraction.language.demonyms import bundled_demonyms
 from abstraction.linking.gazetteer import DEPTH, FIRST_DIVISION, PLACES, SETTLEMENTS, WORLD, Place
-from abstraction.proposals import ANSWER, Case, Proposal
+from abstraction.proposals import ANSWER, LadderCase, Proposal
 from abstraction.tiers import MAX_LEVELS, Condition, Evidence
 from kg.model import Statement
 from kg.terms import normalise
@@ -40,7 +40,7 @@ _SITES = frozenset({"school", "building", "organisation"})  # may bear the name 
 _WATER = re.compile(r"\b(?:Ocean|Sea|Gulf)$")  # lies on no continent
 
 
-def places(case: Case) -> list[Proposal]:
+def places(case: LadderCase) -> list[Proposal]:
     """Containers of the answer, finest first; for a country its region and continent."""
     return Climb(case).proposals()
 
@@ -48,7 +48,7 @@ def places(case: Case) -> list[Proposal]:
 class Climb:
     """The walk upward from one answer."""
 
-    def __init__(self, case: Case) -> None:
+    def __init__(self, case: LadderCase) -> None:
         self.case = case
         self.graph = case.graph
         self.containers = Containers(case)

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from abstraction.descriptions.person_grammar import PersonDescription, parse_person
-from abstraction.descriptions.words import Word
+from abstraction.descriptions.words import DescriptionWord
 from abstraction.ladders.nations import word_evidence
 from abstraction.language.phrases import Lattice
-from abstraction.proposals import Case
+from abstraction.proposals import LadderCase
 from abstraction.tiers import Evidence
 
 
@@ -17,18 +17,18 @@ from abstraction.tiers import Evidence
 class Portrait:
     """A person under construction. `order` counts the phrases put in: the display order inside a level."""
 
-    case: Case
+    case: LadderCase
     text: str
     described: PersonDescription | None
     lattice: Lattice = field(default_factory=Lattice)
     order: int = 0
 
     @classmethod
-    def of(cls, case: Case) -> Portrait:
+    def of(cls, case: LadderCase) -> Portrait:
         """The answer's description read, nothing said yet."""
         text = case.graph.description(case.answer)
         return cls(case=case, text=text or "", described=parse_person(text, case.vocabulary) if text else None)
 
-    def spans(self, used: Sequence[Word]) -> tuple[Evidence, ...]:
+    def spans(self, used: Sequence[DescriptionWord]) -> tuple[Evidence, ...]:
         """The words of the description as evidence."""
         return word_evidence(self.case, used)

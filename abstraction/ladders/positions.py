@@ -9,7 +9,7 @@ from abstraction.descriptions.trimming import first_segment
 from abstraction.evidence import from_description, from_statement
 from abstraction.ladders.class_hierarchy import Climbing, climb, stop_classes, used_as_value
 from abstraction.language.phrases import indefinite
-from abstraction.proposals import ANSWER, Case, Proposal
+from abstraction.proposals import ANSWER, LadderCase, Proposal
 from abstraction.tiers import Condition, Evidence
 from kg.terms import normalise
 
@@ -21,7 +21,7 @@ _SIDE_IN_SPORT = re.compile(
 )
 
 
-def positions(case: Case) -> list[Proposal]:
+def positions(case: LadderCase) -> list[Proposal]:
     """ "a defensive position in American football › a position in American football"."""
     graph = case.graph
     out: list[Proposal] = []

@@ -9,7 +9,7 @@ from abstraction.descriptions.words import words
 from abstraction.ladders.class_hierarchy import Climbing, climb, stop_classes
 from abstraction.ladders.nations import nations, speaks_english
 from abstraction.language.phrases import indefinite, listed
-from abstraction.proposals import ANSWER, Case, Proposal
+from abstraction.proposals import ANSWER, LadderCase, Proposal
 from abstraction.tiers import Condition, Evidence
 from kg.terms import normalise
 
@@ -17,7 +17,7 @@ STEPS = 2
 _POSTS = frozenset({"office", "occupation"})
 
 
-def posts(case: Case) -> list[Proposal]:
+def posts(case: LadderCase) -> list[Proposal]:
     """ "American secretary of state › secretary of state": P279 to posts that are no mere "position"."""
     graph = case.graph
 
@@ -52,7 +52,7 @@ def posts(case: Case) -> list[Proposal]:
     return list(out.values())
 
 
-def _titled(case: Case) -> dict[str, Proposal]:
+def _titled(case: LadderCase) -> dict[str, Proposal]:
     """ "mayor" for "Mayor of Chicago", where no statement tells the broader post."""
     label = case.graph.label(case.answer)
     if label is None or not speaks_english(case):

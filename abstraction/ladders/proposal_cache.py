@@ -10,7 +10,7 @@ from abstraction.assembly.levels import Graph, as_graph
 from abstraction.assembly.translation import Localised, localised
 from abstraction.ladders.builders import looks_at_subject
 from abstraction.ladders.office_phrases import may_name_subject
-from abstraction.proposals import Case, Proposal
+from abstraction.proposals import LadderCase, Proposal
 from kg.bounded_cache import SizedDict
 from kg.model import TimeValue
 
@@ -39,8 +39,8 @@ class Proposing:
 
     def of(
         self,
-        case: Case,
-        build: Callable[[Case], list[Proposal]],
+        case: LadderCase,
+        build: Callable[[LadderCase], list[Proposal]],
         kinds: Collection[str],
         told_by_row: Sequence[Proposal] = (),
     ) -> Proposed:
@@ -56,12 +56,12 @@ class Proposing:
         return found
 
 
-def _made(case: Case, found: list[Proposal]) -> Proposed:
+def _made(case: LadderCase, found: list[Proposal]) -> Proposed:
     told = localised(found, case.graph, trivial=lambda p: is_trivial(p, case.relation))
     return Proposed(told, as_graph(told.proposals), frozenset(case.doubted))
 
 
-def _reads_question(case: Case, kinds: Collection[str]) -> bool:
+def _reads_question(case: LadderCase, kinds: Collection[str]) -> bool:
     if looks_at_subject(case.relation.asks, kinds):
         return True
     return "person" in kinds and may_name_subject(case.graph, case.vocabulary, case.answer)

@@ -6,7 +6,7 @@ import re
 
 from abstraction.evidence import from_statement
 from abstraction.ladders.place_ladders import Climb
-from abstraction.proposals import ANSWER, Case, Proposal
+from abstraction.proposals import ANSWER, LadderCase, Proposal
 from abstraction.tiers import Evidence
 
 PARENTS = 2  # steps up
@@ -16,7 +16,7 @@ _LOOSE = re.compile(
 )
 
 
-def schools(case: Case) -> list[Proposal]:
+def schools(case: LadderCase) -> list[Proposal]:
     """Parent institutions (P749, P361, while current), each with its own places, then the answer's places."""
     graph = case.graph
     parents: dict[str, tuple[str, Evidence]] = {}

@@ -8,7 +8,7 @@ from abstraction.descriptions.trimming import first_segment
 from abstraction.evidence import from_description, from_statement
 from abstraction.ladders.nations import speaks_english
 from abstraction.language.phrases import indefinite
-from abstraction.proposals import ANSWER, Case, Proposal
+from abstraction.proposals import ANSWER, LadderCase, Proposal
 from abstraction.tiers import Condition, Evidence
 from kg.terms import normalise
 
@@ -21,7 +21,7 @@ _KIND_OF = re.compile(
 )
 
 
-def taxa(case: Case) -> list[Proposal]:
+def taxa(case: LadderCase) -> list[Proposal]:
     """The taxa above the answer by P171, those of the usual ranks; below them nothing, above them the description."""
     graph = case.graph
     out: list[Proposal] = []
@@ -48,7 +48,7 @@ def taxa(case: Case) -> list[Proposal]:
     return [*out, *_described(case)]
 
 
-def _described(case: Case) -> list[Proposal]:
+def _described(case: LadderCase) -> list[Proposal]:
     """ "a species of bird", where the description says so."""
     text = case.graph.description(case.answer)
     found = _KIND_OF.match(first_segment(text)) if text and speaks_english(case) else None

@@ -14,7 +14,7 @@ from abstraction.evidence import from_statement
 from abstraction.ladders.kind_chains import KindChain, described_kind, stated_kinds
 from abstraction.ladders.nations import Nation, nations, speaks_english
 from abstraction.language.phrases import Lattice, indefinite, listed
-from abstraction.proposals import ANSWER, Case, Proposal
+from abstraction.proposals import ANSWER, LadderCase, Proposal
 from abstraction.tiers import Condition, Evidence
 from kg.terms import normalise
 
@@ -31,7 +31,7 @@ class Detail:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Recipe:
+class ThingRecipe:
     """How a class of things is told.
 
     `family` names the word file of its kinds (`data/<family>_types.txt`), `noun` is its most general kind.
@@ -44,11 +44,11 @@ class Recipe:
     wholes: tuple[str, ...]
     within: frozenset[str]
     lands: tuple[str, ...] = ()
-    before: Callable[[Case], Detail | None] = lambda case: None
-    behind: Callable[[Case], Sequence[Detail]] = lambda case: ()
+    before: Callable[[LadderCase], Detail | None] = lambda case: None
+    behind: Callable[[LadderCase], Sequence[Detail]] = lambda case: ()
 
 
-def things(case: Case, recipe: Recipe) -> list[Proposal]:
+def things(case: LadderCase, recipe: ThingRecipe) -> list[Proposal]:
     """Named wholes first, then phrases from the most telling to the kind alone; empty where nothing tells a kind."""
     above = wholes(case, recipe)
     if not speaks_english(case):
@@ -91,7 +91,7 @@ def _plain(chain: KindChain) -> KindChain:
     )
 
 
-def _national_class(case: Case, recipe: Recipe) -> tuple[KindChain, Nation] | None:
+def _national_class(case: LadderCase, recipe: ThingRecipe) -> tuple[KindChain, Nation] | None:
     """The kind and the land that a class names together: "German presidential election"."""
     for statement in case.graph.current(case.answer, "P31"):
         label = case.graph.label(statement.target or "")
@@ -117,7 +117,7 @@ def _national_class(case: Case, recipe: Recipe) -> tuple[KindChain, Nation] | No
     return None
 
 
-def _general(case: Case, recipe: Recipe) -> KindChain:
+def _general(case: LadderCase, recipe: ThingRecipe) -> KindChain:
     """The class's own noun as a kind, for what nothing tells more of."""
     classes = [*case.graph.current(case.answer, "P31"), *case.graph.current(case.answer, "P279")]
     label = case.graph.label(case.answer) or recipe.noun
@@ -135,7 +135,7 @@ def _general(case: Case, recipe: Recipe) -> KindChain:
 def _fill(
     lattice: Lattice,
     chain: KindChain,
-    recipe: Recipe,
+    recipe: ThingRecipe,
     nation: Nation | None,
     before: Detail | None,
     behind: Sequence[Detail],
@@ -180,7 +180,7 @@ def _add(
     lattice.add(indefinite(phrase), features, evidence=evidence, conditions=conditions, order=order)
 
 
-def wholes(case: Case, recipe: Recipe) -> list[Proposal]:
+def wholes(case: LadderCase, recipe: ThingRecipe) -> list[Proposal]:
     """What the answer is part of, by name: "Nobel Prize" for the one in physics, "World War II" for a battle."""
     graph = case.graph
     out: dict[str, Proposal] = {}
@@ -217,7 +217,7 @@ _EDITION = re.compile(r"^(?:\d{4}|\d+(?:st|nd|rd|th))\s+(?P<x>[A-Z].+)$|^(?P<y>[
 _CATEGORY = re.compile(r"^(?P<x>[A-Z].+?\b(?:Award|Prize|Medal)s?)\s++(?:for|[-–])\s++.")
 
 
-def _named_after(case: Case, recipe: Recipe) -> list[Proposal]:
+def _named_after(case: LadderCase, recipe: ThingRecipe) -> list[Proposal]:
     """What an answer's own name says it is one of, where no statement does."""
     graph = case.graph
     label = graph.label(case.answer) or ""

@@ -11,7 +11,7 @@ from abstraction.ladders.kind_chains import KindChain, described_kind, stated_ki
 from abstraction.ladders.nations import Nation, nations, speaks_english, word_evidence
 from abstraction.ladders.office_phrases import names_subject, names_whole_subject
 from abstraction.language.phrases import Lattice, indefinite
-from abstraction.proposals import Case, Proposal
+from abstraction.proposals import LadderCase, Proposal
 from abstraction.tiers import Condition, Evidence
 from kg.model import Statement, TimeValue
 from kg.terms import normalise
@@ -35,7 +35,7 @@ MOST_CREATORS = 2
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Part:
+class WorkPart:
     """One detail of a phrase: its words, and what backs it."""
 
     text: str
@@ -43,7 +43,7 @@ class Part:
     conditions: frozenset[Condition]
 
 
-def works(case: Case) -> list[Proposal]:
+def works(case: LadderCase) -> list[Proposal]:
     """ "a 1958 American film by X › a film by X | a 1958 American film › an American film | a 1958 film › a film"."""
     series = _series(case)
     if not speaks_english(case):
@@ -66,7 +66,9 @@ def works(case: Case) -> list[Proposal]:
     return [*series, *lattice.proposals()]
 
 
-def _fill(lattice: Lattice, chain: KindChain, year: Part | None, nation: Nation | None, creator: Part | None) -> None:
+def _fill(
+    lattice: Lattice, chain: KindChain, year: WorkPart | None, nation: Nation | None, creator: WorkPart | None
+) -> None:
     """The phrases that drop details one after another; those that lack a detail coincide and are put in once."""
     whole, short = 0, len(chain.texts) - 1
     kept = (
@@ -111,7 +113,7 @@ def _fill(lattice: Lattice, chain: KindChain, year: Part | None, nation: Nation 
         )
 
 
-def _with_genre(case: Case, chain: KindChain) -> KindChain:
+def _with_genre(case: LadderCase, chain: KindChain) -> KindChain:
     """A plain "film" made a "comedy film" where P136 says so in the same noun."""
     head = chain.texts[0]
     if len(chain.texts) > 1 or " " in head:
@@ -135,7 +137,7 @@ def _with_genre(case: Case, chain: KindChain) -> KindChain:
     return chain
 
 
-def _year(case: Case, described: WorkDescription | None) -> Part | None:
+def _year(case: LadderCase, described: WorkDescription | None) -> WorkPart | None:
     """The year before the kind in the description, or that of the earliest publication."""
     statements = [s for s in case.graph.current(case.answer, "P577") if isinstance(s.value, TimeValue)]
     dated = [s for s in statements if isinstance(s.value, TimeValue) and s.value.precision >= 9 and s.value.year > 0]
@@ -146,11 +148,11 @@ def _year(case: Case, described: WorkDescription | None) -> Part | None:
         proof = word_evidence(case, (word,))
         if backing and first is not None:
             proof = (*proof, from_statement(case.graph, first))
-        return Part(text=word.text, evidence=proof, conditions=_dated(word.text))
+        return WorkPart(text=word.text, evidence=proof, conditions=_dated(word.text))
     if first is None or not isinstance(first.value, TimeValue):
         return None
     text = str(first.value.year)
-    return Part(text=text, evidence=(from_statement(case.graph, first),), conditions=_dated(text))
+    return WorkPart(text=text, evidence=(from_statement(case.graph, first),), conditions=_dated(text))
 
 
 def _when(statement: Statement) -> tuple[int, int, int]:
@@ -162,7 +164,7 @@ def _dated(year: str) -> frozenset[Condition]:
     return frozenset({Condition(property="P577", value=year)})
 
 
-def _creator(case: Case, described: WorkDescription | None, kind: str) -> Part | None:
+def _creator(case: LadderCase, described: WorkDescription | None, kind: str) -> WorkPart | None:
     """Who made it, by the description, else by statement; never the subject of the question."""
     if case.relation.id == "P800":
         return None  # the subject made it: that is what was asked
@@ -183,10 +185,10 @@ def _creator(case: Case, described: WorkDescription | None, kind: str) -> Part |
         if not conditions:
             conditions = {Condition(property="text", value=f"by:{normalise(creators.names)}")}
         proof = (*word_evidence(case, creators.words), *(from_statement(case.graph, s) for s, _ in told))
-        return Part(text=_joined(creators.names), evidence=proof, conditions=frozenset(conditions))
+        return WorkPart(text=_joined(creators.names), evidence=proof, conditions=frozenset(conditions))
     if not stated or any(s.target == case.subject or names_subject(case, label) for s, label in stated):
         return None
-    return Part(
+    return WorkPart(
         text=" and ".join(label for _, label in stated),
         evidence=tuple(from_statement(case.graph, s) for s, _ in stated),
         conditions=frozenset(Condition(property=s.property, value=s.target or "") for s, _ in stated),
@@ -199,7 +201,7 @@ def _joined(names: str) -> str:
     return f"{before} and {last}" if comma and " and " not in names and " & " not in names else names
 
 
-def _belongs_to_another(case: Case) -> bool:
+def _belongs_to_another(case: LadderCase) -> bool:
     """Whether a notable work turns out to be someone else's: a namesake was linked (Steinbeck's novel, Ford's film)."""
     subject = case.subject
     if case.relation.id != "P800":
@@ -217,7 +219,7 @@ def _belongs_to_another(case: Case) -> bool:
     return creators is not None and not names_whole_subject(case, creators.names)
 
 
-def _series(case: Case) -> list[Proposal]:
+def _series(case: LadderCase) -> list[Proposal]:
     """The series that the work is part of (P179)."""
     out = []
     for statement in case.graph.current(case.answer, "P179")[:1]:

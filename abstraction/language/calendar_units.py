@@ -53,7 +53,7 @@ class Era:
 
 
 @dataclass(frozen=True, slots=True)
-class Unit:
+class CalendarUnit:
     """One unit of a calendar. `number` is a signed year, or for a decade its round year, or a signed count.
 
     The 40s BCE are ("decade", -40), the 1st century BCE ("century", -1); month and day only where the kind
@@ -89,7 +89,7 @@ class Unit:
         return (first, last) if self.number > 0 else (-last, -first)
 
 
-def unit_of(value: TimeValue, kind: Kind | None = None) -> Unit | None:
+def unit_of(value: TimeValue, kind: Kind | None = None) -> CalendarUnit | None:
     """The unit of `kind` (None: the value's own precision) that holds the value, or None where there is none.
 
     None too where the value is coarser than `kind` or the decade has no name.
@@ -97,26 +97,26 @@ def unit_of(value: TimeValue, kind: Kind | None = None) -> Unit | None:
     own = OF_PRECISION.get(value.precision, "deep")
     kind = kind or own
     if KINDS.index(kind) < KINDS.index(own) or (own == "deep"):
-        return Unit("deep", value.year) if kind == "deep" else None
+        return CalendarUnit("deep", value.year) if kind == "deep" else None
     year, sign = abs(value.year), 1 if value.year > 0 else -1
     if kind == "day":
-        return Unit("day", value.year, value.month or 0, value.day or 0) if value.month and value.day else None
+        return CalendarUnit("day", value.year, value.month or 0, value.day or 0) if value.month and value.day else None
     if kind == "month":
-        return Unit("month", value.year, value.month) if value.month else None
+        return CalendarUnit("month", value.year, value.month) if value.month else None
     if kind == "year":
-        return Unit("year", value.year)
+        return CalendarUnit("year", value.year)
     if kind == "decade":
-        return Unit("decade", sign * (year // 10 * 10)) if year >= 10 else None
+        return CalendarUnit("decade", sign * (year // 10 * 10)) if year >= 10 else None
     if own == "decade" and year % 100 < 10:
         year += 1  # the 1900s are 1900-1909: nine of ten years are of the 20th century
     if kind == "century":
-        return Unit("century", sign * ((year - 1) // 100 + 1))
+        return CalendarUnit("century", sign * ((year - 1) // 100 + 1))
     if kind == "millennium":
-        return Unit("millennium", sign * ((year - 1) // 1000 + 1))
+        return CalendarUnit("millennium", sign * ((year - 1) // 1000 + 1))
     return None
 
 
-def names(unit: Unit, *, era: Era, style: Style = "day-first") -> tuple[str, ...]:
+def names(unit: CalendarUnit, *, era: Era, style: Style = "day-first") -> tuple[str, ...]:
     """The ways to write a unit, the usual one first, without repeats."""
     match unit.kind:
         case "day":
@@ -172,7 +172,7 @@ def _years(year: int, era: Era) -> list[str]:
     return [str(year), *marked] if year >= 100 else [*marked, str(year)]
 
 
-def _days(unit: Unit, era: Era, style: Style) -> list[str]:
+def _days(unit: CalendarUnit, era: Era, style: Style) -> list[str]:
     words = era.words
     month = words.months[unit.month - 1]
     slots: dict[str, object] = {
@@ -189,7 +189,7 @@ def _days(unit: Unit, era: Era, style: Style) -> list[str]:
     return out
 
 
-def _months(unit: Unit, era: Era) -> list[str]:
+def _months(unit: CalendarUnit, era: Era) -> list[str]:
     words = era.words
     month = words.months[unit.month - 1]
     years = _years(unit.number, era)
@@ -219,7 +219,7 @@ def _decades(number: int, era: Era) -> list[str]:
     return out
 
 
-def _counted(unit: Unit, era: Era) -> list[str]:
+def _counted(unit: CalendarUnit, era: Era) -> list[str]:
     return [
         text
         for mark in century_marks(unit, era)
@@ -228,7 +228,7 @@ def _counted(unit: Unit, era: Era) -> list[str]:
     ]
 
 
-def century_marks(unit: Unit, era: Era) -> list[str]:
+def century_marks(unit: CalendarUnit, era: Era) -> list[str]:
     """What may stand behind a century or millennium, a space before it: BC or BCE, nothing, AD for the first ten."""
     if unit.number < 0:
         return [f" {era.before}", f" {era.other.before}"]

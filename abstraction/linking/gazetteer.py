@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from abstraction.classes import Classifier
 from abstraction.descriptions.lists import PLURAL
-from abstraction.descriptions.place_grammar import TYPED, Unit, parse_place, variants
+from abstraction.descriptions.place_grammar import TYPED, PlaceUnit, parse_place, variants
 from abstraction.language.demonyms import bundled_demonyms
 from kg.model import entity_number
 from kg.terms import normalise
@@ -119,7 +119,7 @@ class Gazetteer:
         return steps[1:] if beside else steps
 
     def resolve(
-        self, units: Sequence[Unit], *, exclude: str | None = None, spread: bool = False
+        self, units: Sequence[PlaceUnit], *, exclude: str | None = None, spread: bool = False
     ) -> tuple[tuple[Place, ...], ...]:
         """Places for the units of a chain, finest first. Coarser units are settled before finer ones.
 

@@ -24,7 +24,7 @@ class CallFailed(Exception):  # noqa: N818 - it becomes a Failure, a result like
         self.reason = reason
 
 
-class Task:
+class RequestTask:
     """A request under way. `found`: its completions by number, None for those lacking."""
 
     __slots__ = ("cached", "done", "failure", "found", "key", "lock", "pending", "request")
@@ -64,11 +64,11 @@ class Task:
 class _Piece:
     """Some of a task's completions, to be asked for in one call."""
 
-    task: Task
+    task: RequestTask
     samples: range
 
 
-Ask = Callable[[Task, range, threading.Event], Sequence[Completion]]
+Ask = Callable[[RequestTask, range, threading.Event], Sequence[Completion]]
 
 
 class FanOut:
@@ -99,8 +99,8 @@ class FanOut:
 
     def run(self, requests: Iterable[Request]) -> Iterator[Result]:
         """One result for each request, in order. Raises what `ask` raised to end all."""
-        window: deque[tuple[Request, Task]] = deque()
-        under_way: dict[str, Task] = {}  # by key: the same question is not asked twice at once
+        window: deque[tuple[Request, RequestTask]] = deque()
+        under_way: dict[str, RequestTask] = {}  # by key: the same question is not asked twice at once
         try:
             for request in requests:
                 window.append((request, self._begin(request, under_way)))
@@ -114,14 +114,14 @@ class FanOut:
                 for _ in range(self._threads):
                     self._queue.put(None)
 
-    def _begin(self, request: Request, under_way: dict[str, Task]) -> Task:
+    def _begin(self, request: Request, under_way: dict[str, RequestTask]) -> RequestTask:
         key = request.key()
         same = under_way.get(key)
         if same is not None:
             if len(same.found) >= request.sampling.n:
                 return same
             self._wait(same)  # then what it brought is known
-        task = Task(request, key, self._known(request, key))
+        task = RequestTask(request, key, self._known(request, key))
         if same is not None:
             task.found[: len(same.found)] = same.found
         under_way[key] = task
@@ -133,14 +133,14 @@ class FanOut:
             self._put(piece)
         return task
 
-    def _finish(self, window: deque[tuple[Request, Task]], under_way: dict[str, Task]) -> Result:
+    def _finish(self, window: deque[tuple[Request, RequestTask]], under_way: dict[str, RequestTask]) -> Result:
         request, task = window.popleft()
         self._wait(task)
         if under_way.get(task.key) is task:
             del under_way[task.key]
         return task.result(request)
 
-    def _wait(self, task: Task) -> None:
+    def _wait(self, task: RequestTask) -> None:
         while not task.done.wait(_LOOK):
             if self._fatal is not None:
                 break

@@ -28,7 +28,7 @@ class TooSlow(Exception):  # noqa: N818
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Answer:
+class HTTPAnswer:
     """Status, headers and body of an HTTP answer."""
 
     status: int
@@ -47,7 +47,7 @@ class Poster:
         self._idle: list[requests.Session] = []
         self._settings: dict[str, Any] | None = None
 
-    def post(self, payload: bytes) -> Answer:
+    def post(self, payload: bytes) -> HTTPAnswer:
         """Raises NoConnection, Broken, TooSlow."""
         import requests
         from urllib3.exceptions import HTTPError, NewConnectionError, ReadTimeoutError
@@ -67,7 +67,7 @@ class Poster:
                 allow_redirects=False,  # who asks and with what key is not another host's business
             ) as response:
                 body = self._read(response, begun + self._timeout)
-                answer = Answer(status=response.status_code, headers=response.headers, body=body)
+                answer = HTTPAnswer(status=response.status_code, headers=response.headers, body=body)
         except requests.ConnectTimeout as error:
             raise NoConnection(f"no connection within {min(CONNECT, self._timeout):g} s") from error
         except (requests.Timeout, ReadTimeoutError, TimeoutError) as error:

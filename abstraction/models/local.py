@@ -15,9 +15,9 @@ from abstraction.models import wire
 from abstraction.models.call_log import Call
 from abstraction.models.chat_request import Request
 from abstraction.models.chat_result import Completion, FailureReason, Result, TokenLogprob, Totals
-from abstraction.models.fan_out import CallFailed, Task
+from abstraction.models.fan_out import CallFailed, RequestTask
 from abstraction.models.ledger import Ledger
-from abstraction.models.sampler import Decode, Drawing, Ending, Row
+from abstraction.models.sampler import Decode, Ending, GeneratedAnswer, TokenDrawing
 from kg.files import sha256_of
 
 MODELS_HELP = "a local model needs transformers and torch: pip install -e '.[models]' in the clone"
@@ -81,10 +81,10 @@ class LocalModel:
             for request, task in tasks:
                 yield task.result(request)
 
-    def _window(self, source: Iterator[Request]) -> list[tuple[Request, Task]]:
+    def _window(self, source: Iterator[Request]) -> list[tuple[Request, RequestTask]]:
         """Requests for some batches, those that ask the same with one task."""
-        tasks: list[tuple[Request, Task]] = []
-        by_key: dict[str, Task] = {}
+        tasks: list[tuple[Request, RequestTask]] = []
+        by_key: dict[str, RequestTask] = {}
         lacking = 0
         most = _BATCHES * self.settings.batch
         while lacking < most and len(tasks) < 4 * most:
@@ -97,14 +97,14 @@ class LocalModel:
                 found = self._ledger.known(request, key)
                 lacking += found.count(None) - (0 if task is None else task.found.count(None))
                 if task is None:
-                    task = by_key[key] = Task(request, key, found)
+                    task = by_key[key] = RequestTask(request, key, found)
                 else:
                     task.request, task.found = request, found
             tasks.append((request, task))
         return tasks
 
-    def _rows(self, tasks: Sequence[Task]) -> list[tuple[Task, Row]]:
-        rows: list[tuple[Task, Row]] = []
+    def _rows(self, tasks: Sequence[RequestTask]) -> list[tuple[RequestTask, GeneratedAnswer]]:
+        rows: list[tuple[RequestTask, GeneratedAnswer]] = []
         for task in dict.fromkeys(tasks):
             samples = [sample for sample, one in enumerate(task.found) if one is None]
             if not samples:
@@ -114,7 +114,7 @@ class LocalModel:
             except CallFailed as failure:
                 task.failure = failure
                 continue
-            rows += [(task, Row(task.request, task.key, sample, prompt)) for sample in samples]
+            rows += [(task, GeneratedAnswer(task.request, task.key, sample, prompt)) for sample in samples]
         return rows
 
     def _loaded(self) -> _Engine:
@@ -122,7 +122,7 @@ class LocalModel:
             self._engine = _Engine(self.path, self.device, self.settings.dtype)
         return self._engine
 
-    def _batch(self, rows: Sequence[tuple[Task, Row]]) -> None:
+    def _batch(self, rows: Sequence[tuple[RequestTask, GeneratedAnswer]]) -> None:
         import torch
 
         begun = time.monotonic()
@@ -148,7 +148,7 @@ class LocalModel:
                 completion_tokens=tokens,
             )
 
-    def _call(self, row: Row, received: object, begun: float, error: str | None = None) -> Call:
+    def _call(self, row: GeneratedAnswer, received: object, begun: float, error: str | None = None) -> Call:
         return Call(
             request=row.request,
             key=row.key,
@@ -240,7 +240,7 @@ class _Engine:
             text = text.replace(mark, f"{mark[0]} {mark[1:]}")
         return text
 
-    def generate(self, rows: Sequence[Row]) -> list[tuple[Completion, int]]:
+    def generate(self, rows: Sequence[GeneratedAnswer]) -> list[tuple[Completion, int]]:
         """For each row its completion, and how many tokens were made for it."""
         import torch
 
@@ -250,7 +250,7 @@ class _Engine:
         for at, row in enumerate(rows):
             ids[at, longest - len(row.prompt) :] = torch.tensor(row.prompt, dtype=torch.long)
             mask[at, longest - len(row.prompt) :] = 1
-        drawing = Drawing(rows, self._device)
+        drawing = TokenDrawing(rows, self._device)
         ending = Ending(rows, longest, self._decode)
         with torch.inference_mode():
             out = self._model.generate(
@@ -264,7 +264,9 @@ class _Engine:
         made = out[:, longest:].tolist()
         return [self._completion(row, at, made[at][: ending.lengths[at]], drawing) for at, row in enumerate(rows)]
 
-    def _completion(self, row: Row, at: int, made: list[int], drawing: Drawing) -> tuple[Completion, int]:
+    def _completion(
+        self, row: GeneratedAnswer, at: int, made: list[int], drawing: TokenDrawing
+    ) -> tuple[Completion, int]:
         how = row.request.sampling
         end = next((place for place, token in enumerate(made) if token in self._eos), None)
         kept = made if end is None else made[:end]
@@ -282,7 +284,7 @@ class _Engine:
         )
         return completion, counted
 
-    def _logprobs(self, kept: list[int], at: int, wanted: int, drawing: Drawing) -> tuple[TokenLogprob, ...]:
+    def _logprobs(self, kept: list[int], at: int, wanted: int, drawing: TokenDrawing) -> tuple[TokenLogprob, ...]:
         found: list[TokenLogprob] = []
         for step, token in enumerate(kept):
             values, ids = drawing.likeliest[step]

@@ -22,11 +22,11 @@ from abstraction.models.api_key import ApiKey
 from abstraction.models.call_log import Call
 from abstraction.models.chat_request import Request
 from abstraction.models.chat_result import Completion, FailureReason, Result, Totals
-from abstraction.models.fan_out import CallFailed, FanOut, Task
-from abstraction.models.http_call import Answer, Broken, NoConnection, Poster, TooSlow
+from abstraction.models.fan_out import CallFailed, FanOut, RequestTask
+from abstraction.models.http_call import Broken, HTTPAnswer, NoConnection, Poster, TooSlow
 from abstraction.models.ledger import Ledger, Prices
 from abstraction.models.pace import Pace, Stopped
-from kg.web.rate_limits import Patience, excerpt, retry_after
+from kg.web.rate_limits import RetryDelays, excerpt, retry_after
 
 _REFUSING = {401, 402, 403, 404, 405}  # who asks, or what for, is wrong: until an answer came, for every request
 _ALWAYS_REFUSING = {401, 402}
@@ -50,8 +50,8 @@ class ServerSettings:
     limit_name: str = "max_tokens"
     sends_stop: bool = True
     extra: Mapping[str, Any] = field(default_factory=dict)
-    patience: Patience = field(
-        default_factory=lambda: Patience(tries=6, base=0.5, cap=60.0, longest=900.0, timeout=300.0)
+    patience: RetryDelays = field(
+        default_factory=lambda: RetryDelays(tries=6, base=0.5, cap=60.0, longest=900.0, timeout=300.0)
     )
 
 
@@ -132,7 +132,7 @@ class OpenAIModel:
             return [range(sample, sample + 1) for sample in samples]
         return [samples]
 
-    def _ask(self, task: Task, samples: range, stop: threading.Event) -> Sequence[Completion]:
+    def _ask(self, task: RequestTask, samples: range, stop: threading.Event) -> Sequence[Completion]:
         try:
             found = self._patiently(task, samples, stop)
         except CallFailed as failure:
@@ -144,7 +144,7 @@ class OpenAIModel:
             self._one_by_one = True
         return found
 
-    def _patiently(self, task: Task, samples: range, stop: threading.Event) -> Sequence[Completion]:
+    def _patiently(self, task: RequestTask, samples: range, stop: threading.Event) -> Sequence[Completion]:
         patience = self.settings.patience
         begun, waited, tries, calls = time.monotonic(), 0.0, 0, 0
         while True:
@@ -179,7 +179,7 @@ class OpenAIModel:
             raise ModelUnreachableError(f"{message}; so did the {self._given_up - 1} requests before it")
         raise CallFailed(trouble.reason, message)
 
-    def _call(self, task: Task, samples: range, attempt: int) -> Sequence[Completion] | _Trouble:
+    def _call(self, task: RequestTask, samples: range, attempt: int) -> Sequence[Completion] | _Trouble:
         body = wire.body_of(
             task.request,
             model=self.model,
@@ -208,7 +208,7 @@ class OpenAIModel:
             payload = orjson.dumps(body)
         except TypeError as error:  # half a surrogate pair
             raise CallFailed(FailureReason.REFUSED, f"the messages are no UTF-8: {error}") from error
-        answer: Answer | None = None
+        answer: HTTPAnswer | None = None
         received: object = None
         try:
             answer = self._poster.post(payload)
@@ -246,7 +246,7 @@ class OpenAIModel:
             return _Trouble(reason=FailureReason.OVERLOADED, message=told, crowded=True)
         return _Trouble(reason=FailureReason.BAD_ANSWER, message=told)
 
-    def _received(self, answer: Answer) -> object:
+    def _received(self, answer: HTTPAnswer) -> object:
         """The body as JSON, else the beginning of its text; without the key either way."""
         try:
             found: object = orjson.loads(answer.body)
@@ -258,7 +258,7 @@ class OpenAIModel:
     def _scrubbed(self, text: str) -> str:
         return self._key.scrubbed(text) if self._key else text
 
-    def _judged(self, answer: Answer, received: object) -> _Trouble:
+    def _judged(self, answer: HTTPAnswer, received: object) -> _Trouble:
         """What an answer other than 200 means. Raises CallFailed or ModelAccessError where asking again is no use."""
         status = answer.status
         said = self._scrubbed(wire.error_text(received)) or "no reason given"

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class GeneratedAnswer:
     """One answer to be generated: the one number `sample` of `request`, after `prompt` (token ids)."""
 
     request: Request
@@ -29,14 +29,14 @@ class Row:
     prompt: Sequence[int]
 
 
-class Drawing:
+class TokenDrawing:
     """Takes the next token of each row; a logits processor of `transformers`, to be used without its own sampling.
 
     Keeps, where rows ask for them, the log-probabilities of the model's own distribution (temperature 1, no top-p):
     `taken[step]` of shape [rows], `likeliest[step]` as (values, ids) of shape [rows, most alternatives].
     """
 
-    def __init__(self, rows: Sequence[Row], device: torch.device | str) -> None:
+    def __init__(self, rows: Sequence[GeneratedAnswer], device: torch.device | str) -> None:
         import torch
 
         how = [row.request.sampling for row in rows]
@@ -87,7 +87,7 @@ class Ending:
     A stopping criterion of `transformers`.
     """
 
-    def __init__(self, rows: Sequence[Row], prompt_length: int, decode: Decode) -> None:
+    def __init__(self, rows: Sequence[GeneratedAnswer], prompt_length: int, decode: Decode) -> None:
         self._rows = rows
         self._prompt_length = prompt_length
         self._decode = decode

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Literal
 
 from abstraction.evidence import completed
-from abstraction.phrasing.decisions import Action, Decision, Finding, finding_of
+from abstraction.phrasing.decisions import Action, CheckResult, TextDecision, finding_of
 from abstraction.rows import TieredRow
 from abstraction.tiers import MAX_LEVELS, MAX_TIERS, Evidence, Ladder, Level, Tier
 from abstraction.verifying.answer_facts import DECIDED
@@ -33,7 +33,7 @@ class Checked:
     """
 
     levels: tuple[Level, ...]
-    decisions: tuple[Decision, ...]
+    decisions: tuple[TextDecision, ...]
     left: bool = True
 
 
@@ -43,7 +43,7 @@ class _Text:
 
     line: int
     text: str
-    finding: Finding
+    finding: CheckResult
     entities: tuple[str, ...]
     why: str
     moved: bool
@@ -87,7 +87,7 @@ class LadderCheck:
         rungs = self._rungs(row, found)
         first = row.levels[0]
         for one in found:
-            if one.finding is Finding.ALIAS:
+            if one.finding is CheckResult.ALIAS:
                 first = _joined(first, one.text)
                 one.action = Action.JOINED
         graph = {
@@ -113,8 +113,8 @@ class LadderCheck:
         seen = {tuple(order)}
         while True:
             told = self._verdicts(sure, [texts[at] for at in order])
-            finer = next((at for at, one in enumerate(told) if finding_of(one) is Finding.FINER), None)
-            good = [at for at, one in enumerate(told[:finer]) if finding_of(one) is Finding.ENTAILED]
+            finer = next((at for at, one in enumerate(told) if finding_of(one) is CheckResult.FINER), None)
+            good = [at for at, one in enumerate(told[:finer]) if finding_of(one) is CheckResult.ENTAILED]
             if finer is None or not good:
                 break
             changed = list(order)
@@ -145,30 +145,34 @@ class LadderCheck:
         known: set[str] = set()
         for one in found:
             tier = own.get(bare(one.text))
-            if one.finding in (Finding.UNPROVEN, Finding.DUPLICATE) and tier is not None and tier not in used:
-                one.finding, one.why = Finding.ENTAILED, "stands in the graph's own ladder"
+            if one.finding in (CheckResult.UNPROVEN, CheckResult.DUPLICATE) and tier is not None and tier not in used:
+                one.finding, one.why = CheckResult.ENTAILED, "stands in the graph's own ladder"
             used.update([tier] if tier is not None else [])
-            stays = one.finding is Finding.ENTAILED or (one.finding is Finding.UNPROVEN and self._keeps_unproven)
+            stays = one.finding is CheckResult.ENTAILED or (
+                one.finding is CheckResult.UNPROVEN and self._keeps_unproven
+            )
             if stays and bare(one.text) in known:
-                one.finding, stays = Finding.DUPLICATE, False
-            beside = self._beside(row, one, [r for r in rungs if r.proven]) if one.finding is Finding.ENTAILED else None
+                one.finding, stays = CheckResult.DUPLICATE, False
+            beside = (
+                self._beside(row, one, [r for r in rungs if r.proven]) if one.finding is CheckResult.ENTAILED else None
+            )
             if beside is not None:
-                one.finding, one.why = Finding.SIBLING, "follows from a finer level, not from the one before it"
+                one.finding, one.why = CheckResult.SIBLING, "follows from a finer level, not from the one before it"
                 if len(beside.texts) < MAX_TIERS:
                     one.action, one.rung = Action.MERGED, beside
                     beside.texts.append(one)
             elif stays:
-                one.action, one.rung = Action.KEPT, _Rung(texts=[one], proven=one.finding is Finding.ENTAILED)
+                one.action, one.rung = Action.KEPT, _Rung(texts=[one], proven=one.finding is CheckResult.ENTAILED)
                 rungs.append(one.rung)
-                if one.finding is Finding.ENTAILED:
+                if one.finding is CheckResult.ENTAILED:
                     proven = one.rung
-            elif one.finding is Finding.SIBLING and proven is not None:
+            elif one.finding is CheckResult.SIBLING and proven is not None:
                 if len(proven.texts) >= MAX_TIERS:
                     one.why = _FULL
                     continue
                 one.action, one.rung = Action.MERGED, proven
                 proven.texts.append(one)
-            elif one.finding is Finding.DUPLICATE and bare(one.text) not in known:
+            elif one.finding is CheckResult.DUPLICATE and bare(one.text) not in known:
                 self._join(one, rungs)
             known.add(bare(one.text))
         while len(rungs) > MAX_LEVELS:  # the three finest and the two coarsest stay, as in the graph's ladders
@@ -193,7 +197,7 @@ class LadderCheck:
                     abstained=None,
                 )
             )
-            if finding_of(told.tiers[-1]) is not Finding.SIBLING:
+            if finding_of(told.tiers[-1]) is not CheckResult.SIBLING:
                 break
             found = rung
         return found
@@ -214,15 +218,15 @@ class LadderCheck:
             taken.add(own.text)
             aliases = (*own.aliases, own.text, *joined)
             return replace(own, text=one.text, aliases=aliases, evidence=(*own.evidence, written))
-        qid = one.entities[0] if one.finding is Finding.ENTAILED and len(one.entities) == 1 else None
+        qid = one.entities[0] if one.finding is CheckResult.ENTAILED and len(one.entities) == 1 else None
         names = self.graph.shown_names(qid) if qid else ()
         return Tier(text=one.text, qid=qid, aliases=(*names, *joined), evidence=(written,))
 
-    def _decision(self, one: _Text, rungs: Sequence[_Rung]) -> Decision:
+    def _decision(self, one: _Text, rungs: Sequence[_Rung]) -> TextDecision:
         level = next((at for at, rung in enumerate(rungs, 2) if rung is one.rung), None)
-        if one.finding is Finding.ALIAS:
+        if one.finding is CheckResult.ALIAS:
             level = 1
-        return Decision(
+        return TextDecision(
             line=one.line, text=one.text, finding=one.finding, why=one.why, action=one.action, level=level,
             moved=one.moved and level is not None,
         )  # fmt: skip

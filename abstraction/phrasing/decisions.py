@@ -9,13 +9,13 @@ from typing import Any
 
 from abstraction.models.chat_result import FailureReason
 from abstraction.rows import TieredRow
-from abstraction.verifying.verdicts import TierVerdict, Verdict
+from abstraction.verifying.verdicts import TierVerdict, VerdictKind
 
 NOTE = "phrasing"  # the field of a row that tells how it was phrased
 _TIERS = "tiers"
 
 
-class Finding(StrEnum):
+class CheckResult(StrEnum):
     """What checking a tier finds; of a wording, whether it states the tier that was to be worded."""
 
     ENTAILED = "entailed"  # by the graph
@@ -45,27 +45,27 @@ class Action(StrEnum):
 
 
 _OF = {
-    Verdict.ENTAILED: Finding.ENTAILED,
-    Verdict.UNKNOWN: Finding.UNPROVEN,
-    Verdict.CONTRADICTED: Finding.CONTRADICTED,
-    Verdict.ALIAS: Finding.ALIAS,
-    Verdict.DUPLICATE: Finding.DUPLICATE,
-    Verdict.SIBLING: Finding.SIBLING,
-    Verdict.FINER_THAN_PREVIOUS: Finding.FINER,
-    Verdict.NOT_COARSER_THAN_ANSWER: Finding.NOT_COARSER,
-    Verdict.UNINFORMATIVE: Finding.TRIVIAL,
+    VerdictKind.ENTAILED: CheckResult.ENTAILED,
+    VerdictKind.UNKNOWN: CheckResult.UNPROVEN,
+    VerdictKind.CONTRADICTED: CheckResult.CONTRADICTED,
+    VerdictKind.ALIAS: CheckResult.ALIAS,
+    VerdictKind.DUPLICATE: CheckResult.DUPLICATE,
+    VerdictKind.SIBLING: CheckResult.SIBLING,
+    VerdictKind.FINER_THAN_PREVIOUS: CheckResult.FINER,
+    VerdictKind.NOT_COARSER_THAN_ANSWER: CheckResult.NOT_COARSER,
+    VerdictKind.UNINFORMATIVE: CheckResult.TRIVIAL,
 }
 
 
-def finding_of(told: TierVerdict) -> Finding:
+def finding_of(told: TierVerdict) -> CheckResult:
     """A verdict as a finding."""
     if told.beside_answer:
-        return Finding.BESIDE_ANSWER
-    return Finding.LEAKING if told.leaks else _OF[told.verdict]
+        return CheckResult.BESIDE_ANSWER
+    return CheckResult.LEAKING if told.leaks else _OF[told.verdict]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Decision:
+class TextDecision:
     """One text that a model wrote, the number `line` of its reply, from 1.
 
     `level` is the level of the row that it now stands in, from 1, None where it is dropped; `moved` whether the order
@@ -74,7 +74,7 @@ class Decision:
 
     line: int
     text: str
-    finding: Finding
+    finding: CheckResult
     why: str
     action: Action
     level: int | None = None
@@ -92,7 +92,7 @@ class Decision:
 
 def with_note(
     row: TieredRow, *, mode: str, calls: Iterable[str] = (), fallback: str = "", why: str = "",
-    decisions: Iterable[Decision] = (),
+    decisions: Iterable[TextDecision] = (),
 ) -> TieredRow:  # fmt: skip
     """The row with its note: the mode, the keys of its calls, why it has the graph's ladder, each decision."""
     note: dict[str, Any] = {"mode": mode, "calls": list(calls)}
@@ -122,7 +122,7 @@ def shortened(row: TieredRow) -> TieredRow:
     return replace(row, extra={**row.extra, NOTE: {k: v for k, v in note.items() if k not in (_TIERS, "why")}})
 
 
-class Counts:
+class DecisionCounts:
     """Rows and texts by what was decided, as they pass."""
 
     def __init__(self) -> None:
@@ -165,7 +165,7 @@ class Counts:
         """The counts for a screen."""
         again = f", {self.asked_again:,} of them twice" if self.asked_again else ""
         out = [f"phrasing: {self.asked:,} of {self.rows:,} rows asked{again}"]
-        for finding in (f for f in Finding if f in self.findings):
+        for finding in (f for f in CheckResult if f in self.findings):
             by = self.findings[finding]
             told = ", ".join(f"{n:,} {action}" for action, n in sorted(by.items(), key=lambda one: -one[1]))
             out.append(f"  {sum(by.values()):>6}  {finding}: {told}")

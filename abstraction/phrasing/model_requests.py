@@ -23,7 +23,7 @@ _WAITING = 4096  # items that are held back at most, before asking pauses
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Outcome(Generic[V]):
+class RequestOutcome(Generic[V]):
     """What came of asking: `value`, or None with the code `failed` and the reason `why`.
 
     `calls` are the keys of the requests in order, as the log of calls and the cache have them. `fault` is an
@@ -37,7 +37,7 @@ class Outcome(Generic[V]):
     fault: Fault | None = None
 
     @classmethod
-    def of_fault(cls, error: Exception, calls: tuple[str, ...] = ()) -> Outcome[V]:
+    def of_fault(cls, error: Exception, calls: tuple[str, ...] = ()) -> RequestOutcome[V]:
         """The outcome where the program is at fault. Raises any other error."""
         fault = fault_of(error, "asking a model")
         return cls(value=None, calls=calls, failed=FAULT, why=fault.reason.removeprefix(f"{FAULT} "), fault=fault)
@@ -48,11 +48,11 @@ class _Slot(Generic[T, V]):
     item: T
     request: Request | None
     calls: tuple[str, ...] = ()
-    outcome: Outcome[V] | None = None
+    outcome: RequestOutcome[V] | None = None
 
 
 @dataclass(slots=True)
-class Asking(Generic[T, V]):
+class RequestForm(Generic[T, V]):
     """One way of asking: `ask` makes the request of an item (None: nothing to ask), `read` reads the reply's text.
 
     `read` raises ReplyError for what it cannot read; then `again`, filled with the reason, follows in the same
@@ -65,7 +65,7 @@ class Asking(Generic[T, V]):
     again: Prompt
     _waiting: deque[_Slot[T, V]] = field(default_factory=deque)
 
-    def run(self, items: Iterable[T]) -> Iterator[tuple[T, Outcome[V]]]:
+    def run(self, items: Iterable[T]) -> Iterator[tuple[T, RequestOutcome[V]]]:
         """Each item with what came of it, in their order. Memory does not grow with their number.
 
         Raises ModelError where asking on is no use.
@@ -94,7 +94,7 @@ class Asking(Generic[T, V]):
                 if slot.outcome is not None:
                     continue
                 if slot.request is None:
-                    slot.outcome = Outcome(value=None)
+                    slot.outcome = RequestOutcome(value=None)
                     continue
                 slot.calls = (*slot.calls, slot.request.key())
                 asked.append(slot)
@@ -115,27 +115,27 @@ class Asking(Generic[T, V]):
         try:
             return _Slot(item, self.ask(item))
         except Exception as error:
-            return _Slot(item, None, outcome=Outcome.of_fault(error))
+            return _Slot(item, None, outcome=RequestOutcome.of_fault(error))
 
-    def _ready(self) -> Iterator[tuple[T, Outcome[V]]]:
+    def _ready(self) -> Iterator[tuple[T, RequestOutcome[V]]]:
         while self._waiting and (outcome := self._waiting[0].outcome) is not None:
             yield self._waiting.popleft().item, outcome
 
     def _take(self, slot: _Slot[T, V], result: Result) -> None:
         """Set the slot's outcome, or its second request."""
         if isinstance(result, Failure):
-            slot.outcome = Outcome(value=None, calls=slot.calls, failed=str(result.reason), why=result.message)
+            slot.outcome = RequestOutcome(value=None, calls=slot.calls, failed=str(result.reason), why=result.message)
             return
         try:
-            slot.outcome = Outcome(value=self.read(slot.item, result.text), calls=slot.calls)
+            slot.outcome = RequestOutcome(value=self.read(slot.item, result.text), calls=slot.calls)
         except ReplyError as error:
             why = f"{error}; it was cut off" if result.completions[0].finish_reason == "length" else str(error)
             if len(slot.calls) > 1:
-                slot.outcome = Outcome(value=None, calls=slot.calls, failed=UNREADABLE, why=why)
+                slot.outcome = RequestOutcome(value=None, calls=slot.calls, failed=UNREADABLE, why=why)
             else:
                 slot.request = self._second(result, why)
         except Exception as error:
-            slot.outcome = Outcome.of_fault(error, slot.calls)
+            slot.outcome = RequestOutcome.of_fault(error, slot.calls)
 
     def _second(self, reply: Reply, why: str) -> Request:
         said = reply.text.strip()[:_KEPT] or "(nothing)"

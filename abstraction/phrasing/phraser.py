@@ -17,7 +17,7 @@ from abstraction.models.prompts import Prompt, hash_of
 from abstraction.phrasing.checking import LadderCheck, Unproven
 from abstraction.phrasing.decisions import with_note
 from abstraction.phrasing.forms import read_ladder, read_wording
-from abstraction.phrasing.model_requests import Asking, Outcome
+from abstraction.phrasing.model_requests import RequestForm, RequestOutcome
 from abstraction.phrasing.phrasing_prompts import AGAIN, LADDER, WORDING, read_prompts, slots_of
 from abstraction.phrasing.wordings import WordingCheck
 from abstraction.rows import TieredRow
@@ -104,12 +104,12 @@ class ModelPhraser:
         `on_reject`; without it the error is raised. Raises ModelError where asking on is no use.
         """
         if self.mode == "free":
-            asking = Asking(
+            asking = RequestForm(
                 model=self.model, ask=self._request, read=lambda row, text: read_ladder(text, _names(row)),
                 again=self._prompts[AGAIN.name],
             )  # fmt: skip
         else:
-            asking = Asking(
+            asking = RequestForm(
                 model=self.model, ask=self._word_request, again=self._prompts[AGAIN.name],
                 read=lambda row, text: read_wording(text, len(_tiers(row))),
             )  # fmt: skip
@@ -135,7 +135,7 @@ class ModelPhraser:
     def _slots(self, row: TieredRow) -> dict[str, str]:
         return slots_of(described(row, self._check.graph))
 
-    def _phrased(self, row: TieredRow, outcome: Outcome[list[str]]) -> TieredRow:
+    def _phrased(self, row: TieredRow, outcome: RequestOutcome[list[str]]) -> TieredRow:
         calls, texts = outcome.calls, outcome.value
         if texts is None:
             fallback = outcome.failed or NOTHING_TO_WORD

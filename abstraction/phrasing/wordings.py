@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from abstraction.language.demonyms import bundled_demonyms
 from abstraction.phrasing.checking import HELD, Checked, tidied
-from abstraction.phrasing.decisions import Action, Decision, Finding
+from abstraction.phrasing.decisions import Action, CheckResult, TextDecision
 from abstraction.relations import relation
 from abstraction.rows import TieredRow
 from abstraction.tiers import Evidence, Level, Tier
@@ -57,7 +57,7 @@ class WordingCheck:
         told = [*zip(tiers, words, strict=True)]
         replaced = iter(self._checker.check(_worded(row, words)))
         taken = {normalise(name) for level in row.levels for tier in level.tiers for name in (tier.text,)}
-        decisions: list[Decision] = []
+        decisions: list[TextDecision] = []
         out: list[Level] = [row.levels[0]]
         line = 0
         for number, level in enumerate(row.levels[1:], 2):
@@ -73,16 +73,18 @@ class WordingCheck:
                     made.append(tier)
                 else:
                     taken.add(normalise(wording))
-                    written = Evidence(kind="model", call=call, check=f"{Finding.SAME}: states what {tier.text!r} does")
+                    written = Evidence(
+                        kind="model", call=call, check=f"{CheckResult.SAME}: states what {tier.text!r} does"
+                    )
                     made.append(
                         replace(
                             tier, text=wording, aliases=(tier.text, *tier.aliases), evidence=(*tier.evidence, written)
                         )
                     )
                 decisions.append(
-                    Decision(
+                    TextDecision(
                         line=line, text=wording, tier=tier.text, level=number, why=why or _SAME_WORDS,
-                        finding=Finding.ANOTHER if why else Finding.SAME,
+                        finding=CheckResult.ANOTHER if why else CheckResult.SAME,
                         action=Action.LEFT if why or wording == tier.text else Action.WORDED,
                     )
                 )  # fmt: skip

@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping
 
 from abstraction.language.amount_reader import parse_quantity
 from abstraction.language.date_reader import parse_date
-from abstraction.questions.question_kinds import AskedKind, Kind, yes_no_words
+from abstraction.questions.question_kinds import AskedKind, QuestionKind, yes_no_words
 from abstraction.tiers import Abstention
 from kg.terms import normalise
 
@@ -21,37 +21,46 @@ _ORDINAL = re.compile(r"\d+(?:st|nd|rd|th)\Z")
 _ORDINALS = frozenset(
     ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "last", "final"]
 )
-_DENIAL = frozenset({Kind.YES_NO, Kind.CHOICE, Kind.TEXT, Kind.UNKNOWN})
+_DENIAL = frozenset({QuestionKind.YES_NO, QuestionKind.CHOICE, QuestionKind.TEXT, QuestionKind.UNKNOWN})
 
 # Of what classes an entity is that answers a question of a kind; other kinds take any.
-_CLASSES: Mapping[Kind, frozenset[str]] = {
-    Kind.PLACE: frozenset(
+_CLASSES: Mapping[QuestionKind, frozenset[str]] = {
+    QuestionKind.PLACE: frozenset(
         {"place", "country", "building", "school", "astronomical", "club", "company", "organisation", "event", "label"}
     ),
-    Kind.PERSON: frozenset(
+    QuestionKind.PERSON: frozenset(
         {"person", "fictional", "group", "country", "company", "organisation", "school", "club", "label"}
         | {"occupation", "office", "position"}
     ),
-    Kind.GROUP_OR_PERSON: frozenset(
+    QuestionKind.GROUP_OR_PERSON: frozenset(
         {"person", "fictional", "group", "country", "company", "organisation", "school", "club", "label"}
         | {"occupation", "office", "position"}
     ),
-    Kind.CHARACTER: frozenset({"person", "fictional"}),
-    Kind.TEAM: frozenset({"club", "group", "organisation", "school", "country"}),
-    Kind.ORGANISATION: frozenset(
+    QuestionKind.CHARACTER: frozenset({"person", "fictional"}),
+    QuestionKind.TEAM: frozenset({"club", "group", "organisation", "school", "country"}),
+    QuestionKind.ORGANISATION: frozenset(
         {"company", "organisation", "label", "school", "club", "group", "building", "country"}
     ),
-    Kind.SONG: frozenset({"work"}),
-    Kind.FILM: frozenset({"work"}),
-    Kind.BOOK: frozenset({"work"}),
-    Kind.WORK: frozenset({"work"}),
-    Kind.EPISODE: frozenset({"work"}),
-    Kind.LANGUAGE: frozenset({"language"}),
-    Kind.ANIMAL: frozenset({"taxon"}),
+    QuestionKind.SONG: frozenset({"work"}),
+    QuestionKind.FILM: frozenset({"work"}),
+    QuestionKind.BOOK: frozenset({"work"}),
+    QuestionKind.WORK: frozenset({"work"}),
+    QuestionKind.EPISODE: frozenset({"work"}),
+    QuestionKind.LANGUAGE: frozenset({"language"}),
+    QuestionKind.ANIMAL: frozenset({"taxon"}),
 }
 # Questions of these kinds leave open whether a date or an amount with its unit answers them.
-MAY_BE_VALUE = frozenset({Kind.UNKNOWN, Kind.THING, Kind.TEXT, Kind.CHOICE, Kind.DATE, Kind.RANK})
-_MEASURED = frozenset({Kind.COUNT, Kind.MEASURE, Kind.AGE})
+MAY_BE_VALUE = frozenset(
+    {
+        QuestionKind.UNKNOWN,
+        QuestionKind.THING,
+        QuestionKind.TEXT,
+        QuestionKind.CHOICE,
+        QuestionKind.DATE,
+        QuestionKind.RANK,
+    }
+)
+_MEASURED = frozenset({QuestionKind.COUNT, QuestionKind.MEASURE, QuestionKind.AGE})
 # What is measured, where a unit of another dimension cannot be meant.
 _DIMENSIONS: Mapping[str, frozenset[str]] = {
     "length": frozenset({"length"}),
@@ -64,14 +73,14 @@ _DIMENSIONS: Mapping[str, frozenset[str]] = {
 def text_conflict(asked: AskedKind, text: str, *, code: str = "en") -> Abstention | None:
     """Why the text of an answer does not go with the kind asked for; None where it does, or nothing tells."""
     kind = asked.kind
-    if kind is Kind.YES_NO or (normalise(text) in yes_no_words(code) and kind in _DENIAL):
+    if kind is QuestionKind.YES_NO or (normalise(text) in yes_no_words(code) and kind in _DENIAL):
         return Abstention.YES_NO
-    if kind is Kind.CODE:
+    if kind is QuestionKind.CODE:
         return Abstention.CODE
     if is_bare_number(text, code=code):
-        counted = kind in (Kind.COUNT, Kind.AGE) or (kind is Kind.DATE and _is_year(text, code))
+        counted = kind in (QuestionKind.COUNT, QuestionKind.AGE) or (kind is QuestionKind.DATE and _is_year(text, code))
         return None if counted else Abstention.BARE_NUMBER
-    if kind in (Kind.RANK, Kind.SEASON):
+    if kind in (QuestionKind.RANK, QuestionKind.SEASON):
         return Abstention.KIND_CONFLICT
     if kind in _MEASURED:
         parsed = parse_quantity(text.partition("(acceptable range")[0], code=code)
@@ -85,7 +94,7 @@ def text_conflict(asked: AskedKind, text: str, *, code: str = "en") -> Abstentio
 
 def class_conflict(asked: AskedKind, classes: Collection[str]) -> bool:
     """Whether an entity of these classes is clearly no answer of the kind asked for; none is where a text is."""
-    if asked.kind is Kind.TEXT:
+    if asked.kind is QuestionKind.TEXT:
         return True
     wanted = _CLASSES.get(asked.kind)
     return wanted is not None and bool(classes) and wanted.isdisjoint(classes)

@@ -15,7 +15,7 @@ from abstraction.evidence import from_statement, joined
 from abstraction.ladders.landholders import noun_of, spoken
 from abstraction.language.phrases import definite, indefinite, short
 from abstraction.linking.gazetteer import SETTLEMENTS, STATE
-from abstraction.proposals import Case, Proposal
+from abstraction.proposals import LadderCase, Proposal
 from abstraction.tiers import Evidence
 from kg.bounded_cache import bounded_cache
 
@@ -40,7 +40,7 @@ _SPELLED = re.compile(r"(?=.{4})(?:(?:[^\W\d_a-zß-ÿ][\w'’.-]+|of|the|and|de|
 _LANGUAGE = re.compile(r"^(?!an? |the ).+ language$")
 
 
-def as_asked(nodes: dict[str, Proposal], case: Case, *, certain: bool = True) -> dict[str, Proposal]:
+def as_asked(nodes: dict[str, Proposal], case: LadderCase, *, certain: bool = True) -> dict[str, Proposal]:
     """The proposals with containers worded as what the question asks for; untouched where it asks where.
 
     Containers that are of that kind themselves keep their names: England lies in a country, the United Kingdom.
@@ -63,7 +63,7 @@ def as_asked(nodes: dict[str, Proposal], case: Case, *, certain: bool = True) ->
     }
 
 
-def _noun_asked(case: Case, *, certain: bool) -> tuple[str, tuple[Evidence, ...]] | None:
+def _noun_asked(case: LadderCase, *, certain: bool) -> tuple[str, tuple[Evidence, ...]] | None:
     """What the question asks for, and what shows that the answer is one; None where it asks where or does not tell."""
     if case.relation.id == "P27":
         return _COUNTRY, ()  # whose nationality is asked, with "where" too
@@ -86,14 +86,14 @@ def _noun_asked(case: Case, *, certain: bool) -> tuple[str, tuple[Evidence, ...]
     return ("place", ()) if asked in _SETTLEMENTS and case.graph.is_instance(case.answer, SETTLEMENTS) else None
 
 
-def _is_agent(case: Case) -> bool:
+def _is_agent(case: LadderCase) -> bool:
     """Whether the answer is a state that did or suffered something, rather than where something is."""
     asks = case.relation.asks
     open_ = asks == "any" or (not case.relation.id and asks == "place")
     return open_ and case.gazetteer.is_state(case.answer) and not _LOCATES.search(case.question)
 
 
-def _settlement(case: Case) -> tuple[str, tuple[Evidence, ...]] | None:
+def _settlement(case: LadderCase) -> tuple[str, tuple[Evidence, ...]] | None:
     """A city, town or village, by the label of a class or the description."""
     stated = case.graph.current(case.answer, "P31")
     for noun in _SETTLEMENTS:
@@ -113,7 +113,7 @@ def _asked_noun(question: str) -> str | None:
     return f"{noun[:-3]}y" if noun.endswith("ies") else noun.removesuffix("s")
 
 
-def _is_such(node: Proposal, noun: str, case: Case) -> bool:
+def _is_such(node: Proposal, noun: str, case: LadderCase) -> bool:
     """Whether a container is of the kind asked for itself."""
     if node.qid is None or case.relation.id == "P36":
         return False
@@ -124,7 +124,7 @@ def _is_such(node: Proposal, noun: str, case: Case) -> bool:
     return any(noun in _words(case, kind) for kind in case.graph.classes(node.qid))
 
 
-def _words(case: Case, kind: str) -> list[str]:
+def _words(case: LadderCase, kind: str) -> list[str]:
     return (case.graph.label(kind) or "").lower().split()
 
 

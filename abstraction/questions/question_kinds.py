@@ -26,7 +26,7 @@ _PLURAL = re.compile(r"(?:[^s]s|ies|people|men|women|children)\Z")
 _NUMBERS = frozenset({"two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"})
 
 
-class Kind(StrEnum):
+class QuestionKind(StrEnum):
     """A kind of answer; `UNKNOWN` where no rule tells one, also for questions in other languages than English."""
 
     YES_NO = "yes-no"
@@ -64,12 +64,12 @@ class AskedKind:
     the question's grammar asks for several answers ("Who are the judges ...?").
     """
 
-    kind: Kind
+    kind: QuestionKind
     detail: str = ""
     many: bool = False
 
 
-ANY_KIND = AskedKind(Kind.UNKNOWN, "")  # of a question that nobody reads
+ANY_KIND = AskedKind(QuestionKind.UNKNOWN, "")  # of a question that nobody reads
 
 
 @bounded_cache(entries=1 << 12, longest=LONGEST)  # 3 MB at most
@@ -78,7 +78,7 @@ def asked_kind(question: str) -> AskedKind:
     found = _WORDS.findall(question[:LONGEST].lower().replace("’", "'"))
     words = [part for word in found for part in _expanded(word)]
     if not words:
-        return AskedKind(Kind.UNKNOWN)
+        return AskedKind(QuestionKind.UNKNOWN)
     if told := _in_another_language(question[:LONGEST].lower()):
         return told
     at = _question_word(words)
@@ -92,7 +92,7 @@ def _in_another_language(question: str) -> AskedKind | None:
     padded = f" {question} "
     for kind, words in _data()["other_languages"].items():
         if any(word in (padded if word.isascii() or word[0] == " " else question) for word in words):
-            return AskedKind(Kind(kind))
+            return AskedKind(QuestionKind(kind))
     return None
 
 
@@ -127,17 +127,17 @@ def _behind(words: Sequence[str], at: int) -> AskedKind:
     word, rest = words[at], words[at + 1 :]
     following = rest[0] if rest else ""
     if word == "when":
-        return AskedKind(Kind.DATE, "when")
+        return AskedKind(QuestionKind.DATE, "when")
     if word == "where":
-        return AskedKind(Kind.PLACE)
+        return AskedKind(QuestionKind.PLACE)
     if word == "why":
-        return AskedKind(Kind.TEXT)
+        return AskedKind(QuestionKind.TEXT)
     if word == "how":
         return _how(rest)
     if word in ("who", "whom", "whose"):
         return _who(word, rest)
     if not rest:
-        return AskedKind(Kind.UNKNOWN)
+        return AskedKind(QuestionKind.UNKNOWN)
     if following in _BE:
         return _what_is(rest[1:], plural=following in ("are", "were"))
     if following in _words_of("auxiliaries"):
@@ -148,37 +148,39 @@ def _behind(words: Sequence[str], at: int) -> AskedKind:
 def _how(rest: Sequence[str]) -> AskedKind:
     degree = _data()["degrees"].get(rest[0] if rest else "", "")
     if degree == "count":
-        return AskedKind(Kind.COUNT, rest[1] if len(rest) > 1 else "")
+        return AskedKind(QuestionKind.COUNT, rest[1] if len(rest) > 1 else "")
     if degree == "age":
-        return AskedKind(Kind.AGE)
+        return AskedKind(QuestionKind.AGE)
     if degree == "amount":
-        return AskedKind(Kind.MEASURE, "money" if {"money", "cost", "worth", "paid", "make", "pay"} & {*rest} else "")
-    return AskedKind(Kind.MEASURE, degree) if degree else AskedKind(Kind.TEXT)
+        return AskedKind(
+            QuestionKind.MEASURE, "money" if {"money", "cost", "worth", "paid", "make", "pay"} & {*rest} else ""
+        )
+    return AskedKind(QuestionKind.MEASURE, degree) if degree else AskedKind(QuestionKind.TEXT)
 
 
 def _who(word: str, rest: Sequence[str]) -> AskedKind:
     following = rest[0] if rest else ""
     many = following in ("are", "were") and bool(rest[1:]) and rest[1] != "you"
     if word == "whose":
-        return _noun_phrase(rest) if len(rest) > 1 else AskedKind(Kind.PERSON)
+        return _noun_phrase(rest) if len(rest) > 1 else AskedKind(QuestionKind.PERSON)
     if following in ("did", "does", "do") and {"play", "voice", "portray"} & {*rest} and {"in", "on"} & {*rest}:
-        return AskedKind(Kind.CHARACTER if "for" not in rest else Kind.GROUP_OR_PERSON)
+        return AskedKind(QuestionKind.CHARACTER if "for" not in rest else QuestionKind.GROUP_OR_PERSON)
     if not _words_of("group_verbs").isdisjoint(rest[:3]) or following in ("do", "does", "did"):
-        return AskedKind(Kind.GROUP_OR_PERSON, many=many)
-    return AskedKind(Kind.PERSON, many=many)
+        return AskedKind(QuestionKind.GROUP_OR_PERSON, many=many)
+    return AskedKind(QuestionKind.PERSON, many=many)
 
 
 def _what_is(rest: Sequence[str], *, plural: bool) -> AskedKind:
     """ "What is the ...": the noun phrase behind the verb, or what a possessive has ("Einstein's height")."""
     if plural and rest[:1] == ["there"]:
-        return AskedKind(Kind.UNKNOWN)
+        return AskedKind(QuestionKind.UNKNOWN)
     phrase = rest
     if "'s" in rest[:8]:
         owner = rest.index("'s")
         if len(rest) > owner + 1:
             phrase = rest[owner + 1 :]
     found = _noun_phrase(phrase)
-    if found.kind is Kind.UNKNOWN:
+    if found.kind is QuestionKind.UNKNOWN:
         return found
     return AskedKind(found.kind, found.detail, found.many or plural)
 
@@ -186,16 +188,16 @@ def _what_is(rest: Sequence[str], *, plural: bool) -> AskedKind:
 def _what_did(rest: Sequence[str]) -> AskedKind:
     """ "What did NAME sing?": some verbs tell what the work is; others nothing."""
     verbs = {*rest[1:]}
-    for key, kind in (("sung", Kind.SONG), ("written", Kind.BOOK), ("shown", Kind.FILM)):
+    for key, kind in (("sung", QuestionKind.SONG), ("written", QuestionKind.BOOK), ("shown", QuestionKind.FILM)):
         if not verbs.isdisjoint(_words_of(key)):
             return AskedKind(kind, kind)
     if {"speak", "speaks", "spoke", "spoken"} & verbs:
-        return AskedKind(Kind.LANGUAGE, "language")
+        return AskedKind(QuestionKind.LANGUAGE, "language")
     if {"symbolize", "symbolise", "represent", "mean", "stand", "happen", "happened", "say", "means"} & verbs or rest[
         -1:
     ] == ["do"]:
-        return AskedKind(Kind.TEXT)
-    return AskedKind(Kind.UNKNOWN)
+        return AskedKind(QuestionKind.TEXT)
+    return AskedKind(QuestionKind.UNKNOWN)
 
 
 def _noun_phrase(words: Sequence[str]) -> AskedKind:
@@ -205,9 +207,9 @@ def _noun_phrase(words: Sequence[str]) -> AskedKind:
         behind = words[words.index(phrase[-1]) + 1 :]
         if phrase[-1] in ("name", "names", "list") and behind[:1] in (["of"], ["for"]):
             found = _noun_phrase(behind[1:])
-            if found.kind is not Kind.UNKNOWN:
+            if found.kind is not QuestionKind.UNKNOWN:
                 return AskedKind(found.kind, found.detail, found.many or phrase[-1] == "names")
-        return AskedKind(Kind.THING, phrase[-1])
+        return AskedKind(QuestionKind.THING, phrase[-1])
     return _known(phrase)
 
 
@@ -231,9 +233,9 @@ _MOST = 7  # words of a noun phrase
 
 def _known(phrase: Sequence[str]) -> AskedKind:
     """The kind of the first noun of a phrase that is known, with the nouns right behind it ("state bird")."""
-    best, at = AskedKind(Kind.UNKNOWN), 0
+    best, at = AskedKind(QuestionKind.UNKNOWN), 0
     start = 0
-    while start < len(phrase) and (best.kind is Kind.UNKNOWN or start == at):
+    while start < len(phrase) and (best.kind is QuestionKind.UNKNOWN or start == at):
         found = _noun_at(phrase, start)
         if found is None:
             start += 1
@@ -241,7 +243,7 @@ def _known(phrase: Sequence[str]) -> AskedKind:
         if phrase[found[1] : found[1] + 1] == ["made"]:  # "man made lake"
             start = found[1] + 1
             continue
-        if best.kind is not Kind.UNKNOWN and found[0].many and phrase[found[1] : found[1] + 1]:
+        if best.kind is not QuestionKind.UNKNOWN and found[0].many and phrase[found[1] : found[1] + 1]:
             break  # "channel shows the race": a verb
         best, start = found
         at = len(phrase) if best.many and best.detail != phrase[start - 1] else start  # a plural is no modifier
@@ -253,7 +255,7 @@ def _noun_at(phrase: Sequence[str], start: int) -> tuple[AskedKind, int] | None:
     for end in range(min(len(phrase), start + 3), start, -1):
         text = " ".join(phrase[start:end])
         for noun in dict.fromkeys((text, _singular(text))):
-            kind = _nouns().get(noun) or (Kind.PERSON if noun in common_occupations() else None)
+            kind = _nouns().get(noun) or (QuestionKind.PERSON if noun in common_occupations() else None)
             if kind is not None:
                 many = noun != text or any(w in _NUMBERS or w.isdigit() for w in phrase[:start])
                 return AskedKind(kind, noun, many), end
@@ -266,12 +268,12 @@ def _without_question_word(words: Sequence[str]) -> AskedKind:
     if words[0] in _words_of("prepositions") and len(words) > 3:
         lead = next((i for i, w in enumerate(words[:12]) if w in _words_of("auxiliaries")), 0)
     if words[lead] in _words_of("auxiliaries"):
-        return AskedKind(Kind.CHOICE if "or" in words[lead + 2 :] else Kind.YES_NO)
+        return AskedKind(QuestionKind.CHOICE if "or" in words[lead + 2 :] else QuestionKind.YES_NO)
     if words[:2] == ["name", "of"]:
         return _noun_phrase(words[2:])
     if words[0] in ("name", "list", "give", "tell", "state") and len(words) > 1:
         found = _noun_phrase(words[1:])
-        return AskedKind(found.kind, found.detail, True) if found.kind is not Kind.UNKNOWN else found
+        return AskedKind(found.kind, found.detail, True) if found.kind is not QuestionKind.UNKNOWN else found
     text = " ".join(words)
     for kind, nouns in _FRAGMENTS:
         if any(f" {noun} " in f" {text} " for noun in nouns):
@@ -279,14 +281,14 @@ def _without_question_word(words: Sequence[str]) -> AskedKind:
     end = next((i for i, word in enumerate(words) if word in _words_of("ends")), len(words))
     for place in range(end):
         noun = _noun_at(words, place)
-        if noun is not None and noun[1] == end and noun[0].kind is not Kind.TEXT:
+        if noun is not None and noun[1] == end and noun[0].kind is not QuestionKind.TEXT:
             return replace(noun[0], many=noun[0].many or words[0] in _NUMBERS or words[0].isdigit())
-    return AskedKind(Kind.UNKNOWN)
+    return AskedKind(QuestionKind.UNKNOWN)
 
 
 _FRAGMENTS = (
-    (Kind.COUNT, ("number of", "total number", "page count", "total goals", "how many", "body count")),
-    (Kind.DATE, ("release date", "air date", "date of", "what year", "start date", "first time", "last time")),
+    (QuestionKind.COUNT, ("number of", "total number", "page count", "total goals", "how many", "body count")),
+    (QuestionKind.DATE, ("release date", "air date", "date of", "what year", "start date", "first time", "last time")),
 )
 
 
@@ -321,8 +323,8 @@ def _words_of(key: str) -> frozenset[str]:
 
 
 @lru_cache(maxsize=1)
-def _nouns() -> Mapping[str, Kind]:
-    return {noun: Kind(kind) for kind, nouns in _data()["nouns"].items() for noun in nouns}
+def _nouns() -> Mapping[str, QuestionKind]:
+    return {noun: QuestionKind(kind) for kind, nouns in _data()["nouns"].items() for noun in nouns}
 
 
 @lru_cache(maxsize=1)

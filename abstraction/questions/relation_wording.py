@@ -13,7 +13,7 @@ from functools import cache, lru_cache
 from importlib.resources import files
 
 from abstraction.formats.patterns import question_patterns
-from abstraction.questions.question_kinds import AskedKind, Kind, asked_kind
+from abstraction.questions.question_kinds import AskedKind, QuestionKind, asked_kind
 from abstraction.relations import Relation, trivial_phrases
 from kg.bounded_cache import bounded_cache
 
@@ -33,7 +33,7 @@ _OPENING = re.compile(
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Wording:
+class RelationWording:
     """What the wording tells: the property or None, the subject's text with it, and what sort of answer is wanted.
 
     `kind` is a relation row without id, to be used where `relation` is None; None where the wording tells nothing.
@@ -50,7 +50,7 @@ class _Rules:
 
 
 @bounded_cache(entries=1 << 12, longest=LONGEST)  # 15 MB at most
-def read_wording(question: str) -> Wording:
+def read_wording(question: str) -> RelationWording:
     """What the question's wording tells; nothing for a question that is not in English or worded otherwise."""
     text = _cleaned(question)
     best: dict[str, tuple[int, str]] = {}
@@ -67,11 +67,11 @@ def read_wording(question: str) -> Wording:
         # What only few and exact wordings ask for.
         exact = question_patterns().relation(question)
         if exact is None or exact in {name for name, _ in _rules().relations}:
-            return Wording(kind=kind)
+            return RelationWording(kind=kind)
         told = [(exact, question_patterns().subject(question, exact) or "")]
     if len(told) != 1 or not _is_name(told[0][1]):
-        return Wording(kind=kind)
-    return Wording(relation=told[0][0], subject=told[0][1], kind=kind)
+        return RelationWording(kind=kind)
+    return RelationWording(relation=told[0][0], subject=told[0][1], kind=kind)
 
 
 def subject_of(question: str, relation: str) -> str | None:
@@ -115,20 +115,20 @@ def _rules() -> _Rules:
 
 # What a kind asks for, with the groups of phrases that say nothing new of it; of some by the noun that was read.
 _SORTS = {
-    Kind.DATE: ("date", ""),
-    Kind.COUNT: ("quantity", ""),
-    Kind.MEASURE: ("quantity", ""),
-    Kind.AGE: ("quantity", ""),
-    Kind.PERSON: ("agent", "person"),
-    Kind.GROUP_OR_PERSON: ("agent", "person"),
-    Kind.CHARACTER: ("agent", "person"),
-    Kind.PLACE: ("place", "place"),
-    Kind.LANGUAGE: ("language", "language"),
-    Kind.SONG: ("work", "work"),
-    Kind.FILM: ("work", "work"),
-    Kind.BOOK: ("work", "work"),
-    Kind.WORK: ("work", "work"),
-    Kind.EPISODE: ("work", "work"),
+    QuestionKind.DATE: ("date", ""),
+    QuestionKind.COUNT: ("quantity", ""),
+    QuestionKind.MEASURE: ("quantity", ""),
+    QuestionKind.AGE: ("quantity", ""),
+    QuestionKind.PERSON: ("agent", "person"),
+    QuestionKind.GROUP_OR_PERSON: ("agent", "person"),
+    QuestionKind.CHARACTER: ("agent", "person"),
+    QuestionKind.PLACE: ("place", "place"),
+    QuestionKind.LANGUAGE: ("language", "language"),
+    QuestionKind.SONG: ("work", "work"),
+    QuestionKind.FILM: ("work", "work"),
+    QuestionKind.BOOK: ("work", "work"),
+    QuestionKind.WORK: ("work", "work"),
+    QuestionKind.EPISODE: ("work", "work"),
 }
 _BY_NOUN = {
     "country": ("country", "country"),

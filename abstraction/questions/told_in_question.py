@@ -19,7 +19,7 @@ from abstraction.assembly.levels import ancestors
 from abstraction.descriptions.attested_words import Vocabulary
 from abstraction.language.demonyms import bundled_demonyms
 from abstraction.linking.gazetteer import FIRST_DIVISION, PAST_STATE, STATE, Gazetteer
-from abstraction.proposals import Case, Proposal
+from abstraction.proposals import LadderCase, Proposal
 from kg.bounded_cache import SizedDict, bounded_cache
 from kg.terms import normalise
 from kg.walks.graph import Graph
@@ -61,7 +61,7 @@ class ToldInQuestion:
         self._names: SizedDict[str, frozenset[str]] = SizedDict(_KEPT, lambda _, names: 200 + sum(map(len, names)))
         self._known: Mapping[str, tuple[str, ...]] | None = None
 
-    def keys(self, nodes: Mapping[str, Proposal], case: Case) -> frozenset[str]:
+    def keys(self, nodes: Mapping[str, Proposal], case: LadderCase) -> frozenset[str]:
         """Keys of the tiers that follow from what the question names, all where that is the answer or lies in it.
 
         The name of a person tells of a place only behind "of"; that of the subject tells where it is only where its
@@ -108,7 +108,7 @@ class ToldInQuestion:
         found += [land for name in names & _parts()["lands"].keys() for land in _parts()["lands"][name]]
         return frozenset(found)
 
-    def _of_answer(self, case: Case) -> frozenset[str]:
+    def _of_answer(self, case: LadderCase) -> frozenset[str]:
         names = self._of_entity(case.answer)
         if "person" in case.gazetteer.classes(case.answer):
             return frozenset(name for name in names if " " in name)  # a family name is many a person's
@@ -158,7 +158,7 @@ class ToldInQuestion:
             self._known = {name: tuple(places) for name, places in found.items()}
         return self._known
 
-    def _around_state(self, case: Case) -> frozenset[str]:
+    def _around_state(self, case: LadderCase) -> frozenset[str]:
         """Ids of what lies around the subject, if that is a state, of today or of the past."""
         subject = case.subject
         if subject is None or not self._is_country(subject):

@@ -21,7 +21,7 @@ CLASSES = frozenset({"genre", "occupation", "language", "position"})
 
 
 @dataclass(slots=True)
-class Case:
+class AnswerFacts:
     """One answer. `certain` is False where a namesake of the linked entity may be meant.
 
     `words` are content words that description, classes and containers say of it. The last fields grow while its tiers
@@ -63,7 +63,7 @@ class CaseReader:
         self.graph = maker.graph
         self.near = Neighbourhoods(maker.graph, maker.gazetteer)
 
-    def read(self, row: TieredRow) -> Case:
+    def read(self, row: TieredRow) -> AnswerFacts:
         """The case of a row: its answer linked as for a ladder, unless the row names the entity."""
         graph = self.graph
         asked = relation(row.relation) if row.relation else ANY
@@ -98,7 +98,7 @@ class CaseReader:
         words |= {w for found_word in set(all_words(description)) for w in self.nation_names(found_word)}
         person = "person" in kinds or "fictional" in kinds or (not kinds and asked.asks in PEOPLE)
         classed = asked.asks in CLASSES or not CLASSES.isdisjoint(kinds)
-        return Case(
+        return AnswerFacts(
             row=row, asked=asked, answers=found, gold=row.answers[0],
             names=tuple(dict.fromkeys((*row.answers, *(t.text for t in row.levels[0].tiers),
                                        *(n for i in known for n in graph.names(i))))),

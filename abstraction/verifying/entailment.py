@@ -35,7 +35,7 @@ from abstraction.verifying.comparable_words import (
     taken_back_by,
     written_in_lower_case,
 )
-from abstraction.verifying.evidence_replay import Step, replay
+from abstraction.verifying.evidence_replay import ReplayedStep, replay
 from abstraction.verifying.findings import Finding, Flaw, Status, TierCheck
 from abstraction.verifying.rule_replay import Ruling, rule_holds, value_tier_holds
 from kg.model import TextValue, TimeValue
@@ -75,7 +75,7 @@ class _Reached:
     """What the steps of one tier lead to, starting from what is known of the answer."""
 
     ids: set[str]
-    used: list[Step] = field(default_factory=list)
+    used: list[ReplayedStep] = field(default_factory=list)
 
 
 class EntailmentChecker:
@@ -164,7 +164,7 @@ class EntailmentChecker:
         if not tier.evidence:
             return [Finding(flaw=Flaw.NO_EVIDENCE, detail=tier.text)]
         findings: list[Finding] = []
-        steps: list[Step] = []
+        steps: list[ReplayedStep] = []
         said = row.extra.get("answer_entity_description")
         for evidence in tier.evidence:
             own = said if isinstance(said, str) and evidence.subject in answers else None
@@ -188,7 +188,7 @@ class EntailmentChecker:
                 break
         return findings
 
-    def _follow(self, steps: Sequence[Step], start: set[str]) -> _Reached:
+    def _follow(self, steps: Sequence[ReplayedStep], start: set[str]) -> _Reached:
         """The steps that can be taken one after the other from `start`."""
         reached = _Reached(ids=set(start))
         left = list(steps)
@@ -202,7 +202,7 @@ class EntailmentChecker:
             left = [s for s in left if s not in taken]
         return reached
 
-    def _is_named(self, qid: str, steps: Sequence[Step]) -> bool:
+    def _is_named(self, qid: str, steps: Sequence[ReplayedStep]) -> bool:
         """Whether a step names the entity, or leads to one that is a kind of it by name: a "television actor"."""
         label = all_words(self.graph.label(qid) or "")
         for step in steps:
@@ -284,12 +284,12 @@ class EntailmentChecker:
             if (inside or tier.text[:1].isupper()) and says_outside(step.description, step.start):
                 yield Finding(flaw=Flaw.NOT_INSIDE, detail=f"{step.words!r} in {step.description!r}")
 
-    def _said_elsewhere(self, step: Step, reached: _Reached) -> bool:
+    def _said_elsewhere(self, step: ReplayedStep, reached: _Reached) -> bool:
         """Whether a statement says the same as the words of a step."""
         mine = content(step.words)
         return any(s.target and mine <= self._entity_words(s.target) for s in reached.used)
 
-    def _said_by(self, step: Step) -> set[str]:
+    def _said_by(self, step: ReplayedStep) -> set[str]:
         out = set(content(step.words))
         if step.target is not None:
             out |= self._entity_words(step.target)
@@ -297,7 +297,7 @@ class EntailmentChecker:
                 out |= self._demonym_words(step.target)
         return out
 
-    def _meant_by(self, steps: Sequence[Step]) -> set[str]:
+    def _meant_by(self, steps: Sequence[ReplayedStep]) -> set[str]:
         """Words of the entities that descriptions name: "United States" for "U.S.", "actor" for "actress"."""
         out: set[str] = set()
         for step in steps:

@@ -14,7 +14,7 @@ from kg.walks.ranks import has_ended, valid_at
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Step:
+class ReplayedStep:
     """What a replayed step says of `subject`: the entity `target`, or the `words` of a description or a literal."""
 
     subject: str
@@ -27,7 +27,7 @@ class Step:
 
 def replay(
     graph: Graph, evidence: Evidence, *, dates: Sequence[TimeValue] = (), own_words: str | None = None
-) -> tuple[Step | None, list[Finding]]:
+) -> tuple[ReplayedStep | None, list[Finding]]:
     """The step that a piece of evidence makes, None for a rule, a model's call or where nothing stands, and its flaws.
 
     `dates` are the question's own dates: an ended statement may be used for one that it covers. `own_words` is what
@@ -53,7 +53,7 @@ def replay(
     if value_of(found) != evidence.value:
         return None, [Finding(flaw=Flaw.STATEMENT_CHANGED, detail=f"{told}: the snapshot says {value_of(found)}")]
     flaws = [Finding(flaw=flaw, detail=told) for flaw in _unusable(graph, found, dates)]
-    step = Step(
+    step = ReplayedStep(
         subject=subject,
         property=found.property,
         target=found.target,
@@ -79,7 +79,7 @@ def _unusable(graph: Graph, statement: Statement, dates: Sequence[TimeValue]) ->
 
 def _described(
     graph: Graph, evidence: Evidence, subject: str, own_words: str | None
-) -> tuple[Step | None, list[Finding]]:
+) -> tuple[ReplayedStep | None, list[Finding]]:
     text = evidence.text or ""
     if text not in (graph.description(subject), own_words) or not text:
         detail = f"{subject}: {evidence.text!r}; the snapshot says {graph.description(subject)!r}"
@@ -89,4 +89,4 @@ def _described(
     start, end = evidence.span
     if not 0 <= start < end <= len(text) or not text[start:end].strip():
         return None, [Finding(flaw=Flaw.SPAN_OUTSIDE, detail=f"{subject}: [{start}, {end}) of {text!r}")]
-    return Step(subject=subject, words=text[start:end], description=text, start=start), []
+    return ReplayedStep(subject=subject, words=text[start:end], description=text, start=start), []

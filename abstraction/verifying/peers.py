@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from abstraction.linking.gazetteer import PLACES
 from abstraction.pipeline import LadderMaker
-from abstraction.verifying.answer_facts import Case, CaseReader
+from abstraction.verifying.answer_facts import AnswerFacts, CaseReader
 from abstraction.verifying.comparable_words import content
 from abstraction.verifying.verdicts import A_PERSON, ANOTHER_ANSWER, MEMBER
 
@@ -24,7 +24,7 @@ class Peers:
         self.graph = cases.graph
         self.near = cases.near
 
-    def beside(self, case: Case, linked: Sequence[str]) -> str | None:
+    def beside(self, case: AnswerFacts, linked: Sequence[str]) -> str | None:
         """Another answer to the question, a member of a group that is the answer, or a person for what is none."""
         others = {
             t for s in ([case.subject] if case.subject else []) for t in self.graph.targets(s, case.asked.id or "P0")
@@ -38,7 +38,7 @@ class Peers:
         persons = bool(linked) and all("person" in self.maker.classes(i) for i in linked)
         return A_PERSON if persons and case.kinds and not case.person and not case.place else None
 
-    def is_another(self, case: Case, linked: Sequence[str]) -> bool:
+    def is_another(self, case: AnswerFacts, linked: Sequence[str]) -> bool:
         """Whether the text names an entity of the answer's own kind, unrelated to it."""
         if case.place or not case.kinds:
             return False
@@ -46,7 +46,7 @@ class Peers:
         own = case.kinds - {"organisation"} or case.kinds
         return bool(kinds & own) and not kinds & PLACES
 
-    def astray(self, case: Case, text: str, linked: Sequence[str]) -> str | None:
+    def astray(self, case: AnswerFacts, text: str, linked: Sequence[str]) -> str | None:
         """Why a name that the snapshot does not put anywhere can hardly be above the answer."""
         if case.place:
             return None
@@ -58,7 +58,7 @@ class Peers:
             return "the tier before it belongs to others"
         return None
 
-    def _is_another_school(self, case: Case, text: str) -> bool:
+    def _is_another_school(self, case: AnswerFacts, text: str) -> bool:
         words = content(text)
         if case.asked.asks != "school" or SCHOOLS.isdisjoint(words):
             return False

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 
 from abstraction.language.demonyms import bundled_demonyms
 from abstraction.tiers import Tier
-from abstraction.verifying.answer_facts import Case, CaseReader
+from abstraction.verifying.answer_facts import AnswerFacts, CaseReader
 from abstraction.verifying.comparable_words import all_words, bare, content, proper_names
 from abstraction.verifying.neighbourhood import NATIONALITY
 from abstraction.verifying.rule_replay import titles
-from abstraction.verifying.verdicts import Verdict
+from abstraction.verifying.verdicts import VerdictKind
 from kg.terms import normalise
 
 _INSIDE = re.compile(r"\bin (?:the )?(?P<where>[A-ZÀ-Þ].*)")
@@ -37,7 +37,7 @@ class Phrases:
         national = first in bundled_demonyms().countries or first.split("-")[0] in bundled_demonyms().countries
         return not linked and (national or (bool(rest) and all(w[:1].islower() for w in rest)))
 
-    def verdict(self, case: Case, tier: Tier) -> tuple[Verdict, str]:
+    def verdict(self, case: AnswerFacts, tier: Tier) -> tuple[VerdictKind, str]:
         """The verdict on a phrase and why."""
         words = content(tier.text)
         known = set(case.words)
@@ -49,29 +49,29 @@ class Phrases:
             nations = {*case.nations, *case.above.states}
             for word in missing:
                 if word in told and nations and nations.isdisjoint(told[word]) and case.certain:
-                    return Verdict.CONTRADICTED, f"nothing says {word} of the answer, and its country is known"
-            return Verdict.UNKNOWN, f"nothing says {', '.join(missing)} of the answer"
+                    return VerdictKind.CONTRADICTED, f"nothing says {word} of the answer, and its country is known"
+            return VerdictKind.UNKNOWN, f"nothing says {', '.join(missing)} of the answer"
         true = [t for t in case.true if self.is_phrase(t.text, ())]
         if any(words == content(t.text) for t in true):
-            return Verdict.DUPLICATE, "says what a finer tier says"
+            return VerdictKind.DUPLICATE, "says what a finer tier says"
         earlier = [t for t in case.earlier if t in true]
         lifted = self._lifted(tier)
         entailing = [t for t in case.earlier if (t in earlier or t.qid) and words <= self._widened(case, t) | lifted]
         if entailing:
             if not tier.evidence and all(self._told_apart(case, tier, t) for t in entailing):
-                return Verdict.SIBLING, "the description tells it beside the tier before it"
-            return Verdict.ENTAILED, "follows from a tier before it"
+                return VerdictKind.SIBLING, "the description tells it beside the tier before it"
+            return VerdictKind.ENTAILED, "follows from a tier before it"
         if true and content(true[-1].text) <= self._widened(case, tier):
-            return Verdict.FINER_THAN_PREVIOUS, "says more than the tier before it"
+            return VerdictKind.FINER_THAN_PREVIOUS, "says more than the tier before it"
         if not earlier:
-            return Verdict.ENTAILED, "each word is said of the answer"
+            return VerdictKind.ENTAILED, "each word is said of the answer"
         if _INSIDE.search(tier.text) and all(self._is_somewhere_unknown(case, t) for t in earlier):
-            return Verdict.UNKNOWN, "the snapshot does not tell where the place of the tier before it lies"
+            return VerdictKind.UNKNOWN, "the snapshot does not tell where the place of the tier before it lies"
         if any(words <= self._widened(case, t) | lifted for t in case.untold if self.is_phrase(t.text, ())):
-            return Verdict.UNKNOWN, "follows from a tier before it of which the snapshot does not tell"
-        return Verdict.SIBLING, "neither follows from the tier before it nor the reverse"
+            return VerdictKind.UNKNOWN, "follows from a tier before it of which the snapshot does not tell"
+        return VerdictKind.SIBLING, "neither follows from the tier before it nor the reverse"
 
-    def _told_apart(self, case: Case, tier: Tier, before: Tier) -> bool:
+    def _told_apart(self, case: AnswerFacts, tier: Tier, before: Tier) -> bool:
         """Whether the description lists the two as different things: "comedian, actor and composer"."""
         items = [content(part) for part in re.split(r"[,;]|\band\b", case.description)]
 
@@ -84,7 +84,7 @@ class Phrases:
         one, other = among(tier.text), among(before.text)
         return bool(one and other) and not one & other
 
-    def _is_somewhere_unknown(self, case: Case, tier: Tier) -> bool:
+    def _is_somewhere_unknown(self, case: AnswerFacts, tier: Tier) -> bool:
         """Whether a phrase tells a place ("a commune in Morbihan") of which the snapshot tells nothing above."""
         where = _INSIDE.search(tier.text)
         if where is None:
@@ -104,7 +104,7 @@ class Phrases:
                 return [m.id for m in found if m.kind == "label"][:2] or [m.id for m in found][:1]
         return []
 
-    def _widened(self, case: Case, tier: Tier) -> set[str]:
+    def _widened(self, case: AnswerFacts, tier: Tier) -> set[str]:
         """The words of a phrase, of the broader classes of what it names, and of the wider nationality."""
         words = all_words(tier.text)
         out = set(content(tier.text))

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from abstraction.linking.gazetteer import PLACES, WORLD
 from abstraction.tiers import Tier
-from abstraction.verifying.answer_facts import Case, CaseReader
+from abstraction.verifying.answer_facts import AnswerFacts, CaseReader
 from abstraction.verifying.comparable_words import bare, content, says_outside
 from abstraction.verifying.neighbourhood import CONTINENT
-from abstraction.verifying.verdicts import TierVerdict, Verdict
+from abstraction.verifying.verdicts import TierVerdict, VerdictKind
 
 _NAMES_OF_UNITS = """
     canton county province region state department prefecture oblast governorate district territory parish
@@ -19,7 +19,7 @@ _NAMES_OF_UNITS = """
 _UNITS = frozenset(_NAMES_OF_UNITS.split())
 
 
-class Placing:
+class PlaceRelation:
     """Judges tiers that are names by what the snapshot puts above what."""
 
     def __init__(self, cases: CaseReader) -> None:
@@ -28,7 +28,7 @@ class Placing:
         self.graph = cases.graph
         self.near = cases.near
 
-    def meant(self, case: Case, tier: Tier) -> frozenset[str]:
+    def meant(self, case: AnswerFacts, tier: Tier) -> frozenset[str]:
         """The entities above the answer that the tier names, or a mark that only a description names it."""
         key = bare(tier.text)
         if tier.qid is not None:
@@ -39,7 +39,7 @@ class Placing:
             return frozenset(ids or {f"text:{key}"})
         return frozenset(c for c in case.above_classes if self.cases.is_called(c, key))
 
-    def unit_around(self, case: Case, text: str) -> frozenset[str] | None:
+    def unit_around(self, case: AnswerFacts, text: str) -> frozenset[str] | None:
         """The units around a place that are called after it and their kind: Geneva Canton, the Province of Turin.
 
         Empty where those called so are not known to lie around it. None for any other text, and where the answer is
@@ -73,7 +73,7 @@ class Placing:
             and not self.elsewhere(case, [i])
         )
 
-    def _is_described(self, case: Case, text: str) -> bool:
+    def _is_described(self, case: AnswerFacts, text: str) -> bool:
         """Whether the answer's description tells the name as a place or owner of the answer: "in X", ", X", "of X"."""
         if not text[:1].isupper() or case.person:
             return False
@@ -85,30 +85,30 @@ class Placing:
                 return True
         return False
 
-    def ordered(self, case: Case, tier: Tier, meant: frozenset[str]) -> tuple[Verdict, str]:
+    def ordered(self, case: AnswerFacts, tier: Tier, meant: frozenset[str]) -> tuple[VerdictKind, str]:
         """Whether an entity above the answer also stands above the tiers accepted before it."""
         before = [ids for _, ids in case.good if ids and not any(i.startswith("text:") for i in ids)]
         if len(case.answers) > 1:  # each answer has tiers of its own
             over = [self._over(case, a) for a in case.answers]
             before = [ids for ids in before if any(ids & one and meant & one for one in over)]
         if not before or any(i.startswith("text:") for i in meant):
-            return Verdict.ENTAILED, "lies above the answer"
+            return VerdictKind.ENTAILED, "lies above the answer"
         for ids in before:
             if ids & meant:
-                return Verdict.DUPLICATE, "another name of a finer tier"
+                return VerdictKind.DUPLICATE, "another name of a finer tier"
         if any(meant & self._over(case, i) for ids in before for i in ids):
-            return Verdict.ENTAILED, "lies above the tier before it"
+            return VerdictKind.ENTAILED, "lies above the tier before it"
         if all(any(ids & self._over(case, m) for m in meant) for ids in before):
-            return Verdict.FINER_THAN_PREVIOUS, "lies within the tier before it"
+            return VerdictKind.FINER_THAN_PREVIOUS, "lies within the tier before it"
         label = self.graph.label
         if any(content(label(m) or "-") < content(label(i) or "") for ids in before for i in ids for m in meant):
-            return Verdict.ENTAILED, "its name is in the name of the tier before it"  # Western Europe, Europe
+            return VerdictKind.ENTAILED, "its name is in the name of the tier before it"  # Western Europe, Europe
         shared = [c for ids in before for i in ids for m in meant for c in self._same_class(i, m)]
         if shared and case.certain:
-            return Verdict.SIBLING, f"a {shared[0]} like the tier before it"
-        return Verdict.ENTAILED, "lies above the answer"
+            return VerdictKind.SIBLING, f"a {shared[0]} like the tier before it"
+        return VerdictKind.ENTAILED, "lies above the answer"
 
-    def _over(self, case: Case, qid: str) -> frozenset[str]:
+    def _over(self, case: AnswerFacts, qid: str) -> frozenset[str]:
         above = frozenset(self.near.above(qid).ids)
         return above | self.near.classes_above(qid) if case.above_classes else above
 
@@ -116,7 +116,7 @@ class Placing:
         kinds = set(self.graph.classes(one)) & set(self.graph.classes(other))
         return [label for k in sorted(kinds) if (label := self.graph.label(k))]
 
-    def elsewhere(self, case: Case, linked: Sequence[str]) -> str | None:
+    def elsewhere(self, case: AnswerFacts, linked: Sequence[str]) -> str | None:
         """Why no place of that name can hold the answer: another state, another first-level division."""
         if not case.place or not case.answers:
             return None
@@ -124,7 +124,7 @@ class Placing:
         reasons = [reason for i in places if (reason := self._conflict(case, i)) is not None]
         return reasons[0] if places and len(reasons) == len(places) else None
 
-    def _conflict(self, case: Case, place: str) -> str | None:
+    def _conflict(self, case: AnswerFacts, place: str) -> str | None:
         above = case.above
         label = self.graph.label
         if WORLD.search(label(place) or "") and CONTINENT not in self.graph.classes(place):
@@ -146,9 +146,9 @@ class Placing:
                 return f"the answer lies in {_list(map(label, above.divisions))}"
         return None
 
-    def namesake(self, case: Case, tiers: Sequence[TierVerdict]) -> str | None:
+    def namesake(self, case: AnswerFacts, tiers: Sequence[TierVerdict]) -> str | None:
         """The namesake that the contradicted places of a chain belong to; see RowVerdict."""
-        wrong = [bare(t.text) for t in tiers if t.verdict is Verdict.CONTRADICTED] + case.doubtful
+        wrong = [bare(t.text) for t in tiers if t.verdict is VerdictKind.CONTRADICTED] + case.doubtful
         if not case.place or not wrong:
             return None
         for qid in self._namesakes(case):
@@ -157,7 +157,7 @@ class Placing:
                 return qid
         return ""
 
-    def _namesakes(self, case: Case) -> Iterator[str]:
+    def _namesakes(self, case: AnswerFacts) -> Iterator[str]:
         for match in self.graph.find(case.gold):
             if match.id not in case.answers and not PLACES.isdisjoint(self.maker.classes(match.id)):
                 yield match.id

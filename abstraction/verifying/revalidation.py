@@ -24,7 +24,7 @@ from kg.terms import fallback_chain
 _CHUNK = 500  # rows
 
 
-class Finding(StrEnum):
+class EvidenceFinding(StrEnum):
     """What can be wrong."""
 
     ENTITY_GONE = "entity-gone"
@@ -36,12 +36,12 @@ class Finding(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Problem:
+class EvidenceProblem:
     """One thing that does not stand: of which row and level (0 for the question entity), what was found instead."""
 
     row: str
     level: int
-    finding: Finding
+    finding: EvidenceFinding
     id: str  # of the entity or the statement
     old: str | None = None
     new: str | None = None
@@ -54,7 +54,7 @@ class Problem:
 
 def recheck(
     rows: Iterable[TieredRow], store: Store, *, on_reject: OnReject | None = None
-) -> Iterator[tuple[TieredRow, list[Problem]]]:
+) -> Iterator[tuple[TieredRow, list[EvidenceProblem]]]:
     """(row, what does not stand of it) in the order of the rows; the store is read in batches.
 
     A row with which the program is at fault goes to `on_reject`; without it the error is raised.
@@ -76,7 +76,7 @@ def recheck(
                 yield from one
 
 
-def _checked(rows: Sequence[TieredRow], store: Store) -> list[tuple[TieredRow, list[Problem]]]:
+def _checked(rows: Sequence[TieredRow], store: Store) -> list[tuple[TieredRow, list[EvidenceProblem]]]:
     evidence = [one for row in rows for level in row.levels for tier in level.tiers for one in tier.evidence]
     languages = {code for one in evidence if one.language for code in fallback_chain(one.language)}
     entities = store.entities(
@@ -104,7 +104,7 @@ def _ids(row: TieredRow) -> Iterator[tuple[int, str]]:
                     yield number, one.subject
 
 
-def _problems(row: TieredRow, entities: dict[str, Entity]) -> Iterator[Problem]:
+def _problems(row: TieredRow, entities: dict[str, Entity]) -> Iterator[EvidenceProblem]:
     told: set[str] = set()
     for level, qid in _ids(row):
         entity = entities.get(qid)
@@ -112,9 +112,9 @@ def _problems(row: TieredRow, entities: dict[str, Entity]) -> Iterator[Problem]:
             continue
         told.add(qid)
         if entity is None:
-            yield Problem(row=row.id, level=level, finding=Finding.ENTITY_GONE, id=qid)
+            yield EvidenceProblem(row=row.id, level=level, finding=EvidenceFinding.ENTITY_GONE, id=qid)
         else:
-            yield Problem(row=row.id, level=level, finding=Finding.ENTITY_MERGED, id=qid, new=entity.id)
+            yield EvidenceProblem(row=row.id, level=level, finding=EvidenceFinding.ENTITY_MERGED, id=qid, new=entity.id)
     for number, ladder_level in enumerate(row.levels, 1):
         for tier in ladder_level.tiers:
             for one in tier.evidence:
@@ -123,26 +123,30 @@ def _problems(row: TieredRow, entities: dict[str, Entity]) -> Iterator[Problem]:
                     yield from _unsound(row.id, number, one, subject)
 
 
-def _unsound(row: str, level: int, one: Evidence, subject: Entity) -> Iterator[Problem]:
+def _unsound(row: str, level: int, one: Evidence, subject: Entity) -> Iterator[EvidenceProblem]:
     if one.kind == "description":
         chain = fallback_chain(one.language or "en")
         said = next((subject.descriptions[code] for code in chain if code in subject.descriptions), None)
         if said != one.text:
-            yield Problem(
-                row=row, level=level, finding=Finding.DESCRIPTION_CHANGED, id=subject.id, old=one.text, new=said
+            yield EvidenceProblem(
+                row=row, level=level, finding=EvidenceFinding.DESCRIPTION_CHANGED, id=subject.id, old=one.text, new=said
             )
     elif one.kind == "statement" and one.statement is not None:
         found = next((held for held in subject.statements if held.id == one.statement), None)
         if found is None:
-            yield Problem(row=row, level=level, finding=Finding.STATEMENT_GONE, id=one.statement, old=one.value)
+            yield EvidenceProblem(
+                row=row, level=level, finding=EvidenceFinding.STATEMENT_GONE, id=one.statement, old=one.value
+            )
         elif found.property != one.property or value_of(found) != one.value:
-            yield Problem(
+            yield EvidenceProblem(
                 row=row,
                 level=level,
-                finding=Finding.STATEMENT_CHANGED,
+                finding=EvidenceFinding.STATEMENT_CHANGED,
                 id=one.statement,
                 old=one.value,
                 new=value_of(found),
             )
         elif found.rank is Rank.DEPRECATED:
-            yield Problem(row=row, level=level, finding=Finding.STATEMENT_DEPRECATED, id=one.statement, old=one.value)
+            yield EvidenceProblem(
+                row=row, level=level, finding=EvidenceFinding.STATEMENT_DEPRECATED, id=one.statement, old=one.value
+            )

@@ -15,24 +15,31 @@ from abstraction.linking.gazetteer import PLACES
 from abstraction.pipeline import LadderMaker
 from abstraction.rows import TieredRow
 from abstraction.tiers import Level, Tier
-from abstraction.verifying.answer_facts import Case, CaseReader
+from abstraction.verifying.answer_facts import AnswerFacts, CaseReader
 from abstraction.verifying.comparable_words import all_words, bare, content, stands_in
 from abstraction.verifying.naming import Naming, naming
 from abstraction.verifying.peers import ANOTHER, Peers
 from abstraction.verifying.phrase_checks import Phrases
-from abstraction.verifying.placing import Placing
-from abstraction.verifying.question_fit import Asking, is_value
+from abstraction.verifying.placing import PlaceRelation
+from abstraction.verifying.question_fit import QuestionFit, is_value
 from abstraction.verifying.rule_replay import value_tier_holds
-from abstraction.verifying.verdicts import GENERIC, LEAKS, NOT_ALL, NOTHING_NEW, RowVerdict, TierVerdict, Verdict
+from abstraction.verifying.verdicts import GENERIC, LEAKS, NOT_ALL, NOTHING_NEW, RowVerdict, TierVerdict, VerdictKind
 from kg.store.protocol import Store
 from kg.terms import normalise
 
 MOST_ANSWERS = 40  # of a question that are judged one by one; more are judged as one
 # Of several verdicts on one tier, each by another answer, the one that stands is the first of these.
 _KINDEST = (
-    Verdict.ENTAILED, Verdict.UNKNOWN, Verdict.ALIAS, Verdict.DUPLICATE, Verdict.SIBLING,
-    Verdict.FINER_THAN_PREVIOUS, Verdict.NOT_COARSER_THAN_ANSWER, Verdict.UNINFORMATIVE, Verdict.CONTRADICTED,
-)  # fmt: skip
+    VerdictKind.ENTAILED,
+    VerdictKind.UNKNOWN,
+    VerdictKind.ALIAS,
+    VerdictKind.DUPLICATE,
+    VerdictKind.SIBLING,
+    VerdictKind.FINER_THAN_PREVIOUS,
+    VerdictKind.NOT_COARSER_THAN_ANSWER,
+    VerdictKind.UNINFORMATIVE,
+    VerdictKind.CONTRADICTED,
+)
 
 
 class Judge:
@@ -51,10 +58,10 @@ class Judge:
         self.graph = self.maker.graph
         self.cases = CaseReader(self.maker)
         self.near = self.cases.near
-        self.placing = Placing(self.cases)
+        self.placing = PlaceRelation(self.cases)
         self.phrases = Phrases(self.cases)
         self.peers = Peers(self.cases)
-        self.asking = Asking(self.cases)
+        self.asking = QuestionFit(self.cases)
 
     def judge(self, row: TieredRow) -> RowVerdict:
         """The verdicts on every tier beyond level 1, in the order of the row."""
@@ -88,21 +95,21 @@ class Judge:
                 key = bare(tier.text)
                 meant: frozenset[str] = frozenset()
                 if key in seen:
-                    verdict, why = Verdict.DUPLICATE, f"stands at {seen[key]} already"
+                    verdict, why = VerdictKind.DUPLICATE, f"stands at {seen[key]} already"
                 else:
                     verdict, why, meant = self._tier(case, tier)
-                    if verdict is Verdict.ENTAILED and not case.nothing_new.isdisjoint(
+                    if verdict is VerdictKind.ENTAILED and not case.nothing_new.isdisjoint(
                         (*meant, normalise(tier.text), tier.qid or "?")
                     ):
-                        verdict, why = Verdict.UNINFORMATIVE, NOTHING_NEW
-                    if verdict is not Verdict.DUPLICATE and (wrong := self.asking.conflict(case, tier, verdict)):
-                        verdict, why, meant = Verdict.CONTRADICTED, wrong, frozenset()
+                        verdict, why = VerdictKind.UNINFORMATIVE, NOTHING_NEW
+                    if verdict is not VerdictKind.DUPLICATE and (wrong := self.asking.conflict(case, tier, verdict)):
+                        verdict, why, meant = VerdictKind.CONTRADICTED, wrong, frozenset()
                 seen.setdefault(key, f"level {number}")
-                if verdict is Verdict.ENTAILED:
+                if verdict is VerdictKind.ENTAILED:
                     accepted.append((tier, meant))
-                if verdict in (Verdict.ENTAILED, Verdict.UNINFORMATIVE):
+                if verdict in (VerdictKind.ENTAILED, VerdictKind.UNINFORMATIVE):
                     held.append(tier)
-                if verdict is Verdict.UNKNOWN:
+                if verdict is VerdictKind.UNKNOWN:
                     untold.append(tier)
                 told = TierVerdict(
                     row=row.id, level=number, position=position, text=tier.text, verdict=verdict, why=why,
@@ -110,7 +117,9 @@ class Judge:
                 )  # fmt: skip
                 out.append(told)
                 case.named = told.entities or case.named
-                case.astray = told.beside_answer or why == ANOTHER or (case.astray and verdict is Verdict.CONTRADICTED)
+                case.astray = (
+                    told.beside_answer or why == ANOTHER or (case.astray and verdict is VerdictKind.CONTRADICTED)
+                )
             case.good = accepted or case.good
             case.earlier += [tier for tier, _ in accepted]
             case.true += held
@@ -124,30 +133,30 @@ class Judge:
             certain=case.certain,
         )
 
-    def _tier(self, case: Case, tier: Tier) -> tuple[Verdict, str, frozenset[str]]:
+    def _tier(self, case: AnswerFacts, tier: Tier) -> tuple[VerdictKind, str, frozenset[str]]:
         none: frozenset[str] = frozenset()
         text, key = tier.text, bare(tier.text)
         open_value = not case.asked.id and is_value(text) and any(is_value(t.text) for t in case.told.tiers)
         if case.asked.asks in ("date", "quantity") or open_value:
             return (*self._value(case, tier), none)
         if key == bare(case.gold):
-            return Verdict.NOT_COARSER_THAN_ANSWER, "is the answer itself", none
+            return VerdictKind.NOT_COARSER_THAN_ANSWER, "is the answer itself", none
         if tier.qid is not None and tier.qid in case.answers:
-            return Verdict.ALIAS, f"is {tier.qid}, the answer", none
+            return VerdictKind.ALIAS, f"is {tier.qid}, the answer", none
         meant = self.placing.meant(case, tier)
         if key in {bare(n) for n in case.names} and not meant:
-            return Verdict.ALIAS, "is a name of the answer", none
+            return VerdictKind.ALIAS, "is a name of the answer", none
         if key in case.asked.trivial or key in GENERIC:
-            return Verdict.UNINFORMATIVE, "says no more than the question asks for", none
+            return VerdictKind.UNINFORMATIVE, "says no more than the question asks for", none
         within = bool(meant) and all(not PLACES.isdisjoint(self.maker.classes(i)) for i in meant)
         if self._leaks(case, text) and not (within and key != bare(self.cases.asked_about(case.row) or "")):
-            return Verdict.UNINFORMATIVE, LEAKS, none
+            return VerdictKind.UNINFORMATIVE, LEAKS, none
         if meant:
             verdict, why = self.placing.ordered(case, tier, meant)
-            if verdict is Verdict.ENTAILED and meant <= case.doubted and not tier.evidence:
-                verdict, why = Verdict.SIBLING, NOT_ALL
-            if verdict is Verdict.ENTAILED and case.asked.id == CAPITAL:
-                verdict, why = Verdict.CONTRADICTED, "what holds the capital is no capital"
+            if verdict is VerdictKind.ENTAILED and meant <= case.doubted and not tier.evidence:
+                verdict, why = VerdictKind.SIBLING, NOT_ALL
+            if verdict is VerdictKind.ENTAILED and case.asked.id == CAPITAL:
+                verdict, why = VerdictKind.CONTRADICTED, "what holds the capital is no capital"
             return verdict, why, meant
         unit = self.placing.unit_around(case, text)
         if unit:
@@ -156,37 +165,37 @@ class Judge:
         if unit is None and not re.match(r"an? |the [a-z]", text, re.I if text[:2] == "A " else 0):
             how = naming(text, case.names, person=case.person, attested=self._attested(case, text))
         if how is Naming.MORE:
-            return Verdict.NOT_COARSER_THAN_ANSWER, "the answer and something beside it", none
+            return VerdictKind.NOT_COARSER_THAN_ANSWER, "the answer and something beside it", none
         linked = [m.id for m in self.graph.find(text) if m.id.startswith("Q")]
         linked = [tier.qid] if tier.qid else linked
         self.graph.fetch(linked)
         if case.place:  # the region Lazio, not the club
             linked = [i for i in linked if not PLACES.isdisjoint(self.maker.classes(i))]
         if beside := self.peers.beside(case, linked):
-            return Verdict.SIBLING, beside, none
+            return VerdictKind.SIBLING, beside, none
         if any(a in self.near.above(i).ids for i in linked for a in case.answers):
-            return Verdict.NOT_COARSER_THAN_ANSWER, "lies within the answer", none
+            return VerdictKind.NOT_COARSER_THAN_ANSWER, "lies within the answer", none
         if how is Naming.INVENTED:
-            return Verdict.CONTRADICTED, "the answer's name with an addition that nothing attests", none
+            return VerdictKind.CONTRADICTED, "the answer's name with an addition that nothing attests", none
         if how is Naming.ALIAS and not (linked and not case.person):
-            return Verdict.ALIAS, "another way to write the answer's name", none
+            return VerdictKind.ALIAS, "another way to write the answer's name", none
         if self.phrases.is_phrase(text, linked):
             return (*self.phrases.verdict(case, tier), none)
         if wrong := self.placing.elsewhere(case, linked):
             if case.certain:
-                return Verdict.CONTRADICTED, wrong, none
+                return VerdictKind.CONTRADICTED, wrong, none
             case.doubtful.append(key)
-            return Verdict.UNKNOWN, f"{wrong}, if {case.answers[0]} is meant", none
+            return VerdictKind.UNKNOWN, f"{wrong}, if {case.answers[0]} is meant", none
         if how is Naming.OTHER or self.peers.is_another(case, linked):
-            return Verdict.CONTRADICTED, ANOTHER, none
+            return VerdictKind.CONTRADICTED, ANOTHER, none
         if how is Naming.ALIAS:
-            return Verdict.ALIAS, "another way to write the answer's name", none
+            return VerdictKind.ALIAS, "another way to write the answer's name", none
         if not tier.evidence and (wrong := self.peers.astray(case, text, linked)):
-            return Verdict.CONTRADICTED, wrong, none
+            return VerdictKind.CONTRADICTED, wrong, none
         case.named = tuple(linked)
-        return Verdict.UNKNOWN, "the snapshot does not tell", none
+        return VerdictKind.UNKNOWN, "the snapshot does not tell", none
 
-    def _leaks(self, case: Case, text: str) -> bool:
+    def _leaks(self, case: AnswerFacts, text: str) -> bool:
         """Whether the text needs the question's entity to tell of the answer, or has no word beyond the question."""
         subject = self.cases.asked_about(case.row)
         if subject and stands_in(all_words(subject), all_words(text)) and not case.place:
@@ -194,7 +203,7 @@ class Judge:
         words = content(text)
         return bool(words) and words <= content(case.row.question) and not case.place
 
-    def _attested(self, case: Case, text: str) -> set[str]:
+    def _attested(self, case: AnswerFacts, text: str) -> set[str]:
         """Words that may follow the answer's name: of its description, what holds it, and places after commas."""
         parts = [part.strip() for part in text.split(",")[1:]]
         places = [part for part in parts if self.maker.gazetteer.known(part)]
@@ -203,18 +212,18 @@ class Judge:
         said = (case.description, *case.above.names, *places)
         return {word for one in said for word in all_words(one)}
 
-    def _value(self, case: Case, tier: Tier) -> tuple[Verdict, str]:
+    def _value(self, case: AnswerFacts, tier: Tier) -> tuple[VerdictKind, str]:
         ruling = value_tier_holds(case.told, tier)
         if ruling.wrong:
-            return Verdict.CONTRADICTED, ruling.wrong
+            return VerdictKind.CONTRADICTED, ruling.wrong
         if not ruling.holds:
-            return Verdict.UNKNOWN, "no reader knows this wording"
+            return VerdictKind.UNKNOWN, "no reader knows this wording"
         before = [one for one, _ in case.good]
         if not before or any(not value_tier_holds(Level(tiers=(one,)), Tier(text=tier.text)).wrong for one in before):
-            return Verdict.ENTAILED, "holds the answer"
+            return VerdictKind.ENTAILED, "holds the answer"
         if any(value_tier_holds(Level(tiers=(tier,)), Tier(text=one.text)).holds for one in before):
-            return Verdict.FINER_THAN_PREVIOUS, "lies within the tier before it"
-        return Verdict.SIBLING, "overlaps the tier before it"
+            return VerdictKind.FINER_THAN_PREVIOUS, "lies within the tier before it"
+        return VerdictKind.SIBLING, "overlaps the tier before it"
 
 
 def _by_answer(row: TieredRow) -> list[TieredRow]:
@@ -243,7 +252,7 @@ def _together(tier: Tier, found: Sequence[TierVerdict], row: TieredRow) -> TierV
     pairs = list(zip(found, row.levels[0].tiers, strict=True))
     said = {normalise(text) for text in tier.of}
     own = [one for one, first in pairs if not said.isdisjoint(map(normalise, first.names()))]
-    wrong = [one for one in own if one.verdict is Verdict.CONTRADICTED]
+    wrong = [one for one in own if one.verdict is VerdictKind.CONTRADICTED]
     if wrong:
         return wrong[0]
     told = {e.subject for e in tier.evidence if e.subject}

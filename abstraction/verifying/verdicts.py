@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 
-class Verdict(StrEnum):
+class VerdictKind(StrEnum):
     """What is said of one tier. Only `entailed` is a good tier; `unknown` says nothing against it."""
 
     ENTAILED = "entailed"
@@ -21,13 +21,13 @@ class Verdict(StrEnum):
 
 
 AXES = {
-    Verdict.CONTRADICTED: "correctness",
-    Verdict.UNINFORMATIVE: "informativeness",
-    Verdict.ALIAS: "granularity",
-    Verdict.DUPLICATE: "granularity",
-    Verdict.SIBLING: "granularity",
-    Verdict.FINER_THAN_PREVIOUS: "granularity",
-    Verdict.NOT_COARSER_THAN_ANSWER: "granularity",
+    VerdictKind.CONTRADICTED: "correctness",
+    VerdictKind.UNINFORMATIVE: "informativeness",
+    VerdictKind.ALIAS: "granularity",
+    VerdictKind.DUPLICATE: "granularity",
+    VerdictKind.SIBLING: "granularity",
+    VerdictKind.FINER_THAN_PREVIOUS: "granularity",
+    VerdictKind.NOT_COARSER_THAN_ANSWER: "granularity",
 }
 # Reasons that readers of verdicts tell apart.
 LEAKS = "tells of the answer by the question's own entity"
@@ -54,7 +54,7 @@ class TierVerdict:
     level: int
     position: int
     text: str
-    verdict: Verdict
+    verdict: VerdictKind
     why: str = ""
     entities: tuple[str, ...] = ()
 

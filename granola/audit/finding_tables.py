@@ -4,29 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from abstraction.verifying.verdicts import AXES, Verdict
-from granola.audit.offences import AXIS_NAMES, Counts, Tally
+from abstraction.verifying.verdicts import AXES, VerdictKind
+from granola.audit.offences import AXIS_NAMES, FindingCounts, FindingTally
 from granola.report.score_tables import relation_title
 
 _WIDTH = 34
 
 
-def axes_lines(tally: Tally) -> list[str]:
+def axes_lines(tally: FindingTally) -> list[str]:
     """Per relation, then per class: tiers, entailed ones, those against each axis, and those nobody can tell."""
     by_axis = {axis: [str(v) for v, a in AXES.items() if a == axis] for axis in AXIS_NAMES}
-    columns = {"entailed": [str(Verdict.ENTAILED)], **by_axis, "unknown": [str(Verdict.UNKNOWN)]}
+    columns = {"entailed": [str(VerdictKind.ENTAILED)], **by_axis, "unknown": [str(VerdictKind.UNKNOWN)]}
     lines = _lines(tally, columns)
     told = tally.total.by
     bad = [f"{verdict} {told[verdict]}" for verdict in map(str, AXES) if told[verdict]]
     return [*lines, *(["", "verdicts: " + ", ".join(bad)] if bad else [])]
 
 
-def entailment_lines(tally: Tally) -> list[str]:
+def entailment_lines(tally: FindingTally) -> list[str]:
     """Per relation, then per class: tiers, those that follow, those that do not, and those nobody can tell."""
     return _lines(tally, {name: [name] for name in ("entailed", "flawed", "unchecked")})
 
 
-def _lines(tally: Tally, columns: Mapping[str, Sequence[str]]) -> list[str]:
+def _lines(tally: FindingTally, columns: Mapping[str, Sequence[str]]) -> list[str]:
     out = []
     for heading, groups, title in (
         ("relation", tally.relations, relation_title),
@@ -39,7 +39,7 @@ def _lines(tally: Tally, columns: Mapping[str, Sequence[str]]) -> list[str]:
     return [*out, _line("total", tally.total, columns)]
 
 
-def _line(name: str, counts: Counts, columns: Mapping[str, Sequence[str]]) -> str:
+def _line(name: str, counts: FindingCounts, columns: Mapping[str, Sequence[str]]) -> str:
     cells = []
     for outcomes in columns.values():
         number = sum(counts.by[outcome] for outcome in outcomes)

@@ -15,7 +15,7 @@ from abstraction.rows import TieredRow
 from abstraction.verifying.entailment import EntailmentChecker
 from abstraction.verifying.findings import TierCheck
 from abstraction.verifying.tier_verdicts import Judge
-from abstraction.verifying.verdicts import AXES, RowVerdict, TierVerdict, Verdict
+from abstraction.verifying.verdicts import AXES, RowVerdict, TierVerdict, VerdictKind
 from kg.store.protocol import Store
 
 AXIS_NAMES = ("correctness", "informativeness", "granularity")
@@ -54,7 +54,7 @@ class Offence:
 
 
 @dataclass(slots=True)
-class Counts:
+class FindingCounts:
     """Tiers by outcome; rows counts those that were audited, with or without tiers."""
 
     rows: int = 0
@@ -63,20 +63,20 @@ class Counts:
 
 
 @dataclass(slots=True)
-class Tally:
+class FindingTally:
     """Counts by relation, by answer class, and in all; `namesakes` are rows whose chain belongs to a namesake."""
 
-    total: Counts = field(default_factory=Counts)
-    relations: dict[str, Counts] = field(default_factory=dict)
-    classes: dict[str, Counts] = field(default_factory=dict)
+    total: FindingCounts = field(default_factory=FindingCounts)
+    relations: dict[str, FindingCounts] = field(default_factory=dict)
+    classes: dict[str, FindingCounts] = field(default_factory=dict)
     namesakes: list[dict[str, Any]] = field(default_factory=list)
 
-    def groups(self, relation: str, answer_class: str) -> tuple[Counts, ...]:
+    def groups(self, relation: str, answer_class: str) -> tuple[FindingCounts, ...]:
         """Where something of this relation and class is counted."""
         return (
             self.total,
-            self.relations.setdefault(relation, Counts()),
-            self.classes.setdefault(answer_class, Counts()),
+            self.relations.setdefault(relation, FindingCounts()),
+            self.classes.setdefault(answer_class, FindingCounts()),
         )
 
     def count(self, relation: str, answer_class: str, outcomes: Iterable[str]) -> None:
@@ -102,7 +102,7 @@ class _Audited:
 def audit_axes(
     rows: Iterable[TieredRow],
     store: Store,
-    tally: Tally,
+    tally: FindingTally,
     *,
     language: str = "en",
     on_reject: OnReject | None = None,
@@ -140,7 +140,7 @@ def _by_axes(row: TieredRow, *, judge: Judge, checker: EntailmentChecker) -> _Au
 def audit_entailment(
     rows: Iterable[TieredRow],
     store: Store,
-    tally: Tally,
+    tally: FindingTally,
     *,
     language: str = "en",
     on_reject: OnReject | None = None,
@@ -181,7 +181,7 @@ def _audited(
     rows: Iterable[TieredRow],
     audit: Callable[[TieredRow], _Audited],
     judge: Judge,
-    tally: Tally,
+    tally: FindingTally,
     on_reject: OnReject | None,
 ) -> Iterator[Offence]:
     for row in rows:
@@ -208,16 +208,16 @@ def class_of(row: TieredRow, classes: Iterable[str]) -> str:
 
 def _proven(row: TieredRow, verdict: RowVerdict, checker: EntailmentChecker) -> set[tuple[int, int]]:
     """The tiers that follow from evidence of their own, looked at only where their words left a doubt."""
-    doubted = {(t.level, t.position) for t in verdict.tiers if t.verdict in (Verdict.UNKNOWN, Verdict.SIBLING)}
+    doubted = {(t.level, t.position) for t in verdict.tiers if t.verdict in (VerdictKind.UNKNOWN, VerdictKind.SIBLING)}
     if not doubted or not any(tier.evidence for level in row.levels[1:] for tier in level.tiers):
         return set()
     checks: list[TierCheck] = checker.check(row)
     return {(c.level, c.position) for c in checks if c.status == "entailed"}
 
 
-def _lifted(one: TierVerdict, proven: set[tuple[int, int]]) -> Verdict:
-    unknown = one.verdict is Verdict.UNKNOWN
-    return Verdict.ENTAILED if unknown and (one.level, one.position) in proven else one.verdict
+def _lifted(one: TierVerdict, proven: set[tuple[int, int]]) -> VerdictKind:
+    unknown = one.verdict is VerdictKind.UNKNOWN
+    return VerdictKind.ENTAILED if unknown and (one.level, one.position) in proven else one.verdict
 
 
 def _namesake(row: TieredRow, verdict: RowVerdict) -> dict[str, Any]:

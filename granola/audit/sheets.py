@@ -29,7 +29,7 @@ NO = frozenset({"0", "n", "no", "false", "f"})
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Item:
+class SheetItem:
     """One tier to annotate, of `level` 1, which is the answer's, or beyond."""
 
     row: TieredRow
@@ -58,7 +58,7 @@ class Item:
 
 def draw(
     rows: Iterable[TieredRow], n: int, *, seed: int, equally: bool = False, with_first: bool = False
-) -> list[Item]:
+) -> list[SheetItem]:
     """`n` tiers beyond the answers in random order, without repeats; all of them where there are fewer.
 
     `with_first`: the answers themselves, one of each row, are drawn from too, as in the paper's audit.
@@ -67,7 +67,7 @@ def draw(
     from each relation, in turn, instead. The same rows and seed give the same items.
     """
     items = [
-        Item(row=row, level=number, position=position)
+        SheetItem(row=row, level=number, position=position)
         for row in rows
         for number, level in enumerate(row.levels, 1)
         for position in range(1, len(level.tiers) + 1 if number > 1 else 2)
@@ -75,11 +75,11 @@ def draw(
     ]
     source = random.Random(seed)
     source.shuffle(items)
-    strata: dict[str, list[Item]] = {}
+    strata: dict[str, list[SheetItem]] = {}
     for item in items:
         prop = item.row.relation or ""
         strata.setdefault(prop if equally or not prop else relation(prop).asks, []).append(item)
-    chosen: list[Item] = []
+    chosen: list[SheetItem] = []
     if equally:
         for turn in range(max(map(len, strata.values()), default=0)):
             chosen += [strata[name][turn] for name in sorted(strata) if turn < len(strata[name])]
@@ -102,7 +102,7 @@ def _shares(sizes: Mapping[str, int], n: int) -> dict[str, int]:
     return shares
 
 
-def write_sheet(items: Sequence[Item], path: Path | str, *, source: str, seed: int, csv_raw: bool = False) -> Path:
+def write_sheet(items: Sequence[SheetItem], path: Path | str, *, source: str, seed: int, csv_raw: bool = False) -> Path:
     """Write the sheet as CSV and, beside it, the key that says where each item is from; return the key's path.
 
     The sheet holds nothing of relation, class or maker. The last columns are for the annotator: 1 or yes where the tier

@@ -92,7 +92,7 @@ def aggregate(
     from granola.decoding.calibration import Calibration
     from granola.decoding.method_rules import needs_snapshot, rule_of, usual_abstaining
     from granola.decoding.methods import Answering
-    from granola.decoding.model_answers import Answered, Answerer, Asking
+    from granola.decoding.model_answers import Answered, Answerer, AnswerSettings
     from granola.errors import UsageError
     from granola.run_record import SUFFIX as RECORD_SUFFIX
     from granola.run_record import write_run_record
@@ -132,7 +132,7 @@ def aggregate(
                 return
             assert aggregator is not None
             model = stack.enter_context(opened(aggregator, None if to_stdout else out, answers, inputs))
-            asking = Asking(method=Answering.DRAG, abstaining=abstaining)
+            asking = AnswerSettings(method=Answering.DRAG, abstaining=abstaining)
             answerer = Answerer(model, asking, read_prompts(prompts), language=language)
             more.update(answerer.settings)
             for found in answerer.aggregate(rows):

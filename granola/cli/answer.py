@@ -97,7 +97,7 @@ def answer(
     from granola.decoding.answer_prompts import read_prompts
     from granola.decoding.calibration import Calibration
     from granola.decoding.method_rules import needs_snapshot, rule_of, usual_abstaining
-    from granola.decoding.model_answers import Answered, Answerer, Asking
+    from granola.decoding.model_answers import Answered, Answerer, AnswerSettings
     from granola.decoding.response_aggregation import Aggregator, answer_row
     from granola.decoding.samples import read_asked
     from granola.errors import PredictionError, UsageError
@@ -119,7 +119,7 @@ def answer(
         calibration=None if calibration is None else Calibration.read(calibration),
     )  # fmt: skip
     abstaining = getattr(rule, "abstaining", None) or abstaining or usual_abstaining(method)
-    asking = Asking(
+    asking = AnswerSettings(
         method=method,
         samples=samples,
         temperature=temperature,

@@ -14,7 +14,7 @@ from abstraction.formats.writing import check_kind
 from abstraction.rows import RejectedRow, TieredRow, read_tiered
 from granola.audit.annotation import rate_lines, rates
 from granola.audit.finding_tables import axes_lines, entailment_lines
-from granola.audit.offences import Offence, Tally, audit_axes, audit_entailment
+from granola.audit.offences import FindingTally, Offence, audit_axes, audit_entailment
 from granola.audit.sheets import KEY_SUFFIX, draw, read_sheet, write_sheet
 from granola.cli.csv_options import CsvRaw
 from granola.cli.output import (
@@ -92,7 +92,7 @@ def audit(
 
 def _audit(path: str, snapshot: str, out: Path | None, *, entailment: bool, language: str, as_json: bool) -> None:
     rejected: list[RejectedRow] = []
-    tally = Tally()
+    tally = FindingTally()
     with closing(open_store(snapshot)) as store:
         rows = read_tiered(path, on_reject=rejected.append)
         run = audit_entailment if entailment else audit_axes
@@ -113,7 +113,7 @@ def _audit(path: str, snapshot: str, out: Path | None, *, entailment: bool, lang
         raise typer.Exit(1)
 
 
-def _list(found: list[Offence], tally: Tally, out: Path | None) -> None:
+def _list(found: list[Offence], tally: FindingTally, out: Path | None) -> None:
     if tally.namesakes:
         print(f"\n{count(len(tally.namesakes), 'chain')} of a namesake of the answer's entity:")
     for one in tally.namesakes:
@@ -129,7 +129,7 @@ def _list(found: list[Offence], tally: Tally, out: Path | None) -> None:
         print(f"  all of them: {out}")
 
 
-def _figures(tally: Tally, found: list[Offence], snapshot: str) -> dict[str, object]:
+def _figures(tally: FindingTally, found: list[Offence], snapshot: str) -> dict[str, object]:
     def group(counts: object) -> dict[str, object]:
         return {"rows": counts.rows, "tiers": counts.tiers, **dict(sorted(counts.by.items()))}  # type: ignore[attr-defined]
 
@@ -144,7 +144,7 @@ def _figures(tally: Tally, found: list[Offence], snapshot: str) -> dict[str, obj
     }
 
 
-def _write(found: list[Offence], tally: Tally, out: Path, snapshot: str) -> None:
+def _write(found: list[Offence], tally: FindingTally, out: Path, snapshot: str) -> None:
     with atomic_path(out) as place, place.open("w", encoding="utf-8", newline="\n") as stream:
         head = {"schema_version": 1, "snapshot": snapshot, "rows": tally.total.rows, "tiers": tally.total.tiers}
         for record in (head, *(one.to_json() for one in found), *({"namesake": one} for one in tally.namesakes)):

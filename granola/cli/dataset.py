@@ -9,8 +9,8 @@ from pathlib import Path
 
 import typer
 
-from abstraction.datasets.building import BATCH, Built, Settings, build_dataset, check_place
-from abstraction.datasets.dataset_cleaning import MOST, STEPS, Step, read_trivial
+from abstraction.datasets.building import BATCH, Built, DatasetSettings, build_dataset, check_place
+from abstraction.datasets.dataset_cleaning import MOST, STEPS, CleaningStep, read_trivial
 from abstraction.datasets.questions import QuestionFiles, Questions
 from abstraction.relations import relation as relation_row
 from granola.cli.linking_options import LINKER_HELP, LinkerName
@@ -27,9 +27,9 @@ from granola.cli.phrasing_options import (
     TEMPERATURE,
     TOP_P,
     UNPROVEN,
-    Models,
     PhraseMode,
     PhraseOptions,
+    PhrasingModels,
     Unproven,
     check_unphrased,
 )
@@ -56,7 +56,7 @@ def dataset(
     format: DataFormat = typer.Option(DataFormat.JSONL, help="The format of the file with the rows."),
     language: str = typer.Option("en", help="Language of names and tiers, with its fallbacks."),
     linker: LinkerName = typer.Option(LinkerName.QUESTION, help=LINKER_HELP),
-    without: list[Step] = typer.Option([], help="Leave a step of the cleaning out; may be given again."),
+    without: list[CleaningStep] = typer.Option([], help="Leave a step of the cleaning out; may be given again."),
     one_answer: bool = typer.Option(
         False, "--one-answer", help="Only questions with one gold answer, as in GRANOLA-EQ (the step several-answers)."
     ),
@@ -90,13 +90,13 @@ def dataset(
         relation = relation_row(relation.upper() if relation[:1] == "p" else relation).id
         warn_of_relation(relation)
     steps = frozenset(STEPS) - frozenset(without)
-    settings = Settings(
+    settings = DatasetSettings(
         name=name if name is not None else resolved(out).name,
         language=language,
         linker=linker,
         split=split,
         format="jsonl" if format is DataFormat.JSONL else "parquet",
-        steps=steps if one_answer else steps - {Step.SEVERAL_ANSWERS},
+        steps=steps if one_answer else steps - {CleaningStep.SEVERAL_ANSWERS},
         trivial=read_trivial(trivial) if trivial else (),
         most=threshold,
         batch=batch,
@@ -108,7 +108,7 @@ def dataset(
         max_tokens=max_tokens, seed=phrase_seed,
     )  # fmt: skip
     check_unphrased(options, answers=answers, scored=consistency is not None)
-    models = Models(phrasing=options, consistency=consistency, samples=samples, answers=answers)
+    models = PhrasingModels(phrasing=options, consistency=consistency, samples=samples, answers=answers)
     built = make(questions, snapshot, out, settings=settings, models=models, force=force, restart=restart)
     if built.rejected or built.phrasing.unanswered or built.unscored:
         raise typer.Exit(1)
@@ -119,8 +119,8 @@ def make(
     snapshot: str,
     out: Path,
     *,
-    settings: Settings,
-    models: Models | None = None,
+    settings: DatasetSettings,
+    models: PhrasingModels | None = None,
     force: bool = False,
     restart: bool = False,
 ) -> Built:
@@ -157,8 +157,8 @@ def make(
     if models is not None and models.phrasing.model is not None:
         print(*built.phrasing.lines(), "", sep="\n")
     for step, counted in built.cleaner.counts.items():
-        taken = f", {count(counted.answers, 'answer')} taken out" if step is Step.TRIVIAL_ANSWERS else ""
-        unjudged = f", {counted.unjudged:,} without a score" if step is Step.INCONSISTENT_DESCRIPTIONS else ""
+        taken = f", {count(counted.answers, 'answer')} taken out" if step is CleaningStep.TRIVIAL_ANSWERS else ""
+        unjudged = f", {counted.unjudged:,} without a score" if step is CleaningStep.INCONSISTENT_DESCRIPTIONS else ""
         print(f"{step}: {counted.dropped:,} of {count(counted.rows, 'row')} left out{taken}{unjudged}")
         for reason, number in counted.reasons.most_common():
             print(f"  {number:>6}  {reason}")

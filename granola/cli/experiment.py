@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from abstraction.models.prompts import Prompt
     from abstraction.rows import RejectedRow
     from granola.cli.scored_systems import Systems
-    from granola.decoding.experiment_plan import Cell, Plan
+    from granola.decoding.experiment_plan import ExperimentCell, Plan
     from granola.decoding.response_aggregation import Aggregator
 
 GUESS = "guess"  # the system that knows a question's relation and its subject's name alone
@@ -311,7 +311,7 @@ def _record(path: Path) -> Path:
 def _predict(
     out: Path,
     plan: Plan,
-    cell: Cell,
+    cell: ExperimentCell,
     model: ChatModel,
     prompts: Mapping[str, Prompt],
     aggregator: Aggregator | None,
@@ -360,7 +360,7 @@ def _predict(
     return len(rejected)
 
 
-def _write_results(path: Path, cells: Sequence[Cell], found: Systems, *, csv_raw: bool) -> None:
+def _write_results(path: Path, cells: Sequence[ExperimentCell], found: Systems, *, csv_raw: bool) -> None:
     """A row a system: its settings, each metric with its interval, n, and the signature."""
     import csv
     import math

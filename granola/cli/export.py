@@ -15,7 +15,7 @@ from kg.errors import ExportError
 PACKED = (".bz2", ".zst", ".xz", ".zip")
 
 
-class Format(StrEnum):
+class ExportFormat(StrEnum):
     """What `--format` takes."""
 
     NT = "nt"
@@ -30,7 +30,7 @@ def export(
     out: str = typer.Option(
         ..., "--out", "-o", help="The file to write (packed where it ends in .gz; - is standard output), or the folder."
     ),
-    format: Format = typer.Option(
+    format: ExportFormat = typer.Option(
         help="nt, ttl: RDF as WikiData writes it, one file. parquet: a folder of tables. neo4j-csv, neo4j-parquet:"
         " a folder of files for 'neo4j-admin database import'."
     ),
@@ -40,16 +40,16 @@ def export(
 
     For Neo4j the command that imports the files is printed on standard output.
     """
-    to_file = format in (Format.NT, Format.TTL)
+    to_file = format in (ExportFormat.NT, ExportFormat.TTL)
     _check_name(out, format)
     if out == STANDARD and not to_file:
         raise ExportError(f"{format} is a folder of files, which standard output cannot take; give a folder as --out")
     if to_file and out != STANDARD:
         check_outputs(out, inputs=[snapshot], force=force)
-    with counting("entities" if to_file or format is Format.PARQUET else "rows") as progress:
+    with counting("entities" if to_file or format is ExportFormat.PARQUET else "rows") as progress:
         if to_file:
             _rdf(snapshot, out, format, progress)
-        elif format is Format.PARQUET:
+        elif format is ExportFormat.PARQUET:
             from kg.export.parquet import export_parquet
 
             rows = export_parquet(snapshot, out, force=force, progress=progress).rows
@@ -72,13 +72,13 @@ def import_(
     _tell(f"{out}: {counts['entities']:,} entities, {counts['statements']:,} statements")
 
 
-def _check_name(out: str, format: Format) -> None:
+def _check_name(out: str, format: ExportFormat) -> None:
     """Raise ExportError where the name of the output says another format than what would be written."""
     ending = Path(out.lower().removesuffix(".gz")).suffix
     if ending in PACKED:
         raise ExportError(f"{out}: {ending} is no way of packing that exports know; allowed are .gz and none")
-    written = {".nt": [Format.NT], ".ttl": [Format.TTL], ".csv": [Format.NEO4J_CSV],
-               ".parquet": [Format.PARQUET, Format.NEO4J_PARQUET]}.get(ending, [format])  # fmt: skip
+    written = {".nt": [ExportFormat.NT], ".ttl": [ExportFormat.TTL], ".csv": [ExportFormat.NEO4J_CSV],
+               ".parquet": [ExportFormat.PARQUET, ExportFormat.NEO4J_PARQUET]}.get(ending, [format])  # fmt: skip
     if format not in written:
         raise ExportError(
             f"{out} is named {ending}, but --format {format} was asked for; "
@@ -86,10 +86,10 @@ def _check_name(out: str, format: Format) -> None:
         )
 
 
-def _rdf(snapshot: Path, out: str, format: Format, progress: Callable[[int], None] | None) -> None:
+def _rdf(snapshot: Path, out: str, format: ExportFormat, progress: Callable[[int], None] | None) -> None:
     from kg.export.rdf_writer import export_rdf
 
-    done = export_rdf(snapshot, out, format="nt" if format is Format.NT else "ttl", progress=progress)
+    done = export_rdf(snapshot, out, format="nt" if format is ExportFormat.NT else "ttl", progress=progress)
     _tell(f"{out}: {done.triples:,} triples of {done.entities:,} entities and {done.statements:,} statements")
     for what, number in done.left_out.items():
         _tell(f"left out: {number:,} {what}")
@@ -97,11 +97,15 @@ def _rdf(snapshot: Path, out: str, format: Format, progress: Callable[[int], Non
         raise typer.Exit(1)
 
 
-def _neo4j(snapshot: Path, out: str, format: Format, force: bool, progress: Callable[[int], None] | None) -> None:
+def _neo4j(snapshot: Path, out: str, format: ExportFormat, force: bool, progress: Callable[[int], None] | None) -> None:
     from kg.export.neo4j_import import export_neo4j
 
     done = export_neo4j(
-        snapshot, out, format="parquet" if format is Format.NEO4J_PARQUET else "csv", force=force, progress=progress
+        snapshot,
+        out,
+        format="parquet" if format is ExportFormat.NEO4J_PARQUET else "csv",
+        force=force,
+        progress=progress,
     )
     _tell(f"{out}: " + ", ".join(f"{count:,} {file}" for file, count in done.rows.items()))
     _tell(

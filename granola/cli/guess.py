@@ -1,4 +1,4 @@
-"""`granola guess`: what could be answered without knowing anything of the subject but its name."""
+"""`granola derive guess`: what could be answered without knowing anything of the subject but its name."""
 
 from __future__ import annotations
 
@@ -71,6 +71,8 @@ def guess(
     print(f"{total}: {outcomes['guessed']:,} guessed, {outcomes['IDK']:,} IDK", file=screen)
     if not to_stdout:
         arguments = {"tiered": tiered, "least": least, "folds": folds}
-        write_run_record(out, command="guess", arguments=arguments, inputs=[tiered], more={"outcomes": dict(outcomes)})
+        write_run_record(
+            out, command="derive guess", arguments=arguments, inputs=[tiered], more={"outcomes": dict(outcomes)}
+        )
     report_rejects(tiered, rejected, listed=rejects)
     exit_status(rejected)

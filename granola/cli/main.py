@@ -10,6 +10,7 @@ import io
 import os
 import sqlite3
 import sys
+from collections.abc import Sequence
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -20,6 +21,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from abstraction.errors import AbstractionError
 from granola import __version__
+from granola.cli.commands import ADVANCED, COMMANDS, GROUPS
 from granola.cli.dash_hints import HintingCommand
 from granola.errors import GranolaError, UsageError
 from kg.errors import KGError, WebAddressError
@@ -28,26 +30,7 @@ from kg.web.addresses import scrubbed, without_secrets
 
 UNUSABLE, INTERRUPTED, CLOSED_PIPE = 2, 130, 141  # the last two as a shell tells SIGINT and SIGPIPE
 
-COMMANDS = (
-    "tiers",
-    "dataset",
-    "ladder",
-    "answer",
-    "aggregate",
-    "calibrate",
-    "experiment",
-    "targets",
-    "guess",
-    "perturb",
-    "score",
-    "match",
-    "compare",
-    "report",
-    "audit",
-    "serve",
-    "demo",
-    "snapshot",
-)  # each in a module of its name
+DERIVED = ("perturb", "guess", "targets")
 _CLASSES: dict[str, type[TyperCommand]] = {"ladder": HintingCommand}
 
 
@@ -56,12 +39,25 @@ def _command(name: str) -> Any:
     command: Any
     if name == "snapshot":
         command = typer.main.get_group(_snapshot())
+    elif name == "derive":
+        command = typer.main.get_group(_of_modules(DERIVED, help=COMMANDS[name]))
     else:
-        alone = typer.Typer(add_completion=False)
-        alone.command(name=name, cls=_CLASSES.get(name))(getattr(import_module(f"granola.cli.{name}"), name))
-        command = typer.main.get_command(alone)
+        command = typer.main.get_command(_of_modules((name,)))
     command.name = name
+    for one in (command, *getattr(command, "commands", {}).values()):
+        advanced = set(ADVANCED.get(one.name, "").split())
+        for option in one.params:
+            if not advanced.isdisjoint(option.opts):
+                option.rich_help_panel = "Advanced"
     return command
+
+
+def _of_modules(names: Sequence[str], **settings: Any) -> typer.Typer:
+    """Commands that stand in modules of their names."""
+    made = typer.Typer(add_completion=False, no_args_is_help=len(names) > 1, **settings)
+    for name in names:
+        made.command(name=name, cls=_CLASSES.get(name))(getattr(import_module(f"granola.cli.{name}"), name))
+    return made
 
 
 def _snapshot() -> typer.Typer:
@@ -80,11 +76,26 @@ class Commands(TyperGroup):
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """The command of that name, None where there is none."""
+        if cmd_name in DERIVED:
+            raise UsageError(f"granola {cmd_name} is granola derive {cmd_name}")
         return _command(cmd_name) if cmd_name in COMMANDS else None
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Their names, in the order of the help."""
         return list(COMMANDS)
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """The commands in groups, by the table alone: no command is imported for its line."""
+        self.format_usage(ctx, formatter)
+        formatter.write_paragraph()
+        formatter.write_text(self.help or "")
+        for title, lines in GROUPS.items():
+            with formatter.section(title):
+                formatter.write_dl(list(lines.items()))
+        with formatter.section("Options"):
+            formatter.write_dl([("--version", "Print the version and stop."), ("-h, --help", "Show this and stop.")])
+        formatter.write_paragraph()
+        formatter.write_text("granola COMMAND --help tells a command's options.")
 
     @property
     def commands(self) -> dict[str, Any]:

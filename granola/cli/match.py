@@ -34,7 +34,7 @@ ADDED = ("level", "rule", "abstained")
 
 
 @dataclass(kw_only=True, slots=True)
-class Tally:
+class MatchCounts:
     """What is told at the end: rejected rows, rows that lost a field of their own, and rows by language."""
 
     rejected: list[RejectedRow] = field(default_factory=list)
@@ -109,7 +109,7 @@ def match(
     target = None if out == STANDARD else Path(out)
     if target is not None:
         check_outputs(target, inputs=[file], sides=(REJECTS_SUFFIX, RECORD_SUFFIX), force=force)
-    tally = Tally()
+    tally = MatchCounts()
     with (
         opened_matcher(
             matcher, tau=tau, judge=judge, answers=answers, out=target, inputs=[file], language=language
@@ -136,13 +136,13 @@ def match(
     exit_status(rejected)
 
 
-def _matched(file: str, matcher: Matcher, tally: Tally, workers: int) -> Iterator[Mapping[str, Any]]:
+def _matched(file: str, matcher: Matcher, tally: MatchCounts, workers: int) -> Iterator[Mapping[str, Any]]:
     from collections import deque
 
     from abstraction.faults import Fault, fault_of
     from abstraction.formats.records import RejectedRow, read_records
     from granola.errors import PredictionError
-    from granola.matching.batch_matching import Case, match_each
+    from granola.matching.batch_matching import MatchCase, match_each
     from granola.matching.model_judge import JudgeMatcher
 
     waiting: deque[Record] = deque()
@@ -159,12 +159,12 @@ def _matched(file: str, matcher: Matcher, tally: Tally, workers: int) -> Iterato
             except Exception as error:
                 tally.fault(fault_of(error, "reading"), record)
 
-    def cases() -> Iterator[Case]:
+    def cases() -> Iterator[MatchCase]:
         for record, row in rows():
             waiting.append(record)
             if row.language is not None:
                 tally.languages[row.language] += 1
-            yield Case(prediction=row.prediction, levels=row.levels, question=row.question, language=row.language)
+            yield MatchCase(prediction=row.prediction, levels=row.levels, question=row.question, language=row.language)
 
     if isinstance(matcher, JudgeMatcher):
         yield from _judged(rows(), matcher, tally)
@@ -178,18 +178,18 @@ def _matched(file: str, matcher: Matcher, tally: Tally, workers: int) -> Iterato
 
 
 def _judged(
-    rows: Iterator[tuple[Record, MatchRow]], matcher: JudgeMatcher, tally: Tally
+    rows: Iterator[tuple[Record, MatchRow]], matcher: JudgeMatcher, tally: MatchCounts
 ) -> Iterator[Mapping[str, Any]]:
     from collections import deque
 
-    from granola.matching.model_judge import Item
+    from granola.matching.model_judge import JudgedItem
 
     waiting: deque[Record] = deque()
 
-    def items() -> Iterator[Item]:
+    def items() -> Iterator[JudgedItem]:
         for record, row in rows:
             waiting.append(record)
-            yield Item(prediction=row.prediction, levels=row.levels, question=row.question)
+            yield JudgedItem(prediction=row.prediction, levels=row.levels, question=row.question)
 
     for item, outcome in matcher.judged(items()):
         record = waiting.popleft()
@@ -202,7 +202,7 @@ def _judged(
             yield _told(record, outcome.value, tally)
 
 
-def _told(record: Record, verdict: Verdict, tally: Tally) -> dict[str, Any]:
+def _told(record: Record, verdict: Verdict, tally: MatchCounts) -> dict[str, Any]:
     data = record.data
     tally.taken = record
     tally.replaced += not data.keys().isdisjoint(ADDED)

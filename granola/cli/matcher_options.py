@@ -110,7 +110,7 @@ def warn_of_answer_languages(rows: Mapping[str, int]) -> None:
 
 def judge_ahead(matcher: Matcher, rows: Sequence[TieredRow], given: PredictionFile, standard: Standard) -> None:
     """Ask a judge about all predictions at once, not one by one. Raises PredictionError where it gives no verdict."""
-    from granola.matching.model_judge import Item, JudgeMatcher
+    from granola.matching.model_judge import JudgedItem, JudgeMatcher
     from granola.scoring.scores import names_of
 
     if not isinstance(matcher, JudgeMatcher):
@@ -118,7 +118,7 @@ def judge_ahead(matcher: Matcher, rows: Sequence[TieredRow], given: PredictionFi
     from granola.errors import PredictionError
 
     failed = matcher.prepare(
-        Item(prediction=said.text, levels=tuple(map(tuple, names_of(row, standard))), question=row.question)
+        JudgedItem(prediction=said.text, levels=tuple(map(tuple, names_of(row, standard))), question=row.question)
         for row in rows
         if (said := given.predictions.get(row.id)) is not None
     )

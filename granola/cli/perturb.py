@@ -1,4 +1,4 @@
-"""`granola perturb`: tiered rows in, the same questions asking for less out."""
+"""`granola derive perturb`: tiered rows in, the same questions asking for less out."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from collections.abc import Iterator
 import typer
 
 from granola.cli.csv_options import CsvRaw
-from granola.decoding.perturbing import Unit
+from granola.decoding.perturbing import AskedUnit
 
 
 def perturb(
     tiered: str = typer.Argument(help="Tiered rows, as `granola tiers` writes them.", metavar="TIERED"),
     out: str = typer.Option(help="Where to write the new tiered rows; - is standard output."),
-    unit: Unit = typer.Option(Unit.YEAR, help="What the new questions ask for."),
+    unit: AskedUnit = typer.Option(AskedUnit.YEAR, help="What the new questions ask for."),
     force: bool = typer.Option(False, "--force", help="Replace an existing output."),
     csv_raw: CsvRaw = False,
 ) -> None:
@@ -76,7 +76,7 @@ def perturb(
     if not to_stdout:
         write_run_record(
             out,
-            command="perturb",
+            command="derive perturb",
             arguments={"tiered": tiered, "unit": unit},
             inputs=[tiered],
             more={"snapshot": snapshot_of(tiered), "left_out": dict(reasons), "rejected": len(rejected)},

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from abstraction.faults import OnReject
     from abstraction.models.chat_model import ChatModel
     from abstraction.phrasing.consistency import ConsistencyScorer
-    from abstraction.phrasing.decisions import Counts
+    from abstraction.phrasing.decisions import DecisionCounts
     from abstraction.phrasing.phraser import ModelPhraser
 
 LOG_SUFFIX = ".phrasing.jsonl"
@@ -133,7 +133,7 @@ class PhraseOptions:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Models:
+class PhrasingModels:
     """The models that take part in building a dataset, as their options name them."""
 
     phrasing: PhraseOptions
@@ -237,10 +237,10 @@ class PhrasingRun:
     """Phrases rows on their way to a file and lists every decision beside it, whole or not at all."""
 
     def __init__(self, phraser: ModelPhraser, out: Path | str | None) -> None:
-        from abstraction.phrasing.decisions import Counts
+        from abstraction.phrasing.decisions import DecisionCounts
 
         self.phraser = phraser
-        self.counts: Counts = Counts()
+        self.counts: DecisionCounts = DecisionCounts()
         self._log = None if out is None else Path(f"{out}{LOG_SUFFIX}")
 
     def rows(self, ladders: Iterable[TieredRow], *, on_reject: OnReject | None = None) -> Iterator[TieredRow]:

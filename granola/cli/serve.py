@@ -70,7 +70,7 @@ def serve(
     """
     from granola.cli.output import check_language, note
     from granola.errors import GranolaError, UsageError
-    from granola.service.service_settings import MIB, Settings, is_loopback
+    from granola.service.service_settings import MIB, ServiceSettings, is_loopback
     from kg.store import open_store
 
     if answers is not None and model is None:
@@ -90,7 +90,7 @@ def serve(
     logging.basicConfig(level=logging.WARNING, stream=sys.stderr, format="granola: %(message)s")
     logging.getLogger("uvicorn").setLevel(logging.ERROR)  # it warns of everything that is no HTTP
     with _snapshot(snapshot) as where:
-        settings = Settings(
+        settings = ServiceSettings(
             snapshot=where,
             language=language,
             token=token,

@@ -1,4 +1,4 @@
-"""`granola targets`: samples in, training data for granularity out, as TRL reads it."""
+"""`granola derive targets`: samples in, training data for granularity out, as TRL reads it."""
 
 from __future__ import annotations
 
@@ -149,6 +149,6 @@ def targets(
             "limit": limit, "snapshot": snapshot,
         }  # fmt: skip
         more = {"snapshot": snapshot_id, "counts": dict(counts), "rejected": len(rejected)}
-        write_run_record(out, command="targets", arguments=arguments, inputs=[samples, snapshot], more=more)
+        write_run_record(out, command="derive targets", arguments=arguments, inputs=[samples, snapshot], more=more)
     report_rejects(samples, rejected, listed=rejects)
     exit_status(rejected)

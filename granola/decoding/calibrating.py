@@ -15,13 +15,13 @@ from itertools import accumulate
 
 from abstraction.rows import TieredRow
 from granola.decoding.calibration import CLOSE, Calibration
-from granola.decoding.claims import Tally
+from granola.decoding.claims import ClaimTally
 from granola.decoding.decision import Abstaining
 from granola.decoding.drag_graph import agreeing
 from granola.decoding.self_consistency import Counting, SelfConsistency
 from granola.errors import UsageError
 from granola.matching import Matcher
-from granola.matching.batch_matching import Case, match_many
+from granola.matching.batch_matching import MatchCase, match_many
 from granola.scoring.bootstrap import Interval, percentile_interval
 from granola.scoring.scores import language_of, names_of
 
@@ -34,7 +34,7 @@ SHARES = tuple(n / 40 for n in range(1, 41))  # fixed shares of support that cur
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Candidate:
+class JudgedClaim:
     """A claim that may be the answer: its support as a share, its bits, and whether it is right."""
 
     share: float
@@ -50,8 +50,8 @@ class Known:
     `candidates` is empty and `majority` None where too many responses decline.
     """
 
-    candidates: tuple[Candidate, ...] = ()
-    majority: Candidate | None = None
+    candidates: tuple[JudgedClaim, ...] = ()
+    majority: JudgedClaim | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -85,7 +85,9 @@ class Fitted:
 
 
 def known(
-    tally: Tally, are_right: Callable[[Sequence[str]], Sequence[bool]], abstaining: Abstaining = Abstaining.MAJORITY
+    tally: ClaimTally,
+    are_right: Callable[[Sequence[str]], Sequence[bool]],
+    abstaining: Abstaining = Abstaining.MAJORITY,
 ) -> Known:
     """What is known of a question by its tally; `are_right` tells of texts whether the gold ladder has them."""
     if abstaining.declines(responses=tally.responses, abstaining=tally.abstaining):
@@ -97,7 +99,7 @@ def known(
         pool.append((most.text, most.support or 0.0, most.bits or 0.0))
     verdicts = are_right([text for text, _, _ in pool])
     made = [
-        Candidate(share=share, bits=bits, right=right, text=text)
+        JudgedClaim(share=share, bits=bits, right=right, text=text)
         for (text, share, bits), right in zip(pool, verdicts, strict=True)
     ]
     majority = None if most.abstains else made.pop()
@@ -110,7 +112,9 @@ def in_ladder(row: TieredRow, matcher: Matcher) -> Callable[[Sequence[str]], lis
 
     def are_right(texts: Sequence[str]) -> list[bool]:
         different = list(dict.fromkeys(texts))
-        cases = [Case(prediction=text, levels=names, question=row.question, language=language) for text in different]
+        cases = [
+            MatchCase(prediction=text, levels=names, question=row.question, language=language) for text in different
+        ]
         verdicts = dict(zip(different, match_many(matcher, cases), strict=True))
         return [verdicts[text].level is not None for text in texts]
 
@@ -169,7 +173,7 @@ def _wanted(tried: Sequence[Pair], *, precision: float | None, coverage: float |
 
 def _left_out(
     questions: Sequence[Known], draw: random.Random, *, precision: float | None, coverage: float | None
-) -> Iterator[Candidate | None]:
+) -> Iterator[JudgedClaim | None]:
     """The answer to each question by a calibration that was fitted without it; of no such calibration none."""
     order = list(questions)
     draw.shuffle(order)
@@ -230,7 +234,7 @@ def _sums(questions: Sequence[Known], per_bit: float) -> tuple[Sums, Sums]:
     return _running(finest_steps), _running(surest_steps)
 
 
-def _add(steps: list[list[float]], first: int, end: int, answer: Candidate) -> None:
+def _add(steps: list[list[float]], first: int, end: int, answer: JudgedClaim) -> None:
     for place, value in enumerate((1.0, float(answer.right), answer.bits if answer.right else 0.0)):
         steps[first][place] += value
         steps[end][place] -= value
@@ -253,13 +257,13 @@ def _best(tried: Sequence[Pair]) -> list[Pair]:
     return out
 
 
-Rule = Callable[[Known], Candidate | None]
+Rule = Callable[[Known], JudgedClaim | None]
 
 
 def finest(calibration: Calibration) -> Rule:
     """The candidate that a calibration chooses."""
 
-    def rule(one: Known) -> Candidate | None:
+    def rule(one: Known) -> JudgedClaim | None:
         at = calibration.chosen([(candidate.share, candidate.bits) for candidate in one.candidates])
         return None if at is None else one.candidates[at]
 
@@ -282,7 +286,7 @@ def curve(questions: Sequence[Known], rules: Iterable[tuple[float, Rule]]) -> li
     return [point for point in made if point is not None]
 
 
-def _point(answers: Sequence[Candidate | None], at: float) -> Point | None:
+def _point(answers: Sequence[JudgedClaim | None], at: float) -> Point | None:
     if not any(answers):
         return None
     told = sum(one.bits for one in answers if one is not None and one.right) / len(answers)
@@ -294,10 +298,10 @@ def precision_at(points: Sequence[Point], coverage: float) -> float | None:
     return max((point.precision for point in points if point.coverage >= coverage - 1e-9), default=None)
 
 
-def _covered(answers: Sequence[Candidate | None]) -> float:
+def _covered(answers: Sequence[JudgedClaim | None]) -> float:
     return sum(one is not None for one in answers) / len(answers)
 
 
-def _right(answers: Sequence[Candidate | None]) -> float:
+def _right(answers: Sequence[JudgedClaim | None]) -> float:
     given = [one for one in answers if one is not None]
     return sum(one.right for one in given) / len(given) if given else 0.0

@@ -16,7 +16,7 @@ from abstraction.tiers import Condition, Tier
 from granola.decoding.place_chains import parts_of
 from granola.decoding.response_cache import DECODING
 from granola.decoding.response_cleaning import Said
-from granola.decoding.responses import Reading
+from granola.decoding.responses import ReadResponse
 from granola.matching.tokens import key as folded
 
 PlaceContains = Callable[[str], frozenset[str]]
@@ -57,7 +57,7 @@ class Claim:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Tally:
+class ClaimTally:
     """All claims, the finest first. Of the `responses`, `abstaining` declined; `unlinked` are answers that are texts
     alone, each once.
     """
@@ -84,7 +84,7 @@ class _Node:
     key: str = ""
 
 
-def tally(readings: Sequence[Reading], *, containers: PlaceContains, implies: Implies = _own) -> Tally:
+def tally(readings: Sequence[ReadResponse], *, containers: PlaceContains, implies: Implies = _own) -> ClaimTally:
     """The claims of the responses to one question. Their order does not matter but for the numbers of supporters."""
     alike: dict[Said, list[int]] = {}  # what says the same is read the same
     for number, reading in enumerate(readings):
@@ -116,7 +116,7 @@ def tally(readings: Sequence[Reading], *, containers: PlaceContains, implies: Im
         _claim(members[key], held[key], groups, different, depth=depths[key], information=information[key])
         for key in members
     ]
-    return Tally(
+    return ClaimTally(
         claims=tuple(sorted(claims, key=fineness)),
         responses=len(readings),
         abstaining=sum(reading.abstains for reading in readings),
@@ -168,7 +168,7 @@ def _unify(nodes: Sequence[_Node]) -> None:
         node.key = find(node.key)
 
 
-def _unify_heads(nodes: Sequence[_Node], readings: Sequence[Reading]) -> None:
+def _unify_heads(nodes: Sequence[_Node], readings: Sequence[ReadResponse]) -> None:
     """One key for a name that is not known, wherever responses that name it put it: "Kunming, China", "Kunming".
 
     Not where two put it into places of which none holds the other.
@@ -226,7 +226,7 @@ def _following(members: Mapping[str, Sequence[_Node]], implies: Implies) -> list
 def _adopted(
     nodes: Sequence[_Node],
     members: Mapping[str, Sequence[_Node]],
-    readings: Sequence[Reading],
+    readings: Sequence[ReadResponse],
     containers: PlaceContains,
 ) -> Iterator[tuple[int, str]]:
     """(response, key) for what follows from a response that is no more than another one's tier by name.
@@ -326,7 +326,7 @@ def _claim(
     members: Sequence[_Node],
     held: Collection[int],
     groups: Sequence[frozenset[int]],
-    readings: Sequence[Reading],
+    readings: Sequence[ReadResponse],
     *,
     depth: int,
     information: float,
@@ -354,7 +354,7 @@ def _claim(
     )
 
 
-def _parts_called(members: Sequence[_Node], holders: Sequence[tuple[Reading, int]]) -> Counter[str]:
+def _parts_called(members: Sequence[_Node], holders: Sequence[tuple[ReadResponse, int]]) -> Counter[str]:
     """The names of the tier in place chains that hold it, "France" in "Lyon, France", and how often each is given."""
     names = frozenset().union(*[node.names for node in members])
     parts = ((part, times) for reading, times in holders for part in parts_of(reading.said.text)[1:])

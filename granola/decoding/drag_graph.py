@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from granola.decoding.calibration import Calibration
-from granola.decoding.claims import Claim, Tally
+from granola.decoding.claims import Claim, ClaimTally
 from granola.decoding.decision import Abstaining, Decision, abstained, confidence, of_responses
 from granola.errors import UsageError
 
@@ -41,7 +41,7 @@ class DragGraph:
         if self.weigh is not None and not (math.isfinite(self.weigh) and self.weigh >= 0.0):
             raise UsageError(f"weigh is {self.weigh:g}; allowed: 0 or more")
 
-    def decide(self, tally: Tally) -> Decision:
+    def decide(self, tally: ClaimTally) -> Decision:
         """The answer of these responses."""
         if self.abstaining.declines(responses=tally.responses, abstaining=tally.abstaining):
             return abstained(f"{of_responses(tally.abstaining, tally.responses)} abstain")
@@ -72,7 +72,7 @@ class DragGraph:
         # The first of equals is the finest.
         return max(fitting, key=lambda claim: claim.information * (claim.support / of) ** weigh, default=None)
 
-    def _explained(self, chosen: Claim | None, tally: Tally, of: int) -> str:
+    def _explained(self, chosen: Claim | None, tally: ClaimTally, of: int) -> str:
         finer = tally.claims if chosen is None else tally.claims[: tally.claims.index(chosen)]
         others = sorted(finer, key=lambda claim: -claim.support)  # stable: the finest first among equals
         if chosen is None:

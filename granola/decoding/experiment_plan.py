@@ -36,7 +36,7 @@ from granola.decoding.decision import Abstaining
 from granola.decoding.drag_graph import SUPPORT
 from granola.decoding.method_rules import needs_snapshot, rule_of, usual_abstaining
 from granola.decoding.methods import METHODS, SAMPLES, TEMPERATURE, Answering
-from granola.decoding.model_answers import Asking
+from granola.decoding.model_answers import AnswerSettings
 from granola.decoding.response_aggregation import Method
 from granola.decoding.self_consistency import Counting
 from granola.errors import UsageError
@@ -61,12 +61,12 @@ LISTED = frozenset({"questions", "methods", "temperatures", "samples", "supports
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Cell:
+class ExperimentCell:
     """One system: a model with a method and its settings. `name` is unique and fit for a file."""
 
     name: str
     model: str
-    asking: Asking
+    asking: AnswerSettings
     rule: Method | None
     support: float | None = None
     weigh: float | None = None
@@ -92,7 +92,7 @@ class Plan:
     lambda_: float
     resamples: int
     seed: int
-    cells: tuple[Cell, ...]
+    cells: tuple[ExperimentCell, ...]
     settings: Mapping[str, Any]
 
 
@@ -184,7 +184,7 @@ def _resolved(given: Mapping[str, Any], keys: Mapping[str, tuple[type, Any]], wh
 _WORDS = {str: "a text", float: "a number", int: "a whole number", dict: "a table"}
 
 
-def _cells(told: Mapping[str, Any], where: str) -> Iterator[Cell]:
+def _cells(told: Mapping[str, Any], where: str) -> Iterator[ExperimentCell]:
     names = list(Answering)
     methods = []
     for name in told["methods"]:
@@ -204,9 +204,11 @@ def _cells(told: Mapping[str, Any], where: str) -> Iterator[Cell]:
                     yield from _of_one(model, method, temperature, samples, told)
 
 
-def _of_one(model: str, method: Answering, temperature: float, samples: int, told: Mapping[str, Any]) -> Iterator[Cell]:
+def _of_one(
+    model: str, method: Answering, temperature: float, samples: int, told: Mapping[str, Any]
+) -> Iterator[ExperimentCell]:
     abstaining = Abstaining(told["abstaining"]) if told["abstaining"] else usual_abstaining(method)
-    asking = Asking(
+    asking = AnswerSettings(
         method=method,
         samples=samples,
         temperature=temperature,
@@ -226,14 +228,14 @@ def _of_one(model: str, method: Answering, temperature: float, samples: int, tol
         for support, weigh in product(told["supports"], told["weighs"]):
             rule = rule_of(method, support=support, weigh=weigh, abstaining=abstaining)
             name = "-".join([*parts, f"s{_plain(support)}", *([f"w{_plain(weigh)}"] if weigh else [])])
-            yield Cell(name=name, model=model, asking=asking, rule=rule, support=support, weigh=weigh)
+            yield ExperimentCell(name=name, model=model, asking=asking, rule=rule, support=support, weigh=weigh)
     elif method is Answering.SELF_CONSISTENCY:
         for counting in told["counting"]:
             rule = rule_of(method, counting=Counting(counting), abstaining=abstaining)
             name = "-".join([*parts, counting])
-            yield Cell(name=name, model=model, asking=asking, rule=rule, counting=counting)
+            yield ExperimentCell(name=name, model=model, asking=asking, rule=rule, counting=counting)
     else:
-        yield Cell(name="-".join(parts), model=model, asking=asking, rule=None)
+        yield ExperimentCell(name="-".join(parts), model=model, asking=asking, rule=None)
 
 
 def _plain(number: float) -> str:

@@ -27,7 +27,7 @@ CHUNK = 256  # questions whose responses are drawn before any of them are aggreg
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Asking:
+class AnswerSettings:
     """How questions are asked. `samples` and `temperature` are for methods that draw; `seed` is of the first sample.
     `abstaining` is DRAG's; rules have their own.
 
@@ -104,7 +104,7 @@ class Answerer:
     def __init__(
         self,
         model: ChatModel,
-        asking: Asking,
+        asking: AnswerSettings,
         prompts: Mapping[str, Prompt],
         *,
         aggregator: Aggregator | None = None,

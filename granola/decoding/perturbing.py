@@ -19,7 +19,7 @@ from kg.terms import normalise
 _WHEN = re.compile(r"\A(?P<lead>\W*)when (?P<verb>was|were|is|are|did|does|do|had|has) (?P<rest>.+)\Z", re.IGNORECASE)
 
 
-class Unit(StrEnum):
+class AskedUnit(StrEnum):
     """What the new question asks for."""
 
     MONTH = "month"
@@ -30,10 +30,10 @@ class Unit(StrEnum):
 
 # How the question begins, and the precision of a date of the unit (as in WikiData's time values).
 _ASKS = {
-    Unit.MONTH: ("In which month and year", 10),
-    Unit.YEAR: ("In what year", 9),
-    Unit.DECADE: ("In which decade", 8),
-    Unit.CENTURY: ("In which century", 7),
+    AskedUnit.MONTH: ("In which month and year", 10),
+    AskedUnit.YEAR: ("In what year", 9),
+    AskedUnit.DECADE: ("In which decade", 8),
+    AskedUnit.CENTURY: ("In which century", 7),
 }
 
 
@@ -45,7 +45,7 @@ class Kept:
     reason: str
 
 
-def perturbed(row: TieredRow, unit: Unit) -> TieredRow | Kept:
+def perturbed(row: TieredRow, unit: AskedUnit) -> TieredRow | Kept:
     """The row asking for a unit of time, under the id `ID-UNIT`; or why it cannot.
 
     Of an answer in several levels the one is taken whose tiers are dates of the unit's precision.

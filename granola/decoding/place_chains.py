@@ -33,7 +33,7 @@ LadderOf = Callable[[str, str | None], Sequence[Level]]
 
 
 @dataclass(frozen=True, slots=True)
-class Context:
+class AnswerContext:
     """What a response answers: the relation or its stand-in, the ids that the subject may have, the question."""
 
     asked: Relation
@@ -63,7 +63,7 @@ class Chains:
         """Whether the names behind the first end in a place that the snapshot knows."""
         return len(parts) > 1 and bool(self._known(parts[-1]))
 
-    def resolve(self, parts: Sequence[str], context: Context) -> str | None:
+    def resolve(self, parts: Sequence[str], context: AnswerContext) -> str | None:
         """The entity of the first name that lies in the others; None where none is known to.
 
         A place of a chain speaks against a candidate that lies in another of its class (another state, another
@@ -90,12 +90,12 @@ class Chains:
                 return link.qid
         return min(best, key=entity_number, default=None)
 
-    def _above(self, qid: str, context: Context) -> frozenset[str]:
+    def _above(self, qid: str, context: AnswerContext) -> frozenset[str]:
         """Names of what contains the entity, by the graph and by its ladder, which reads descriptions further."""
         tiers = (tier for level in self._ladder_of(qid, context.asked.id)[1:] for tier in level.tiers)
         return self._gazetteer.above(qid).union(normalise(name) for tier in tiers for name in tier.names())
 
-    def fits(self, parts: Sequence[str], context: Context) -> str | None:
+    def fits(self, parts: Sequence[str], context: AnswerContext) -> str | None:
         """The entity of the first name alone, where it lies in no other state than the rest: "Nanjing, China"; or None.
 
         The snapshot need not know where it lies: then the chain tells.
@@ -109,7 +109,7 @@ class Chains:
         own, theirs = (self._states(qid, context) for qid in (link.qid, around[1]))
         return link.qid if theirs and (not own or own & theirs) else None
 
-    def _states(self, qid: str, context: Context) -> frozenset[str]:
+    def _states(self, qid: str, context: AnswerContext) -> frozenset[str]:
         tiers = (tier.qid for level in self._ladder_of(qid, context.asked.id) for tier in level.tiers)
         return frozenset(one for one in tiers if one is not None and self._gazetteer.is_state(one))
 
@@ -120,7 +120,7 @@ class Chains:
         today = (i for i in places if not self._graph.is_historical(i))
         return any(not classes.isdisjoint(self._graph.classes(i)) for i in today)
 
-    def rest(self, parts: Sequence[str], context: Context) -> tuple[str, str] | None:
+    def rest(self, parts: Sequence[str], context: AnswerContext) -> tuple[str, str] | None:
         """(name, id) of the finest place behind the first name that can be told; None where none can."""
         for start in range(1, len(parts)):
             if start < len(parts) - 1:

@@ -14,11 +14,11 @@ from abstraction.faults import Fault, OnReject, attempt
 from abstraction.ladders.class_hierarchy import entailed_classes
 from abstraction.pipeline import LadderMaker
 from abstraction.tiers import Condition, Tier
-from granola.decoding.claims import Tally, tally
+from granola.decoding.claims import ClaimTally, tally
 from granola.decoding.decision import Decision
 from granola.decoding.drag_graph import DragGraph
 from granola.decoding.response_cleaning import said
-from granola.decoding.responses import Reading, ResponseReader
+from granola.decoding.responses import ReadResponse, ResponseReader
 from granola.decoding.samples import SampleRow
 from granola.decoding.self_consistency import Counting, SelfConsistency
 from kg.store.protocol import Store
@@ -67,14 +67,14 @@ class Aggregator:
 
     def tallies(
         self, rows: Iterable[SampleRow], *, on_reject: OnReject | None = None
-    ) -> Iterator[tuple[SampleRow, Tally]]:
+    ) -> Iterator[tuple[SampleRow, ClaimTally]]:
         """Each row with what its responses entail, in order; `on_reject` as in `decide`."""
         return _good(self._tallies(rows), on_reject)
 
     def _of_texts(self, row: SampleRow, method: SelfConsistency) -> Decision:
         return method.of_texts([said(one, subject=row.subject_text, language=self._language) for one in row.samples])
 
-    def _tallies(self, rows: Iterable[SampleRow]) -> Iterator[tuple[SampleRow, Tally | Fault]]:
+    def _tallies(self, rows: Iterable[SampleRow]) -> Iterator[tuple[SampleRow, ClaimTally | Fault]]:
         if self._reader is None or self._maker is None:
             raise ValueError("responses are linked, which needs a store")
         source = iter(rows)
@@ -98,11 +98,11 @@ class Aggregator:
         self._reader = ResponseReader(self._maker)
         self._known.clear()
 
-    def _read_alone(self, row: SampleRow) -> tuple[Reading, ...]:
+    def _read_alone(self, row: SampleRow) -> tuple[ReadResponse, ...]:
         assert self._reader is not None
         return self._reader.read([row])[0]
 
-    def _tally(self, readings: tuple[Reading, ...]) -> Tally:
+    def _tally(self, readings: tuple[ReadResponse, ...]) -> ClaimTally:
         return tally(readings, containers=self._containers, implies=self._implied)
 
     def _implied(self, tier: Tier) -> frozenset[Condition]:

@@ -20,7 +20,7 @@ from abstraction.rows import QARow
 from abstraction.tiers import Level, Tier
 from granola.decoding.entailed import is_several_regions, with_containers
 from granola.decoding.joint_linking import Doubtful
-from granola.decoding.place_chains import Context
+from granola.decoding.place_chains import AnswerContext
 from granola.decoding.samples import SampleRow
 from kg.model import TimeValue
 
@@ -38,7 +38,7 @@ class Ladders:
         self._language = language_of(maker.graph.shown_in)
         self._known: dict[tuple[str | None, str, str | None], tuple[Level, ...]] = {}
 
-    def levels(self, row: SampleRow, context: Context, text: str, qid: str | None) -> tuple[Level, ...]:
+    def levels(self, row: SampleRow, context: AnswerContext, text: str, qid: str | None) -> tuple[Level, ...]:
         """The levels of a response of this text, the response first; alone where it is not linked.
 
         `qid` is the entity that is meant, None to find it.
@@ -46,7 +46,7 @@ class Ladders:
         return self.meant(row, context, text, qid)[0]
 
     def meant(
-        self, row: SampleRow, context: Context, text: str, qid: str | None
+        self, row: SampleRow, context: AnswerContext, text: str, qid: str | None
     ) -> tuple[tuple[Level, ...], Doubtful | None]:
         """As `levels`, with the entities that the text may mean where it is in doubt which."""
         if row.relation is None or context.asked.asks in ("date", "quantity"):
@@ -79,7 +79,7 @@ class Ladders:
         )
         return (first, *(Level(tiers=tiers) for tiers in left if tiers)), doubtful
 
-    def _of(self, qid: str, row: SampleRow, context: Context) -> tuple[Level, ...]:
+    def _of(self, qid: str, row: SampleRow, context: AnswerContext) -> tuple[Level, ...]:
         subject = _subject(context)
         if subject is None or self._is_dated(subject, context):
             return self._made(qid, row.relation, subject)
@@ -144,7 +144,9 @@ class Ladders:
         if len(self._known) >= KEPT:
             self._known.clear()
 
-    def _shared(self, coarser: Sequence[Level], rivals: Sequence[str], row: SampleRow, context: Context) -> list[Level]:
+    def _shared(
+        self, coarser: Sequence[Level], rivals: Sequence[str], row: SampleRow, context: AnswerContext
+    ) -> list[Level]:
         """The levels with those tiers alone that hold whoever is meant."""
         if len(rivals) > MOST_RIVALS:
             return []
@@ -154,7 +156,7 @@ class Ladders:
         kept = (tuple(tier for tier in level.tiers if tier.key in common) for level in coarser)
         return [Level(tiers=tiers) for tiers in kept if tiers]
 
-    def _is_dated(self, subject: str, context: Context) -> bool:
+    def _is_dated(self, subject: str, context: AnswerContext) -> bool:
         return any(
             isinstance(statement.value, TimeValue)
             for prop in context.asked.dated_by
@@ -171,7 +173,7 @@ def _is_told(tier: Tier, question: str, subject_text: str | None, subject: str |
     return leaks_question(tier.text, question)
 
 
-def _subject(context: Context) -> str | None:
+def _subject(context: AnswerContext) -> str | None:
     return context.subjects[0] if len(context.subjects) == 1 else None
 
 

@@ -22,7 +22,7 @@ from abstraction.relations import ANY, Relation, relation
 from abstraction.tiers import Level, Tier
 from granola.decoding.entailed import united
 from granola.decoding.joint_linking import Doubtful, chosen
-from granola.decoding.place_chains import Chains, Context, parts_of
+from granola.decoding.place_chains import AnswerContext, Chains, parts_of
 from granola.decoding.response_cache import DECODING
 from granola.decoding.response_cleaning import Said, readings, said
 from granola.decoding.response_ladders import PEOPLE, Ladders, is_linked
@@ -35,7 +35,7 @@ from kg.walks.graph import Graph
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Reading:
+class ReadResponse:
     """A response as understood. `levels[0]` is what it says, the rest what follows from that; empty for an abstention.
 
     `name` is the part of it that names the answer.
@@ -108,7 +108,7 @@ class ResponseReader:
         self._language = maker.graph.shown_in
         self._followed: set[str] = set()  # whose statements were looked along
 
-    def read(self, rows: Sequence[SampleRow]) -> list[tuple[Reading, ...]]:
+    def read(self, rows: Sequence[SampleRow]) -> list[tuple[ReadResponse, ...]]:
         """The readings of each row's responses, in their order; rows that are read together are read faster."""
         cleaned = [
             [said(one, subject=row.subject_text, language=self._language) for one in row.samples] for row in rows
@@ -123,14 +123,14 @@ class ResponseReader:
                 known = _with_surnames(known)
             if context.asked.asks in ("quantity", "any"):
                 known = self._in_one_unit(known, context)
-            out.append(tuple(known[one] if one in known else Reading(said=one) for one in texts))
+            out.append(tuple(known[one] if one in known else ReadResponse(said=one) for one in texts))
         return out
 
-    def _reading(self, one: Said, row: SampleRow, context: Context) -> Reading:
+    def _reading(self, one: Said, row: SampleRow, context: AnswerContext) -> ReadResponse:
         plan = self._plan(one, context)
         if plan.beside is not None:
             alone = Level(tiers=(Tier(text=plan.text),))
-            return Reading(said=one, name=one.whole, levels=(alone, *self._around(plan.beside, row, context)))
+            return ReadResponse(said=one, name=one.whole, levels=(alone, *self._around(plan.beside, row, context)))
         levels, doubtful = self._ladders.meant(row, context, plan.text, plan.qid)
         linked = is_linked(levels)
         if plan.behind is not None:
@@ -140,14 +140,14 @@ class ResponseReader:
                 coarser.insert(0, head)
             levels = united(levels, (levels[0], *coarser))
         first = parts_of(plan.text)[:1] if plan.behind is not None and not linked else ()
-        return Reading(
+        return ReadResponse(
             said=one, name=plan.text if linked or doubtful else one.whole, levels=levels, linked=linked,
             head=first[0] if first else None, doubtful=None if plan.behind else doubtful,
         )  # fmt: skip
 
     def _settled(
-        self, known: dict[Said, Reading], texts: Sequence[Said], row: SampleRow, context: Context
-    ) -> dict[Said, Reading]:
+        self, known: dict[Said, ReadResponse], texts: Sequence[Said], row: SampleRow, context: AnswerContext
+    ) -> dict[Said, ReadResponse]:
         """The readings with names that several entities carry read as the one that the other responses speak for."""
         unclear = {one: reading.doubtful for one, reading in known.items() if reading.doubtful}
         if not unclear:
@@ -171,7 +171,7 @@ class ResponseReader:
                 out[one] = replace(out[one], levels=levels, linked=True, doubtful=None)
         return out
 
-    def _around(self, plan: _Plan, row: SampleRow, context: Context) -> tuple[Level, ...]:
+    def _around(self, plan: _Plan, row: SampleRow, context: AnswerContext) -> tuple[Level, ...]:
         """What still holds of a thing that is beside a place: the state that the place lies in and what is coarser, and
         what the response says itself.
         """
@@ -186,7 +186,7 @@ class ResponseReader:
         said = self._ladders.levels(row, context, *told)
         return said if said[0].tiers[0].qid else levels[first:]
 
-    def _in_one_unit(self, known: dict[Said, Reading], context: Context) -> dict[Said, Reading]:
+    def _in_one_unit(self, known: dict[Said, ReadResponse], context: AnswerContext) -> dict[Said, ReadResponse]:
         """The readings with amounts of a dimension in one unit."""
         read = list(known.values())
         texts = {place: one.levels[0].tiers[0].text for place, one in enumerate(read) if len(one.levels) > 1}
@@ -230,15 +230,15 @@ class ResponseReader:
             if prop is not None:
                 linker.prepare(dict.fromkeys(names), relation(prop))
 
-    def _context(self, row: SampleRow) -> Context:
+    def _context(self, row: SampleRow) -> AnswerContext:
         asked = relation(row.relation) if row.relation else ANY
         kind = read_wording(row.question).kind if asked.asks == "any" else None
         if kind is not None and (not row.relation or kind.asks in ("date", "quantity")):
             asked = kind
         subjects = self._maker.linker.subjects(row.subject_text, row.subject_qid, asked)
-        return Context(asked, subjects, row.question)
+        return AnswerContext(asked, subjects, row.question)
 
-    def _plan(self, one: Said, context: Context) -> _Plan:
+    def _plan(self, one: Said, context: AnswerContext) -> _Plan:
         asks = context.asked.asks
         if asks in ("date", "quantity"):
             value = _value(one.text, one.whole, asks, self._language)
@@ -269,7 +269,7 @@ class ResponseReader:
         present = [qid for qid in nations if self._maker.graph.entity(qid) and not self._maker.graph.is_historical(qid)]
         return present[0] if len(present) == 1 else None
 
-    def _named(self, texts: Sequence[str], context: Context) -> _Plan | None:
+    def _named(self, texts: Sequence[str], context: AnswerContext) -> _Plan | None:
         """The first of the texts, or of their beginnings, that is a name or a chain of places."""
         for text in dict.fromkeys((*texts, *readings(texts[-1]))):
             if _is_known(self._maker.graph, text) or self._maker.linker.typed.find(text):
@@ -306,7 +306,7 @@ def _with_initials_spelled(text: str, graph: Graph) -> str | None:
     return next((one for one in spellings if _is_known(graph, one)), None)
 
 
-def _with_surnames(known: dict[Said, Reading]) -> dict[Said, Reading]:
+def _with_surnames(known: dict[Said, ReadResponse]) -> dict[Said, ReadResponse]:
     """The readings with "Hitchcock" and "A. Hitchcock" as the one person so called whom another response names."""
     people = {
         tier.qid: {tuple(map(normalise, _NAME.findall(name))) for name in tier.names()}

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from granola.decoding.claims import Claim, Tally, fineness
+from granola.decoding.claims import Claim, ClaimTally, fineness
 from granola.decoding.decision import Abstaining, Decision, abstained, confidence, of_responses
 from granola.decoding.response_cleaning import Said
 from granola.matching.squad import normalise
@@ -66,7 +66,7 @@ class SelfConsistency:
             len(responses) - answering,
         )
 
-    def of_tally(self, tally: Tally) -> Decision:
+    def of_tally(self, tally: ClaimTally) -> Decision:
         """The answer by counting what the responses mean. Equal numbers: the finest, then see `tie_break`."""
 
         def votes(claim: Claim) -> int:

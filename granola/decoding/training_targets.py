@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from abstraction.models.chat_request import Message
-from granola.decoding.claims import Claim, Tally
+from granola.decoding.claims import Claim, ClaimTally
 from granola.decoding.decision import Decision
 from granola.decoding.drag_graph import DragGraph, needed
 from granola.decoding.samples import SampleRow
@@ -43,7 +43,7 @@ class Targets:
     pairs: tuple[Pair, ...]
 
 
-def targets(counted: Tally, rule: DragGraph, *, unknown: str, most: int) -> Targets:
+def targets(counted: ClaimTally, rule: DragGraph, *, unknown: str, most: int) -> Targets:
     """The target of a question by its tally, with at most `most` pairs of either fault.
 
     `unknown` is what is said in the place of IDK. Where the samples do not differ there is nothing to prefer. An

@@ -12,7 +12,7 @@ import datasets
 import evaluate
 
 from granola.matching import matcher as named
-from granola.matching.batch_matching import Case, match_many
+from granola.matching.batch_matching import MatchCase, match_many
 from granola.scoring.metrics import LAMBDA, Outcome, metrics
 
 _TEXT = datasets.Value("string")
@@ -51,7 +51,7 @@ class Granola(evaluate.Metric):  # type: ignore[misc]  # evaluate may be missing
         chosen = named(matcher, tau=tau, language=language)
         asked: Sequence[str | None] = questions or [None] * len(predictions)
         cases = (
-            Case(prediction=said, levels=levels, question=question)
+            MatchCase(prediction=said, levels=levels, question=question)
             for said, levels, question in zip(predictions, references, asked, strict=True)
         )
         verdicts = match_many(chosen, cases)

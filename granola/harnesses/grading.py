@@ -21,7 +21,7 @@ PROMPT = "Question: {question}\nAnswer:"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Question:
+class HarnessQuestion:
     """A row as a harness asks it; `levels` are the acceptable names, finest first."""
 
     id: str
@@ -30,14 +30,14 @@ class Question:
     language: str = "en"
 
 
-def questions(tiered: Path | str, standard: Standard = "aliases") -> Iterator[Question]:
+def questions(tiered: Path | str, standard: Standard = "aliases") -> Iterator[HarnessQuestion]:
     """The questions of a tiered file, `standard` as in `granola.scoring.scores.names_of`.
 
     Raises PredictionError for a damaged row: a harness has no place for rejects.
     """
     rejected: list[RejectedRow] = []
     for row in read_tiered(tiered, on_reject=rejected.append):
-        yield Question(
+        yield HarnessQuestion(
             id=row.id,
             question=row.question,
             levels=tuple(map(tuple, names_of(row, standard))),

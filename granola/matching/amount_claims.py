@@ -10,7 +10,7 @@ from importlib.resources import files
 
 import orjson
 
-from granola.matching.intervals import Claim, half_step
+from granola.matching.intervals import IntervalClaim, half_step
 from granola.matching.match_cache import MATCHING
 from granola.matching.numerals import with_digits
 from granola.matching.tokens import NUMBER_WORDS, TENS, UNITS, key, plain, words
@@ -87,7 +87,7 @@ def _next_power(value: float) -> float:
 _SIZES: dict[str, tuple[str, float, float]] = {unit: tuple(size) for unit, size in _TABLES["sizes"].items()}
 
 
-def converted(claim: Claim, unit: str) -> Claim:
+def converted(claim: IntervalClaim, unit: str) -> IntervalClaim:
     """The claim in another unit of its dimension, else as it is: 29,032 feet are 8848.8 to 8849.1 m."""
     own, other = _SIZES.get(claim.label), _SIZES.get(unit)
     if own is None or other is None or own[0] != other[0] or claim.label == unit:
@@ -97,7 +97,7 @@ def converted(claim: Claim, unit: str) -> Claim:
 
 
 @MATCHING.remembered(1 << 13)
-def amounts(text: str) -> tuple[Claim, ...]:
+def amounts(text: str) -> tuple[IntervalClaim, ...]:
     """Every amount in `text`, left to right, number words included; a range is one claim."""
     MATCHING.count(len(text))
     if not text.isascii():
@@ -121,7 +121,7 @@ _ENDS = re.compile(r"\s*+(?:in\b\.?\s*+)?(?:\"|''|\Z|[.,;:()]|(?:tall|high|long|
 _STEP = re.compile(r"(?:'|[\s-]*+(?P<unit>[a-z]++)\.?)[\s,-]*+(?:and\s++)?")
 
 
-def _compounds(found: Sequence[Claim], lower: str, text: str) -> tuple[Claim, ...]:
+def _compounds(found: Sequence[IntervalClaim], lower: str, text: str) -> tuple[IntervalClaim, ...]:
     """Amounts in two units as one in the smaller: 5 ft 10 in, 5'10", five foot ten; 2 hours and 15 minutes."""
     kept = [found[0]]
     for claim in found[1:]:
@@ -132,7 +132,7 @@ def _compounds(found: Sequence[Claim], lower: str, text: str) -> tuple[Claim, ..
         if between and step and last.exact is not None and claim.exact is not None and claim.exact < step:
             value, half = last.exact * step + claim.exact, (claim.high - claim.low) / 2
             half = min(half, 0.5)  # ten inches are no rounded amount
-            kept[-1] = Claim(
+            kept[-1] = IntervalClaim(
                 value - half, value + half, text[last.start : claim.end], last.start, claim.end, smaller, value
             )
         else:
@@ -148,7 +148,7 @@ def _unit(found: re.Match[str]) -> str:
     return _RATES.get((unit, found["time"][0]), "") if found["time"] else unit
 
 
-def _scan(lower: str, text: str) -> Iterator[Claim]:
+def _scan(lower: str, text: str) -> Iterator[IntervalClaim]:
     for found in _AMOUNT.finditer(lower):
         low, high, exact = _read(found)
         if low > high:
@@ -161,10 +161,10 @@ def _scan(lower: str, text: str) -> Iterator[Claim]:
             next(part for part in ("bs", "b", "as", "power", "e", "thousands", "billions", "a") if found[part])
         )
         start = found.start() + len(found[0]) - len(found[0].lstrip())
-        yield Claim(low, high, text[start:end], start, end, unit, exact)
+        yield IntervalClaim(low, high, text[start:end], start, end, unit, exact)
 
 
-def counted(text: str) -> tuple[Claim, ...]:
+def counted(text: str) -> tuple[IntervalClaim, ...]:
     """Numbers that are told as a place in a row or by a word: the fourteenth season, twice, a dozen."""
     found = []
     for word in words(text):
@@ -172,7 +172,9 @@ def counted(text: str) -> tuple[Claim, ...]:
         value = float(nth[1]) if nth else _COUNTED.get(word.text)
         if value is not None:
             found.append(
-                Claim(value - 0.5, value + 0.5, text[word.start : word.end], word.start, word.end, "", float(value))
+                IntervalClaim(
+                    value - 0.5, value + 0.5, text[word.start : word.end], word.start, word.end, "", float(value)
+                )
             )
     return tuple(found)
 
@@ -194,7 +196,7 @@ def may_be_amount(text: str) -> bool:
 
 
 @MATCHING.remembered(1 << 13)
-def whole_amount(text: str) -> Claim | None:
+def whole_amount(text: str) -> IntervalClaim | None:
     """The amount that `text` is, with a unit in small letters at most; None where it is something else.
 
     What a bracket behind it says in other units is left out.

@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Case:
+class MatchCase:
     """A prediction and what it is held against; `language` is that of the row, None where it names none."""
 
     prediction: str
@@ -27,7 +27,7 @@ class Case:
     language: str | None = None
 
 
-def match_many(matcher: Matcher, cases: Iterable[Case], *, workers: int = 1) -> Iterator[Verdict]:
+def match_many(matcher: Matcher, cases: Iterable[MatchCase], *, workers: int = 1) -> Iterator[Verdict]:
     """The verdict on each case, in their order, by `workers` processes, 1 or more.
 
     Raises MatcherError for fewer, where a process ended before its work was done, and what matching a case raises.
@@ -35,12 +35,14 @@ def match_many(matcher: Matcher, cases: Iterable[Case], *, workers: int = 1) -> 
     return _spread(_match, matcher, cases, workers)
 
 
-def match_each(matcher: Matcher, cases: Iterable[Case], *, workers: int = 1) -> Iterator[Verdict | Fault]:
+def match_each(matcher: Matcher, cases: Iterable[MatchCase], *, workers: int = 1) -> Iterator[Verdict | Fault]:
     """As `match_many`, but for a case with which the program is at fault the fault stands in the verdict's place."""
     return _spread(_tried, matcher, cases, workers)
 
 
-def _spread(work: Callable[[Matcher, Case], T], matcher: Matcher, cases: Iterable[Case], workers: int) -> Iterator[T]:
+def _spread(
+    work: Callable[[Matcher, MatchCase], T], matcher: Matcher, cases: Iterable[MatchCase], workers: int
+) -> Iterator[T]:
     if workers < 1:
         raise MatcherError(f"workers is {workers}; allowed: 1 or more")
     if workers == 1:
@@ -67,14 +69,14 @@ def _spread(work: Callable[[Matcher, Case], T], matcher: Matcher, cases: Iterabl
             pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _match(matcher: Matcher, case: Case) -> Verdict:
+def _match(matcher: Matcher, case: MatchCase) -> Verdict:
     chosen = in_language(matcher, case.language) if case.language else matcher
     return chosen.match(case.prediction, case.levels, case.question)
 
 
-def _tried(matcher: Matcher, case: Case) -> Verdict | Fault:
+def _tried(matcher: Matcher, case: MatchCase) -> Verdict | Fault:
     return attempt("matching", _match, matcher, case)
 
 
-def _all(work: Callable[[Matcher, Case], T], matcher: Matcher, cases: Sequence[Case]) -> list[T]:
+def _all(work: Callable[[Matcher, MatchCase], T], matcher: Matcher, cases: Sequence[MatchCase]) -> list[T]:
     return [work(matcher, case) for case in cases]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from granola.matching import word_lists
 from granola.matching.countries import ABBREVIATIONS, contradict, country_ids, division, exclude
-from granola.matching.mentions import SENTENCE_END, Answer, Mention
+from granola.matching.mentions import SENTENCE_END, AnswerText, Mention
 from granola.matching.name_forms import place_parts
 
 
-def follows_a_finer_claim(answer: Answer, mention: Mention) -> bool:
+def follows_a_finer_claim(answer: AnswerText, mention: Mention) -> bool:
     """`Lyon, France` or `Kurt Masur, a German conductor`: a tier behind a finer claim that no tier states.
 
     A claim finer than level 1 cannot be told wrong and takes nothing back.
@@ -18,12 +18,12 @@ def follows_a_finer_claim(answer: Answer, mention: Mention) -> bool:
     )
 
 
-def _in_chain(answer: Answer, mention: Mention) -> bool:
+def _in_chain(answer: AnswerText, mention: Mention) -> bool:
     """Short parts between commas, read from the finest: an unknown first part before a known one."""
     return answer.unknown_first is not None and mention.start >= answer.unknown_first
 
 
-def _behind_a_name(answer: Answer, mention: Mention) -> bool:
+def _behind_a_name(answer: AnswerText, mention: Mention) -> bool:
     """A capitalised name before the mention, with nothing but a copula, a preposition or a comma between."""
     if not answer.cased:
         return False
@@ -63,13 +63,13 @@ def _behind_a_name(answer: Answer, mention: Mention) -> bool:
     return answer.is_claim(start, end)
 
 
-def _is_an_alternative(answer: Answer, end: int) -> bool:
+def _is_an_alternative(answer: AnswerText, end: int) -> bool:
     """Whether what ends before word `end` is the other of two of which a finer tier is one: Paris or Lyon, France."""
     start = answer.name_before(end)
     return start > 1 and answer.texts[start - 1] == "or" and answer.is_mentioned(start - 2, start - 1)
 
 
-def _before_a_specific(answer: Answer, mention: Mention) -> bool:
+def _before_a_specific(answer: AnswerText, mention: Mention) -> bool:
     """`France, specifically Lyon`."""
     index = mention.end
     marked = False
@@ -82,7 +82,7 @@ def _before_a_specific(answer: Answer, mention: Mention) -> bool:
     return marked and index < len(answer.words) and answer.is_claim(index, index + 1)
 
 
-def is_in_another_container(answer: Answer, mention: Mention) -> bool:
+def is_in_another_container(answer: AnswerText, mention: Mention) -> bool:
     """`Paris, Texas` where the ladder has Paris in France: a larger place that no tier names.
 
     A coarser tier further on vouches for the chain (Munich, Upper Bavaria, Germany), and the coarsest tier
@@ -114,7 +114,7 @@ def is_in_another_container(answer: Answer, mention: Mention) -> bool:
     return not any(other.level > mention.level and other.start >= end for other in answer.mentions)
 
 
-def _in_another_division(answer: Answer, mention: Mention) -> bool | None:
+def _in_another_division(answer: AnswerText, mention: Mention) -> bool | None:
     """Whether a state or province said behind a place is another than its own; None where none is said.
 
     `Springfield, Ohio, United States` where a coarser tier is Illinois: no tier behind it vouches for that.
@@ -141,7 +141,7 @@ def _in_another_division(answer: Answer, mention: Mention) -> bool | None:
     return None
 
 
-def is_before_another_name(answer: Answer, mention: Mention) -> bool:
+def is_before_another_name(answer: AnswerText, mention: Mention) -> bool:
     """`an Austrian composer, Joseph Haydn`: a description, and then the name of one who is no tier."""
     if mention.level == 0 or not answer.cased or answer.words[mention.end - 1].capital:
         return False
@@ -154,7 +154,7 @@ def is_before_another_name(answer: Answer, mention: Mention) -> bool:
     return _ends(answer, end) and _is_other(answer, start, end)
 
 
-def _run(answer: Answer, start: int) -> int:
+def _run(answer: AnswerText, start: int) -> int:
     """Where the name that begins at word `start` ends: capitalised words without a break, or `start` for none."""
     end = start
     while end < len(answer.words) and end - start < _RUN and not (end > start and answer.words[end].gap.strip("'-.")):
@@ -167,14 +167,14 @@ def _run(answer: Answer, start: int) -> int:
     return end
 
 
-def _ends(answer: Answer, index: int) -> bool:
+def _ends(answer: AnswerText, index: int) -> bool:
     """Whether a phrase may end before word `index`: at the text's end, at punctuation, before a function word."""
     return (
         index >= len(answer.words) or bool(answer.words[index].gap) or answer.words[index].text in word_lists.FUNCTION
     )
 
 
-def _is_other(answer: Answer, start: int, end: int) -> bool:
+def _is_other(answer: AnswerText, start: int, end: int) -> bool:
     """Whether [start, end) names something that is no tier, no date and no nationality."""
     if start >= end or not answer.is_claim(start, end):
         return False
@@ -191,7 +191,7 @@ _CHAIN = 8  # words behind a place that are searched for its state
 _RUN = 4  # capitalised words in a row, more are a headline
 
 
-def is_only_nearby(answer: Answer, mention: Mention) -> bool:
+def is_only_nearby(answer: AnswerText, mention: Mention) -> bool:
     """`near Paris`, `north of Paris`: beside a place is not in it; `the north of France` is."""
     before = [word.text for word in answer.words[max(0, mention.start - 2) : mention.start]]
     if len(before) == 2 and before[0] in word_lists.POINTS and before[1] == "of":

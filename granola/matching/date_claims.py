@@ -7,7 +7,7 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import replace
 
-from granola.matching.intervals import Claim
+from granola.matching.intervals import IntervalClaim
 from granola.matching.match_cache import MATCHING
 from granola.matching.tokens import ORDINALS, plain
 
@@ -188,7 +188,7 @@ def _interval(kind: str, found: re.Match[str]) -> tuple[int, int] | None:
 _HUNDREDS = re.compile(rf"(?:the )?{_PART}(?P<c>\d{{1,2}})00'?s")
 
 
-def as_century(claim: Claim) -> Claim | None:
+def as_century(claim: IntervalClaim) -> IntervalClaim | None:
     """The hundred years, or their part, that "the (late) 1800s" may mean as well as ten; None for another date."""
     found = _HUNDREDS.fullmatch(claim.text.lower())
     if found is None:
@@ -237,7 +237,7 @@ def may_be_date(text: str) -> bool:
 
 
 @MATCHING.remembered(1 << 13)
-def dates(text: str) -> tuple[Claim, ...]:
+def dates(text: str) -> tuple[IntervalClaim, ...]:
     """Every date in `text`, left to right, without overlaps; bare numbers of 3 or 4 digits are years."""
     MATCHING.count(len(text))
     if not may_be_date(text):
@@ -250,7 +250,7 @@ def dates(text: str) -> tuple[Claim, ...]:
     return tuple(_scan(lower, text))
 
 
-def _usual(lower: str, text: str) -> Claim | None:
+def _usual(lower: str, text: str) -> IntervalClaim | None:
     """The date that the whole of a text is, where it is written in a usual way."""
     found = _USUAL.fullmatch(lower)
     if found is None:
@@ -258,12 +258,12 @@ def _usual(lower: str, text: str) -> Claim | None:
     mon, d, e, m, n, y = found.groups()
     year, day, month = int(y), d or e, mon or m or n
     if not month:
-        return Claim(*_span(year, year), text, 0, len(text))
+        return IntervalClaim(*_span(year, year), text, 0, len(text))
     days = _day(year, _NUMBER[month], int(day)) if day else _month(year, _NUMBER[month])
-    return Claim(*days, text, 0, len(text)) if days else None
+    return IntervalClaim(*days, text, 0, len(text)) if days else None
 
 
-def _scan(lower: str, text: str) -> Iterator[Claim]:
+def _scan(lower: str, text: str) -> Iterator[IntervalClaim]:
     hits: list[tuple[int, int, int, int, int]] = []
     absent = {kind for kind, needed in _NEEDED.items() if not needed.search(lower)}
     for rank, (kind, pattern) in enumerate(_PATTERNS):
@@ -284,7 +284,7 @@ def _scan(lower: str, text: str) -> Iterator[Claim]:
         if (at == 0 or kept[at - 1][1] <= start) and (at == len(kept) or end <= kept[at][0]):
             kept.insert(at, (start, end, low, high))
     for start, end, low, high in kept:
-        yield Claim(low, high, text[start:end].strip(), start, end)
+        yield IntervalClaim(low, high, text[start:end].strip(), start, end)
 
 
 _AROUND = re.compile(
@@ -294,7 +294,7 @@ _AROUND = re.compile(
 
 
 @MATCHING.remembered(1 << 13)
-def whole_date(text: str) -> Claim | None:
+def whole_date(text: str) -> IntervalClaim | None:
     """The date that `text` is, or None where it is something else or says more than a date."""
     MATCHING.count(len(text))
     if not may_be_date(text):

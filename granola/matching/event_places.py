@@ -10,11 +10,11 @@ import orjson
 from granola.matching import word_lists
 from granola.matching.conflicts import is_only_nearby
 from granola.matching.countries import contradict, division
-from granola.matching.mentions import SENTENCE_END, Answer, Mention
+from granola.matching.mentions import SENTENCE_END, AnswerText, Mention
 from granola.matching.negation import is_denied_word
 
 
-def is_of_another_event(answer: Answer, mention: Mention) -> bool:
+def is_of_another_event(answer: AnswerText, mention: Mention) -> bool:
     """`born in Shanghai and studied in Kunming`, `Obama, President of the United States, was born in Kenya`.
 
     So where the asked event is told with a place of its own that no tier names, and the mention stands elsewhere;
@@ -35,7 +35,7 @@ def is_of_another_event(answer: Answer, mention: Mention) -> bool:
     return any(answer.is_mentioned(*scope) for scope in told) and _is_told_with_an_event(answer, mention.start)
 
 
-def is_behind_an_unknown_place(answer: Answer, mention: Mention) -> bool:
+def is_behind_an_unknown_place(answer: AnswerText, mention: Mention) -> bool:
     """`born in Versailles, in the Île-de-France region`: the place that the asked event names first is no tier.
 
     So for coarser levels alone, where no finer one is mentioned: a place inside level 1 cannot be told wrong.
@@ -50,7 +50,7 @@ def is_behind_an_unknown_place(answer: Answer, mention: Mention) -> bool:
     return _has_answered(answer, mention.start)
 
 
-def is_in_a_contradicting_place(answer: Answer, mention: Mention) -> bool:
+def is_in_a_contradicting_place(answer: AnswerText, mention: Mention) -> bool:
     """`born in Texas, in the town of Paris` where the ladder has Paris in France."""
     if mention.level > 0 or not answer.cased or not answer.of_places:
         return False
@@ -67,7 +67,7 @@ def is_in_a_contradicting_place(answer: Answer, mention: Mention) -> bool:
     return False
 
 
-def is_beside_another_person(answer: Answer, mention: Mention) -> bool:
+def is_beside_another_person(answer: AnswerText, mention: Mention) -> bool:
     """`The composer is Maurice Ravel`: who is described is named, and no tier has that name."""
     if mention.level == 0 or not answer.cased or not answer.of_persons:
         return False
@@ -98,7 +98,7 @@ _ENDS = frozenset({"end", "start", "beginning", "close", "opening", "ending"})  
 _BEFORE_PLACES = frozenset({"in", "at", "near", "from"})
 
 
-def _event_at(answer: Answer, index: int) -> int | None:
+def _event_at(answer: AnswerText, index: int) -> int | None:
     """The event that word `index` tells, if any; the end of 1945 is none."""
     event = _EVENTS.get(answer.words[index].text)
     if event is not None and answer.words[index].text in _ENDS and answer.texts[index + 1 : index + 2] == ("of",):
@@ -106,12 +106,12 @@ def _event_at(answer: Answer, index: int) -> int | None:
     return event
 
 
-def asked_events(answer: Answer) -> frozenset[int]:
+def asked_events(answer: AnswerText) -> frozenset[int]:
     """The events that the question is about."""
     return frozenset([_EVENTS[word] for word in _EVENTS.keys() & answer.asked])
 
 
-def _scopes(answer: Answer, asked: frozenset[int]) -> Iterator[tuple[int, int]]:
+def _scopes(answer: AnswerText, asked: frozenset[int]) -> Iterator[tuple[int, int]]:
     """[start, end) of the words behind each word of an asked event, up to another event or the sentence's end.
 
     Those of the first words: an answer that tells the event more often does not tell it.
@@ -136,7 +136,7 @@ def _scopes(answer: Answer, asked: frozenset[int]) -> Iterator[tuple[int, int]]:
         yield index + 1, end
 
 
-def _is_told_with_an_event(answer: Answer, index: int) -> bool:
+def _is_told_with_an_event(answer: AnswerText, index: int) -> bool:
     """Whether an event's word stands before word `index` in its sentence, and a preposition between."""
     if not index or answer.words[index - 1].text not in _BEFORE_PLACES:
         return False
@@ -150,7 +150,7 @@ def _is_told_with_an_event(answer: Answer, index: int) -> bool:
 _OPENING = frozenset({"answer", "is", "was", "it", "he", "she", "in", "at", "born", "died", "located", "place"})
 
 
-def _has_answered(answer: Answer, before: int) -> bool:
+def _has_answered(answer: AnswerText, before: int) -> bool:
     """Whether a first, short sentence names an unknown place and nothing else: `The answer is Marseille.`"""
     end = next((i for i in range(1, before + 1) if set(answer.words[i].gap) & SENTENCE_END), None)
     if end is None or end > 6 or answer.is_mentioned(0, end):
@@ -162,7 +162,7 @@ def _has_answered(answer: Answer, before: int) -> bool:
 _NAMING = frozenset({"is", "was", "by", "named", "called", "composer", "author", "director", "singer", "writer"})
 
 
-def _has_a_place(answer: Answer, start: int, end: int) -> bool:
+def _has_a_place(answer: AnswerText, start: int, end: int) -> bool:
     for index in range(start, end - 1):
         following = answer.words[index + 1]
         named = following.capital and following.text[0].isalpha() and following.text not in word_lists.MONTHS
@@ -179,7 +179,7 @@ def _has_a_place(answer: Answer, start: int, end: int) -> bool:
 
 def tells_of_another(question: str | None, text: str) -> bool:
     """Whether a text tells of an event that the question is not about, and not of the asked one."""
-    answer = Answer(text, (), question)
+    answer = AnswerText(text, (), question)
     asked = asked_events(answer)
     told = {event for index in range(len(answer.words)) if (event := _event_at(answer, index)) is not None}
     return bool(asked and told) and told.isdisjoint(asked)

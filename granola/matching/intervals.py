@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class IntervalClaim:
     """The closed interval [low, high] that `text`, at [start, end) of its source, leaves open.
 
     `label` is the unit of an amount where it is a known one; claims of different units do not compare.
@@ -26,11 +26,11 @@ class Claim:
     label: str = ""
     exact: float | None = None
 
-    def inside(self, other: Claim) -> bool:
+    def inside(self, other: IntervalClaim) -> bool:
         """Whether everything this claim allows is allowed by `other`."""
         return other.low <= self.low and self.high <= other.high
 
-    def allows(self, gold: Claim) -> bool:
+    def allows(self, gold: IntervalClaim) -> bool:
         """Whether `gold`, read as exactly as it is written, is one of the things that this claim allows."""
         if gold.exact is not None:
             return self.low <= gold.exact <= self.high
@@ -51,15 +51,15 @@ def half_step(digits: str) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Placing:
+class IntervalPlacing:
     """Where a claim falls on a ladder: level from 0 or None, how, and the tier that decided."""
 
     level: int | None
     how: str
-    tier: Claim
+    tier: IntervalClaim
 
 
-def _refines(claim: Claim, tier: Claim) -> bool:
+def _refines(claim: IntervalClaim, tier: IntervalClaim) -> bool:
     """Whether a claim says exactly what a tier says in fewer digits; a plain number is that number alone.
 
     But for its decimals: 21,196.18 where 21,196 is asked for.
@@ -69,14 +69,14 @@ def _refines(claim: Claim, tier: Claim) -> bool:
     return tier.exact is None or (claim.exact is not None and tier.width == 1 and tier.exact.is_integer())
 
 
-class Ladder:
+class IntervalLadder:
     """The claims of each level of a gold answer, finest first, empty where none. Those of one unit are found once."""
 
-    def __init__(self, levels: Sequence[Sequence[Claim]]) -> None:
+    def __init__(self, levels: Sequence[Sequence[IntervalClaim]]) -> None:
         self.levels = levels
-        self._comparable: dict[str, list[tuple[int, list[Claim]]]] = {}
+        self._comparable: dict[str, list[tuple[int, list[IntervalClaim]]]] = {}
 
-    def comparable(self, label: str) -> list[tuple[int, list[Claim]]]:
+    def comparable(self, label: str) -> list[tuple[int, list[IntervalClaim]]]:
         """The levels that have claims of a unit or of none, and these; of "" all."""
         if (found := self._comparable.get(label)) is None:
             levels = (
@@ -87,7 +87,7 @@ class Ladder:
         return found
 
 
-def place(claim: Claim, ladder: Ladder | Sequence[Sequence[Claim]]) -> Placing | None:
+def place(claim: IntervalClaim, ladder: IntervalLadder | Sequence[Sequence[IntervalClaim]]) -> IntervalPlacing | None:
     """The level that a claim states.
 
     equal: a tier says exactly this. finer-than-gold: inside the finest stated tier, and credited there.
@@ -96,21 +96,21 @@ def place(claim: Claim, ladder: Ladder | Sequence[Sequence[Claim]]) -> Placing |
     tier and disagrees with the finer one, and a right coarser tier does not save it.
     None where the ladder has no claim that compares.
     """
-    stated = (ladder if isinstance(ladder, Ladder) else Ladder(ladder)).comparable(claim.label)
+    stated = (ladder if isinstance(ladder, IntervalLadder) else IntervalLadder(ladder)).comparable(claim.label)
     if not stated:
         return None
     for number, tiers in stated:
         for tier in tiers:
             if claim.low == tier.low and claim.high == tier.high:
-                return Placing(number, "equal", tier)
+                return IntervalPlacing(number, "equal", tier)
     number, finest = stated[0]
     for tier in finest:
         if _refines(claim, tier):
-            return Placing(number, "finer-than-gold", tier)
+            return IntervalPlacing(number, "finer-than-gold", tier)
     if not any(claim.allows(tier) for tier in finest):
-        return Placing(None, "conflict", finest[0])
+        return IntervalPlacing(None, "conflict", finest[0])
     for number, tiers in stated[1:]:
         for tier in tiers:
             if claim.width <= tier.width:
-                return Placing(number, "between-tiers", tier)
-    return Placing(None, "coarser-than-all", stated[-1][1][0])
+                return IntervalPlacing(number, "between-tiers", tier)
+    return IntervalPlacing(None, "coarser-than-all", stated[-1][1][0])

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from granola.matching import word_lists
 from granola.matching.countries import ABBREVIATIONS, division, is_adjective, nation
-from granola.matching.mentions import Answer, Mention
+from granola.matching.mentions import AnswerText, Mention
 from granola.matching.person_names import person, tells_by_initials
 from granola.matching.tokens import key
 
 
-def is_part_of_a_name(answer: Answer, mention: Mention) -> bool:
+def is_part_of_a_name(answer: AnswerText, mention: Mention) -> bool:
     """`York` in New York, `Paris` in Paris Hilton, `Oxford` in University of Oxford."""
     return _has_a_name_before(answer, mention) or _has_a_name_behind(answer, mention)
 
 
-def _has_a_name_before(answer: Answer, mention: Mention) -> bool:
+def _has_a_name_before(answer: AnswerText, mention: Mention) -> bool:
     first, left = answer.words[mention.start], mention.start - 1
     if left < 0 or first.gap.strip("-"):
         return False
@@ -48,7 +48,7 @@ def _is_a_language(mention: Mention) -> bool:
     return mention.end - mention.start == 1 and is_adjective(key(mention.name))
 
 
-def _is_elsewhere(answer: Answer, mention: Mention, direction: str) -> bool:
+def _is_elsewhere(answer: AnswerText, mention: Mention, direction: str) -> bool:
     """`South Korea` for Korea, `East Asia` beside the finer tier Western Asia; not so `northern India`."""
     name = answer.words[mention.start].text
     if _has_a_part(answer, mention):
@@ -58,7 +58,7 @@ def _is_elsewhere(answer: Answer, mention: Mention, direction: str) -> bool:
     return direction not in word_lists.PARTED_BY_POINTS.get(name, ())
 
 
-def _has_a_part(answer: Answer, mention: Mention) -> bool:
+def _has_a_part(answer: AnswerText, mention: Mention) -> bool:
     """Whether a finer tier is the mention's last word with a direction: Western Asia, not Île-de-France."""
     head, directions = answer.words[mention.end - 1].text, word_lists.DIRECTIONS | word_lists.POINTS
     return any(
@@ -67,7 +67,7 @@ def _has_a_part(answer: Answer, mention: Mention) -> bool:
     )
 
 
-def _has_a_name_behind(answer: Answer, mention: Mention) -> bool:
+def _has_a_name_behind(answer: AnswerText, mention: Mention) -> bool:
     last, right = answer.words[mention.end - 1], mention.end
     if not (answer.cased and last.capital and right < len(answer.words)):
         return False
@@ -86,13 +86,13 @@ def _has_a_name_behind(answer: Answer, mention: Mention) -> bool:
 _JUNIOR = frozenset({"jr", "junior"})
 
 
-def _is_a_container(answer: Answer, index: int) -> bool:
+def _is_a_container(answer: AnswerText, index: int) -> bool:
     """Whether a state or country stands from word `index` on."""
     folded = answer.texts[index : index + 3]
     known = division(folded) is not None or nation(folded[:1]) is not None
     return known or answer.quote(index, index + 1).replace(".", "") in ABBREVIATIONS
 
 
-def _has_fuller_names(answer: Answer, mention: Mention) -> bool:
+def _has_fuller_names(answer: AnswerText, mention: Mention) -> bool:
     """Whether the level tells its bearer by more than this word, so that other first names are another's."""
     return any(level == mention.level and len(folded) > 1 for level, _, folded in answer.tiers)

@@ -10,7 +10,7 @@ from granola.matching import references, word_lists
 from granola.matching.cached_attribute import lazy
 from granola.matching.countries import country_adjectives, country_ids
 from granola.matching.match_cache import MATCHING
-from granola.matching.tokens import Word, drop_articles, key, occurrences, words
+from granola.matching.tokens import FoldedWord, drop_articles, key, occurrences, words
 from granola.matching.word_forms import fold, loose_key, stem
 
 SENTENCE_END = frozenset(".!?;:")
@@ -53,7 +53,7 @@ def _letters(text: str) -> str:
 
 
 @dataclass(frozen=True)
-class Answer:
+class AnswerText:
     """An answer as words without articles, with the words of its question and every mention of a tier."""
 
     text: str
@@ -61,7 +61,7 @@ class Answer:
     question: str | None = None
 
     @lazy
-    def words(self) -> tuple[Word, ...]:
+    def words(self) -> tuple[FoldedWord, ...]:
         """The answer's words in order."""
         return drop_articles(words(self.text))
 

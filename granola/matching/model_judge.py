@@ -18,7 +18,7 @@ from abstraction.errors import ReplyError
 from abstraction.models.chat_model import ChatModel
 from abstraction.models.chat_request import Request, Sampling
 from abstraction.models.prompts import Prompt, PromptKind, load_prompts, prompts_hash
-from abstraction.phrasing.model_requests import Asking, Outcome
+from abstraction.phrasing.model_requests import RequestForm, RequestOutcome
 from granola.code_hash import hash_of_modules
 from granola.errors import MatcherError
 from granola.matching.verdict import Comparison, Levels, Verdict, signature
@@ -33,7 +33,7 @@ _HASH = 8
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Item:
+class JudgedItem:
     """One prediction to be judged; `levels` finest first."""
 
     prediction: str
@@ -51,7 +51,7 @@ def read_prompts(replacing: Path | str | None = None) -> dict[str, Prompt]:
         return load_prompts((JUDGE, AGAIN), bundled, replacing)
 
 
-def verdict_of(item: Item, reply: str) -> Verdict:
+def verdict_of(item: JudgedItem, reply: str) -> Verdict:
     """The verdict that a reply gives, case and blanks around aside. Raises ReplyError for any other word."""
     word = reply.strip().casefold()
     if word not in item.words():
@@ -71,7 +71,7 @@ class JudgeMatcher:
     prompts: Mapping[str, Prompt] = field(default_factory=read_prompts)
     sampling: Sampling = field(default_factory=lambda: Sampling(max_tokens=16))
     name: str = "judge"
-    _known: dict[Item, Verdict] = field(default_factory=dict, repr=False)
+    _known: dict[JudgedItem, Verdict] = field(default_factory=dict, repr=False)
 
     def signature(self) -> str:
         """`judge|model:NAME-HASH|prompt:HASH|temperature:0|v:HASH`: who judged, by the hash of all that tells it, how,
@@ -85,13 +85,13 @@ class JudgeMatcher:
         settings = {"model": f"{called}-{told}", "prompt": prompt, "temperature": f"{self.sampling.temperature:g}"}
         return signature("judge", **settings, v=hash_of_modules("granola.matching.model_judge"))
 
-    def judged(self, items: Iterable[Item]) -> Iterator[tuple[Item, Outcome[Verdict]]]:
+    def judged(self, items: Iterable[JudgedItem]) -> Iterator[tuple[JudgedItem, RequestOutcome[Verdict]]]:
         """Each item with its verdict, or why it has none, in their order; many are asked at a time."""
 
-        def ask(item: Item) -> Request | None:
+        def ask(item: JudgedItem) -> Request | None:
             return Request(id="judge", messages=self.prompts[JUDGE.name].fill(_slots(item)), sampling=self.sampling)
 
-        asking: Asking[Item, Verdict] = Asking(
+        asking: RequestForm[JudgedItem, Verdict] = RequestForm(
             model=self.model, ask=ask, read=verdict_of, again=self.prompts[AGAIN.name]
         )
         for item, outcome in asking.run(items):
@@ -99,7 +99,7 @@ class JudgeMatcher:
                 self._known[item] = outcome.value
             yield item, outcome
 
-    def prepare(self, items: Iterable[Item]) -> dict[str, int]:
+    def prepare(self, items: Iterable[JudgedItem]) -> dict[str, int]:
         """Judge items ahead, so that `match` finds their verdicts; how many have none, by the reason."""
         failed: dict[str, int] = {}
         for _, outcome in self.judged(dict.fromkeys(items)):
@@ -109,7 +109,7 @@ class JudgeMatcher:
 
     def match(self, prediction: str, levels: Levels, question: str | None = None) -> Verdict:
         """The model's verdict, from before where there is one. Raises MatcherError where it gives none."""
-        item = Item(prediction=prediction, levels=tuple(map(tuple, levels)), question=question)
+        item = JudgedItem(prediction=prediction, levels=tuple(map(tuple, levels)), question=question)
         if (known := self._known.get(item)) is not None:
             return known
         outcome = next(self.judged([item]))[1]
@@ -121,7 +121,7 @@ class JudgeMatcher:
         return outcome.value
 
 
-def _slots(item: Item) -> dict[str, str | list[str]]:
+def _slots(item: JudgedItem) -> dict[str, str | list[str]]:
     return {
         "question": item.question or NO_QUESTION,
         "levels": [f"{number}: {' | '.join(names)}" for number, names in enumerate(item.levels, start=1)],

@@ -18,7 +18,7 @@ from abstraction.language.date_reader import ParsedDate, parse_date
 from abstraction.language.languages import Language, language
 from abstraction.language.units import unit_of_spelling
 from granola.matching import date_claims as english
-from granola.matching.intervals import Claim, half_step
+from granola.matching.intervals import IntervalClaim, half_step
 from granola.matching.match_cache import MATCHING
 from kg.model import TimeValue
 
@@ -50,12 +50,12 @@ _COUNTED = ("century", "millennium", "decade")
 
 
 @MATCHING.remembered(1 << 16)
-def dates(text: str, code: str) -> tuple[Claim, ...]:
+def dates(text: str, code: str) -> tuple[IntervalClaim, ...]:
     """Every date in a text of the language, left to right, without overlaps."""
     MATCHING.count(len(text))
     words = language(code)
     text, lower = _lowered(text)
-    kept: list[Claim] = []  # from left to right, none across another
+    kept: list[IntervalClaim] = []  # from left to right, none across another
     for pattern in _date_patterns(words):
         for found in pattern.finditer(lower):
             at = bisect_left(kept, found.start(), key=_start)
@@ -79,16 +79,16 @@ _start = attrgetter("start")
 
 
 @MATCHING.remembered(1 << 16)
-def whole_date(text: str, code: str) -> Claim | None:
+def whole_date(text: str, code: str) -> IntervalClaim | None:
     """The date that `text` is, in the language or in English; None where it is something else or says more."""
     MATCHING.count(len(text))
     parsed = parse_date(text, code=language(code).code)
     return english.whole_date(text) if parsed is None else _claim(parsed, text, 0, len(text))
 
 
-def _claim(parsed: ParsedDate, text: str, start: int, end: int) -> Claim:
+def _claim(parsed: ParsedDate, text: str, start: int, end: int) -> IntervalClaim:
     (low, _), (_, high) = _days(parsed.first), _days(parsed.last or parsed.first)
-    return Claim(low, high, text[start:end].strip(), start, end)
+    return IntervalClaim(low, high, text[start:end].strip(), start, end)
 
 
 def _days(value: TimeValue) -> tuple[int, int]:
@@ -124,14 +124,14 @@ def _amount(words: Language) -> re.Pattern[str]:
 
 
 @MATCHING.remembered(1 << 16)
-def amounts(text: str, code: str) -> tuple[Claim, ...]:
+def amounts(text: str, code: str) -> tuple[IntervalClaim, ...]:
     """Every amount in a text of the language, left to right; a range is one claim."""
     MATCHING.count(len(text))
     text, lower = _lowered(text)
     return tuple(_amounts(text, lower, language(code)))
 
 
-def _amounts(text: str, lower: str, words: Language) -> Iterator[Claim]:
+def _amounts(text: str, lower: str, words: Language) -> Iterator[IntervalClaim]:
     for found in _amount(words).finditer(lower):
         written = words.number_words.get(found["a"])
         digits = str(written) if written is not None else words.plain_number(found["a"])
@@ -150,7 +150,9 @@ def _amounts(text: str, lower: str, words: Language) -> Iterator[Claim]:
         if low > high:
             continue
         end = found.end("t" if found["t"] else "b" if found["b"] else "s" if found["s"] else "a")
-        yield Claim(low, high, text[found.start() : end], found.start(), end, _unit(found["unit"], words), exact)
+        yield IntervalClaim(
+            low, high, text[found.start() : end], found.start(), end, _unit(found["unit"], words), exact
+        )
 
 
 def _unit(written: str | None, words: Language) -> str:
@@ -163,7 +165,7 @@ def _unit(written: str | None, words: Language) -> str:
 
 
 @MATCHING.remembered(1 << 16)
-def whole_amount(text: str, code: str) -> Claim | None:
+def whole_amount(text: str, code: str) -> IntervalClaim | None:
     """The amount that `text` is, with a unit or what is counted behind it; None where it is something else."""
     MATCHING.count(len(text))
     words = language(code)

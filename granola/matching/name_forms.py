@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from granola.matching import word_lists
 from granola.matching.match_cache import MATCHING
-from granola.matching.tokens import Word, drop_articles, key, words
+from granola.matching.tokens import FoldedWord, drop_articles, key, words
 
 _PLACE_PARTS = 3  # parts of "Springfield, Sangamon County, Illinois"
 _PART_WORDS = 4
@@ -98,7 +98,7 @@ def place_parts(name: str) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]
     return folded[0], tuple(folded[1:])
 
 
-def _is_named(word: Word) -> bool:
+def _is_named(word: FoldedWord) -> bool:
     return (word.capital or word.text in word_lists.PARTICLES) and word.text[0].isalpha()
 
 

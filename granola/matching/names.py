@@ -21,14 +21,14 @@ from granola.matching.countries import (
     nation,
 )
 from granola.matching.match_cache import MATCHING
-from granola.matching.mentions import SENTENCE_END, Answer, Mention
+from granola.matching.mentions import SENTENCE_END, AnswerText, Mention
 from granola.matching.name_forms import Form, forms, initials
 from granola.matching.references import Tier, is_description
 from granola.matching.tokens import MOST, key, occurrences
 from granola.matching.word_forms import loose, loose_key
 
 
-def spans(answer: Answer, tier: Tier, wanted: tuple[str, ...], said: tuple[str, ...]) -> Found:
+def spans(answer: AnswerText, tier: Tier, wanted: tuple[str, ...], said: tuple[str, ...]) -> Found:
     """Where `said` has the words `wanted`; up to three letters, or ordinary words, only as the whole answer."""
     size = len(wanted)
     if size == 1 and len(wanted[0]) <= DELICATE:
@@ -47,7 +47,7 @@ DELICATE = 3  # letters up to which a name is as likely a word or a code
 Found = Iterator[Mention]
 
 
-def by_form(answer: Answer, tier: Tier) -> Found:
+def by_form(answer: AnswerText, tier: Tier) -> Found:
     """A preposition, a bracket or a container of the name is not said; in whatever number or spelling."""
     for form in forms(tier[1]):
         if form.partial and form.folded in answer.keys:
@@ -62,7 +62,7 @@ def by_form(answer: Answer, tier: Tier) -> Found:
             yield from spans(answer, tier, folded, answer.loose)
 
 
-def _may_lie_in(answer: Answer, mention: Mention, form: Form) -> bool:
+def _may_lie_in(answer: AnswerText, mention: Mention, form: Form) -> bool:
     """Whether what stands behind a place does not put it elsewhere than the name does."""
     index = mention.end
     texts = answer.texts
@@ -91,7 +91,7 @@ def without_breaks(name: str) -> str:
     return "".join(loose_key(name))
 
 
-def by_joining(answer: Answer, tier: Tier) -> Found:
+def by_joining(answer: AnswerText, tier: Tier) -> Found:
     """The letters of the name, parted into words in another way."""
     wanted = without_breaks(tier[1])
     if wanted not in answer.joined:
@@ -114,7 +114,7 @@ def by_joining(answer: Answer, tier: Tier) -> Found:
 JOINED = 6  # letters from which the parting into words does not matter
 
 
-def by_country(answer: Answer, tier: Tier) -> Found:
+def by_country(answer: AnswerText, tier: Tier) -> Found:
     """Another name of a country; its adjective as the whole answer, or anywhere where the gold answer has one level."""
     others, adjectives = country_names(tier[2]), country_adjectives(tier[2])
     for other in others:
@@ -144,7 +144,7 @@ Part = tuple[str, int, int]
 _KIND_WORDS = frozenset(map(loose, word_lists.CLASSES | word_lists.OCCUPATIONS | word_lists.TITLES))
 
 
-def by_nation(answer: Answer, tier: Tier) -> Found:
+def by_nation(answer: AnswerText, tier: Tier) -> Found:
     """The country of a name in another form, or left out where several words are left or the answer says no more."""
     whole, rest = _owned(tier[1])
     if not whole or not answer.loose_present.issuperset(part for part in whole if part[0] != "@"):
@@ -202,7 +202,7 @@ def _loose(folded: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(part for part, _, _ in _parts(folded, folded))
 
 
-def _windows(answer: Answer, said: tuple[Part, ...], wanted: tuple[str, ...]) -> list[tuple[int, int]]:
+def _windows(answer: AnswerText, said: tuple[Part, ...], wanted: tuple[str, ...]) -> list[tuple[int, int]]:
     """The words [start, end) of every run of the parts wanted, in any order, within one sentence."""
     size, need = len(wanted), Counter(wanted)
     found = []
@@ -215,7 +215,7 @@ def _windows(answer: Answer, said: tuple[Part, ...], wanted: tuple[str, ...]) ->
     return found
 
 
-def joined_tiers(answer: Answer) -> Sequence[Tier]:
+def joined_tiers(answer: AnswerText) -> Sequence[Tier]:
     """Names whose letters stand in the answer's."""
     joined = answer.joined
     if len(joined) < 3:
@@ -223,14 +223,14 @@ def joined_tiers(answer: Answer) -> Sequence[Tier]:
     return [tier for tier, folds in answer.loose_tiers if folds[0] in joined and "".join(folds) in joined]
 
 
-def country_tiers(answer: Answer) -> Sequence[Tier]:
+def country_tiers(answer: AnswerText) -> Sequence[Tier]:
     """Countries and faiths, where the answer has a word that a country's name begins with, or an adjective or faith."""
     if country_openings().isdisjoint(answer.present) and adjective_words().isdisjoint(answer.present):
         return ()
     return [tier for tier in answer.tiers if is_country(tier[2]) or is_adjective(tier[2])]
 
 
-def by_acronym(answer: Answer, tier: Tier) -> Found:
+def by_acronym(answer: AnswerText, tier: Tier) -> Found:
     """The initials of a name of several words in capitals: `DMV` for Department of Motor Vehicles; and back."""
     _, name, folded = tier
     if len(folded) == 1:
@@ -253,7 +253,7 @@ def by_acronym(answer: Answer, tier: Tier) -> Found:
             yield Mention(tier[0], name, index, index + 1)
 
 
-def _spelt_out(answer: Answer, tier: Tier, letters: str) -> Found:
+def _spelt_out(answer: AnswerText, tier: Tier, letters: str) -> Found:
     """Words whose initials are the letters: a run of as many, or of up to three function words more."""
     texts = answer.texts
     for start, first in enumerate(texts):
@@ -267,7 +267,7 @@ def _spelt_out(answer: Answer, tier: Tier, letters: str) -> Found:
 INITIALS = 12  # words of a name that is told by its initials
 
 
-def acronym_tiers(answer: Answer) -> Sequence[Tier]:
+def acronym_tiers(answer: AnswerText) -> Sequence[Tier]:
     """Acronyms, where the answer has several words, and names of several words, where it has one in capitals."""
     told, several = bool(answer.capitals), len(answer.texts) > 1
     if not told and not several:

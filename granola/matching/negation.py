@@ -6,10 +6,10 @@ from bisect import bisect_right
 from collections.abc import Iterator
 
 from granola.matching import word_lists
-from granola.matching.mentions import SENTENCE_END, Answer, Mention
+from granola.matching.mentions import SENTENCE_END, AnswerText, Mention
 
 
-def is_negated(answer: Answer, mention: Mention) -> bool:
+def is_negated(answer: AnswerText, mention: Mention) -> bool:
     """`not in France`, `rather than France`, `not in Paris, France`; but `not only France` affirms."""
     if is_denied_word(answer, mention.start) or _is_asked_and_denied(answer, mention):
         return True
@@ -19,7 +19,7 @@ def is_negated(answer: Answer, mention: Mention) -> bool:
     return smaller is not None and is_negated(answer, smaller)
 
 
-def is_denied_word(answer: Answer, start: int) -> bool:
+def is_denied_word(answer: AnswerText, start: int) -> bool:
     """Whether the clause denies what stands from word `start` on."""
     before = list(_clause(answer, start))[::-1]
     if _DENYING.isdisjoint(before):
@@ -31,12 +31,12 @@ def is_denied_word(answer: Answer, start: int) -> bool:
     )
 
 
-def is_denied(answer: Answer, position: int) -> bool:
+def is_denied(answer: AnswerText, position: int) -> bool:
     """Whether the clause denies what stands at a character of the text: `not in 1961`."""
     return is_denied_word(answer, bisect_right(answer.words, position, key=lambda word: word.end))
 
 
-def _clause(answer: Answer, start: int) -> Iterator[str]:
+def _clause(answer: AnswerText, start: int) -> Iterator[str]:
     """The words before word `start`, nearest first, back to the beginning of its clause; at most six."""
     for index in range(start - 1, max(-1, start - 7), -1):
         gap = answer.words[index + 1].gap if index + 1 < len(answer.words) else ""
@@ -60,7 +60,7 @@ def _phrase_in(phrase: tuple[str, ...], before: list[str]) -> bool:
 _DENYING = word_lists.NEGATIONS | {phrase[0] for phrase in (*word_lists.NEGATION_PHRASES, *word_lists.HEARSAY)}
 
 
-def _is_asked_and_denied(answer: Answer, mention: Mention) -> bool:
+def _is_asked_and_denied(answer: AnswerText, mention: Mention) -> bool:
     """`Born in Lyon? No, in Marseille.`"""
     if "?" not in answer.text:
         return False

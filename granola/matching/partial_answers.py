@@ -14,7 +14,7 @@ from itertools import islice
 from granola.matching import word_lists
 from granola.matching.countries import is_adjective, is_known
 from granola.matching.match_cache import MATCHING
-from granola.matching.mentions import SENTENCE_END, Answer, Mention
+from granola.matching.mentions import SENTENCE_END, AnswerText, Mention
 from granola.matching.names import DELICATE, Found
 from granola.matching.person_mentions import is_another_person
 from granola.matching.person_names import whole_person
@@ -23,7 +23,7 @@ from granola.matching.tokens import MOST, drop_articles, key, occurrences, words
 from granola.matching.word_forms import loose_key, stem
 
 
-def by_words(answer: Answer, tier: Tier) -> Found:
+def by_words(answer: AnswerText, tier: Tier) -> Found:
     """All informative words in any order; where the question has said some of them, the others."""
     whole = informative(tier[1])
     wanted = [word for word in whole if word not in answer.loose_asked]
@@ -77,13 +77,13 @@ def container_of(name: str) -> tuple[str, ...]:
     return key(found["place"]) if found else ()
 
 
-def names_bare_container(answer: Answer, tier: Tier) -> bool:
+def names_bare_container(answer: AnswerText, tier: Tier) -> bool:
     """Whether the answer has no more than the place of `a city in Gabon`: Gabon is no city."""
     place = container_of(tier[1])
     return bool(place) and next(_behind_in(answer, place), None) is None
 
 
-def by_container(answer: Answer, tier: Tier) -> Found:
+def by_container(answer: AnswerText, tier: Tier) -> Found:
     """`somewhere in Gabon` for `a city in Gabon`, `an Asian country`: where, and of what kind, no more."""
     place = container_of(tier[1])
     if not place or answer.denies:
@@ -104,12 +104,12 @@ _ADJECTIVES = {"asia": "asian", "africa": "african", "america": "american", "eur
 _ANYWHERE = frozenset({"somewhere", "located", "lies", "lying", "situated", "place", "within", "inside"})
 
 
-def _behind_in(answer: Answer, place: tuple[str, ...]) -> Iterator[int]:
+def _behind_in(answer: AnswerText, place: tuple[str, ...]) -> Iterator[int]:
     """Where the words of a place begin behind "in"."""
     return (start for start in occurrences(answer.texts, place) if start and answer.texts[start - 1] in _WITHIN)
 
 
-def _without_kind(name: str, answer: Answer) -> tuple[str, ...] | None:
+def _without_kind(name: str, answer: AnswerText) -> tuple[str, ...] | None:
     """The further folds of a proper name without the word for its kind: Ottoman for Ottoman Empire, not for places."""
     folded, own = key(name), loose_key(name)
     several = len(folded) > 2 and folded[-1] in _INSTITUTES  # Boise State, Florida Atlantic
@@ -159,7 +159,7 @@ def phrase_stems(name: str) -> frozenset[str]:
     return frozenset(map(stem, informative(name)))
 
 
-def by_phrase(answer: Answer, tier: Tier) -> Found:
+def by_phrase(answer: AnswerText, tier: Tier) -> Found:
     """All informative words of a phrase, in whatever form and order, within a few words of one sentence."""
     wanted = phrase_stems(tier[1])
     if not wanted or answer.of_places or not answer.stems.issuperset(wanted):
@@ -200,7 +200,7 @@ NUMBER = 1.5  # what a number says, where any other word says 1
 DENYING = 12  # words of an answer up to which a denial is of what it says
 
 
-def covered(answer: Answer) -> Mention | None:
+def covered(answer: AnswerText) -> Mention | None:
     """The first gold answer that is stated by at least half of what it says, by weight, and every number of it."""
     if not answer.words:
         return None
@@ -210,7 +210,7 @@ def covered(answer: Answer) -> Mention | None:
     )
 
 
-def _covers(answer: Answer, level: int, name: str) -> bool:
+def _covers(answer: AnswerText, level: int, name: str) -> bool:
     wanted, said = {root(word): word for word in informative(name)}, answer.roots
     if any(_may_not_miss(word) and form not in said for form, word in wanted.items()):
         return False
@@ -250,7 +250,7 @@ def root(word: str) -> str:
 _ROOT = re.compile(r"(?<=[a-z]{5})(?:isms?|ists?|ians?|ers?|ors?|ing|an|a|ic|ous|ive|able|ness)\Z")
 
 
-def by_description(answer: Answer, tier: Tier) -> Found:
+def by_description(answer: AnswerText, tier: Tier) -> Found:
     """A description with small words put in."""
     _, name, folded = tier
     if not 2 <= len(folded) <= RETOLD or not is_description(name):
@@ -273,7 +273,7 @@ def by_description(answer: Answer, tier: Tier) -> Found:
             yield Mention(tier[0], name, start, end)
 
 
-def phrase_tiers(answer: Answer) -> Sequence[Tier]:
+def phrase_tiers(answer: AnswerText) -> Sequence[Tier]:
     """Phrases all of whose words the answer has in some form."""
     stems = answer.stems
     return [

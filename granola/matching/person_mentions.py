@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from granola.matching import word_lists
 from granola.matching.countries import ABBREVIATIONS
-from granola.matching.mentions import Answer, Mention
+from granola.matching.mentions import AnswerText, Mention
 from granola.matching.names import DELICATE, Found
 from granola.matching.person_names import Person, compatible, contradict, person, whole_person
 from granola.matching.references import Tier
 
 
-def by_person(answer: Answer, tier: Tier) -> Found:
+def by_person(answer: AnswerText, tier: Tier) -> Found:
     """One family name, and given names or a title that agree; the family name alone where persons are asked for."""
     if answer.of_places or answer.asks_place:
         return
@@ -33,7 +33,7 @@ def by_person(answer: Answer, tier: Tier) -> Found:
             yield Mention(tier[0], tier[1], start, stop)
 
 
-def _stands_for_all(answer: Answer, start: int, stop: int, wanted: Person) -> bool:
+def _stands_for_all(answer: AnswerText, start: int, stop: int, wanted: Person) -> bool:
     """Whether a family name alone, with a title or without, is that of the person asked for."""
     titled = start < stop - 1 and answer.words[start].text in word_lists.TITLES
     if wanted.family in answer.asked or (len(wanted.family) < DELICATE + 1 and not titled):
@@ -51,7 +51,7 @@ def _stands_for_all(answer: Answer, start: int, stop: int, wanted: Person) -> bo
 _OF_A_FAMILY = frozenset({"administration", "family", "government", "cabinet", "presidency", "dynasty", "era"})
 
 
-def _royal(answer: Answer, tier: Tier) -> Found:
+def _royal(answer: AnswerText, tier: Tier) -> Found:
     """`Queen Charlotte` for Charlotte of Mecklenburg-Strelitz; `Donna Pinciotti` for Donna where one asks who."""
     folded = tier[2]
     if not folded[0].isalpha() or not tier[1][:1].isupper():
@@ -80,19 +80,19 @@ def _royal(answer: Answer, tier: Tier) -> Found:
                 yield Mention(tier[0], tier[1], start, end)
 
 
-def _has_fuller_name(answer: Answer, tier: Tier) -> bool:
+def _has_fuller_name(answer: AnswerText, tier: Tier) -> bool:
     """Whether the level names the bearer of a single name in full as well."""
     return any(level == tier[0] and len(folded) > 1 and tier[2][0] in folded for level, _, folded in answer.tiers)
 
 
-def _ends_here(answer: Answer, index: int) -> bool:
+def _ends_here(answer: AnswerText, index: int) -> bool:
     if index >= len(answer.words):
         return True
     word = answer.words[index]
     return bool(word.gap) or not word.capital or not word.text.isalpha()
 
 
-def is_another_person(answer: Answer, level: int, start: int, end: int) -> bool:
+def is_another_person(answer: AnswerText, level: int, start: int, end: int) -> bool:
     """Whether the words [start, end) have a name that a fuller name of the level contradicts.
 
     George H. W. Bush, where a level has George Bush, but George W. Bush as well.
@@ -111,7 +111,7 @@ def is_another_person(answer: Answer, level: int, start: int, end: int) -> bool:
     return False
 
 
-def _run_before(answer: Answer, end: int) -> int:
+def _run_before(answer: AnswerText, end: int) -> int:
     """Where the name begins whose last word ends at `end`."""
     start = end - 1
     while start > 0 and end - start < 6 and not answer.words[start].gap.strip(".'’-"):

@@ -12,7 +12,7 @@ from importlib.resources import files
 
 from granola.matching import word_lists
 from granola.matching.match_cache import MATCHING
-from granola.matching.tokens import Word, drop_articles, words
+from granola.matching.tokens import FoldedWord, drop_articles, words
 
 _LONGEST = 6
 
@@ -44,7 +44,7 @@ class Person:
     suffix: str
 
 
-def _given(found: tuple[Word, ...], text: str) -> tuple[tuple[str, ...], frozenset[int]]:
+def _given(found: tuple[FoldedWord, ...], text: str) -> tuple[tuple[str, ...], frozenset[int]]:
     names: list[str] = []
     initials: set[int] = set()
     for word in found:
@@ -59,7 +59,7 @@ def _given(found: tuple[Word, ...], text: str) -> tuple[tuple[str, ...], frozens
     return tuple(names), frozenset(initials)
 
 
-def person(found: tuple[Word, ...], text: str) -> Person | None:
+def person(found: tuple[FoldedWord, ...], text: str) -> Person | None:
     """The parts of a name given as words of `text`; titles dropped; None where no family name is left."""
     while len(found) > 1 and found[0].text in word_lists.TITLES:
         found = found[1:]

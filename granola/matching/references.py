@@ -10,7 +10,7 @@ from itertools import chain
 from granola.matching import multilingual, word_lists
 from granola.matching.amount_claims import may_be_amount, whole_amount
 from granola.matching.date_claims import may_be_date, whole_date
-from granola.matching.intervals import Claim
+from granola.matching.intervals import IntervalClaim
 from granola.matching.match_cache import MATCHING
 from granola.matching.repair import mended
 from granola.matching.tokens import key
@@ -95,10 +95,10 @@ def is_description(name: str) -> bool:
 
 
 @MATCHING.remembered(_KEPT)
-def values(levels: Names, kind: str, code: str) -> tuple[tuple[Claim, ...], ...]:
+def values(levels: Names, kind: str, code: str) -> tuple[tuple[IntervalClaim, ...], ...]:
     """The names of each level that are dates, or amounts, as such; () where none of the finest level is."""
     MATCHING.count(sum(map(len, chain.from_iterable(levels))))
-    read: Callable[[str], Claim | None] = whole_date if kind == "date" else whole_amount
+    read: Callable[[str], IntervalClaim | None] = whole_date if kind == "date" else whole_amount
     if code != "en":
         read = partial(multilingual.whole_date if kind == "date" else multilingual.whole_amount, code=code)
     elif levels and not _may_state(levels[0], kind):
@@ -113,7 +113,7 @@ def _may_state(names: tuple[str, ...], kind: str) -> bool:
     return may_be_date("\n".join(names)) if kind == "date" else any(map(may_be_amount, names))
 
 
-def _claims(read: Callable[[str], Claim | None], names: tuple[str, ...]) -> tuple[Claim, ...]:
+def _claims(read: Callable[[str], IntervalClaim | None], names: tuple[str, ...]) -> tuple[IntervalClaim, ...]:
     found = [(claim, name) for name in names if (claim := read(name))]
     return tuple([claim if claim.text == name else replace(claim, text=name) for claim, name in found])
 

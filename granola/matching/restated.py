@@ -6,18 +6,18 @@ from bisect import bisect_right
 from collections.abc import Sequence
 
 from granola.matching import word_lists
-from granola.matching.mentions import Answer, Mention
+from granola.matching.mentions import AnswerText, Mention
 from granola.matching.tokens import key
 
 
-def is_restated(answer: Answer, mention: Mention) -> bool:
+def is_restated(answer: AnswerText, mention: Mention) -> bool:
     """Whether a mention repeats the question; elsewhere in the answer the same name may be told anew."""
     if not answer.asked.issuperset(answer.texts[mention.start : mention.end]):
         return False
     return restates(answer, mention.start, mention.end) or _is_asked_kind(answer, mention)
 
 
-def restates(answer: Answer, start: int, end: int) -> bool:
+def restates(answer: AnswerText, start: int, end: int) -> bool:
     """Whether the words [start, end) stand in the question beside the same word as in the answer."""
     if not answer.question:
         return False
@@ -48,7 +48,7 @@ def _beside(texts: Sequence[str], first: int, start: int, end: int) -> frozenset
     return frozenset((side, word) for side, word in found if word not in word_lists.FUNCTION)
 
 
-def _is_asked_kind(answer: Answer, mention: Mention) -> bool:
+def _is_asked_kind(answer: AnswerText, mention: Mention) -> bool:
     """`The sport is hockey` for a sport: the kind that is asked for, before its copula and an unknown answer."""
     end = mention.end
     if mention.level == 0 or not mention.name.islower() or end + 1 >= len(answer.words):
@@ -59,7 +59,7 @@ def _is_asked_kind(answer: Answer, mention: Mention) -> bool:
 _COPULAS = frozenset({"is", "was", "are", "were"})
 
 
-def restates_at(answer: Answer, first: int, last: int) -> bool:
+def restates_at(answer: AnswerText, first: int, last: int) -> bool:
     """The same of the characters [first, last) of the text."""
     start = bisect_right(answer.words, first, key=lambda word: word.end)
     return restates(answer, start, bisect_right(answer.words, last, key=lambda word: word.end))

@@ -27,9 +27,9 @@ from granola.matching.abstention import refusal
 from granola.matching.amount_claims import amounts, counted
 from granola.matching.date_claims import dates
 from granola.matching.event_places import tells_of_another
-from granola.matching.intervals import Claim
+from granola.matching.intervals import IntervalClaim
 from granola.matching.match_cache import MATCHING
-from granola.matching.mentions import Answer, Mention
+from granola.matching.mentions import AnswerText, Mention
 from granola.matching.names import (
     Found,
     acronym_tiers,
@@ -64,8 +64,8 @@ class Rule:
     """
 
     name: str
-    find: Callable[[Answer, Tier], Found]
-    of: Callable[[Answer], Sequence[Tier]] = lambda answer: answer.shared
+    find: Callable[[AnswerText, Tier], Found]
+    of: Callable[[AnswerText], Sequence[Tier]] = lambda answer: answer.shared
     whole: bool = False
 
 
@@ -89,7 +89,7 @@ _ASKS_AMOUNT = re.compile(
 _HOW_MANY = re.compile(r"\bhow many\b")
 _NONE = re.compile(r"\W*+none\W*+", re.IGNORECASE)  # an answer to how many
 _UNDECIDED = frozenset({"conflict", "none-stated", "coarser-than-all"})
-_Read = Callable[[str], tuple[Claim, ...]]
+_Read = Callable[[str], tuple[IntervalClaim, ...]]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -152,7 +152,7 @@ def _decided(prediction: str, names: references.Names, question: str | None, cod
 
 def _covered(text: str, names: references.Names, question: str | None, code: str) -> Verdict | None:
     declined = refusal(text, code)
-    answer = Answer(declined.offer if declined else text, names, question)
+    answer = AnswerText(declined.offer if declined else text, names, question)
     mention = covered(answer)
     return _verdict(answer, mention, "coverage") if mention else None
 
@@ -208,13 +208,15 @@ def _judge(prediction: str, levels: references.Names, question: str | None, code
         if verdict.level is None and len(levels) == 1 and _is_open(verdict, claims, ladder, prediction):
             words = levels  # its number may stand there as something else: 127 pages is no year
         if verdict.level is None and any(words):  # gold answers of two kinds: a date, or the name of an event
-            named = _named(Answer(_around_names(prediction, code), words, question))
+            named = _named(AnswerText(_around_names(prediction, code), words, question))
             return named if named.level is not None else verdict
         return verdict
-    return _named(Answer(_around_names(prediction, code), levels, question))
+    return _named(AnswerText(_around_names(prediction, code), levels, question))
 
 
-def _is_open(verdict: Verdict, claims: Sequence[Claim], ladder: Sequence[Sequence[Claim]], prediction: str) -> bool:
+def _is_open(
+    verdict: Verdict, claims: Sequence[IntervalClaim], ladder: Sequence[Sequence[IntervalClaim]], prediction: str
+) -> bool:
     """Whether the words may still state a value: it was not read and passed over, and no other currency is told."""
     if verdict.rule.partition(":")[2] not in _UNDECIDED:
         return False
@@ -247,8 +249,8 @@ def _asks(pattern: re.Pattern[str], question: str) -> bool:
 
 
 def _stated(
-    kind: str, claims: tuple[Claim, ...], read: _Read, prediction: str, question: str | None
-) -> tuple[Claim, ...]:
+    kind: str, claims: tuple[IntervalClaim, ...], read: _Read, prediction: str, question: str | None
+) -> tuple[IntervalClaim, ...]:
     """The claims of an answer without those that the question made, unless it has no other."""
     if kind == "amount" and question and "times" in question:
         claims += tuple(claim for claim in counted(prediction) if claim.text.lower() in ("once", "twice", "thrice"))
@@ -256,11 +258,11 @@ def _stated(
     told = tuple(claim for claim in claims if (claim.low, claim.high) not in asked)
     if told or not claims:
         return told
-    answer = Answer(prediction, (), question)
+    answer = AnswerText(prediction, (), question)
     return tuple(claim for claim in claims if not restates_at(answer, claim.start, claim.end))
 
 
-def _named(answer: Answer) -> Verdict:
+def _named(answer: AnswerText) -> Verdict:
     """The finest level that any rule finds stated; a rule is asked only for finer levels than those before it."""
     best: Verdict | None = None
     refused, refused_at = None, None
@@ -291,7 +293,7 @@ def _above(best: Verdict | None) -> int | None:
     return None if best is None or best.level is None else best.level - 1
 
 
-def _first(answer: Answer, rule: Rule, limit: int | None, left: Iterator[int]) -> Verdict | None:
+def _first(answer: AnswerText, rule: Rule, limit: int | None, left: Iterator[int]) -> Verdict | None:
     """The first mention that is not taken back; each that is judged takes one of those that are `left`."""
     for tier in rule.of(answer):
         if limit is not None and tier[0] >= limit:
@@ -304,6 +306,6 @@ def _first(answer: Answer, rule: Rule, limit: int | None, left: Iterator[int]) -
     return None
 
 
-def _verdict(answer: Answer, mention: Mention, rule: str, *, level: bool = True) -> Verdict:
+def _verdict(answer: AnswerText, mention: Mention, rule: str, *, level: bool = True) -> Verdict:
     compared = Comparison(prediction=answer.quote(mention.start, mention.end), tier=mention.name)
     return Verdict(level=mention.level + 1 if level else None, rule=rule, compared=compared)

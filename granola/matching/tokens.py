@@ -15,7 +15,7 @@ from typing import NamedTuple
 from granola.matching.match_cache import MATCHING
 
 
-class Word(NamedTuple):  # made by the million: a frozen dataclass takes three times as long
+class FoldedWord(NamedTuple):  # made by the million: a frozen dataclass takes three times as long
     """One folded word: its place [start, end) in the source, and whether it stood there with a capital.
 
     `gap` is the punctuation between this word and the one before, without spaces: "" or "," and so on.
@@ -92,11 +92,11 @@ def _fold(token: str) -> str:
     return text.replace("'", "")
 
 
-@MATCHING.remembered(1 << 12)  # few: the collector walks through every Word that is kept
-def words(text: str) -> tuple[Word, ...]:
+@MATCHING.remembered(1 << 12)  # few: the collector walks through every FoldedWord that is kept
+def words(text: str) -> tuple[FoldedWord, ...]:
     """The words of `text` in order, articles kept, numbers and initials joined."""
     MATCHING.count(len(text))
-    found: list[Word] = []
+    found: list[FoldedWord] = []
     single = numbers = False
     same = text.isascii()
     lower = text.lower() if same else text
@@ -117,34 +117,34 @@ def words(text: str) -> tuple[Word, ...]:
         if folded in _SPECIAL:
             numbers = numbers or folded in _NUMBERISH
             folded = SAME_WORD.get(folded, folded)
-        found.append(_made(Word, (folded, start, end, text[start].isupper(), gap)))
+        found.append(_made(FoldedWord, (folded, start, end, text[start].isupper(), gap)))
         gap = ""
     if single:
         found = _join_initials(found)
     return tuple(_join_numbers(found) if numbers else found)
 
 
-_made = tuple.__new__  # half the time of Word(...), which goes through a function of Python
+_made = tuple.__new__  # half the time of FoldedWord(...), which goes through a function of Python
 
 
-def _join_initials(found: Sequence[Word]) -> list[Word]:
+def _join_initials(found: Sequence[FoldedWord]) -> list[FoldedWord]:
     """`J. R. R.` -> `jrr`: runs of single letters become one word, whatever their case."""
-    out: list[Word] = []
+    out: list[FoldedWord] = []
     run = False
     for word in found:
         single = len(word.text) == 1 and "a" <= word.text <= "z"
         if single and run and word.gap in ("", "."):
             last = out[-1]
-            out[-1] = Word(last.text + word.text, last.start, word.end, last.capital, last.gap)
+            out[-1] = FoldedWord(last.text + word.text, last.start, word.end, last.capital, last.gap)
         else:
             out.append(word)
         run = single
     return out
 
 
-def _join_numbers(found: Sequence[Word]) -> list[Word]:
+def _join_numbers(found: Sequence[FoldedWord]) -> list[FoldedWord]:
     """Number words to digits: `twenty-one` -> 21, `third` -> 3rd; `1st` stays as it is."""
-    out: list[Word] = []
+    out: list[FoldedWord] = []
     index = 0
     while index < len(found):
         word = found[index]
@@ -164,7 +164,9 @@ def _join_numbers(found: Sequence[Word]) -> list[Word]:
         elif text in _TENTH:
             text = _ordinal(_TENTH[text])
         out.append(
-            word if text == word.text else Word(text, word.start, found[index + used - 1].end, word.capital, word.gap)
+            word
+            if text == word.text
+            else FoldedWord(text, word.start, found[index + used - 1].end, word.capital, word.gap)
         )
         index += used
     return out
@@ -175,11 +177,11 @@ def _ordinal(value: int) -> str:
     return f"{value}{suffix}"
 
 
-def drop_articles(found: Sequence[Word]) -> tuple[Word, ...]:
+def drop_articles(found: Sequence[FoldedWord]) -> tuple[FoldedWord, ...]:
     """Without the English articles, whose gap passes on; one that ends the text stays, as in Vitamin A."""
     if not any(word[0] in ARTICLES for word in found):
         return tuple(found)
-    kept: list[Word] = []
+    kept: list[FoldedWord] = []
     gap = ""
     for word in found[:-1]:
         if word.text in ARTICLES:

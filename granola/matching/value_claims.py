@@ -9,8 +9,8 @@ from itertools import pairwise
 
 from granola.matching.amount_claims import converted
 from granola.matching.date_claims import as_century
-from granola.matching.intervals import Claim, Ladder, Placing, place
-from granola.matching.mentions import Answer
+from granola.matching.intervals import IntervalClaim, IntervalLadder, IntervalPlacing, place
+from granola.matching.mentions import AnswerText
 from granola.matching.negation import is_denied
 from granola.matching.verdict import Comparison, Verdict
 
@@ -36,7 +36,11 @@ _OR = re.compile(
 
 
 def compare(
-    kind: str, claims: Sequence[Claim], ladder: Sequence[Sequence[Claim]], text: str, question: str | None
+    kind: str,
+    claims: Sequence[IntervalClaim],
+    ladder: Sequence[Sequence[IntervalClaim]],
+    text: str,
+    question: str | None,
 ) -> Verdict:
     """The finest level that any of the claims states; claims joined by "or" state the worst of theirs.
 
@@ -44,9 +48,9 @@ def compare(
     """
     if not claims:
         return Verdict(level=None, rule=f"{kind}:none-stated")
-    answer = Answer(text, ())
+    answer = AnswerText(text, ())
     affirmed = [claim for claim in claims if not is_denied(answer, claim.start)]
-    asked = Answer(text, (), question)
+    asked = AnswerText(text, (), question)
     if kind == "date" and asked.asked.isdisjoint(_OPENING):
         opened = [_OPEN.search(text, max(0, claim.start - _NEAR), claim.start) for claim in affirmed]
         if any(opened):  # the gold answer may be open itself
@@ -56,8 +60,8 @@ def compare(
             ]
     if not affirmed:
         return Verdict(level=None, rule="negated", compared=Comparison(prediction=claims[0].text, tier=_first(ladder)))
-    placed: list[tuple[Claim, Placing]] = []
-    tiers = Ladder(ladder)
+    placed: list[tuple[IntervalClaim, IntervalPlacing]] = []
+    tiers = IntervalLadder(ladder)
     for told in affirmed:
         claim, placing = _placed(told, tiers) if kind == "amount" else (told, place(told, tiers))
         if placing is not None and placing.level is None and (wider := as_century(claim)) is not None:
@@ -83,7 +87,7 @@ def compare(
     if best.how == "coarser-than-all" and (
         _is_close(claim, ladder) if kind == "date" else _is_rounded(claim, ladder, text)
     ):
-        best = Placing(max(level for level, tiers in enumerate(ladder) if tiers), "coarser", best.tier)
+        best = IntervalPlacing(max(level for level, tiers in enumerate(ladder) if tiers), "coarser", best.tier)
     return Verdict(
         level=None if best.level is None else best.level + 1,
         rule=f"{kind}:{best.how}",
@@ -97,15 +101,17 @@ def _openings(text: str) -> set[str]:
     return {name for name, words in (("before", _BEFORE | {"by"}), ("after", _AFTER)) if not words.isdisjoint(said)}
 
 
-def _placed(claim: Claim, ladder: Ladder) -> tuple[Claim, Placing | None]:
+def _placed(claim: IntervalClaim, ladder: IntervalLadder) -> tuple[IntervalClaim, IntervalPlacing | None]:
     """An amount in that of the gold answer's units in which it states the finest level, and where it falls.
 
     It falls in one place for each unit; where it rounds to one of the gold answers, no other can be better.
     """
     if not claim.label:
         return claim, place(claim, ladder)
-    told: dict[str, Claim] = {}  # in each unit of the gold answers
-    found: dict[str, tuple[Claim, Placing]] = {}  # by the unit that it has then: few units are of its dimension
+    told: dict[str, IntervalClaim] = {}  # in each unit of the gold answers
+    found: dict[
+        str, tuple[IntervalClaim, IntervalPlacing]
+    ] = {}  # by the unit that it has then: few units are of its dimension
     for finest in ladder.levels[0]:
         if (one := told.get(finest.label)) is None:
             one = told[finest.label] = converted(claim, finest.label) if finest.label else claim
@@ -124,7 +130,7 @@ def _placed(claim: Claim, ladder: Ladder) -> tuple[Claim, Placing | None]:
 _HOW = ("equal", "finer-than-gold", "between-tiers", "coarser-than-all", "conflict")
 
 
-def _rounds(told: Claim, finest: Claim) -> bool:
+def _rounds(told: IntervalClaim, finest: IntervalClaim) -> bool:
     """Whether an amount in the unit of a gold answer rounds to the gold answer's own number."""
     return (
         told.low <= finest.high
@@ -135,11 +141,11 @@ def _rounds(told: Claim, finest: Claim) -> bool:
     )
 
 
-def _middle(claim: Claim) -> float:
+def _middle(claim: IntervalClaim) -> float:
     return (claim.low + claim.high) / 2
 
 
-def _is_close(claim: Claim, ladder: Sequence[Sequence[Claim]]) -> bool:
+def _is_close(claim: IntervalClaim, ladder: Sequence[Sequence[IntervalClaim]]) -> bool:
     """Whether a date coarser than every level is nearly as exact as the coarsest, as people judge it.
 
     That is the year of a day or month, or the century of a part of it.
@@ -150,7 +156,7 @@ def _is_close(claim: Claim, ladder: Sequence[Sequence[Claim]]) -> bool:
     return claim.width < YEAR or any(claim.width < CLOSE * tier.width for tier in coarsest)
 
 
-def _is_rounded(claim: Claim, ladder: Sequence[Sequence[Claim]], text: str) -> bool:
+def _is_rounded(claim: IntervalClaim, ladder: Sequence[Sequence[IntervalClaim]], text: str) -> bool:
     """Whether an amount coarser than every level rounds the gold answer to two digits or more.
 
     To one digit where it is called a rounded one, and is off by a twentieth at most: `about 70 %` for 71 %.
@@ -164,5 +170,5 @@ def _is_rounded(claim: Claim, ladder: Sequence[Sequence[Claim]], text: str) -> b
     )
 
 
-def _first(ladder: Sequence[Sequence[Claim]]) -> str:
+def _first(ladder: Sequence[Sequence[IntervalClaim]]) -> str:
     return next(claim.text for claims in ladder for claim in claims)

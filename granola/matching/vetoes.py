@@ -12,13 +12,13 @@ from collections.abc import Callable
 from granola.matching import conflicts, event_places, word_lists
 from granola.matching.countries import is_adjective
 from granola.matching.longer_names import is_part_of_a_name
-from granola.matching.mentions import Answer, Mention
+from granola.matching.mentions import AnswerText, Mention
 from granola.matching.negation import is_negated
 from granola.matching.restated import is_restated
 from granola.matching.tokens import words
 
 
-def is_alternative(answer: Answer, mention: Mention) -> bool:
+def is_alternative(answer: AnswerText, mention: Mention) -> bool:
     """`France or Germany`, `Paris, or possibly Lyon`, where the other is no tier: naming both names neither."""
     words = answer.words
     if answer.cased and not words[mention.start].capital:
@@ -51,13 +51,13 @@ def is_alternative(answer: Answer, mention: Mention) -> bool:
 _MAYBE = word_lists.MAYBE | {"probably", "even"}
 
 
-def _is_name(answer: Answer, index: int) -> bool:
+def _is_name(answer: AnswerText, index: int) -> bool:
     word = answer.words[index]
     named = answer.cased and word.capital and word.text[0].isalpha() and word.text not in word_lists.CONTINENTS
     return named and answer.is_claim(index, index + 1)
 
 
-def is_a_relative(answer: Answer, mention: Mention) -> bool:
+def is_a_relative(answer: AnswerText, mention: Mention) -> bool:
     """`Mozart's father`, `the wife of Mozart`: somebody else, told by a name, unless a subject comes before.
 
     So is `Kennedy's vice president`, with a name behind it or without.
@@ -78,7 +78,7 @@ def is_a_relative(answer: Answer, mention: Mention) -> bool:
     return first <= _NEAR and all(word.text in word_lists.OPENING for word in answer.words[:first])
 
 
-def _owns(answer: Answer, mention: Mention) -> bool:
+def _owns(answer: AnswerText, mention: Mention) -> bool:
     said = answer.words[mention.end - 1]
     source, own = answer.text[said.start : said.end], words(mention.name)[-1]
     if source[-2:].lower() not in _POSSESSIVE or mention.name[own.start : own.end].endswith(("'s", "’s")):
@@ -94,7 +94,7 @@ def _owns(answer: Answer, mention: Mention) -> bool:
 _POSSESSIVE = ("'s", "’s", "s'", "s’")
 
 
-def is_beaten(answer: Answer, mention: Mention) -> bool:
+def is_beaten(answer: AnswerText, mention: Mention) -> bool:
     """`France beat Croatia 4-2` or `Croatia was beaten by France` for Croatia, where it is asked who won."""
     if _WINNING.isdisjoint(answer.asked) or not (_BEATEN | _LOSERS).isdisjoint(answer.asked):
         return False
@@ -127,7 +127,7 @@ _BETWEEN = 3  # words that may stand between an owner and who is owned: Mozart's
 _OWNED = word_lists.RELATIVES | word_lists.OFFICES
 
 
-def is_of_another_kind(answer: Answer, mention: Mention) -> bool:
+def is_of_another_kind(answer: AnswerText, mention: Mention) -> bool:
     """`American composer` where a finer tier says `French composer`: one noun under two adjectives."""
     left = mention.start - 1
     if left < 0 or answer.words[mention.start].gap or answer.words[mention.start].capital:
@@ -140,7 +140,7 @@ def is_of_another_kind(answer: Answer, mention: Mention) -> bool:
     return _has_a_sibling(answer, mention, national=national)
 
 
-def _has_a_sibling(answer: Answer, mention: Mention, *, national: bool) -> bool:
+def _has_a_sibling(answer: AnswerText, mention: Mention, *, national: bool) -> bool:
     """Whether a finer tier narrows the mention's last word by words of its own, by a country where that is asked.
 
     `German composer` is no other than an opera composer, and another than a French composer.
@@ -160,7 +160,7 @@ SHORT = 6  # words up to which every veto holds
 PART, ELSEWHERE, RESTATED = "part-of-another-name", "other-container", "restated"
 ALWAYS = frozenset({"negated", "relative", "beaten"})
 LONG = frozenset({"alternatives", PART})  # those that people read past in long answers on the finest level of a ladder
-VETOES: tuple[tuple[str, Callable[[Answer, Mention], bool]], ...] = (
+VETOES: tuple[tuple[str, Callable[[AnswerText, Mention], bool]], ...] = (
     ("negated", is_negated),
     (RESTATED, is_restated),
     ("only-nearby", conflicts.is_only_nearby),
@@ -179,7 +179,7 @@ VETOES: tuple[tuple[str, Callable[[Answer, Mention], bool]], ...] = (
 )
 
 
-def veto(answer: Answer, mention: Mention) -> str | None:
+def veto(answer: AnswerText, mention: Mention) -> str | None:
     """The name of the first veto that takes the mention back, or None."""
     ladder, coarser, short = len(answer.levels) > 1, mention.level > 0, len(answer.words) <= SHORT
     for name, holds in VETOES:

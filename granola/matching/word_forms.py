@@ -13,7 +13,7 @@ from importlib.resources import files
 import orjson
 
 from granola.matching.match_cache import MATCHING
-from granola.matching.tokens import Word, drop_articles, key, words
+from granola.matching.tokens import FoldedWord, drop_articles, key, words
 
 _ROMAN_VALUES = {"i": 1, "v": 5, "x": 10, "l": 50}
 _ROMANS = frozenset(
@@ -56,7 +56,7 @@ def loose(text: str) -> str:
     return _ISE.sub("z", text) if "s" in text else text
 
 
-def fold(found: Sequence[Word]) -> tuple[str, ...]:
+def fold(found: Sequence[FoldedWord]) -> tuple[str, ...]:
     """Words folded further, in order; a numeral in capitals behind a capitalised word is a number."""
     texts = [word.text for word in found]
     if _ROMANS.isdisjoint(texts):

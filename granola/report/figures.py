@@ -26,7 +26,7 @@ NEEDED = "figures need matplotlib: pip install -e '.[report]' in the clone"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Drawing:
+class DrawnFigure:
     """A figure: `name` for its files, a title, and what it shows, also for those who cannot see it."""
 
     name: str
@@ -42,7 +42,7 @@ def check_drawing() -> None:
         raise UsageError(NEEDED)
 
 
-def drawings(study: Study) -> list[Drawing]:
+def drawings(study: Study) -> list[DrawnFigure]:
     """Every figure that the study has numbers for, in the order of the page. Raises UsageError without matplotlib."""
     check_drawing()
     import matplotlib
@@ -57,7 +57,7 @@ def drawings(study: Study) -> list[Drawing]:
                 caption = plan.caption
                 if plan.panels and len(study.names) > SHOWN_SYSTEMS:
                     caption += f" The first {SHOWN_SYSTEMS} of {len(study.names)} systems."
-                found.append(Drawing(name=plan.name, title=plan.title, caption=caption, svg=svg, png=png))
+                found.append(DrawnFigure(name=plan.name, title=plan.title, caption=caption, svg=svg, png=png))
     return found
 
 

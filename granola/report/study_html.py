@@ -9,7 +9,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from granola import __version__
-from granola.report.figures import Drawing, drawings
+from granola.report.figures import DrawnFigure, drawings
 from granola.report.plain_table import Table, shown
 from granola.report.study import Study
 from kg.files import atomic_path
@@ -29,7 +29,7 @@ summary { cursor: pointer; padding: .3rem 0; }
 """
 
 
-def study_page(study: Study, drawn: Sequence[Drawing]) -> str:
+def study_page(study: Study, drawn: Sequence[DrawnFigure]) -> str:
     """The page: figures, then tables, then the signatures; it needs no other file and no network."""
     css = files("granola").joinpath("report/page.css").read_text(encoding="utf-8")
     names = ", ".join(escape(name) for name in study.names)
@@ -56,7 +56,7 @@ _HEAD = re.compile(r"\A.*?(?=<svg)", re.DOTALL)
 _ID = re.compile(r'(?<=\bid=")|(?<=url\(#)|(?<=href="#)')
 
 
-def _figure(drawing: Drawing) -> str:
+def _figure(drawing: DrawnFigure) -> str:
     """The SVG inside the page: scaled by its box, its ids apart from those of the others, named for who listens."""
     svg = _ID.sub(f"{drawing.name}-", _HEAD.sub("", drawing.svg))
     for attribute in ("width", "height"):

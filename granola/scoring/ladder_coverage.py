@@ -14,7 +14,7 @@ NO_RELATION = "(none)"
 
 
 @dataclass(kw_only=True, slots=True)
-class Counts:
+class LadderCounts:
     """Counts of one relation, or of all. `abstained` by code; `tiers` beyond the answers."""
 
     questions: int = 0
@@ -55,17 +55,17 @@ class Coverage:
     """Counts per relation as rows pass by."""
 
     def __init__(self) -> None:
-        self.by_relation: dict[str, Counts] = {}
-        self.total = Counts()
+        self.by_relation: dict[str, LadderCounts] = {}
+        self.total = LadderCounts()
 
     def watch(self, rows: Iterator[TieredRow]) -> Iterator[TieredRow]:
         """Hand the rows on, counting each."""
         for row in rows:
-            self.by_relation.setdefault(row.relation or NO_RELATION, Counts()).add(row)
+            self.by_relation.setdefault(row.relation or NO_RELATION, LadderCounts()).add(row)
             self.total.add(row)
             yield row
 
-    def ordered(self) -> list[tuple[str, Counts]]:
+    def ordered(self) -> list[tuple[str, LadderCounts]]:
         """(relation, counts) by property number, rows without a relation last."""
         return sorted(
             self.by_relation.items(),

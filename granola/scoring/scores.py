@@ -22,7 +22,7 @@ from abstraction.rows import TieredRow
 from abstraction.tiers import Level
 from granola.errors import MatcherError, PredictionError
 from granola.matching import F1Matcher, Matcher, Verdict, squad
-from granola.matching.batch_matching import Case, match_each, match_many
+from granola.matching.batch_matching import MatchCase, match_each, match_many
 from granola.matching.model_judge import JudgeMatcher
 from granola.matching.verdict import Levels
 from granola.scoring.aggregation import Estimate, GroupScore, aggregate
@@ -153,10 +153,10 @@ class _Waiting:
     question: str = ""
     language: str | None = None
 
-    def case(self, names: Levels) -> Case:
+    def case(self, names: Levels) -> MatchCase:
         """What is matched, against these names."""
         assert self.said is not None
-        return Case(prediction=self.said.text, levels=names, question=self.question, language=self.language)
+        return MatchCase(prediction=self.said.text, levels=names, question=self.question, language=self.language)
 
 
 def _scored(
@@ -172,7 +172,7 @@ def _scored(
     """(item, whether it is scored and its answer has bits) of all rows; `on_row` takes each row with all its names."""
     waiting: deque[_Waiting] = deque()
 
-    def cases() -> Iterator[Case]:
+    def cases() -> Iterator[MatchCase]:
         for row in rows:
             names = names_of(row)
             if on_row is not None:

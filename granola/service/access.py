@@ -9,31 +9,31 @@ from __future__ import annotations
 from collections.abc import Mapping
 from ipaddress import ip_address
 
-from granola.service.problems import Problem
-from granola.service.service_settings import Settings
+from granola.service.problems import HTTPProblem
+from granola.service.service_settings import ServiceSettings
 
 _MOST_KEPT = 1_000
 _LONGEST = 300  # letters of a host
 
 
-class Guard:
+class AccessChecks:
     """The checks of one process."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: ServiceSettings) -> None:
         self._hosts = settings.hosts
         self._judged: dict[bytes, bool] = {}
         self._most = settings.per_client
         self._under_way: dict[str, int] = {}
 
     def check(self, method: str, headers: Mapping[bytes, bytes]) -> None:
-        """Raise Problem for a host that this service is not, and for what another site's page sends."""
+        """Raise HTTPProblem for a host that this service is not, and for what another site's page sends."""
         host = headers.get(b"host", b"")
         if self._hosts is not None and not self._is_ours(host):
-            raise Problem(
+            raise HTTPProblem(
                 421, "host", "this service is not asked under that name; whoever runs it can add it: --allow-host"
             )
         if method == "POST" and headers.get(b"sec-fetch-site") == b"cross-site":
-            raise Problem(403, "cross-site", "pages of other sites may not send requests to this service")
+            raise HTTPProblem(403, "cross-site", "pages of other sites may not send requests to this service")
 
     def _is_ours(self, host: bytes) -> bool:
         if not host or len(host) > _LONGEST:

@@ -25,9 +25,9 @@ from granola.service.entities import entity_json
 from granola.service.judging_routes import add_judging
 from granola.service.ladder_routes import add_ladders
 from granola.service.limits import LONGEST_NAME, MOST_FOUND
-from granola.service.middleware import SNAPSHOT_HEADER, App, Gate
+from granola.service.middleware import SNAPSHOT_HEADER, App, Middleware
 from granola.service.page_routes import add_page
-from granola.service.problems import Problem
+from granola.service.problems import HTTPProblem
 from granola.service.schemas import (
     EntityAnswer,
     Health,
@@ -35,14 +35,16 @@ from granola.service.schemas import (
     Manifest,
     SearchAnswer,
 )
-from granola.service.service_settings import Settings
-from granola.service.snapshot_session import Holding
+from granola.service.service_settings import ServiceSettings
+from granola.service.snapshot_session import SnapshotSession
 from granola.service.validation_errors import problem_of_errors
 from kg.errors import KGError
 from kg.web.addresses import without_secrets
 
 
-def create_app(settings: Settings, *, replaced: Callable[[], Mapping[str, int]] | None = None) -> tuple[App, Service]:
+def create_app(
+    settings: ServiceSettings, *, replaced: Callable[[], Mapping[str, int]] | None = None
+) -> tuple[App, Service]:
     """The application behind its gate, and what it works with. The snapshot is opened when the application starts.
 
     `replaced` tells how many workers were replaced so far, by reason, where a supervisor does that.
@@ -78,7 +80,7 @@ def create_app(settings: Settings, *, replaced: Callable[[], Mapping[str, int]] 
         return service.bench.run(read, seconds=settings.seconds)
 
     lanes = lanes_of(app, service.failed, _OURS, apart)
-    return Gate(app, settings=settings, desk=service.desk, metrics=service.metrics, lanes=lanes), service
+    return Middleware(app, settings=settings, desk=service.desk, metrics=service.metrics, lanes=lanes), service
 
 
 def _handle_errors(app: FastAPI, service: Service) -> None:
@@ -96,7 +98,7 @@ def _handle_errors(app: FastAPI, service: Service) -> None:
             405: ("method", f"{request.method[:20]} is not what this path takes; it takes {allowed}"),
         }
         code, detail = codes.get(error.status_code, ("http", str(error.detail)))
-        answer = told(Problem(error.status_code, code, detail), in_words=problem_page.is_wanted(request.scope))
+        answer = told(HTTPProblem(error.status_code, code, detail), in_words=problem_page.is_wanted(request.scope))
         answer.headers.update(error.headers or {})
         return answer
 
@@ -109,7 +111,7 @@ def _handle_errors(app: FastAPI, service: Service) -> None:
         app.add_exception_handler(kind, ours)
 
 
-_OURS: tuple[type[Exception], ...] = (Problem, AbstractionError, GranolaError, KGError)
+_OURS: tuple[type[Exception], ...] = (HTTPProblem, AbstractionError, GranolaError, KGError)
 
 
 def _add_health(app: FastAPI, service: Service) -> None:
@@ -141,7 +143,7 @@ def _add_health(app: FastAPI, service: Service) -> None:
 def _add_reading(app: FastAPI, service: Service) -> None:
     desk = service.desk
 
-    async def conditional(request: Request, make: Callable[[Holding], Any]) -> Response:
+    async def conditional(request: Request, make: Callable[[SnapshotSession], Any]) -> Response:
         """The answer with an ETag that snapshot, program and address decide; 304 where the asker has it already."""
 
         def tag(snapshot_id: str) -> str:

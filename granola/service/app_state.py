@@ -10,13 +10,13 @@ from collections.abc import Callable, Mapping
 from fastapi import Response
 
 from granola.service import problem_page
-from granola.service.matching_thread import Bench
+from granola.service.matching_thread import MatchingThread
 from granola.service.middleware import SNAPSHOT_HEADER
-from granola.service.model_threads import Models, no_model
-from granola.service.problems import MEDIA_TYPE, Problem, problem_of
+from granola.service.model_threads import ModelThreads, no_model
+from granola.service.problems import MEDIA_TYPE, HTTPProblem, problem_of
 from granola.service.prometheus_metrics import Metrics
-from granola.service.service_settings import Settings
-from granola.service.snapshot_pool import Desk
+from granola.service.service_settings import ServiceSettings
+from granola.service.snapshot_pool import SnapshotPool
 from granola.service.work_thread import SWEEP_SECONDS
 
 JSON, NDJSON = "application/json", "application/x-ndjson"
@@ -28,12 +28,12 @@ log = logging.getLogger("granola.service")
 class Service:
     """What the routes share. `desk` is open between the application's start and its end."""
 
-    def __init__(self, settings: Settings, *, replaced: Callable[[], Mapping[str, int]] | None = None) -> None:
+    def __init__(self, settings: ServiceSettings, *, replaced: Callable[[], Mapping[str, int]] | None = None) -> None:
         self.settings = settings
-        self.desk = Desk(settings)
-        self.bench = Bench(settings.waiting)
-        self.scoring = Bench(settings.batches)
-        self.models: Models | None = None
+        self.desk = SnapshotPool(settings)
+        self.bench = MatchingThread(settings.waiting)
+        self.scoring = MatchingThread(settings.batches)
+        self.models: ModelThreads | None = None
         self.metrics = Metrics(replaced)
         self._told: dict[str, float] = {}
         self._sweeping: asyncio.Task[None] | None = None
@@ -42,7 +42,7 @@ class Service:
         """Open the snapshot. Raises what that raises."""
         await self.desk.open()
         if self.settings.model is not None:
-            self.models = await asyncio.to_thread(Models, self.settings)
+            self.models = await asyncio.to_thread(ModelThreads, self.settings)
         self.bench.open()
         self.scoring.open()
         self.metrics.serves(self.desk.snapshot_id)
@@ -53,20 +53,20 @@ class Service:
         if await self.desk.reload():
             self.metrics.serves(self.desk.snapshot_id)
 
-    def tell(self, problem: Problem, error: Exception) -> None:
+    def tell(self, problem: HTTPProblem, error: Exception) -> None:
         """Log a failure; one of each sort in a while, for there may be thousands a second."""
         now = time.monotonic()
         if now - self._told.get(problem.code, -TELL_SECONDS) >= TELL_SECONDS:
             self._told[problem.code] = now
             log.error("answered %d %s: %s", problem.status, problem.code, error)
 
-    def asked_models(self) -> Models:
-        """The model. Raises Problem where there is none."""
+    def asked_models(self) -> ModelThreads:
+        """The model. Raises HTTPProblem where there is none."""
         if self.models is None:
             raise no_model()
         return self.models
 
-    def told(self, problem: Problem, *, in_words: bool = False) -> Response:
+    def told(self, problem: HTTPProblem, *, in_words: bool = False) -> Response:
         """The answer that is a problem, `in_words` for a browser."""
         self.metrics.refused.labels(problem.code).inc()
         if in_words:
@@ -77,7 +77,7 @@ class Service:
     def failed(self, error: Exception) -> Response:
         """The answer where an error of ours was raised; what is our own fault is logged."""
         problem = problem_of(error)
-        if problem.status >= 500 and not isinstance(error, Problem):
+        if problem.status >= 500 and not isinstance(error, HTTPProblem):
             self.tell(problem, error)
         return self.told(problem)
 

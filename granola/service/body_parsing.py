@@ -17,7 +17,7 @@ from fastapi.routing import APIRoute
 from pydantic import BaseModel, ValidationError
 
 from abstraction.formats.pieces import TooLongError, read_object
-from granola.service.problems import Problem
+from granola.service.problems import HTTPProblem
 from granola.service.validation_errors import problem_of_errors
 
 PARAMETER = "asked"  # of the functions that have a lane: all that they take
@@ -28,7 +28,7 @@ AT_ONCE = 1 << 16  # bytes that are read in the way of all others
 
 
 @dataclass(frozen=True, slots=True)
-class Lane:
+class BodyRoute:
     """A POST route that takes one type of body and nothing else. `failed` answers the errors that are its own."""
 
     path: str
@@ -51,35 +51,35 @@ class Lane:
     def _check(self, media_type: bytes, query: bytes, body: bytes) -> None:
         kind = media_type.partition(b";")[0].strip().lower()
         if kind != b"application/json" and not (kind.startswith(b"application/") and kind.endswith(b"+json")):
-            raise Problem(415, "media-type", "send JSON, with the header Content-Type: application/json")
+            raise HTTPProblem(415, "media-type", "send JSON, with the header Content-Type: application/json")
         if query:
             names = ", ".join(sorted({name for name, _ in parse_qsl(query.decode("latin-1"), keep_blank_values=True)}))
-            raise Problem(422, "request", f"{names[:100]} stands in the address; {self.path} reads its body alone")
+            raise HTTPProblem(422, "request", f"{names[:100]} stands in the address; {self.path} reads its body alone")
         check_values(body)
 
     def _read(self, body: bytes) -> BaseModel:
         try:
             data = _parsed(body)
         except TooLongError as error:
-            raise Problem(413, "body-size", f"{error}; send less at a time", more={"most": SMALL}) from None
+            raise HTTPProblem(413, "body-size", f"{error}; send less at a time", more={"most": SMALL}) from None
         except RecursionError:
-            raise Problem(400, "json", "the JSON is nested too deeply to be a request") from None
+            raise HTTPProblem(400, "json", "the JSON is nested too deeply to be a request") from None
         except UnicodeDecodeError:
-            raise Problem(400, "json", "the body is no text in UTF-8") from None
+            raise HTTPProblem(400, "json", "the body is no text in UTF-8") from None
         except ValueError as error:
-            raise Problem(400, "json", f"the body is no JSON: {error}") from None
+            raise HTTPProblem(400, "json", f"the body is no JSON: {error}") from None
         try:
             return self.kind.model_validate(data)
         except RecursionError:
-            raise Problem(400, "json", "the JSON is nested too deeply to be a request") from None
+            raise HTTPProblem(400, "json", "the JSON is nested too deeply to be a request") from None
         except ValidationError as error:
             raise problem_of_errors(error.errors(include_url=False)) from None
 
 
 def check_values(body: bytes) -> None:
-    """Raise Problem for JSON of more values than are read at a time. Texts may hold such signs too: it is a bound."""
+    """Raise HTTPProblem for JSON of more values than are read at a time; signs inside texts count as well."""
     if len(body) > MOST_VALUES and body.count(b",") + body.count(b"[") + body.count(b"{") > MOST_VALUES:
-        raise Problem(
+        raise HTTPProblem(
             413, "too-many-values", f"the JSON has more than {MOST_VALUES:,} values; send several requests",
             more={"most": MOST_VALUES},
         )  # fmt: skip
@@ -89,7 +89,7 @@ def _parsed(body: bytes) -> Any:
     text = body.decode("utf-8-sig")
     data = json.loads(text or "{}") if len(body) <= SMALL else read_object(text, SMALL)
     if fault := fault_of(data):
-        raise Problem(400, "json", fault)
+        raise HTTPProblem(400, "json", fault)
     return data
 
 
@@ -125,12 +125,12 @@ def lanes_of(
     failed: Callable[[Exception], Response],
     errors: tuple[type[Exception], ...],
     apart: Callable[[Callable[[], BaseModel]], Awaitable[BaseModel]],
-) -> Mapping[str, Lane]:
+) -> Mapping[str, BodyRoute]:
     """By path, the lanes of all POST routes whose function takes a single `asked`; `apart` reads large bodies."""
     found = {}
     for route in app.routes:
         if isinstance(route, APIRoute) and route.methods == {"POST"}:
             hints = {name: kind for name, kind in get_type_hints(route.endpoint).items() if name != "return"}
             if list(hints) == [PARAMETER]:
-                found[route.path] = Lane(route.path, hints[PARAMETER], route.endpoint, failed, errors, apart)
+                found[route.path] = BodyRoute(route.path, hints[PARAMETER], route.endpoint, failed, errors, apart)
     return found

@@ -12,15 +12,15 @@ from typing import Any
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from granola.service.headers import ALWAYS, NOTHING_RUNS
-from granola.service.problems import MEDIA_TYPE, Problem, overloaded
+from granola.service.problems import MEDIA_TYPE, HTTPProblem, overloaded
 from granola.service.prometheus_metrics import Metrics
-from granola.service.service_settings import Settings
+from granola.service.service_settings import ServiceSettings
 
 
 class Connection(HttpToolsProtocol):
     """A client's connection. `settings` and `metrics` are set once, before the first."""
 
-    settings: Settings
+    settings: ServiceSettings
     metrics: Metrics
 
     def connection_made(self, transport: Any) -> None:
@@ -85,7 +85,7 @@ class Connection(HttpToolsProtocol):
         """The head is whole."""
         hosts = sum(name == b"host" for name, _ in self.headers)
         if hosts > 1 or (hosts == 0 and self.parser.get_http_version() == "1.1"):
-            self._dismiss(Problem(400, "http", f"a request has one Host header; this one has {hosts}"))
+            self._dismiss(HTTPProblem(400, "http", f"a request has one Host header; this one has {hosts}"))
         if self.transport.is_closing():
             raise ValueError("sent away")  # so that nothing behind it is looked at
         self._waits, self._since, self._head, self._fields = False, None, 0, 0
@@ -108,7 +108,7 @@ class Connection(HttpToolsProtocol):
 
     def send_400_response(self, msg: str) -> None:
         """Answer what is no HTTP."""
-        self._dismiss(Problem(400, "http", msg))
+        self._dismiss(HTTPProblem(400, "http", msg))
 
     def sweep(self, now: float) -> None:
         """Let go of a client that is too slow: with its head, its body, or with reading what was written to it."""
@@ -120,7 +120,7 @@ class Connection(HttpToolsProtocol):
         self._unsent = unsent
         if self._since is not None and now - self._since > self.settings.head_seconds and self._is_answered():
             if self._head:
-                self._dismiss(Problem(408, "head-time", "the head of the request took too long to arrive"))
+                self._dismiss(HTTPProblem(408, "head-time", "the head of the request took too long to arrive"))
             else:
                 self.transport.close()
         if self._body_since is not None and now - self._body_since > self.settings.body_seconds:
@@ -129,15 +129,15 @@ class Connection(HttpToolsProtocol):
                 self.transport.close()  # an answer is on its way, or was given before the body had come
             elif not self.cycle.response_started:
                 most = self.settings.body_seconds
-                self._dismiss(Problem(408, "body-time", f"the body took more than {most:g} s to arrive"))
+                self._dismiss(HTTPProblem(408, "body-time", f"the body took more than {most:g} s to arrive"))
 
     def _is_answered(self) -> bool:
         return self.cycle is None or self.cycle.response_complete
 
     def _too_long(self) -> None:
-        self._dismiss(Problem(431, "head-size", f"the head has more than {self.settings.head_bytes:,} bytes"))
+        self._dismiss(HTTPProblem(431, "head-size", f"the head has more than {self.settings.head_bytes:,} bytes"))
 
-    def _dismiss(self, problem: Problem) -> None:
+    def _dismiss(self, problem: HTTPProblem) -> None:
         if self.transport.is_closing():
             return
         self.metrics.refused.labels(problem.code).inc()

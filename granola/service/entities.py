@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from abstraction.evidence import literal
-from granola.service.problems import Problem
-from granola.service.snapshot_session import Holding
+from granola.service.problems import HTTPProblem
+from granola.service.snapshot_session import SnapshotSession
 from granola.service.snapshot_work import check_language, named
 from kg.model import ENTITY_ID, Entity, EntityValue, OtherValue, QuantityValue, Snak, Statement, TextValue, TimeValue
 from kg.terms import fallback_chain
@@ -18,17 +18,17 @@ MOST_STATEMENTS = 2_000
 MOST_SET_ASIDE = 50  # of one entity
 
 
-def read_entity(holding: Holding, entity_id: str) -> Entity:
-    """The entity. Raises Problem for an id that is none, and for one that the snapshot lacks."""
+def read_entity(holding: SnapshotSession, entity_id: str) -> Entity:
+    """The entity. Raises HTTPProblem for an id that is none, and for one that the snapshot lacks."""
     if not ENTITY_ID.match(entity_id):
-        raise Problem(422, "entity-id", "no id of an item or a property; expected Q or P and a number, as in Q42")
+        raise HTTPProblem(422, "entity-id", "no id of an item or a property; expected Q or P and a number, as in Q42")
     found = holding.store.entities([entity_id]).get(entity_id)
     if found is None:
-        raise Problem(404, "unknown-entity", f"the snapshot has no {entity_id}")
+        raise HTTPProblem(404, "unknown-entity", f"the snapshot has no {entity_id}")
     return found
 
 
-def entity_json(holding: Holding, entity_id: str, *, language: str) -> dict[str, Any]:
+def entity_json(holding: SnapshotSession, entity_id: str, *, language: str) -> dict[str, Any]:
     """The entity with names in a language and its fallbacks, and its statements, every rank."""
     check_language(holding, language)
     entity = read_entity(holding, entity_id)
@@ -52,7 +52,7 @@ def entity_json(holding: Holding, entity_id: str, *, language: str) -> dict[str,
     }
 
 
-def current_ids(holding: Holding, entity: Entity, language: str) -> frozenset[str]:
+def current_ids(holding: SnapshotSession, entity: Entity, language: str) -> frozenset[str]:
     """Ids of the statements that hold today, as ladders see it."""
     historical = holding.maker(language).graph.is_historical
     by_property: dict[str, list[Statement]] = {}
@@ -61,7 +61,7 @@ def current_ids(holding: Holding, entity: Entity, language: str) -> frozenset[st
     return frozenset(s.id for group in by_property.values() for s in current(group, historical=historical))
 
 
-def set_aside(holding: Holding, pairs: Iterable[tuple[str, str]], *, language: str) -> list[dict[str, Any]]:
+def set_aside(holding: SnapshotSession, pairs: Iterable[tuple[str, str]], *, language: str) -> list[dict[str, Any]]:
     """What the snapshot also says of (subject, property), but not for today, with why under "because"."""
     wanted: dict[str, list[str]] = {}
     for subject, prop in dict.fromkeys(pairs):

@@ -9,7 +9,7 @@ from itertools import islice
 
 from abstraction.formats.records import parse_records
 from abstraction.rows import QARow, question_rows
-from granola.service.snapshot_session import Holding
+from granola.service.snapshot_session import SnapshotSession
 from kg.terms import best_text
 from kg.walks.ranks import current
 
@@ -34,7 +34,7 @@ class Example:
     answer: str
 
 
-def examples(holding: Holding) -> tuple[Example, ...]:
+def examples(holding: SnapshotSession) -> tuple[Example, ...]:
     """At most six questions whose answers have ladders, of different relations as far as there are."""
     maker = holding.maker()
     found: dict[str, list[Example]] = {}
@@ -50,14 +50,14 @@ def examples(holding: Holding) -> tuple[Example, ...]:
     return tuple((firsts + seconds)[:MOST])
 
 
-def _bundled(holding: Holding) -> list[QARow]:
+def _bundled(holding: SnapshotSession) -> list[QARow]:
     data = files("granola").joinpath("demo/questions.jsonl").read_bytes()
     rows = [row for row in question_rows(parse_records(data, "examples", most=len(data))) if isinstance(row, QARow)]
     known = holding.store.find([name for row in rows for name in (row.answers[0], row.subject_text) if name])
     return [row for row in rows if row.answers[0] in known and row.subject_text in known]
 
 
-def _stated(holding: Holding) -> Iterator[QARow]:
+def _stated(holding: SnapshotSession) -> Iterator[QARow]:
     ids = list(islice((i for i in holding.store.ids() if i.startswith("Q")), SCANNED))
     for start in range(0, len(ids), 500):
         entities = holding.store.entities(ids[start : start + 500], properties=tuple(TEMPLATES))

@@ -13,9 +13,9 @@ from granola.matching.model_judge import JudgeMatcher
 from granola.service import documents, model_work, snapshot_work
 from granola.service.app_state import Service, answer
 from granola.service.limits import check_compared, lengths_of
-from granola.service.matching_thread import Bench
+from granola.service.matching_thread import MatchingThread
 from granola.service.model_threads import NeedsReplies, Relay, attempt
-from granola.service.problems import Problem
+from granola.service.problems import HTTPProblem
 from granola.service.schemas import (
     MatchAnswer,
     MatchRequest,
@@ -29,7 +29,9 @@ def add_judging(app: FastAPI, service: Service) -> None:
     """Add them."""
     settings = service.settings
 
-    async def judged(bench: Bench, seconds: float, do: Callable[[Matcher], bytes], asked: MatchSettings) -> bytes:
+    async def judged(
+        bench: MatchingThread, seconds: float, do: Callable[[Matcher], bytes], asked: MatchSettings
+    ) -> bytes:
         """What is found with the matcher that is asked for, on a bench."""
         if asked.matcher != "judge":
             language = asked.language if isinstance(asked, MatchRequest) else "en"
@@ -74,7 +76,7 @@ def add_judging(app: FastAPI, service: Service) -> None:
 
 def _row_of(asked: MatchRequest) -> Row:
     if (asked.row is None) == (asked.levels is None):
-        raise Problem(422, "request", "give either a tiered row or levels")
+        raise HTTPProblem(422, "request", "give either a tiered row or levels")
     if asked.row is not None:
         return Row.from_json(asked.row.model_dump(exclude_unset=True))
     assert asked.levels is not None

@@ -37,9 +37,9 @@ from granola.service.example_questions import Example
 from granola.service.limits import LONGEST, check_compared
 from granola.service.page_text import escaped, kept, shown, visible
 from granola.service.page_words import LINKED, SCORES, rule_words
-from granola.service.problems import Problem
+from granola.service.problems import HTTPProblem
 from granola.service.schemas import LadderRequest
-from granola.service.snapshot_session import Holding
+from granola.service.snapshot_session import SnapshotSession
 from granola.service.validation_errors import problem_of_errors
 
 MOST_PREDICTIONS = 100
@@ -88,19 +88,19 @@ class Asked:
         return "./" + (f"?{urlencode(given)}" if given else "")
 
     def lines(self) -> list[str]:
-        """The predictions. Raises Problem for too many."""
+        """The predictions. Raises HTTPProblem for too many."""
         lines = [line.strip() for line in self.predictions.splitlines() if line.strip()]
         if len(lines) > MOST_PREDICTIONS or len(self.predictions) > MOST_TEXT:
-            raise Problem(
+            raise HTTPProblem(
                 413, "predictions", f"more than {MOST_PREDICTIONS} predictions or {MOST_TEXT:,} characters of them; "
                 "`granola score` takes files of any length",
             )  # fmt: skip
         return lines
 
     def request(self) -> LadderRequest:
-        """The request for the ladder. Raises Problem where a field is not as it must be."""
+        """The request for the ladder. Raises HTTPProblem where a field is not as it must be."""
         if not self.question or not self.answer:
-            raise Problem(422, "request", "give a question and its answer")
+            raise HTTPProblem(422, "request", "give a question and its answer")
         data = {
             "question": self.question,
             "answer": self.answer,
@@ -129,7 +129,7 @@ def is_padded(query: Mapping[str, str]) -> bool:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Found:
+class FoundLadder:
     """What a reader's thread finds for the page. `names` has an id, a label and a description for each id.
 
     `is_spoken` unless there is nothing in the language that was asked for.
@@ -147,7 +147,7 @@ class Found:
         return links
 
 
-def find(holding: Holding, made: TieredRow, language: str) -> Found:
+def find(holding: SnapshotSession, made: TieredRow, language: str) -> FoundLadder:
     """What does not hold today of what a ladder rests on or was asked for, and the names of all of it."""
     steps = [e for level in made.levels for tier in level.tiers for e in tier.evidence if e.kind == "statement"]
     links = made.extra.get("links", ())
@@ -162,12 +162,12 @@ def find(holding: Holding, made: TieredRow, language: str) -> Found:
         *answers,
         *(i for note in links for i in note.get("rivals", ())[:MOST_RIVALS]),
     ]
-    return Found(
+    return FoundLadder(
         row=made, is_spoken=holding.speaks(language), past=past, names=snapshot_work.named(holding, ids, language)
     )
 
 
-def _subject(holding: Holding, row: TieredRow, answers: Sequence[str]) -> str | None:
+def _subject(holding: SnapshotSession, row: TieredRow, answers: Sequence[str]) -> str | None:
     """The entity asked about; where the ladder had no need of it, the one of this very name that has this answer."""
     about = row.question_entity or {}
     if about.get("qid") or not (about.get("text") and row.relation and answers):
@@ -180,7 +180,7 @@ def _subject(holding: Holding, row: TieredRow, answers: Sequence[str]) -> str | 
 
 
 def judge(row: TieredRow, lines: Sequence[str], *, language: str, snapshot: str) -> ScoreReport:
-    """The scores of predictions that all answer one question. Raises Problem where they are too many for its names."""
+    """The scores of predictions that all answer one question. Raises HTTPProblem for too many."""
     check_compared([(list(map(len, lines)), [len(name) for names in names_of(row) for name in names])])
     rows = [replace(row, id=str(n)) for n in range(1, len(lines) + 1)]
     given = {str(n): Prediction(id=str(n), text=text) for n, text in enumerate(lines, 1)}
@@ -197,7 +197,7 @@ def render(
     *,
     snapshot: str,
     examples: Sequence[Example] = (),
-    found: Found | None = None,
+    found: FoundLadder | None = None,
     report: ScoreReport | None = None,
     error: str | None = None,
     retry: bool = False,
@@ -233,7 +233,7 @@ def render(
     return text.encode("utf-8", "replace")
 
 
-def _result(asked: Asked, found: Found, report: ScoreReport | None) -> dict[str, Any]:
+def _result(asked: Asked, found: FoundLadder, report: ScoreReport | None) -> dict[str, Any]:
     row = found.row
     items = report.items if report else ()
     most = max((t.bits or 0.0 for level in row.levels for t in level.tiers), default=0.0)
@@ -274,7 +274,7 @@ def _phrasing(row: TieredRow) -> str:
     return "The coarser answers are in a model’s words; those that the graph does not entail are left out."
 
 
-def _read(found: Found) -> dict[str, Any]:
+def _read(found: FoundLadder) -> dict[str, Any]:
     """What the question was read as asking, and whom its answers mean."""
     row = found.row
     about = row.question_entity or {}
@@ -298,12 +298,12 @@ def _read(found: Found) -> dict[str, Any]:
     }
 
 
-def _entity(entity_id: str, found: Found) -> dict[str, Any]:
+def _entity(entity_id: str, found: FoundLadder) -> dict[str, Any]:
     named = found.names.get(entity_id, {"label": None, "description": None})
     return {"id": entity_id, "href": address(entity_id), **{key: named[key] for key in ("label", "description")}}
 
 
-def _tier(tier: Tier, found: Found, most: float) -> dict[str, Any]:
+def _tier(tier: Tier, found: FoundLadder, most: float) -> dict[str, Any]:
     rows = page_evidence.rows(tier.evidence)
     starts = {row.start for row in rows if row.anew}
     candidates = {one for note in found.links for one in (note.get("qid"), *note.get("rivals", ()))}

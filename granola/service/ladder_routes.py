@@ -20,7 +20,7 @@ from granola.service.body_parsing import check_values
 from granola.service.middleware import SNAPSHOT_HEADER, Receive, Scope, Send
 from granola.service.model_threads import NeedsReplies, Relay, attempt
 from granola.service.phrasing_work import Phrasing
-from granola.service.problems import Problem, problem_of, too_slow
+from granola.service.problems import HTTPProblem, problem_of, too_slow
 from granola.service.schemas import (
     AggregateAnswer,
     AggregateRequest,
@@ -34,7 +34,7 @@ from granola.service.schemas import (
     Unproven,
 )
 from granola.service.snapshot_pool import Lease
-from granola.service.snapshot_session import Holding
+from granola.service.snapshot_session import SnapshotSession
 
 UNHEEDED_HEADER = "granola-unheeded"
 
@@ -50,7 +50,7 @@ def add_ladders(app: FastAPI, service: Service) -> None:
         if asked.phrase is not None:
             return await _phrased(service, asked, row)
 
-        def do(holding: Holding) -> tuple[bytes, str | None]:
+        def do(holding: SnapshotSession) -> tuple[bytes, str | None]:
             made = snapshot_work.ladder(holding, row, language=asked.language, linker=asked.linker)
             return snapshot_work.line_of(made.to_json(), first=True), made.abstained
 
@@ -93,7 +93,7 @@ def add_ladders(app: FastAPI, service: Service) -> None:
     ) -> Response:
         """Ladders of a batch, each as soon as it is made; bad rows are rejected in their places with the reason."""
         if strange := sorted(set(request.query_params) - {"language", "linker", "relation", "phrase", "unproven"}):
-            raise Problem(422, "request", f"{', '.join(strange)[:100]} is no setting of a batch")
+            raise HTTPProblem(422, "request", f"{', '.join(strange)[:100]} is no setting of a batch")
         models = service.asked_models() if phrase is not None else None
         body = await request.body()
         check_values(body)
@@ -125,7 +125,7 @@ async def _phrased(service: Service, asked: LadderRequest, row: QARow) -> Respon
 
 
 def phrasing_of(service: Service, asked: LadderRequest) -> Phrasing:
-    """How a request is phrased. Raises Problem where there is no model."""
+    """How a request is phrased. Raises HTTPProblem where there is no model."""
     return Phrasing(
         service.asked_models(),
         mode=asked.phrase or "free",

@@ -13,7 +13,7 @@ from abstraction.errors import RowError
 from abstraction.rows import QARow, TieredRow
 from granola.decoding import SampleRow
 from granola.scoring.scores import names_of
-from granola.service.problems import Problem
+from granola.service.problems import HTTPProblem
 
 LONGEST = 4_000  # characters of a question, an answer, a prediction, a name
 MOST_ANSWERS = 100  # of a question
@@ -37,14 +37,14 @@ RESAMPLED_AT_ALL = 500_000  # what is drawn is kept until intervals are found
 CODE = "too-much-work"
 
 
-def _too_much(given: int, most: int, what: str, instead: str) -> Problem:
-    return Problem(
+def _too_much(given: int, most: int, what: str, instead: str) -> HTTPProblem:
+    return HTTPProblem(
         413, CODE, f"{given:,} {what}; allowed are {most:,}: {instead}", more={"given": given, "most": most}
     )  # fmt: skip
 
 
 def check_compared(pairs: Iterable[tuple[Sequence[int], Sequence[int]]]) -> None:
-    """Raise Problem where too much is to be compared: lengths of predictions, and of the names they are held against.
+    """Raise HTTPProblem where too much is to be compared: lengths of predictions, and of the names to compare with.
 
     Each prediction is compared with each name, and a pair counts for the characters of both.
     """
@@ -73,7 +73,7 @@ def lengths_of(row: TieredRow) -> list[int]:
 
 
 def check_resampled(resamples: int, relations: int, rows: int) -> None:
-    """Raise Problem where intervals would be found from too many samples: so many of each relation."""
+    """Raise HTTPProblem where intervals would be found from too many samples: so many of each relation."""
     drawn, most = resamples * relations, min(RESAMPLED_AT_ALL, max(MOST_RESAMPLED, RESAMPLED_A_ROW * rows))
     if drawn > most:
         what = f"samples to draw ({resamples:,} of each of {relations:,} relations)"
@@ -97,22 +97,22 @@ def check_question(row: QARow | SampleRow) -> None:
 
 
 def check_text(texts: Iterable[str], what: str) -> None:
-    """Raise Problem where the texts that are to be read have too many characters together."""
+    """Raise HTTPProblem where the texts that are to be read have too many characters together."""
     total = sum(map(len, texts))
     if total > MOST_TEXT:
         raise _too_much(total, MOST_TEXT, f"characters of {what}", "send shorter ones, or fewer")
 
 
 def check_answers(answers: int, size: int) -> None:
-    """Raise Problem where a batch of `size` bytes has too many answers, as each is looked for in the snapshot."""
+    """Raise HTTPProblem where a batch of `size` bytes has too many answers, as each is looked for in the snapshot."""
     most = max(ANSWERS_OF_ALL, size // BYTES_AN_ANSWER)
     if answers > most:
         raise _too_much(answers, most, "answers in all rows", "send several requests")
 
 
 def check_rows(rows: int, most: int) -> None:
-    """Raise Problem for more rows than one request may have."""
+    """Raise HTTPProblem for more rows than one request may have."""
     if rows > most:
-        raise Problem(
+        raise HTTPProblem(
             413, "too-many-rows", f"more than {most:,} rows; send them in several requests", more={"most": most}
         )

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from granola.service.problems import overloaded, too_slow
 from granola.service.snapshot_session import OverTimeError
-from granola.service.work_thread import Worker
+from granola.service.work_thread import WorkThread
 
 T = TypeVar("T")
 
@@ -28,16 +28,16 @@ class _Nothing:
         """See `Context.close`."""
 
 
-class Bench:
+class MatchingThread:
     """One thread, and at most so many pieces of work that wait for it."""
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self._worker: Worker[_Nothing] | None = None
+        self._worker: WorkThread[_Nothing] | None = None
 
     def open(self) -> None:
         """Start the thread."""
-        self._worker = Worker("bench", _Nothing)
+        self._worker = WorkThread("bench", _Nothing)
         self._worker.start()
 
     async def run(self, work: Callable[[], T], *, seconds: float) -> T:
@@ -56,7 +56,7 @@ class Bench:
             self._worker.sweep(now)
 
     def overdue(self, now: float) -> float:
-        """See `Worker.overdue`."""
+        """See `WorkThread.overdue`."""
         return 0.0 if self._worker is None else self._worker.overdue(now)
 
     def close(self) -> None:

@@ -15,21 +15,21 @@ from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from typing import Any
 
 from granola.service import problem_page
-from granola.service.access import Guard
-from granola.service.body_parsing import LARGE, SMALL, Lane
+from granola.service.access import AccessChecks
+from granola.service.body_parsing import LARGE, SMALL, BodyRoute
 from granola.service.headers import ALWAYS, NOTHING_RUNS, POLICY
 from granola.service.problems import (
     MEDIA_TYPE,
     TOO_MANY_WAIT,
-    Problem,
+    HTTPProblem,
     overloaded,
     problem_of,
     too_large,
     too_many_of_one,
 )
 from granola.service.prometheus_metrics import Metrics
-from granola.service.service_settings import Settings
-from granola.service.snapshot_pool import Desk
+from granola.service.service_settings import ServiceSettings
+from granola.service.snapshot_pool import SnapshotPool
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -49,11 +49,17 @@ class _GoneError(Exception):
     """The client has left."""
 
 
-class Gate:
+class Middleware:
     """ASGI middleware around the whole application."""
 
     def __init__(
-        self, app: App, *, settings: Settings, desk: Desk, metrics: Metrics, lanes: Mapping[str, Lane]
+        self,
+        app: App,
+        *,
+        settings: ServiceSettings,
+        desk: SnapshotPool,
+        metrics: Metrics,
+        lanes: Mapping[str, BodyRoute],
     ) -> None:
         self._app = app
         self._lanes = lanes
@@ -61,7 +67,7 @@ class Gate:
         self._desk = desk
         self._metrics = metrics
         self._buffered = 0
-        self._guard = Guard(settings)
+        self._guard = AccessChecks(settings)
         self._full = _Refusal(overloaded(TOO_MANY_WAIT), metrics)
         self._greedy = _Refusal(too_many_of_one(), metrics)
 
@@ -109,7 +115,7 @@ class Gate:
         path = scope["path"]
         self._guard.check(scope["method"], headers)
         if self._settings.token is not None and path not in OPEN and not _is_known(headers, self._settings.token):
-            raise Problem(401, "token", "this service wants its token: Authorization: Bearer TOKEN")
+            raise HTTPProblem(401, "token", "this service wants its token: Authorization: Bearer TOKEN")
         if scope["method"] not in ("POST", "PUT", "PATCH"):
             if scope["method"] == "HEAD":  # as GET; the server leaves the body out
                 inner = {**scope, "method": "GET"}
@@ -158,7 +164,7 @@ class Gate:
                 raise overloaded("too much is being received at the moment", retry_after=2)
             more = message.get("more_body", False)
 
-    async def _refuse(self, problem: Problem, scope: Scope, receive: Receive, answer: _Answer) -> None:
+    async def _refuse(self, problem: HTTPProblem, scope: Scope, receive: Receive, answer: _Answer) -> None:
         """Answer a problem; where a body is still coming, read it away for a moment, so that the answer is seen."""
         self._metrics.refused.labels(problem.code).inc()
         in_words = problem_page.is_wanted(scope)
@@ -184,7 +190,7 @@ class Gate:
 class _Refusal:
     """A refusal that costs next to nothing, for there may be thousands a second."""
 
-    def __init__(self, problem: Problem, metrics: Metrics) -> None:
+    def __init__(self, problem: HTTPProblem, metrics: Metrics) -> None:
         self._body = problem.body()
         headers = _encoded(problem, self._body, *ALWAYS, NOTHING_RUNS)
         self._start = {"type": "http.response.start", "status": problem.status, "headers": headers}
@@ -199,7 +205,7 @@ class _Refusal:
 class _Answer:
     """`send`, with the headers of every answer; keeps the status."""
 
-    def __init__(self, send: Send, desk: Desk) -> None:
+    def __init__(self, send: Send, desk: SnapshotPool) -> None:
         self._send = send
         self._desk = desk
         self.status = 0
@@ -218,7 +224,7 @@ class _Answer:
 
 
 def _encoded(
-    problem: Problem, body: bytes, *more: tuple[bytes, bytes], media_type: str = MEDIA_TYPE
+    problem: HTTPProblem, body: bytes, *more: tuple[bytes, bytes], media_type: str = MEDIA_TYPE
 ) -> list[tuple[bytes, bytes]]:
     """A problem's headers as ASGI has them."""
     headers = {"content-type": media_type, "content-length": str(len(body)), **problem.headers()}

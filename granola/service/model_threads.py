@@ -16,8 +16,8 @@ from typing import Any, TypeVar
 
 from abstraction.models import ChatModel, Request, Result, Totals, parse_model_spec
 from abstraction.models.spec import open_spec
-from granola.service.problems import Problem, overloaded, too_slow
-from granola.service.service_settings import Settings
+from granola.service.problems import HTTPProblem, overloaded, too_slow
+from granola.service.service_settings import ServiceSettings
 from granola.service.snapshot_session import OverTimeError
 from granola.service.work_thread import Stopper
 
@@ -76,10 +76,10 @@ class _Call:
     stopper: Stopper
 
 
-class Models:
+class ModelThreads:
     """The model of one process; `settings.model_requests` bounds the requests that ask it at a time."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: ServiceSettings) -> None:
         """Raises ModelError and its kinds where the model cannot be opened."""
         assert settings.model is not None
         self._settings = settings
@@ -101,7 +101,7 @@ class Models:
     ) -> T:
         """What `one` finds when it has all the replies that it needs, beside those that `relay` has already.
 
-        Raises what it raises, ModelError, and Problem where the model is asked too much or is too slow.
+        Raises what it raises, ModelError, and HTTPProblem where the model is asked too much or is too slow.
         """
         relay = relay or Relay(self.identity)
         for _ in range(ROUNDS):
@@ -109,7 +109,7 @@ class Models:
             if not isinstance(found, NeedsReplies):
                 return found
             relay.learn(await self.ask(found.requests, until))
-        raise Problem(503, "model", "the model was asked again and again without an end", retry_after=30)
+        raise HTTPProblem(503, "model", "the model was asked again and again without an end", retry_after=30)
 
     async def ask(self, requests: Sequence[Request], until: float) -> list[Result]:
         """The model's results, failures among them. Raises as `through`."""
@@ -169,7 +169,7 @@ class Models:
             call.answer.set_exception(failed)
 
 
-def opened(settings: Settings) -> ChatModel:
+def opened(settings: ServiceSettings) -> ChatModel:
     """The model that the settings name; where its word says nothing of time, two tries fit into a request's."""
     assert settings.model is not None
     share = max(0.1, (settings.model_seconds - 1) / (TRIES + 0.2))  # a second for the wait between them
@@ -179,8 +179,8 @@ def opened(settings: Settings) -> ChatModel:
     return open_spec(spec, cache=settings.answers)
 
 
-def no_model() -> Problem:
+def no_model() -> HTTPProblem:
     """The refusal where there is none."""
-    return Problem(
+    return HTTPProblem(
         422, "no-model", "this service was started without a model; whoever runs it can give it one: --model MODEL"
     )

@@ -17,22 +17,22 @@ from granola.decoding import Abstaining, SampleRow, prediction_row
 from granola.decoding.answer_prompts import DRAG
 from granola.decoding.answer_prompts import read_prompts as decoding_prompts
 from granola.decoding.methods import Answering
-from granola.decoding.model_answers import Answered, Answerer, Asking
+from granola.decoding.model_answers import Answered, Answerer, AnswerSettings
 from granola.matching import matcher
-from granola.matching.model_judge import Item, JudgeMatcher
+from granola.matching.model_judge import JudgedItem, JudgeMatcher
 from granola.matching.model_judge import read_prompts as judge_prompts
 from granola.scoring.metrics import Standard
 from granola.scoring.scores import names_of
 from granola.service.model_threads import NeedsReplies, Relay, attempt
-from granola.service.problems import Problem
-from granola.service.snapshot_session import Holding
+from granola.service.problems import HTTPProblem
+from granola.service.snapshot_session import SnapshotSession
 
 _judge_prompts = cache(judge_prompts)
 _decoding_prompts = cache(decoding_prompts)
 
 
 def phrase(
-    holding: Holding, rows: Sequence[TieredRow], relay: Relay, *, language: str, mode: str, unproven: str
+    holding: SnapshotSession, rows: Sequence[TieredRow], relay: Relay, *, language: str, mode: str, unproven: str
 ) -> list[TieredRow] | NeedsReplies:
     """The rows as `granola tiers --phrase` writes them."""
     phraser = holding.phraser(relay, mode=mode, unproven=unproven, language=language)
@@ -51,10 +51,10 @@ def judge_ahead(
 ) -> None:
     """Let the judge have a verdict on each (row, prediction).
 
-    Raises NeedsReplies until it has, and Problem for more than `most` and where it gives none.
+    Raises NeedsReplies until it has, and HTTPProblem for more than `most` and where it gives none.
     """
     items = [
-        Item(prediction=text, levels=tuple(map(tuple, names_of(row, standard))), question=row.question)
+        JudgedItem(prediction=text, levels=tuple(map(tuple, names_of(row, standard))), question=row.question)
         for row, text in pairs
     ]
     if len(items) > most:
@@ -62,26 +62,28 @@ def judge_ahead(
     failed = asked.prepare(items)
     if failed:
         why = ", ".join(f"{number} {reason}" for reason, number in sorted(failed.items()))
-        raise Problem(503, "model", f"the judge gave no verdict on some predictions ({why}); ask again", retry_after=10)
+        raise HTTPProblem(
+            503, "model", f"the judge gave no verdict on some predictions ({why}); ask again", retry_after=10
+        )
 
 
-def too_many(most: int) -> Problem:
+def too_many(most: int) -> HTTPProblem:
     """The refusal of a request that would ask the model too often."""
-    return Problem(
+    return HTTPProblem(
         413, "too-many-rows", f"the model is asked about {most:,} rows in one request at most; send several requests",
         more={"most": most},
     )  # fmt: skip
 
 
 def drag(row: SampleRow, relay: Relay, *, abstaining: str | None, language: str) -> dict[str, Any]:
-    """The row with the model's answer of its responses. Raises NeedsReplies, and Problem where it gives none."""
+    """The row with the model's answer of its responses. Raises NeedsReplies, and HTTPProblem where it gives none."""
     prompts = _decoding_prompts()
-    asking = Asking(method=Answering.DRAG, abstaining=Abstaining(abstaining or "pass"))
+    asking = AnswerSettings(method=Answering.DRAG, abstaining=Abstaining(abstaining or "pass"))
     answerer = Answerer(relay, asking, prompts, language=language)
     (found,) = answerer.aggregate([row])
     if isinstance(found, Answered):
         return prediction_row(row, found.decision, method=Answering.DRAG)
-    raise Problem(503, "model", f"the model gave no answer ({found.reason}); ask again", retry_after=10)
+    raise HTTPProblem(503, "model", f"the model gave no answer ({found.reason}); ask again", retry_after=10)
 
 
 def drag_name(identity: Mapping[str, Any]) -> str:

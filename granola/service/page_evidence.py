@@ -25,7 +25,7 @@ _TIMES = (("from", "start"), ("until", "end"), ("in", "at"))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Part:
+class EvidencePart:
     """A piece of a row. Of a quotation `text` is what stands before the words used, `marked` they, `after` the rest."""
 
     kind: Literal["entity", "relation", "value", "quote", "reason"]
@@ -38,36 +38,38 @@ class Part:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Row:
+class EvidenceRow:
     """Parts that are read on. `anew` where no row before leads here: another way begins, of the entity `start`."""
 
-    parts: tuple[Part, ...]
+    parts: tuple[EvidencePart, ...]
     anew: bool = False
     start: str | None = None
 
 
-def entity(entity_id: str, label: str | None) -> Part:
+def entity(entity_id: str, label: str | None) -> EvidencePart:
     """An entity by its name."""
-    return Part(kind="entity", text=label or entity_id, href=address(entity_id), title=entity_id if label else "")
+    return EvidencePart(
+        kind="entity", text=label or entity_id, href=address(entity_id), title=entity_id if label else ""
+    )
 
 
-def rows(evidence: Iterable[Evidence]) -> list[Row]:
+def rows(evidence: Iterable[Evidence]) -> list[EvidenceRow]:
     """The steps in order; those that lead on from the step before stand in its row."""
-    out: list[Row] = []
+    out: list[EvidenceRow] = []
     known: set[str] = set()  # ids that the rows so far have led to, and words of descriptions
     end: str | None = None
     for step in evidence:
         parts = _parts(step)
         if step.subject is not None and step.subject == end:
-            out[-1] = Row(parts=(*out[-1].parts, *parts[1:]), anew=out[-1].anew, start=out[-1].start)
+            out[-1] = EvidenceRow(parts=(*out[-1].parts, *parts[1:]), anew=out[-1].anew, start=out[-1].start)
         else:
-            out.append(Row(parts=parts, anew=bool(out) and _is_anew(step, known), start=step.subject))
+            out.append(EvidenceRow(parts=parts, anew=bool(out) and _is_anew(step, known), start=step.subject))
         end = step.value if step.kind == "statement" else None
         known.update(_led_to(step))
     return out
 
 
-def past(one: Mapping[str, Any]) -> tuple[Row, str]:
+def past(one: Mapping[str, Any]) -> tuple[EvidenceRow, str]:
     """A statement that does not hold today, as `granola.service.entities.set_aside` tells it, and why not."""
     names = one["names"]
     subject, prop, value = one["subject"], one["property"], one.get("entity")
@@ -75,13 +77,15 @@ def past(one: Mapping[str, Any]) -> tuple[Row, str]:
     said = (
         entity(value, names.get(value))
         if value
-        else Part(kind="value", text=one.get("text") or {"somevalue": "unknown", "novalue": "none"}[one["kind"]])
+        else EvidencePart(
+            kind="value", text=one.get("text") or {"somevalue": "unknown", "novalue": "none"}[one["kind"]]
+        )
     )
     times = ", ".join(f"{word} {_date(one[key])}" for word, key in _TIMES if one.get(key))
     why = SetAside(one["because"])
     reason = times if why is SetAside.ENDED and one.get("end") else ", ".join(filter(None, (_WHY[why], times)))
-    relation = Part(kind="relation", text=names.get(prop, prop), href=href, title=prop)
-    return Row(parts=(entity(subject, names.get(subject)), relation, said)), reason
+    relation = EvidencePart(kind="relation", text=names.get(prop, prop), href=href, title=prop)
+    return EvidenceRow(parts=(entity(subject, names.get(subject)), relation, said)), reason
 
 
 def _date(text: str) -> str:
@@ -90,26 +94,28 @@ def _date(text: str) -> str:
     return f"{plain} BCE" if text.startswith("-") else plain
 
 
-def _parts(step: Evidence) -> tuple[Part, ...]:
+def _parts(step: Evidence) -> tuple[EvidencePart, ...]:
     if step.kind == "statement" and step.subject and step.property:
         value = step.value or ""
         href = address(step.subject, prop=step.property, statement=step.statement)
-        end = entity(value, step.labels.get(value)) if ENTITY_ID.match(value) else Part(kind="value", text=value)
-        relation = Part(
+        end = (
+            entity(value, step.labels.get(value)) if ENTITY_ID.match(value) else EvidencePart(kind="value", text=value)
+        )
+        relation = EvidencePart(
             kind="relation", text=step.labels.get(step.property, step.property), href=href, title=step.property
         )
-        note = (Part(kind="reason", text=step.text),) if step.text else ()
+        note = (EvidencePart(kind="reason", text=step.text),) if step.text else ()
         return (entity(step.subject, step.labels.get(step.subject)), relation, end, *note)
     if step.kind == "description" and step.text:
         start, stop = step.span or (len(step.text), len(step.text))
-        quote = Part(
+        quote = EvidencePart(
             kind="quote", text=step.text[:start], marked=step.text[start:stop], after=step.text[stop:],
             language=step.language or "",
         )  # fmt: skip
         return (entity(step.subject, step.labels.get(step.subject)), quote) if step.subject else (quote,)
     if step.kind == "model":
-        return (Part(kind="reason", text=f"in a model’s words; {step.check or 'not checked'}"),)
-    return (Part(kind="reason", text=step.text or step.value or step.kind),)
+        return (EvidencePart(kind="reason", text=f"in a model’s words; {step.check or 'not checked'}"),)
+    return (EvidencePart(kind="reason", text=step.text or step.value or step.kind),)
 
 
 def _is_anew(step: Evidence, known: Collection[str]) -> bool:

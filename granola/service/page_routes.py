@@ -93,7 +93,7 @@ def add_page(app: FastAPI, service: Service) -> None:
         add_asset(name)
 
 
-async def _found(service: Service, wanted: LadderRequest) -> Done[ladder_page.Found]:
+async def _found(service: Service, wanted: LadderRequest) -> Done[ladder_page.FoundLadder]:
     """What the page shows of a question: the graph's ladder, or the model's where it is asked for."""
     row = snapshot_work.read_question(wanted.model_dump(exclude_unset=True, exclude=snapshot_work.LADDER_SETTINGS))
     if wanted.phrase is None:

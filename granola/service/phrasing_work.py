@@ -6,16 +6,16 @@ from collections.abc import Sequence
 from functools import partial
 
 from abstraction.rows import TieredRow
-from granola.service.model_threads import Models, NeedsReplies, Relay
+from granola.service.model_threads import ModelThreads, NeedsReplies, Relay
 from granola.service.model_work import phrase
 from granola.service.snapshot_pool import Lease
-from granola.service.snapshot_session import Holding
+from granola.service.snapshot_session import SnapshotSession
 
 
 class Phrasing:
     """How the rows of one request are phrased. `name` tells by what, once `begin` has found it out."""
 
-    def __init__(self, models: Models, *, mode: str, unproven: str, language: str, seconds: float) -> None:
+    def __init__(self, models: ModelThreads, *, mode: str, unproven: str, language: str, seconds: float) -> None:
         self._models = models
         self._mode = mode
         self._unproven = unproven
@@ -47,7 +47,7 @@ class Phrasing:
         return out
 
     async def _work(self, rows: Sequence[TieredRow], lease: Lease, relay: Relay) -> list[TieredRow] | NeedsReplies:
-        def do(holding: Holding) -> list[TieredRow] | NeedsReplies:
+        def do(holding: SnapshotSession) -> list[TieredRow] | NeedsReplies:
             return phrase(holding, rows, relay, language=self._language, mode=self._mode, unproven=self._unproven)
 
         return await lease.run(do, seconds=self._seconds)

@@ -7,7 +7,7 @@ from typing import Any
 
 from markupsafe import escape
 
-from granola.service.problems import Problem
+from granola.service.problems import HTTPProblem
 
 MEDIA_TYPE = "text/html; charset=utf-8"
 POLICY = "default-src 'none'; img-src data:; frame-ancestors 'none'"
@@ -28,7 +28,7 @@ def is_wanted(scope: Mapping[str, Any]) -> bool:
     return any(name == b"accept" and b"text/html" in value for name, value in scope["headers"])
 
 
-def page(problem: Problem) -> bytes:
+def page(problem: HTTPProblem) -> bytes:
     """The problem as a page without style or script."""
     detail = problem.detail[:1].upper() + problem.detail[1:]
     title = problem.to_json()["title"]

@@ -23,7 +23,7 @@ _OPTION = re.compile(r"--([a-z]+(?:-[a-z]+)*)")  # messages name the command lin
 _SILENT = "the model gives no answer at the moment; ask again later, or without it"
 
 
-class Problem(Exception):  # noqa: N818  # what RFC 9457 calls it
+class HTTPProblem(Exception):  # noqa: N818  # what RFC 9457 calls it
     """An answer that is an error. `detail` says what was given, what is allowed, and what to do."""
 
     def __init__(
@@ -74,42 +74,46 @@ def code_of(error: BaseException) -> str:
     return re.sub(r"(?<=[a-z])(?=[A-Z])", "-", name).lower()
 
 
-def problem_of(error: Exception) -> Problem:
+def problem_of(error: Exception) -> HTTPProblem:
     """What to answer where a request has raised `error`."""
-    if isinstance(error, Problem):
+    if isinstance(error, HTTPProblem):
         return error
     if isinstance(error, ModelError):
-        return Problem(503, code_of(error), _SILENT, retry_after=10)
+        return HTTPProblem(503, code_of(error), _SILENT, retry_after=10)
     if isinstance(error, MirrorError | SnapshotError | OSError):
-        return Problem(503, code_of(error) if isinstance(error, KGError) else "snapshot", _UNREADABLE, retry_after=5)
+        return HTTPProblem(
+            503, code_of(error) if isinstance(error, KGError) else "snapshot", _UNREADABLE, retry_after=5
+        )
     if isinstance(error, GranolaError | AbstractionError | SelectionError):
-        return Problem(422, code_of(error), _OPTION.sub(lambda found: found[1].replace("-", "_"), str(error)))
-    return Problem(500, "internal", "the service has failed at this request; its log says where")
+        return HTTPProblem(422, code_of(error), _OPTION.sub(lambda found: found[1].replace("-", "_"), str(error)))
+    return HTTPProblem(500, "internal", "the service has failed at this request; its log says where")
 
 
 TOO_MANY_WAIT = "too many requests are waiting"
 
 
-def overloaded(what: str, *, retry_after: int = 1) -> Problem:
+def overloaded(what: str, *, retry_after: int = 1) -> HTTPProblem:
     """The refusal of a request that would have to wait too long."""
-    return Problem(503, "overloaded", f"{what}; ask again in a moment", retry_after=retry_after)
+    return HTTPProblem(503, "overloaded", f"{what}; ask again in a moment", retry_after=retry_after)
 
 
-def too_many_of_one() -> Problem:
+def too_many_of_one() -> HTTPProblem:
     """The refusal of a client that has as many requests under way as one may."""
-    return Problem(
+    return HTTPProblem(
         429, "client-limit", "this client has as many requests under way as one may; ask again when one is answered",
         retry_after=1,
     )  # fmt: skip
 
 
-def too_large(most: int) -> Problem:
+def too_large(most: int) -> HTTPProblem:
     """The refusal of a body that is larger than may be sent there."""
-    return Problem(413, "body-size", f"the body has more than {most:,} bytes; send less at a time", more={"most": most})
+    return HTTPProblem(
+        413, "body-size", f"the body has more than {most:,} bytes; send less at a time", more={"most": most}
+    )
 
 
-def too_slow(seconds: float) -> Problem:
+def too_slow(seconds: float) -> HTTPProblem:
     """The answer where a request has used up its time."""
-    return Problem(
+    return HTTPProblem(
         503, "time-limit", f"no answer within {seconds:g} s, which is what one request may take", retry_after=5
     )

@@ -23,7 +23,7 @@ from typing import Any
 import uvicorn
 
 from granola.errors import UsageError
-from granola.service.service_settings import SHARED_METRICS, Settings
+from granola.service.service_settings import SHARED_METRICS, ServiceSettings
 from granola.service.supervisor import Supervisor, WorkerCalls
 
 BACKLOG = 1024
@@ -109,7 +109,7 @@ def _balanced(family: int, address: Any) -> socket.socket:
     return sock
 
 
-def run(settings: Settings, sock: socket.socket, *, workers: int, ready: Callable[[], None]) -> None:
+def run(settings: ServiceSettings, sock: socket.socket, *, workers: int, ready: Callable[[], None]) -> None:
     """Serve until told to stop. `ready` is called once, when requests are answered.
 
     Raises GranolaError where no worker can start.
@@ -127,7 +127,7 @@ def run(settings: Settings, sock: socket.socket, *, workers: int, ready: Callabl
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _supervise(settings: Settings, sock: socket.socket, workers: int, ready: Callable[[], None]) -> None:
+def _supervise(settings: ServiceSettings, sock: socket.socket, workers: int, ready: Callable[[], None]) -> None:
     import granola.service.app
     import granola.service.connections  # noqa: F401  # loaded once, shared by all
 
@@ -161,7 +161,7 @@ def _runs(pid: int) -> bool:
     return True
 
 
-def _serve(settings: Settings, sock: socket.socket, calls: WorkerCalls) -> None:
+def _serve(settings: ServiceSettings, sock: socket.socket, calls: WorkerCalls) -> None:
     """Serve in this process, a worker; end when its supervisor does."""
     from granola.service.app import create_app
     from granola.service.connections import Connection, sweep

@@ -13,7 +13,7 @@ SHARED_METRICS = "PROMETHEUS_MULTIPROC_DIR"  # the folder where worker processes
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Settings:
+class ServiceSettings:
     """All limits are for one worker process; sizes in bytes, times in seconds.
 
     `token` None serves everyone who can connect. `rows` bounds a batch and a file to score, `waiting` the requests

@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from granola.service.problems import TOO_MANY_WAIT, overloaded, too_slow
-from granola.service.service_settings import Settings
-from granola.service.snapshot_session import Holding, OverTimeError
-from granola.service.work_thread import Worker
+from granola.service.service_settings import ServiceSettings
+from granola.service.snapshot_session import OverTimeError, SnapshotSession
+from granola.service.work_thread import WorkThread
 
 T = TypeVar("T")
-Reader = Worker[Holding]
+Reader = WorkThread[SnapshotSession]
 log = logging.getLogger("granola.service")
 
 
@@ -34,20 +34,20 @@ class Done(Generic[T]):
 class Lease:
     """The same reader for several pieces of work, so that all of them see one snapshot."""
 
-    def __init__(self, desk: Desk, reader: Reader) -> None:
+    def __init__(self, desk: SnapshotPool, reader: Reader) -> None:
         self._desk = desk
         self._reader = reader
         self.snapshot_id = reader.opened.result().snapshot_id
 
-    async def run(self, work: Callable[[Holding], T], *, seconds: float) -> T:
+    async def run(self, work: Callable[[SnapshotSession], T], *, seconds: float) -> T:
         """The result of the work, when those that wait have had their turn."""
         return await self._desk._answer(self._reader, work, seconds)
 
 
-class Desk:
+class SnapshotPool:
     """The readers of one process. Everything but the readers' work happens on the loop's thread."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: ServiceSettings) -> None:
         self.settings = settings
         self._readers: list[Reader] = []
         self._retiring: list[Reader] = []
@@ -124,7 +124,7 @@ class Desk:
         """Whether the next request would be refused."""
         return self.waiting >= self.settings.waiting
 
-    async def run(self, work: Callable[[Holding], T]) -> Done[T]:
+    async def run(self, work: Callable[[SnapshotSession], T]) -> Done[T]:
         """The result of a piece of work. Raises what it raises, and Problem where it is refused or over time."""
         if self.is_full:
             raise overloaded(TOO_MANY_WAIT)
@@ -160,17 +160,17 @@ class Desk:
             reader.sweep(now)
 
     def overdue(self, now: float) -> float:
-        """See `Worker.overdue`: of all readers."""
+        """See `WorkThread.overdue`: of all readers."""
         return max((reader.overdue(now) for reader in (*self._readers, *self._retiring)), default=0.0)
 
-    async def _answer(self, reader: Reader, work: Callable[[Holding], T], seconds: float) -> T:
+    async def _answer(self, reader: Reader, work: Callable[[SnapshotSession], T], seconds: float) -> T:
         try:
             return await reader.put(work, seconds)
         except OverTimeError:
             raise too_slow(seconds) from None
 
     async def _started(self) -> list[Reader]:
-        readers = [Worker("reader", self._opened) for _ in range(self.settings.threads)]
+        readers = [WorkThread("reader", self._opened) for _ in range(self.settings.threads)]
         for reader in readers:
             reader.start()
         try:
@@ -182,8 +182,8 @@ class Desk:
             raise
         return readers
 
-    def _opened(self) -> Holding:
+    def _opened(self) -> SnapshotSession:
         own = self.settings
-        holding = Holding(own.snapshot, language=own.language, seconds=own.seconds)
+        holding = SnapshotSession(own.snapshot, language=own.language, seconds=own.seconds)
         holding.prepare()
         return holding

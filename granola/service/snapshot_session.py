@@ -119,7 +119,7 @@ class TimedStore:
         self._store.close()
 
 
-class Holding:
+class SnapshotSession:
     """An open snapshot and the makers of ladders that read it. Of one thread alone."""
 
     def __init__(self, where: str, *, language: str, seconds: float) -> None:

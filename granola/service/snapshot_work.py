@@ -41,8 +41,8 @@ from granola.service.limits import (
     lengths_of,
 )
 from granola.service.model_work import judge_ahead
-from granola.service.problems import Problem
-from granola.service.snapshot_session import Holding
+from granola.service.problems import HTTPProblem
+from granola.service.snapshot_session import SnapshotSession
 from kg.terms import best_text
 
 SLICE_SECONDS = 0.02  # how long a batch keeps its reader before others have their turn
@@ -51,7 +51,7 @@ PHRASED_TOGETHER = 16  # rows that a model is asked about at a time
 
 
 def read_question(data: Mapping[str, Any]) -> QARow:
-    """The question of one row. Raises RowError, and Problem for more than is read of one."""
+    """The question of one row. Raises RowError, and HTTPProblem for more than is read of one."""
     row = next(question_rows([Record(source="the request", data=data)]))
     if isinstance(row, RejectedRow):
         raise RowError(row.reason)
@@ -63,7 +63,8 @@ def read_question(data: Mapping[str, Any]) -> QARow:
 def read_batch(body: bytes, *, relation: str | None, most: int) -> list[QARow | RejectedRow]:
     """The questions of a batch, a JSON array or JSONL, rejected ones in their places.
 
-    Raises RowError where there is none, and Problem for more than `most`, or more answers than so many bytes may have.
+    Raises RowError where there is none, and HTTPProblem for more than `most`, or for more answers than so many bytes
+    may have.
     """
     rows: list[QARow | RejectedRow] = []
     answers = 0
@@ -108,7 +109,7 @@ AGGREGATE_SETTINGS = frozenset({"method", "support", "weigh", "counting", "absta
 
 
 def read_samples(data: Mapping[str, Any]) -> SampleRow:
-    """A question with responses. Raises RowError, and Problem for more than is read of them."""
+    """A question with responses. Raises RowError, and HTTPProblem for more than is read of them."""
     try:
         row = sample_row(Record(source="the request", data={**data, "id": data.get("id") or "1"}))
     except FieldError as error:
@@ -118,11 +119,13 @@ def read_samples(data: Mapping[str, Any]) -> SampleRow:
     return row
 
 
-def aggregate(holding: Holding, row: SampleRow, asked: Any) -> dict[str, Any]:
+def aggregate(holding: SnapshotSession, row: SampleRow, asked: Any) -> dict[str, Any]:
     """The answer that several responses have in common, by the settings of an `AggregateRequest`."""
     abstaining = Abstaining(asked.abstaining or "majority")
     if abstaining is Abstaining.PASS:
-        raise Problem(422, "request", "abstaining is pass, which is drag's; allowed here: majority, ignore, against")
+        raise HTTPProblem(
+            422, "request", "abstaining is pass, which is drag's; allowed here: majority, ignore, against"
+        )
     method: DragGraph | SelfConsistency
     if asked.method == "drag-graph":
         method = DragGraph(support=asked.support, weigh=asked.weigh, abstaining=abstaining)
@@ -134,30 +137,30 @@ def aggregate(holding: Holding, row: SampleRow, asked: Any) -> dict[str, Any]:
     return prediction_row(row, decision, method=asked.method)
 
 
-def check_language(holding: Holding, language: str) -> None:
-    """Raise Problem for a language that nothing would be told in."""
+def check_language(holding: SnapshotSession, language: str) -> None:
+    """Raise HTTPProblem for a language that nothing would be told in."""
     if not holding.speaks(language):
-        raise Problem(
+        raise HTTPProblem(
             422, "language", f"language is {language!r}: the snapshot has no names in it, and dates are written in "
             f"{', '.join(languages())} alone; ask in one of these, or in one that the snapshot has names in",
         )  # fmt: skip
 
 
 def check_answer_language(code: str) -> None:
-    """Raise Problem for a language that answers cannot be read in, as `granola match` does."""
+    """Raise HTTPProblem for a language that answers cannot be read in, as `granola match` does."""
     if not is_known(code):
-        raise Problem(
+        raise HTTPProblem(
             422, "language", f"language is {code!r}; answers are read in {', '.join(languages())}, or a kind as de-at"
         )
 
 
-def ladder(holding: Holding, row: QARow, *, language: str, linker: str) -> TieredRow:
-    """The tiered row of a question. Raises Problem for a language that there is nothing in."""
+def ladder(holding: SnapshotSession, row: QARow, *, language: str, linker: str) -> TieredRow:
+    """The tiered row of a question. Raises HTTPProblem for a language that there is nothing in."""
     check_language(holding, language)
     return made(holding, row, language=language, linker=linker)
 
 
-def made(holding: Holding, row: QARow, *, language: str, linker: str = "question") -> TieredRow:
+def made(holding: SnapshotSession, row: QARow, *, language: str, linker: str = "question") -> TieredRow:
     """The same in any language; where there is nothing in it, tiers are told in another."""
     holding.count_sent(said_in(row))
     return holding.maker(language, linker).make(row)
@@ -222,11 +225,11 @@ class Batch:
         """Whether every row has its line."""
         return self._at >= len(self._rows)
 
-    def check(self, holding: Holding) -> None:
-        """Raise Problem for a language that there is nothing in."""
+    def check(self, holding: SnapshotSession) -> None:
+        """Raise HTTPProblem for a language that there is nothing in."""
         check_language(holding, self._language)
 
-    def slice(self, holding: Holding) -> Slice:
+    def slice(self, holding: SnapshotSession) -> Slice:
         """The next rows, for as long as a turn takes."""
         if self._made is None:
             questions = (row for row in self._rows if isinstance(row, QARow))
@@ -245,7 +248,7 @@ class Batch:
         return Slice(rows, is_first, lines_of(rows, is_first=is_first))
 
 
-def links(holding: Holding, row: QARow, *, language: str, linker: str) -> dict[str, Any]:
+def links(holding: SnapshotSession, row: QARow, *, language: str, linker: str) -> dict[str, Any]:
     """How the row's answers find their entities, as in its ladder."""
     made = ladder(holding, row, language=language, linker=linker)
     notes = made.extra.get("links", [])
@@ -253,7 +256,7 @@ def links(holding: Holding, row: QARow, *, language: str, linker: str) -> dict[s
     return {"links": notes, "abstained": made.abstained, "entities": named(holding, ids, language)}
 
 
-def named(holding: Holding, ids: Iterable[str], language: str) -> dict[str, dict[str, Any]]:
+def named(holding: SnapshotSession, ids: Iterable[str], language: str) -> dict[str, dict[str, Any]]:
     """Entities briefly: id, label and description in a language or its fallbacks."""
     wanted = list(dict.fromkeys(ids))
     found = holding.store.entities(wanted, properties=())
@@ -268,7 +271,7 @@ def named(holding: Holding, ids: Iterable[str], language: str) -> dict[str, dict
     return out
 
 
-def search(holding: Holding, name: str, *, language: str, limit: int) -> dict[str, Any]:
+def search(holding: SnapshotSession, name: str, *, language: str, limit: int) -> dict[str, Any]:
     """Entities that carry a name as label or alias, upper and lower case and accents aside."""
     check_language(holding, language)
     matches = holding.store.find([name]).get(name, [])
@@ -311,7 +314,7 @@ def scores(request: Any, chosen: Matcher, *, most: int, judged: int) -> dict[str
     """The scores of predictions against tiered rows, given as a `ScoreRequest`.
 
     `judged` bounds what a judge is asked about. The signature's hash is that of a file as `granola tiers` writes it,
-    with these rows as its lines. Raises as `granola.scoring.scores.score`, NeedsReplies for a judge's, and Problem.
+    with these rows as its lines. Raises as `granola.scoring.scores.score`, NeedsReplies for a judge's, and HTTPProblem.
     """
     check_rows(max(len(request.rows), len(request.predictions)), most)
     rows: list[TieredRow] = []

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 from granola.errors import GranolaError
 from granola.service.heartbeats import Heartbeats
-from granola.service.service_settings import Settings
+from granola.service.service_settings import ServiceSettings
 
 START_SECONDS = 300.0  # in which a worker has to be ready
 RESTART_SECONDS = 1.0  # between two starts of one worker, so that one that cannot live does not take the processor
@@ -54,9 +54,14 @@ class Supervisor:
     """Keeps `workers` forks going, each of which runs `serve`. `ready` is called once, when all answer requests."""
 
     def __init__(
-        self, settings: Settings, workers: int, *, serve: Callable[[WorkerCalls], None], ready: Callable[[], None],
+        self,
+        settings: ServiceSettings,
+        workers: int,
+        *,
+        serve: Callable[[WorkerCalls], None],
+        ready: Callable[[], None],
         close: Callable[[], None],
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._settings = settings
         self._count = workers
         self._serve = serve

@@ -15,7 +15,7 @@ from granola.service.limits import (
     MOST_PREDICTIONS,
     MOST_SAMPLES,
 )
-from granola.service.problems import Problem
+from granola.service.problems import HTTPProblem
 
 SHOWN = 5
 _TEXT = f"a text of 1 to {LONGEST:,} characters, not all of them blank"
@@ -42,7 +42,7 @@ _KINDS: Sequence[tuple[type | tuple[type, ...], str]] = (
 )
 
 
-def problem_of_errors(errors: Sequence[Mapping[str, Any]]) -> Problem:
+def problem_of_errors(errors: Sequence[Mapping[str, Any]]) -> HTTPProblem:
     """The problem of a request that is not as it must be; places are told as `levels.0.1`."""
     said: dict[str, None] = {}
     for error in errors:
@@ -50,7 +50,7 @@ def problem_of_errors(errors: Sequence[Mapping[str, Any]]) -> Problem:
         said[_told(place, error)] = None
     shown = list(said)
     more = f"; and {len(shown) - SHOWN} more" if len(shown) > SHOWN else ""
-    return Problem(422, "request", "; ".join(shown[:SHOWN]) + more)
+    return HTTPProblem(422, "request", "; ".join(shown[:SHOWN]) + more)
 
 
 def _told(place: Sequence[str | int], error: Mapping[str, Any]) -> str:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from queue import SimpleQueue
 from typing import Any, Generic, Protocol, TypeVar
 
-from granola.service.problems import Problem
+from granola.service.problems import HTTPProblem
 from granola.service.snapshot_session import OverTimeError
 
 T = TypeVar("T")
@@ -100,7 +100,7 @@ class _Ticket(Generic[C]):
     answer: asyncio.Future[Any]
 
 
-class Worker(threading.Thread, Generic[C]):
+class WorkThread(threading.Thread, Generic[C]):
     """The thread with its queue. `opened` tells when it is ready, or why it cannot be.
 
     Everything but the work itself happens on the loop's thread.
@@ -172,7 +172,7 @@ class Worker(threading.Thread, Generic[C]):
                 except (Exception, _Stop) as error:
                     failed = error if isinstance(error, Exception) else OverTimeError()
                     context.begin(float("inf"))
-                    if not isinstance(error, Problem):  # which is an answer, and no accident
+                    if not isinstance(error, HTTPProblem):  # which is an answer, and no accident
                         context.interrupted()
             try:
                 self._loop.call_soon_threadsafe(self._settle, ticket, result, failed)

@@ -42,7 +42,7 @@ NAMES = (
 )
 
 
-class Work:
+class BuildFolder:
     """The folder of one build, locked while it is open. `state` is what the last checkpoint said, {} at first.
 
     `request` is what must be equal for a build to go on; `told` names it to the user. Raises SnapshotError where

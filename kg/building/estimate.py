@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from kg.building.extraction import Harvester, Recipe
+from kg.building.extraction import ExtractionPlan, Extractor
 from kg.building.worker_pool import cores
 from kg.errors import SourceError
 from kg.reading.dump import STDIN, DumpReader
@@ -29,7 +29,7 @@ _IDLE = 1.25  # blocks wait for each other, the disk for the blocks
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Estimate:
+class BuildEstimate:
     """What a build of a scope may cost. Dumps begin with their largest entities, so that this is rather too much.
 
     `source_bytes` (None: a pipe is among the sources, then all but `readings` and `entity_bytes` is None too) are
@@ -61,7 +61,7 @@ def estimate(
     languages: Collection[str] | None = None,
     limit: int | None = None,
     workers: int | None = None,
-) -> Estimate:
+) -> BuildEstimate:
     """Read the first megabytes of the first source that can be read twice and reckon from them.
 
     Raises SourceError and FileNotFoundError as a build does.
@@ -72,13 +72,13 @@ def estimate(
     if not readable:
         raise SourceError("an estimate needs a source that can be read twice: a file, not a pipe")
     kept = None if languages is None else frozenset().union(*map(fallback_chain, languages))
-    recipes = [Recipe(languages=kept, everything=True)]
+    recipes = [ExtractionPlan(languages=kept, everything=True)]
     if scope.needs_graph:
-        recipes.append(Recipe(languages=kept, keys=scope.keys(), along=edges_needed(scope)))
+        recipes.append(ExtractionPlan(languages=kept, keys=scope.keys(), along=edges_needed(scope)))
     elif not scope.everything:
-        recipes.append(Recipe(languages=kept, keys=scope.keys()))
+        recipes.append(ExtractionPlan(languages=kept, keys=scope.keys()))
     reader = DumpReader(readable[0], keep_partial=True)
-    harvesters = [Harvester(recipe) for recipe in recipes]
+    harvesters = [Extractor(recipe) for recipe in recipes]
     spent = [0.0] * len(recipes)
     plain = entities = edges = names = 0
     began = time.process_time()
@@ -115,7 +115,7 @@ def estimate(
     per_entity = size / max(1, entities)
     readings = 2 if scope.needs_graph else 1
     if packed is None:
-        return Estimate(
+        return BuildEstimate(
             source_bytes=None,
             entities=None,
             seconds=None,
@@ -139,7 +139,7 @@ def estimate(
     if not whole and not scope.needs_graph:
         snapshot = int((len(scope.ids) + 2 * len(scope.names)) * per_entity)
     waiting = names * times * _NOTE * (1 if whole else 0) + edges * times * _EDGE
-    return Estimate(
+    return BuildEstimate(
         source_bytes=packed,
         entities=total,
         seconds=work * times * _IDLE / min(workers or cores(), cores()),

@@ -35,7 +35,7 @@ _NO_LIMIT = -1
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Recipe:
+class ExtractionPlan:
     """What to take. `chosen` and `keys` (normalised names) select; `everything` takes all that is not excluded.
 
     `properties`: take every property entity too. `along`: the properties whose edges a survey collects.
@@ -50,7 +50,7 @@ class Recipe:
     along: frozenset[int] = frozenset()
 
 
-class Batch(msgspec.Struct, array_like=True, gc=False):
+class BlockRows(msgspec.Struct, array_like=True, gc=False):
     """What a block gave.
 
     `numbers`: every item and property, in order, and in `kept` whether it is selected. `records` and `names`: for
@@ -79,12 +79,12 @@ class Survey(msgspec.Struct, array_like=True, gc=False):
     named: list[Any] = []
 
 
-def handlers(recipe: Recipe) -> dict[int, Callable[[memoryview], bytes]]:
+def handlers(recipe: ExtractionPlan) -> dict[int, Callable[[memoryview], bytes]]:
     """What workers do, by the kind of task."""
     from kg.reading.bzip2 import unpack
     from kg.store.filling import counted_in
 
-    harvester = Harvester(recipe)
+    harvester = Extractor(recipe)
     encode = msgspec.msgpack.Encoder().encode
     return {
         READ: lambda data: encode(harvester.read(*unpacked(data))),
@@ -105,10 +105,10 @@ def unpacked(data: bytes | memoryview) -> tuple[Block, int | None]:
     return Block(line=line, data=bytes(memoryview(data)[_HEADER.size :]), single=single), None if limit < 0 else limit
 
 
-class Harvester:
+class Extractor:
     """Reads blocks by one recipe."""
 
-    def __init__(self, recipe: Recipe) -> None:
+    def __init__(self, recipe: ExtractionPlan) -> None:
         self._recipe = recipe
         self._named = bool(recipe.keys)
         self._whole = entity_decoder(recipe.languages)
@@ -116,9 +116,9 @@ class Harvester:
         self._rows = RowMaker()
         self._encode = msgspec.msgpack.Encoder().encode
 
-    def read(self, block: Block, limit: int | None = None) -> Batch:
+    def read(self, block: Block, limit: int | None = None) -> BlockRows:
         """The rows of what is selected and the counts of what is not."""
-        batch = Batch(numbers=[], kept=[], records=[], names=[], tallies=[], rejects=[], redirects=[])
+        batch = BlockRows(numbers=[], kept=[], records=[], names=[], tallies=[], rejects=[], redirects=[])
         heard: set[str] = set()
         digests = 0
         for line, text in lines_of(block):
@@ -180,7 +180,7 @@ class Harvester:
 
     # The typed way
 
-    def _typed(self, text: bytes, batch: Batch, heard: set[str]) -> int:
+    def _typed(self, text: bytes, batch: BlockRows, heard: set[str]) -> int:
         recipe = self._recipe
         if not recipe.everything or recipe.excluded:
             head = None if self._named else HEAD.match(text)
@@ -221,7 +221,7 @@ class Harvester:
 
     # The tolerant way
 
-    def _tolerant(self, line: int, found: Any, batch: Batch, heard: set[str]) -> int:
+    def _tolerant(self, line: int, found: Any, batch: BlockRows, heard: set[str]) -> int:
         if isinstance(found, DamagedLine):
             batch.rejects.append(_row(line, found.reject, found.excerpt))
             return 0

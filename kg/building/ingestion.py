@@ -10,10 +10,10 @@ from typing import Any
 import msgspec
 import orjson
 
-from kg.building.checkpoint import Work
-from kg.building.extraction import Batch, Harvester, Recipe
-from kg.building.pair_counts import Tally
-from kg.building.source_pass import Answer
+from kg.building.checkpoint import BuildFolder
+from kg.building.extraction import BlockRows, ExtractionPlan, Extractor
+from kg.building.pair_counts import PairCounts
+from kg.building.source_pass import BlockResult
 from kg.ids import id_of
 from kg.idset import IdSet
 from kg.reading.entity_json import Reject
@@ -64,16 +64,16 @@ def row_of(line: int | None, reject: Reject, excerpt: str | None) -> tuple[Any, 
     return line, reject.reason, reject.detail, reject.entity, reject.statement, excerpt
 
 
-class Collector:
+class Ingester:
     """Puts answers into the work, in order. An entity that occurs again replaces the earlier one."""
 
-    def __init__(self, work: Work, recipe: Recipe, rejects: Rejects) -> None:
+    def __init__(self, work: BuildFolder, recipe: ExtractionPlan, rejects: Rejects) -> None:
         self._work = work
         self._connection = work.connection
         self._recipe = recipe
-        self._decode = msgspec.msgpack.Decoder(Batch).decode
+        self._decode = msgspec.msgpack.Decoder(BlockRows).decode
         self._encode = msgspec.msgpack.Encoder().encode
-        self._harvester: Harvester | None = None
+        self._harvester: Extractor | None = None
         state = work.state.get("collected", {})
         self.seen = work.ids("seen")
         self.kept = work.ids("kept")
@@ -83,7 +83,7 @@ class Collector:
         self._turn: int = state.get("turn", 0)
         self._digest = int(state.get("digest", "0"), 16)
         self.rejects = rejects
-        self.tally = Tally(self._connection, "notes.tally")
+        self.tally = PairCounts(self._connection, "notes.tally")
 
     def unmet(self, ids: Iterable[str]) -> list[str]:
         """A warning where ids that were named are neither among the entities read nor merged into another."""
@@ -110,11 +110,11 @@ class Collector:
             {"seen": self.seen, "kept": self.kept, "late": self._late},
         )
 
-    def add(self, answer: Answer, left: int | None) -> int:
+    def add(self, answer: BlockResult, left: int | None) -> int:
         """Put one answer in, up to `left` entities of it; how many entities it had."""
         batch = self._decode(answer.result)
         if left is not None and batch.entities > left:
-            batch = self._decode(self._encode(Harvester(self._recipe).read(answer.block, left)))
+            batch = self._decode(self._encode(Extractor(self._recipe).read(answer.block, left)))
         for row in batch.rejects:
             self.rejects.add(answer.source, row)
         self.heard.update(batch.heard)
@@ -135,7 +135,7 @@ class Collector:
             self._add_singly(batch, new, answer)
         return batch.entities
 
-    def _add_singly(self, batch: Batch, new: list[bool], answer: Answer) -> None:
+    def _add_singly(self, batch: BlockRows, new: list[bool], answer: BlockResult) -> None:
         selected = zip(batch.records, batch.names, strict=True)
         others = iter(batch.tallies)
         for place, (number, kept) in enumerate(zip(batch.numbers, batch.kept, strict=True)):
@@ -148,7 +148,7 @@ class Collector:
             keys = next(others)
             if number in self.kept:  # by a name that this occurrence does not bear
                 if self._harvester is None:
-                    self._harvester = Harvester(self._recipe)
+                    self._harvester = Extractor(self._recipe)
                 self._put(number, *self._harvester.take(answer.block, place))
             elif new[place]:
                 self.tally.add(keys)

@@ -21,7 +21,7 @@ from kg.work_folder import WorkFolder
 
 if TYPE_CHECKING:
     from kg.reading.entity_json import Reject
-    from kg.web.rate_limits import Patience
+    from kg.web.rate_limits import RetryDelays
 
 CACHE_SUFFIX = ".cache"
 GATHERED = ".gathered"  # the folder beside the output, while a build is at work
@@ -106,7 +106,7 @@ def build_from_api(
     command: str | None = None,
     software: str | None = None,
     progress: Callable[[Progress], None] | None = None,
-    patience: Patience | None = None,
+    patience: RetryDelays | None = None,
 ) -> Report:
     """Write the snapshot `out` of entities from WikiData's API and what `scope.hops` steps reach from them.
 
@@ -160,7 +160,7 @@ def build_from_sparql(
     command: str | None = None,
     software: str | None = None,
     progress: Callable[[Progress], None] | None = None,
-    patience: Patience | None = None,
+    patience: RetryDelays | None = None,
 ) -> Report:
     """Write the snapshot `out` of entities at a SPARQL endpoint: a profile's name or a URL.
 

@@ -29,7 +29,7 @@ def parts_of(key: int | str) -> tuple[int, int]:
     return key >> _VALUE_BITS, (key & ((1 << _VALUE_BITS) - 1)) - _HALF
 
 
-class Tally:
+class PairCounts:
     """How many entities carry each property and each (property, entity value); spills to a table.
 
     `table` is made in the database of `connection` if it is not there; what it holds counts on.

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from kg.building.extraction import UNPACK, packed
-from kg.building.worker_pool import Crew, Task
+from kg.building.worker_pool import Task, WorkerPool
 from kg.errors import SourceError
 from kg.reading.dump import DumpReader, Mark
 from kg.reading.lines import Block
@@ -27,7 +27,7 @@ class Progress:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Answer:
+class BlockResult:
     """A block of a source and the encoded result of it."""
 
     source: str
@@ -35,7 +35,7 @@ class Answer:
     result: bytes
 
 
-class Reading:
+class SourcePass:
     """One run over the sources. Memory is bounded by the blocks under way, whatever the sources' sizes.
 
     `counted` is told how many entities each answer had. After the run: `damage`, and `unclosed`, the sources with an
@@ -45,7 +45,7 @@ class Reading:
     def __init__(
         self,
         sources: Sequence[tuple[Path | str, str]],
-        crew: Crew,
+        crew: WorkerPool,
         *,
         limit: int | None,
         keep_partial: bool,
@@ -87,7 +87,7 @@ class Reading:
         self._last = self._given
         self.settled = True
 
-    def run(self, phase: str, kind: int) -> Iterator[Answer]:
+    def run(self, phase: str, kind: int) -> Iterator[BlockResult]:
         """Every block's answer, in order, or up to the limit."""
         while self._at < len(self._readers) and self.left != 0:
             reader = self._readers[self._at]
@@ -95,7 +95,7 @@ class Reading:
                 result = task.result()
                 self._given = (reader, block)
                 self.settled = False
-                yield Answer(source=reader.name, block=block, result=result)
+                yield BlockResult(source=reader.name, block=block, result=result)
                 self._tell(phase)
                 if self.left == 0:
                     return

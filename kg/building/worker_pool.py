@@ -46,7 +46,7 @@ class Task:
 
     __slots__ = ("_crew", "_found", "error", "kind", "parts", "size")
 
-    def __init__(self, crew: Crew, kind: int, parts: tuple[bytes, ...]) -> None:
+    def __init__(self, crew: WorkerPool, kind: int, parts: tuple[bytes, ...]) -> None:
         self._crew = crew
         self._found: bytes | None = None
         self.kind = kind
@@ -143,7 +143,7 @@ class _Worker:
         self.memory.close()
 
 
-class Crew:
+class WorkerPool:
     """Some worker processes, or with one worker none: then the work is done here, when its result is asked for.
 
     `setup` gives the handlers: {kind: function}, made by `factory(*arguments)`, which must be importable and its
@@ -264,7 +264,7 @@ class Crew:
         self._crew.clear()
         self._waiting.clear()
 
-    def __enter__(self) -> Crew:
+    def __enter__(self) -> WorkerPool:
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -63,7 +63,7 @@ class Change:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Difference:
+class SnapshotDifference:
     """Changes counted by kind: of entities, statements, each property's, each sort of term's, redirects.
 
     `merged` counts the removed entities that the new snapshot redirects, `aspects` what changed of statements.
@@ -106,7 +106,7 @@ def diff(
     *,
     on_change: Callable[[Change], object] | None = None,
     progress: Callable[[int], None] | None = None,
-) -> Difference:
+) -> SnapshotDifference:
     """Compare two snapshot files; `on_change` is given every change. Raises as `SQLiteStore.open`.
 
     `progress` is told the number of entities compared so far.
@@ -124,7 +124,7 @@ def diff(
                 properties.setdefault(change.property, Counter())[change.kind] += 1
             if on_change is not None:
                 on_change(change)
-        return Difference(
+        return SnapshotDifference(
             old=first.snapshot_id,
             new=second.snapshot_id,
             entities=counts.get("entity", {}),

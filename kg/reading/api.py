@@ -28,7 +28,7 @@ from kg.errors import (
 from kg.model import ENTITY_ID
 from kg.web.addresses import ServiceAddress
 from kg.web.answer_cache import Cache, cache_key
-from kg.web.rate_limits import AT_ONCE, LARGEST, Patience, TryAgain, check_redirect, retry_after, said, user_agent
+from kg.web.rate_limits import AT_ONCE, LARGEST, RetryDelays, TryAgain, check_redirect, retry_after, said, user_agent
 
 WIKIDATA = "https://www.wikidata.org/w/api.php"
 BATCH = 50  # ids a call, the API's own limit
@@ -49,7 +49,7 @@ class WikiDataAPI:
         *,
         url: str = WIKIDATA,
         languages: Iterable[str] | None = None,
-        patience: Patience | None = None,
+        patience: RetryDelays | None = None,
     ) -> None:
         try:
             self._address = ServiceAddress.parse(url, known=url == WIKIDATA)
@@ -57,7 +57,7 @@ class WikiDataAPI:
             raise SourceError(f"no API: {error}; as in {WIKIDATA}, or give nothing for WikiData's") from None
         self.url = self._address.shown
         self._cache = cache
-        self._patience = patience or Patience()
+        self._patience = patience or RetryDelays()
         self._agent = user_agent("requests")
         self._local = threading.local()
         self._params = {

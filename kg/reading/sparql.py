@@ -21,7 +21,7 @@ from kg.rdf_vocabulary import NAMESPACES
 from kg.reading.numbers import whole_number
 from kg.reading.rdf_terms import Term
 from kg.web.addresses import ServiceAddress
-from kg.web.rate_limits import LARGEST, Patience, TryAgain, check_redirect, retry_after, said, user_agent
+from kg.web.rate_limits import LARGEST, RetryDelays, TryAgain, check_redirect, retry_after, said, user_agent
 
 Row = Mapping[str, Term]
 
@@ -68,11 +68,11 @@ class Endpoint:
     Raises MissingContactError where GRANOLA_CONTACT is not set, SourceError as `ServiceAddress.parse`.
     """
 
-    def __init__(self, profile: Profile, *, patience: Patience | None = None) -> None:
+    def __init__(self, profile: Profile, *, patience: RetryDelays | None = None) -> None:
         self.profile = profile
         self._address = ServiceAddress.parse(profile.url, known=profile in PROFILES.values())
         self.url = self._address.shown
-        self._patience = patience or Patience(timeout=profile.timeout)
+        self._patience = patience or RetryDelays(timeout=profile.timeout)
         self._agent = user_agent("SPARQLWrapper")
         self._page = profile.page
         self._proven = 0  # a result of so many rows was whole: the server's limit is no smaller

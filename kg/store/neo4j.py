@@ -42,7 +42,7 @@ from kg.errors import DamagedMirrorError, MirrorError
 from kg.ids import id_of, number_after, number_of
 from kg.model import Entity
 from kg.store.entity_rows import Decoder
-from kg.store.neo4j_client import PATIENCE_SECONDS, QUERY_SECONDS, Address, Client, property_id
+from kg.store.neo4j_client import PATIENCE_SECONDS, QUERY_SECONDS, Address, Neo4jClient, property_id
 from kg.store.neo4j_decoding import TERMS, read_entity, read_matches
 from kg.store.neo4j_rows import VALUES_A_BLOCK, stored_key
 from kg.store.protocol import NameMatch
@@ -82,7 +82,7 @@ class Neo4jStore:
     its time, a mirror that is unfinished or was replaced while it was open.
     """
 
-    def __init__(self, client: Client, marker: Mapping[str, Any]) -> None:
+    def __init__(self, client: Neo4jClient, marker: Mapping[str, Any]) -> None:
         self.address = client.address
         self._client = client
         self._load = marker["load"]
@@ -103,7 +103,7 @@ class Neo4jStore:
 
         `query_seconds` bounds every query; a server that goes away is waited for `patience` seconds.
         """
-        client = Client(Address.parse(address, database=database), query_seconds=query_seconds, patience=patience)
+        client = Neo4jClient(Address.parse(address, database=database), query_seconds=query_seconds, patience=patience)
         try:
             client.check()
             marker = read_marker(client)
@@ -318,7 +318,7 @@ class Neo4jStore:
             last = rows[-1][0]
 
 
-def read_marker(client: Client) -> dict[str, Any] | None:
+def read_marker(client: Neo4jClient) -> dict[str, Any] | None:
     """The node that says what a database holds, or None. Raises MirrorError where its model is another one."""
     rows = client.run("MATCH (m:Snapshot {slot: 1}) RETURN properties(m)")
     if not rows:

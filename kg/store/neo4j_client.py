@@ -97,7 +97,7 @@ class Address:
         return cls(uri=f"{parts.scheme}://{host}{port}", database=chosen)
 
 
-class Client:
+class Neo4jClient:
     """One session on a server: single statements, each retried while the server is away, each with a time-out.
 
     A statement may run again after a lost connection, so whoever writes makes statements that do nothing the

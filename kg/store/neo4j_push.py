@@ -25,7 +25,7 @@ import orjson
 from kg.errors import MirrorError
 from kg.store import neo4j_rows
 from kg.store.neo4j import FULL_TEXT, MODEL, read_marker
-from kg.store.neo4j_client import Address, Client
+from kg.store.neo4j_client import Address, Neo4jClient
 from kg.store.neo4j_rows import Piece, batches
 from kg.store.sqlite import SQLiteStore
 
@@ -168,7 +168,7 @@ def push(
         raise MirrorError(f"a batch must hold at least 1, not {batch}")
     with SQLiteStore.open(snapshot) as store:
         manifest = dict(store.manifest())
-    client = Client(Address.parse(address, database=database), query_seconds=query_seconds, patience=patience)
+    client = Neo4jClient(Address.parse(address, database=database), query_seconds=query_seconds, patience=patience)
     with closing(client), closing(_opened(snapshot)) as connection:
         client.check()
         return _Push(client, connection, manifest, batch, progress).run(replace=replace)
@@ -182,7 +182,7 @@ def _opened(snapshot: Path | str) -> sqlite3.Connection:
 class _Push:
     def __init__(
         self,
-        client: Client,
+        client: Neo4jClient,
         connection: sqlite3.Connection,
         manifest: dict[str, Any],
         batch: int,
@@ -384,7 +384,7 @@ def _ahead(pieces: Iterator[Piece]) -> Generator[Piece]:
             yield piece
 
 
-def wrong_counts(client: Client, connection: sqlite3.Connection) -> list[str]:
+def wrong_counts(client: Neo4jClient, connection: sqlite3.Connection) -> list[str]:
     """What a database holds another number of than the snapshot file says, in words; empty where all is well."""
     wrong = []
     for phase in _PHASES:

@@ -16,7 +16,7 @@ from kg.ids import id_of
 from kg.model import Entity
 from kg.store import schema
 from kg.store.neo4j import FULL_TEXT, Neo4jStore
-from kg.store.neo4j_client import PATIENCE_SECONDS, Address, Client, property_id
+from kg.store.neo4j_client import PATIENCE_SECONDS, Address, Neo4jClient, property_id
 from kg.store.neo4j_push import SCHEMA_NAMES, WRITE_SECONDS, wrong_counts
 from kg.store.protocol import Store
 from kg.store.sqlite import SQLiteStore
@@ -49,7 +49,7 @@ def verify_mirror(
     if sample is not None and sample < 1:
         raise MirrorError(f"the sample must be 1 entity or more, not {sample}")
     uri = f"{Path(against).absolute().as_uri()}?mode=ro&immutable=1"
-    client = Client(
+    client = Neo4jClient(
         Address.parse(address, database=database), query_seconds=WRITE_SECONDS, patience=PATIENCE_SECONDS
     )  # fmt: skip
     with (
@@ -86,7 +86,7 @@ def _manifest(file: Store, mirror: Store) -> Iterator[str]:
             yield f"manifest: {key} is {found[key]!r}, {expected[key]!r} in the snapshot"
 
 
-def _indexes(client: Client) -> Iterator[str]:
+def _indexes(client: Neo4jClient) -> Iterator[str]:
     states = dict(client.run("SHOW INDEXES YIELD name, state RETURN name, state"))
     for name in (*SCHEMA_NAMES, FULL_TEXT):
         if name not in states:
@@ -95,7 +95,7 @@ def _indexes(client: Client) -> Iterator[str]:
             yield f"index {name} is {states[name]}; 'granola snapshot push' waits for it"
 
 
-def _relationships(client: Client, connection: sqlite3.Connection) -> Iterator[str]:
+def _relationships(client: Neo4jClient, connection: sqlite3.Connection) -> Iterator[str]:
     rows = connection.execute(
         f"SELECT property, count(*) FROM statement WHERE type = {schema.ENTITY} GROUP BY property ORDER BY property"
     )

@@ -71,7 +71,7 @@ def said(address: ServiceAddress, body: bytes, size: int = 160) -> str:
     return excerpt(address.clean(body[:_TOLD].decode("utf-8", "replace")).encode(), size)
 
 
-class Gate:
+class HostLimit:
     """What one host is asked at a time: a few requests, and none before it wants to be asked again."""
 
     def __init__(self, at_once: int = AT_ONCE) -> None:
@@ -93,14 +93,14 @@ class Gate:
             self._not_before = max(self._not_before, time.monotonic() + seconds)
 
 
-_GATES: dict[str, Gate] = {}
+_GATES: dict[str, HostLimit] = {}
 _GATES_LOCK = threading.Lock()
 
 
-def gate_of(url: str) -> Gate:
+def gate_of(url: str) -> HostLimit:
     """The one gate of a host, for all that ask it from this process."""
     with _GATES_LOCK:
-        return _GATES.setdefault(urlsplit(url).netloc.lower(), Gate())
+        return _GATES.setdefault(urlsplit(url).netloc.lower(), HostLimit())
 
 
 class TryAgain(Exception):  # noqa: N818 - no error yet: it becomes one when the tries are spent
@@ -113,7 +113,7 @@ class TryAgain(Exception):  # noqa: N818 - no error yet: it becomes one when the
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Patience:
+class RetryDelays:
     """How often and how long to wait: `base` seconds doubled each time up to `cap`, a random half of it taken off.
 
     `longest`: a Retry-After beyond it is not waited for. `timeout`: seconds for one request, whole.

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from abstraction.datasets.building import Settings
-from abstraction.datasets.dataset_cleaning import SCORE, STEPS, Step
+from abstraction.datasets.building import DatasetSettings
+from abstraction.datasets.dataset_cleaning import SCORE, STEPS, CleaningStep
 from abstraction.datasets.dataset_columns import Columns
 from abstraction.datasets.dataset_statistics import Statistics
 from abstraction.datasets.questions import GRANOLA_EQ, QuestionFiles
@@ -24,9 +24,9 @@ def test_a_dataset_has_every_row_somewhere_and_counts_that_add_up(tmp_path: Path
     dropped = {row["id"]: (row["step"], row["reason"]) for row in lines(tmp_path / "out" / "dropped.jsonl")}
     assert dropped == {"d": ("several-answers", "several answers"), "c": ("missing-answers", "no-link")}
     counts = made.cleaner.counts
-    assert (counts[Step.SEVERAL_ANSWERS].rows, counts[Step.MISSING_ANSWERS].rows) == (5, 4)
-    assert counts[Step.INCONSISTENT_DESCRIPTIONS].unjudged == 4  # taken before the row without an answer goes
-    assert [counts[step].rows for step in (Step.DUPLICATE_ANSWERS, Step.TRIVIAL_ANSWERS)] == [3, 3]
+    assert (counts[CleaningStep.SEVERAL_ANSWERS].rows, counts[CleaningStep.MISSING_ANSWERS].rows) == (5, 4)
+    assert counts[CleaningStep.INCONSISTENT_DESCRIPTIONS].unjudged == 4  # taken before the row without an answer goes
+    assert [counts[step].rows for step in (CleaningStep.DUPLICATE_ANSWERS, CleaningStep.TRIVIAL_ANSWERS)] == [3, 3]
     assert made.statistics.rows == 3
     assert made.statistics.by_answers() == {4: 2, 3: 1}
     record = json.loads((tmp_path / "out" / "build.json").read_text())
@@ -88,7 +88,7 @@ def test_columns_of_mixed_kinds_become_one_kind() -> None:
 
 
 def test_the_card_tells_what_was_and_what_was_not_done(tmp_path: Path) -> None:
-    steps = frozenset(STEPS) - {Step.DUPLICATE_ANSWERS}
+    steps = frozenset(STEPS) - {CleaningStep.DUPLICATE_ANSWERS}
     built(tmp_path, settings={"steps": steps, "beside": GRANOLA_EQ})
     text = (tmp_path / "out" / "README.md").read_text()
     front = text.split("---\n")[1]
@@ -122,7 +122,7 @@ def test_a_phraser_and_a_scorer_take_their_places(tmp_path: Path) -> None:
     assert [row.id for row in rows] == ["b", "e"]
     assert [row.extra.get(SCORE) for row in rows] == [0.5, None]
     assert all(row.extra["worded"] is True for row in rows)
-    assert made.cleaner.counts[Step.INCONSISTENT_DESCRIPTIONS].dropped == 1
+    assert made.cleaner.counts[CleaningStep.INCONSISTENT_DESCRIPTIONS].dropped == 1
     card = (tmp_path / "out" / "README.md").read_text()
     assert "| Phraser | `worded` |" in card
     assert "phrased by a model" in card
@@ -168,7 +168,7 @@ def test_what_cannot_be_a_dataset_is_told_and_leaves_nothing(tmp_path: Path) -> 
         built(tmp_path, [ASKED[3]])
     for wrong in ({"split": "a b"}, {"name": " "}, {"batch": 0}, {"most": 1.5}):
         with pytest.raises(DatasetError):
-            Settings(**{"name": "x", "format": "jsonl", **wrong})
+            DatasetSettings(**{"name": "x", "format": "jsonl", **wrong})
     for files, limit, said in (
         (Path("-"), None, "not -"),
         (tmp_path, None, "is a folder"),

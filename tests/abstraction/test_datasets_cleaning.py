@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from abstraction.datasets.dataset_cleaning import SCORE, STEPS, Cleaner, Dropped, Step, read_trivial
+from abstraction.datasets.dataset_cleaning import SCORE, STEPS, Cleaner, CleaningStep, Dropped, read_trivial
 from abstraction.errors import DatasetError
 from abstraction.rows import TieredRow
 from tests.abstraction.tiny_dataset import tiered
@@ -17,22 +17,30 @@ from tests.abstraction.tiny_dataset import tiered
     ("row", "step", "reason"),
     [
         (tiered("Town", "State"), None, ""),
-        (tiered("Town"), Step.MISSING_ANSWERS, "no coarser answer"),
-        (replace(tiered("Town"), abstained="no-link"), Step.MISSING_ANSWERS, "no-link"),
-        (tiered("Town", " "), Step.MISSING_ANSWERS, "an answer is empty"),
+        (tiered("Town"), CleaningStep.MISSING_ANSWERS, "no coarser answer"),
+        (replace(tiered("Town"), abstained="no-link"), CleaningStep.MISSING_ANSWERS, "no-link"),
+        (tiered("Town", " "), CleaningStep.MISSING_ANSWERS, "an answer is empty"),
         (replace(tiered("Town"), abstained="only-trivial-left"), None, ""),  # trivial answers cost no row
-        (tiered("Town", "State", "state "), Step.DUPLICATE_ANSWERS, "an answer stands twice"),
-        (tiered("Town", ("a State", "State")), Step.DUPLICATE_ANSWERS, "an answer stands twice"),
+        (tiered("Town", "State", "state "), CleaningStep.DUPLICATE_ANSWERS, "an answer stands twice"),
+        (tiered("Town", ("a State", "State")), CleaningStep.DUPLICATE_ANSWERS, "an answer stands twice"),
         (tiered("Town", "State", **{SCORE: 0.5}), None, ""),
-        (tiered("Town", "State", **{SCORE: 0.625}), Step.INCONSISTENT_DESCRIPTIONS, "the score is above the threshold"),
-        (tiered("Town", "State", **{SCORE: "0.9"}), Step.INCONSISTENT_DESCRIPTIONS, "the score is above the threshold"),
+        (
+            tiered("Town", "State", **{SCORE: 0.625}),
+            CleaningStep.INCONSISTENT_DESCRIPTIONS,
+            "the score is above the threshold",
+        ),
+        (
+            tiered("Town", "State", **{SCORE: "0.9"}),
+            CleaningStep.INCONSISTENT_DESCRIPTIONS,
+            "the score is above the threshold",
+        ),
         (tiered("Town", "State", **{SCORE: "0.4"}), None, ""),
         (tiered("Town", "State", **{SCORE: "high"}), None, ""),
         (tiered("Town", "State", **{SCORE: True}), None, ""),
     ],
 )
 def test_each_step_takes_out_what_it_is_for_and_only_where_it_is_on(
-    row: TieredRow, step: Step | None, reason: str
+    row: TieredRow, step: CleaningStep | None, reason: str
 ) -> None:
     cleaner = Cleaner()
     done = cleaner.clean(row)
@@ -49,7 +57,7 @@ def test_trivial_answers_go_and_the_row_stays() -> None:
     done = cleaner.clean(tiered("Town", ("State", "a city"), "Old World", "the world", "Land"))
     assert isinstance(done, TieredRow)
     assert [[tier.text for tier in level.tiers] for level in done.levels] == [["Town"], ["State"], ["Land"]]
-    assert cleaner.counts[Step.TRIVIAL_ANSWERS].to_json()["answers_taken_out"] == 3
+    assert cleaner.counts[CleaningStep.TRIVIAL_ANSWERS].to_json()["answers_taken_out"] == 3
     assert isinstance(Cleaner().clean(tiered("city", "State")), TieredRow)  # the gold answer is nobody's to take out
 
 
@@ -67,7 +75,7 @@ def test_a_row_whose_coarser_answers_are_all_trivial_stays_with_the_gold_answer_
     cleaner = Cleaner()
     assert cleaner.clean(row) == replace(row, levels=row.levels[:1])
     assert cleaner.clean(tiered("Town", "State")) == tiered("Town", "State")
-    assert cleaner.counts[Step.TRIVIAL_ANSWERS].to_json() == {
+    assert cleaner.counts[CleaningStep.TRIVIAL_ANSWERS].to_json() == {
         "rows": 2, "dropped": 0, "answers_taken_out": len(row.levels) - 1, "unjudged": 0, "gold_answer_alone": 1,
         "reasons": {},
     }  # fmt: skip
@@ -77,14 +85,14 @@ def test_a_row_whose_coarser_answers_are_all_trivial_stays_with_the_gold_answer_
 @pytest.mark.parametrize(
     ("row", "first"),
     [
-        (tiered("Town", **{SCORE: 0.9}), Step.INCONSISTENT_DESCRIPTIONS),
-        (tiered("Town", "State", "State", **{SCORE: 0.9}), Step.INCONSISTENT_DESCRIPTIONS),
-        (tiered("Town", "State", "State", " "), Step.MISSING_ANSWERS),
-        (tiered("Town", "city", "a city"), Step.DUPLICATE_ANSWERS),  # trivial, too, but that is looked at last
-        (tiered("Town", "city", " "), Step.MISSING_ANSWERS),
+        (tiered("Town", **{SCORE: 0.9}), CleaningStep.INCONSISTENT_DESCRIPTIONS),
+        (tiered("Town", "State", "State", **{SCORE: 0.9}), CleaningStep.INCONSISTENT_DESCRIPTIONS),
+        (tiered("Town", "State", "State", " "), CleaningStep.MISSING_ANSWERS),
+        (tiered("Town", "city", "a city"), CleaningStep.DUPLICATE_ANSWERS),  # trivial, too, but that is looked at last
+        (tiered("Town", "city", " "), CleaningStep.MISSING_ANSWERS),
     ],
 )
-def test_the_steps_are_taken_in_the_papers_order(row: TieredRow, first: Step) -> None:
+def test_the_steps_are_taken_in_the_papers_order(row: TieredRow, first: CleaningStep) -> None:
     cleaner = Cleaner()
     done = cleaner.clean(row)
     assert isinstance(done, Dropped)
@@ -92,9 +100,12 @@ def test_the_steps_are_taken_in_the_papers_order(row: TieredRow, first: Step) ->
     reached = [step for step, count in cleaner.counts.items() if count.rows]
     assert reached == list(STEPS[1 : STEPS.index(first) + 1])
     assert STEPS == (
-        Step.SEVERAL_ANSWERS, Step.INCONSISTENT_DESCRIPTIONS, Step.MISSING_ANSWERS, Step.DUPLICATE_ANSWERS,
-        Step.TRIVIAL_ANSWERS,
-    )  # fmt: skip
+        CleaningStep.SEVERAL_ANSWERS,
+        CleaningStep.INCONSISTENT_DESCRIPTIONS,
+        CleaningStep.MISSING_ANSWERS,
+        CleaningStep.DUPLICATE_ANSWERS,
+        CleaningStep.TRIVIAL_ANSWERS,
+    )
 
 
 def test_a_list_of_trivial_answers_has_comments(tmp_path: Path) -> None:

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from abstraction.datasets.building import Built, Settings, build_dataset
-from abstraction.datasets.dataset_cleaning import STEPS, Step
+from abstraction.datasets.building import Built, DatasetSettings, build_dataset
+from abstraction.datasets.dataset_cleaning import STEPS, CleaningStep
 from abstraction.datasets.questions import QuestionFiles
 from abstraction.errors import DatasetError
 from abstraction.models.chat_request import Message, Request
@@ -31,7 +31,9 @@ def run_once(folder: Path, kill_at: int) -> None:
     """Build with a phraser that kills the process once it was asked for `kill_at` rows."""
     questions = QuestionFiles(files=(folder / "q.jsonl",), relation="P19")
     store = SQLiteStore.open(folder / "w.sqlite")
-    settings = Settings(name="Tiny", format="jsonl", batch=4, steps=frozenset(STEPS) - {Step.SEVERAL_ANSWERS})
+    settings = DatasetSettings(
+        name="Tiny", format="jsonl", batch=4, steps=frozenset(STEPS) - {CleaningStep.SEVERAL_ANSWERS}
+    )
 
     def progress(done: int) -> None:
         if done == kill_at == len(MANY):
@@ -96,7 +98,9 @@ def test_a_building_that_goes_on_asks_again_where_asking_failed(tmp_path: Path) 
     put(tmp_path / "q.jsonl", MANY)
     world(tmp_path / "w.sqlite").close()
     questions = QuestionFiles(files=(tmp_path / "q.jsonl",), relation="P19")
-    settings = Settings(name="Tiny", format="jsonl", batch=4, steps=frozenset(STEPS) - {Step.SEVERAL_ANSWERS})
+    settings = DatasetSettings(
+        name="Tiny", format="jsonl", batch=4, steps=frozenset(STEPS) - {CleaningStep.SEVERAL_ANSWERS}
+    )
 
     def stop(done: int) -> None:
         if done == len(MANY):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from abstraction.ladders.date_ladders import date_ladder, parse_date, time_value_ladder
-from abstraction.language.calendar_units import Unit, gregorian_of
+from abstraction.language.calendar_units import CalendarUnit, gregorian_of
 from abstraction.tiers import Evidence
 from kg.model import TimeValue
 from kg.terms import normalise
@@ -242,10 +242,10 @@ def test_evidence_names_the_rule_and_the_statement() -> None:
 
 
 def test_centuries_begin_with_year_one() -> None:
-    assert Unit("century", 20).first_year() == 1901
-    assert Unit("century", -1).first_year() == -100
-    assert Unit("decade", -40).first_year() == -49
-    assert Unit("millennium", 3).first_year() == 2001
+    assert CalendarUnit("century", 20).first_year() == 1901
+    assert CalendarUnit("century", -1).first_year() == -100
+    assert CalendarUnit("decade", -40).first_year() == -49
+    assert CalendarUnit("millennium", 3).first_year() == 2001
 
 
 def test_a_month_of_the_first_years_is_not_called_like_a_day() -> None:

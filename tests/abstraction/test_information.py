@@ -10,7 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from abstraction.descriptions.attested_words import Vocabulary
-from abstraction.information.counting import Counts, Hierarchy
+from abstraction.information.counting import Hierarchy, ValueCounts
 from abstraction.information.facets import Facets
 from abstraction.information.joint import Joint
 from abstraction.information.literal_bits import YEAR
@@ -45,7 +45,7 @@ PLACES = [
 
 
 def test_places_by_what_lies_in_them() -> None:
-    world = World(Counts(store_of(*PLACES)), "en")
+    world = World(ValueCounts(store_of(*PLACES)), "en")
     assert world.located == 16
     assert world.states == {"Q200", "Q300"}
     assert world.share("Q202") == (5 + 1) / 16  # five lie in it, and it is itself a place of the county
@@ -99,7 +99,7 @@ FRENCH, COMPOSER, MUSICIAN, PAINTER = (
 
 
 def facets(store: Store) -> Facets:
-    return Facets(Counts(store), Vocabulary.from_store(store))
+    return Facets(ValueCounts(store), Vocabulary.from_store(store))
 
 
 @pytest.mark.parametrize(
@@ -123,7 +123,7 @@ def test_conditions_of_persons_by_hand(conditions: set[Condition], expected: flo
 
 def test_conditions_are_independent_where_not_all_carriers_are_known() -> None:
     store = store_of(*PERSONS)
-    joint = Joint(Counts(store))
+    joint = Joint(ValueCounts(store))
     assert joint.share(frozenset({("P106", "Q36834")}), "P27", {"Q142"}) == 0.5
     assert joint.share(frozenset({("P106", "Q36834")}), "P27", {"Q999"}) is None  # the answer is one: a gap
     assert joint.share(frozenset({("P106", "Q36834")}), "P800", {"Q142"}) is None  # too few tell
@@ -146,7 +146,7 @@ def test_a_hierarchy_counts_a_statement_once_and_closes_circles() -> None:
         *many(range(100, 105), P136="Q14"),
         entity("Q105", "other", P136="Q12"),
     )
-    genres = Hierarchy(Counts(store), ("P136",), ("P279",))
+    genres = Hierarchy(ValueCounts(store), ("P136",), ("P279",))
     assert [genres.mass(one) for one in ("Q14", "Q15", "Q12", "Q13", "Q11", "Q99")] == [5, 5, 6, 5, 6, 0]
     assert genres.share("Q12") == 1.0
     assert genres.share("Q14") == 5 / 6
@@ -161,7 +161,7 @@ def test_overlapping_values_are_no_sum() -> None:
         *many(range(104, 106), P106=["Q12", "Q14"]),
         *many(range(106, 108), P106=["Q14", "Q15"]),
     )
-    jobs = Hierarchy(Counts(store), ("P106",), ("P279",))
+    jobs = Hierarchy(ValueCounts(store), ("P106",), ("P279",))
     # Singers are 6 of 8, painters 4 of 8; their sum would be more than everyone.
     assert jobs.share("Q11") == pytest.approx(1 - (1 - 6 / 8) * (1 - 4 / 8))
 
@@ -312,7 +312,7 @@ def test_what_lies_above_has_no_smaller_share(edges: list[tuple[str, str]], uses
         *(entity(f"Q{n}", "user", P106=used) for n, used in enumerate(uses, 100) if used),
     )
     with store:
-        jobs = Hierarchy(Counts(store), ("P106",), ("P279",))
+        jobs = Hierarchy(ValueCounts(store), ("P106",), ("P279",))
         for lower, upper in edges:
             below, above = jobs.share(lower), jobs.share(upper)
             assert below is None or (above is not None and above >= below - 1e-12)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from abstraction.errors import LanguageError
 from abstraction.ladders.date_ladders import date_ladder, parse_date, time_value_ladder
 from abstraction.ladders.quantities import parse_quantity, quantity_ladder, quantity_value_ladder
-from abstraction.language.calendar_units import Era, Unit, names
+from abstraction.language.calendar_units import CalendarUnit, Era, names
 from abstraction.language.languages import is_known, language, languages, notice, read_language
 from abstraction.language.units import units
 from abstraction.pipeline import LadderMaker
@@ -102,7 +102,11 @@ years = st.integers(-2000, 2100).filter(bool)
 
 @given(st.sampled_from(CODES), years, st.integers(1, 12), st.integers(1, 28), st.sampled_from(["BC", "BCE"]))
 def test_what_is_written_is_read_back(code: str, year: int, month: int, day: int, kind: Any) -> None:
-    for unit in (Unit("day", year, month, day), Unit("month", year, month), Unit("century", year // 100 or 1)):
+    for unit in (
+        CalendarUnit("day", year, month, day),
+        CalendarUnit("month", year, month),
+        CalendarUnit("century", year // 100 or 1),
+    ):
         text = names(unit, era=Era(kind, code))[0]
         parsed = parse_date(text, code=code)
         assert parsed is not None, text
@@ -126,9 +130,9 @@ def test_amounts_written_are_read_back(code: str, amount: Any, unit: str) -> Non
 def test_values_of_the_graph_in_a_language() -> None:
     ladder = time_value_ladder(TimeValue(year=1630, month=9, day=7, precision=11), era=Era("BC", "fr"))
     assert [level.tiers[0].text for level in ladder][:2] == ["7 septembre 1630", "septembre 1630"]
-    assert names(Unit("deep", -13_800_000_000), era=Era("BC", "de"))[0] == "vor 13,8 Milliarden Jahren"
-    assert names(Unit("deep", -13_800_000_000), era=Era("BC", "es"))[0] == "hace 13.800 millones de años"
-    assert names(Unit("deep", -66_000_000), era=Era("BC", "fr"))[0] == "il y a 66 millions d'années"
+    assert names(CalendarUnit("deep", -13_800_000_000), era=Era("BC", "de"))[0] == "vor 13,8 Milliarden Jahren"
+    assert names(CalendarUnit("deep", -13_800_000_000), era=Era("BC", "es"))[0] == "hace 13.800 millones de años"
+    assert names(CalendarUnit("deep", -66_000_000), era=Era("BC", "fr"))[0] == "il y a 66 millions d'années"
 
 
 @pytest.mark.parametrize(

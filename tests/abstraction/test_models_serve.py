@@ -18,7 +18,7 @@ import pytest
 from abstraction.errors import ModelUnreachableError
 from abstraction.models import Message, Reply, Request, Sampling, open_model
 from abstraction.models.openai_server import OpenAIModel, ServerSettings
-from kg.web.rate_limits import Patience
+from kg.web.rate_limits import RetryDelays
 from tests import tiny_model
 
 for library in ("torch", "transformers", "fastapi", "uvicorn", "openai"):
@@ -50,7 +50,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path
     with log.open("wb") as told, subprocess.Popen(command, env=environment, stdout=told, stderr=told) as process:
         url = f"http://127.0.0.1:{port}/v1"
         deadline = time.monotonic() + STARTED_WITHIN
-        patience = Patience(tries=1, base=0.2, timeout=30.0)
+        patience = RetryDelays(tries=1, base=0.2, timeout=30.0)
         try:
             while True:  # asked until it answers: the first answer is slow too
                 try:

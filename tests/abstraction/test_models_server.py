@@ -16,7 +16,7 @@ from abstraction.errors import ModelAccessError, ModelError, ModelUnreachableErr
 from abstraction.models import Failure, FailureReason, Message, Reply, Request, Result, Sampling, open_model
 from abstraction.models.openai_server import OpenAIModel, ServerSettings
 from abstraction.models.pace import Pace
-from kg.web.rate_limits import Patience
+from kg.web.rate_limits import RetryDelays
 from tests.chat_server import KINDS, answer_to, serving
 
 
@@ -26,7 +26,7 @@ def ask(text: str, **how: Any) -> Request:
 
 
 def quick(url: str, concurrency: int = 64, tries: int = 12, timeout: float = 10.0, **files: Path) -> OpenAIModel:
-    patience = Patience(tries=tries, base=0.002, cap=0.01, longest=30.0, timeout=timeout)
+    patience = RetryDelays(tries=tries, base=0.002, cap=0.01, longest=30.0, timeout=timeout)
     return OpenAIModel(url, "m", settings=ServerSettings(concurrency=concurrency, patience=patience), **files)
 
 

@@ -10,7 +10,7 @@ from abstraction.tiers import Tier
 from abstraction.verifying.amount_ranges import holds, range_of_words
 from abstraction.verifying.entailment import EntailmentChecker
 from abstraction.verifying.tier_verdicts import Judge
-from abstraction.verifying.verdicts import Verdict
+from abstraction.verifying.verdicts import VerdictKind
 from kg.model import Entity
 from tests.worlds import entity, maker, row, store_of, texts
 
@@ -160,7 +160,7 @@ def test_a_tier_of_two_answers_stands_behind_all_that_is_finer() -> None:
     ]
     assert flaws(made, *world) == []
     verdicts = [one.verdict for one in Judge(store_of(*world)).judge(made).tiers]
-    assert set(verdicts) == {Verdict.ENTAILED}
+    assert set(verdicts) == {VerdictKind.ENTAILED}
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from abstraction.phrasing.decisions import NOTE, Counts, log_lines, shortened
+from abstraction.phrasing.decisions import NOTE, DecisionCounts, log_lines, shortened
 from abstraction.phrasing.phraser import ModelPhraser
 from abstraction.pipeline import LadderMaker
 from abstraction.rows import QARow
@@ -199,7 +199,7 @@ def test_rows_without_a_ladder_are_not_asked_to_be_worded() -> None:
 
 
 def test_counts_and_short_notes() -> None:
-    counts = Counts()
+    counts = DecisionCounts()
     for done in (phrased(PERSON, "a sculptor", "a chess player"), phrased(PERSON, "none")):
         counts.see(done)
         assert "tiers" not in shortened(done).extra[NOTE]

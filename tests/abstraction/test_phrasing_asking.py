@@ -15,7 +15,7 @@ from abstraction.models import Request, Result, Sampling
 from abstraction.models.prompts import hash_of
 from abstraction.phrasing.decisions import NOTE
 from abstraction.phrasing.forms import read_ladder, read_wording
-from abstraction.phrasing.model_requests import Asking
+from abstraction.phrasing.model_requests import RequestForm
 from abstraction.phrasing.phraser import ModelPhraser
 from abstraction.phrasing.phrasing_prompts import AGAIN, KINDS, LADDER, read_prompts
 from abstraction.pipeline import LadderMaker
@@ -126,7 +126,7 @@ def test_items_come_back_in_order_whatever_is_asked_again(kinds: list[str], ahea
 
     prompts = read_prompts()
     model = Ahead(answer)
-    asking: Asking[tuple[int, str], list[str]] = Asking(
+    asking: RequestForm[tuple[int, str], list[str]] = RequestForm(
         model=model,
         ask=lambda item: None if item[1] == "skip" else _request(item[0]),
         read=lambda _, text: read_ladder(text),

@@ -8,7 +8,7 @@ import pytest
 
 from abstraction.rows import TieredRow
 from abstraction.tiers import Evidence, Level, Tier
-from abstraction.verifying.revalidation import Finding, Problem, recheck
+from abstraction.verifying.revalidation import EvidenceFinding, EvidenceProblem, recheck
 from kg.model import Entity, Rank
 from kg.store.sqlite import SQLiteStore
 from tests.worlds import entity
@@ -59,7 +59,7 @@ ROW = TieredRow(
 )
 
 
-def problems(entities: tuple[Entity, ...], redirects: dict[str, str] | None = None) -> list[Problem]:
+def problems(entities: tuple[Entity, ...], redirects: dict[str, str] | None = None) -> list[EvidenceProblem]:
     store = SQLiteStore.create()
     store.write(entities)
     store.redirect(redirects or {})
@@ -82,25 +82,27 @@ def test_all_stands_where_nothing_changed() -> None:
 @pytest.mark.parametrize(
     ("world", "expected"),
     [
-        ((TOWN, COUNTY), Problem(row="r", level=0, finding=Finding.ENTITY_GONE, id="Q3")),
+        ((TOWN, COUNTY), EvidenceProblem(row="r", level=0, finding=EvidenceFinding.ENTITY_GONE, id="Q3")),
         (
             changed(id="Q1$other"),
-            Problem(row="r", level=2, finding=Finding.STATEMENT_GONE, id="Q1$s1", old="Q2"),
+            EvidenceProblem(row="r", level=2, finding=EvidenceFinding.STATEMENT_GONE, id="Q1$s1", old="Q2"),
         ),
         (
             changed(value=COUNTY.statements[0].value),
-            Problem(row="r", level=2, finding=Finding.STATEMENT_CHANGED, id="Q1$s1", old="Q2", new="Q3"),
+            EvidenceProblem(
+                row="r", level=2, finding=EvidenceFinding.STATEMENT_CHANGED, id="Q1$s1", old="Q2", new="Q3"
+            ),
         ),
         (
             changed(rank=Rank.DEPRECATED),
-            Problem(row="r", level=2, finding=Finding.STATEMENT_DEPRECATED, id="Q1$s1", old="Q2"),
+            EvidenceProblem(row="r", level=2, finding=EvidenceFinding.STATEMENT_DEPRECATED, id="Q1$s1", old="Q2"),
         ),
         (
             (replace(TOWN, descriptions={"en": "city in Land"}), COUNTY, LAND),
-            Problem(
+            EvidenceProblem(
                 row="r",
                 level=3,
-                finding=Finding.DESCRIPTION_CHANGED,
+                finding=EvidenceFinding.DESCRIPTION_CHANGED,
                 id="Q1",
                 old="town in County, Land",
                 new="city in Land",
@@ -108,16 +110,16 @@ def test_all_stands_where_nothing_changed() -> None:
         ),
     ],
 )
-def test_each_thing_that_does_not_stand_is_told(world: tuple[Entity, ...], expected: Problem) -> None:
+def test_each_thing_that_does_not_stand_is_told(world: tuple[Entity, ...], expected: EvidenceProblem) -> None:
     assert problems(world) == [expected]
 
 
 def test_a_merged_entity_is_told_with_its_target() -> None:
     found = problems((TOWN, COUNTY, entity("Q9", "Land")), redirects={"Q3": "Q9"})
-    assert found == [Problem(row="r", level=0, finding=Finding.ENTITY_MERGED, id="Q3", new="Q9")]
+    assert found == [EvidenceProblem(row="r", level=0, finding=EvidenceFinding.ENTITY_MERGED, id="Q3", new="Q9")]
 
 
 def test_a_changed_date_is_a_changed_statement() -> None:
     town = entity("Q1", "Town", "town in County, Land", P131=["Q2"], P571=[1901])
     (found,) = problems((town, COUNTY, LAND))
-    assert (found.finding, found.old, found.new) == (Finding.STATEMENT_CHANGED, "1900", "1901")
+    assert (found.finding, found.old, found.new) == (EvidenceFinding.STATEMENT_CHANGED, "1900", "1901")

@@ -10,7 +10,7 @@ import pytest
 from abstraction.assembly import triviality
 from abstraction.assembly.triviality import Triviality
 from abstraction.pipeline import LadderMaker
-from abstraction.proposals import Case, Proposal
+from abstraction.proposals import LadderCase, Proposal
 from abstraction.relations import relation, table
 from abstraction.tiers import Condition, Level, Tier
 from tests.worlds import entity, maker, row, texts
@@ -32,8 +32,8 @@ def world() -> LadderMaker:
     return maker(UTOPIA, BAND_CLASS, *UNIVERSITIES, *BANDS, *people)
 
 
-def case(make: LadderMaker, prop: str = EMPLOYER, answer: str = "Q100", subject: str | None = None) -> Case:
-    return Case(
+def case(make: LadderMaker, prop: str = EMPLOYER, answer: str = "Q100", subject: str | None = None) -> LadderCase:
+    return LadderCase(
         graph=make.graph, vocabulary=make.vocabulary, gazetteer=make.gazetteer, answer=answer, relation=relation(prop),
         subject=subject,
     )  # fmt: skip

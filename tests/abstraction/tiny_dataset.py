@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from abstraction.datasets.building import Built, Settings, build_dataset
+from abstraction.datasets.building import Built, DatasetSettings, build_dataset
 from abstraction.datasets.questions import QuestionFiles
 from abstraction.rows import TieredRow, read_tiered
 from abstraction.tiers import Level, Tier
@@ -46,7 +46,7 @@ def put(path: Path, rows: Sequence[dict[str, Any]]) -> Path:
 
 
 def built(folder: Path, rows: Sequence[dict[str, Any]] = ASKED, **more: Any) -> tuple[Built, list[TieredRow]]:
-    settings = Settings(name="Tiny", format=more.pop("format", "jsonl"), **more.pop("settings", {}))
+    settings = DatasetSettings(name="Tiny", format=more.pop("format", "jsonl"), **more.pop("settings", {}))
     questions = QuestionFiles(files=(put(folder / "q.jsonl", rows),), relation="P19")
     made = build_dataset(questions, world(folder / "w.sqlite"), folder / "out", settings=settings, **more)
     return made, list(read_tiered(made.data))

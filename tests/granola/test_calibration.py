@@ -15,7 +15,7 @@ from granola.decoding import DragGraph
 from granola.decoding.calibrating import (
     BASES,
     PER_BIT,
-    Candidate,
+    JudgedClaim,
     Known,
     curve,
     envelope,
@@ -39,7 +39,7 @@ HALF = Calibration(base=0.5, per_bit=0.025)
 
 def question(*candidates: tuple[float, float, bool]) -> Known:
     """Candidates by share, bits and whether they are right; the first is what most say."""
-    made = tuple(Candidate(share=s, bits=b, right=r, text=f"{s} {b}") for s, b, r in candidates)
+    made = tuple(JudgedClaim(share=s, bits=b, right=r, text=f"{s} {b}") for s, b, r in candidates)
     return Known(candidates=made, majority=made[0] if made else None)
 
 

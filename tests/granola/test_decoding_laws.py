@@ -12,7 +12,7 @@ from abstraction.tiers import Level, Tier
 from granola.decoding import Abstaining, Counting, DragGraph, SelfConsistency
 from granola.decoding.claims import _depths, tally
 from granola.decoding.response_cleaning import Said, said
-from granola.decoding.responses import Reading, ResponseReader
+from granola.decoding.responses import ReadResponse, ResponseReader
 from kg.terms import normalise
 from tests.decoding_world import BORN, MAKER, decide
 
@@ -172,9 +172,9 @@ _TIER = st.sampled_from("abcdefgh").map(lambda name: Tier(text=name, qid=f"Q{ord
 _LADDERS = st.lists(st.lists(_TIER, min_size=1, max_size=2), min_size=1, max_size=4)
 
 
-def _reading(levels: list[list[Tier]]) -> Reading:
+def _reading(levels: list[list[Tier]]) -> ReadResponse:
     text = " / ".join(" ".join(tier.text for tier in level) for level in levels)  # what says the same is read the same
-    return Reading(
+    return ReadResponse(
         said=Said(text=text, whole=text), levels=tuple(Level(tiers=tuple(level)) for level in levels), linked=True
     )
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from abstraction.tiers import Condition, Level, Tier
 from granola.decoding import Aggregator, DragGraph, read_samples
-from granola.decoding.claims import Tally, tally
+from granola.decoding.claims import ClaimTally, tally
 from granola.decoding.entailed import united, with_containers
 from granola.decoding.joint_linking import Doubtful, chosen
 from granola.decoding.responses import ResponseReader
@@ -37,7 +37,7 @@ _AROUND = {
 _PLACES = st.lists(st.sampled_from(sorted({*_AROUND, "USA", "Illinois"})), min_size=1, max_size=6)
 
 
-def counted(responses: list[str]) -> Tally:
+def counted(responses: list[str]) -> ClaimTally:
     (readings,) = ResponseReader(MAKER).read([replace(BORN, samples=tuple(responses))])
     return tally(readings, containers=lambda _: frozenset())
 

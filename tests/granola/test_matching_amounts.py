@@ -8,7 +8,7 @@ import pytest
 
 from granola.matching import matcher
 from granola.matching.amount_claims import amounts, whole_amount
-from granola.matching.intervals import Ladder, place
+from granola.matching.intervals import IntervalLadder, place
 from granola.matching.numerals import with_digits
 
 RULES = matcher("rules")
@@ -117,7 +117,7 @@ LADDER = ["8,849 m", "about 8,850 m", "about 8,800 m", "about 9,000 m"]
 )
 def test_amounts_are_placed_on_a_ladder(said: str, level: int | None, how: str) -> None:
     ladder: Any = [[whole_amount(tier)] for tier in LADDER]
-    placing = place(amounts(said)[0], Ladder(ladder))
+    placing = place(amounts(said)[0], IntervalLadder(ladder))
     assert placing is not None
     assert (placing.level, placing.how) == (level, how)
 
@@ -142,4 +142,4 @@ def test_amounts_are_compared_as_their_digits_and_units_say(said: str, gold: str
 
 def test_amounts_of_other_units_do_not_compare() -> None:
     ladder: Any = [[whole_amount("8,849 m")]]
-    assert place(amounts("8,849 feet")[0], Ladder(ladder)) is None
+    assert place(amounts("8,849 feet")[0], IntervalLadder(ladder)) is None

@@ -17,11 +17,11 @@ from abstraction.tiers import Level, Tier
 from granola.decoding.claims import tally
 from granola.decoding.response_cache import DECODING
 from granola.decoding.response_cleaning import Said, readings, said
-from granola.decoding.responses import Reading
+from granola.decoding.responses import ReadResponse
 from granola.decoding.self_consistency import SelfConsistency
 from granola.matching import matcher
 from granola.matching.abstention import abstention
-from granola.matching.batch_matching import Case, match_many
+from granola.matching.batch_matching import MatchCase, match_many
 from granola.matching.match_cache import MATCHING
 from granola.matching.squad import SQUAD
 from tests.machine_speed import slowness
@@ -79,14 +79,14 @@ def _tallied(text: str) -> object:
     given = [Said(text=one, whole=one) for one in (text, text[1:], text + "y", "Paris")]
     levels = [(Level(tiers=(Tier(text=one.text),)), Level(tiers=(Tier(text="x " + text),))) for one in given]
     counted = tally(
-        [Reading(said=one, levels=own) for one, own in zip(given, levels, strict=True)],
+        [ReadResponse(said=one, levels=own) for one, own in zip(given, levels, strict=True)],
         containers=lambda _: frozenset(),
     )
     return counted, SelfConsistency().of_texts(given)
 
 
 def _scored(text: str) -> object:
-    case = Case(prediction=text, levels=((text[:300], "Paris"), ("France",)), question=text, language=text)
+    case = MatchCase(prediction=text, levels=((text[:300], "Paris"), ("France",)), question=text, language=text)
     return list(match_many(matcher("rules"), [case]))
 
 

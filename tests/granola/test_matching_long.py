@@ -7,7 +7,7 @@ import time
 import pytest
 
 from granola.matching import matcher
-from granola.matching.mentions import Answer
+from granola.matching.mentions import AnswerText
 from granola.matching.rules import EXAMINED
 
 LEVELS = (("Honolulu",), ("Hawaii",), ("United States", "US"))
@@ -44,5 +44,5 @@ def test_what_stands_behind_the_limit_is_not_read() -> None:
 
 
 def test_only_the_longest_mentions_stand() -> None:
-    answer = Answer("New York City, New York, York", (("New York City", "York"), ("New York",), ("New York",)))
+    answer = AnswerText("New York City, New York, York", (("New York City", "York"), ("New York",), ("New York",)))
     assert [(m.level, m.start, m.end) for m in answer.mentions] == [(0, 0, 3), (0, 5, 6), (1, 3, 5), (2, 3, 5)]

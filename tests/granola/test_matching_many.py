@@ -10,7 +10,7 @@ import pytest
 from abstraction.rows import read_tiered
 from granola.errors import MatcherError, PredictionError
 from granola.matching import matcher
-from granola.matching.batch_matching import CHUNK, Case, match_many
+from granola.matching.batch_matching import CHUNK, MatchCase, match_many
 from granola.scoring.scores import names_of
 from granola.scoring.tiered_file import read_tiered_file
 
@@ -20,7 +20,7 @@ LEVELS = (("Kunming",), ("Yunnan",), ("China", "PRC"))
 
 def test_verdicts_come_in_order_from_one_process_and_from_several() -> None:
     said = ("Kunming", "in Yunnan", "the PRC", "Berlin", "I don't know")
-    cases = [Case(prediction=said[i % 5], levels=LEVELS) for i in range(3 * CHUNK + 7)]
+    cases = [MatchCase(prediction=said[i % 5], levels=LEVELS) for i in range(3 * CHUNK + 7)]
     alone = list(match_many(matcher("rules"), cases))
     assert [verdict.level for verdict in alone[:5]] == [1, 2, 3, None, None]
     assert list(match_many(matcher("rules"), iter(cases), workers=2)) == alone
@@ -33,7 +33,7 @@ def test_cases_are_taken_as_they_are_needed() -> None:
         nonlocal taken
         while True:
             taken += 1
-            yield Case(prediction="Kunming", levels=LEVELS)
+            yield MatchCase(prediction="Kunming", levels=LEVELS)
 
     verdicts = match_many(matcher("em"), endless())
     assert [next(verdicts).level for _ in range(3)] == [1, 1, 1]
@@ -42,7 +42,7 @@ def test_cases_are_taken_as_they_are_needed() -> None:
 
 @pytest.mark.parametrize("name", ["rules", "f1", "em"])
 def test_each_case_is_read_in_its_language(name: str) -> None:
-    cases = [Case(prediction="Keine Ahnung", levels=LEVELS, language=code) for code in ("de", None, "de-ch")]
+    cases = [MatchCase(prediction="Keine Ahnung", levels=LEVELS, language=code) for code in ("de", None, "de-ch")]
     assert [verdict.abstained for verdict in match_many(matcher(name), cases)] == [True, False, True]
 
 

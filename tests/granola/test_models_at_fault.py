@@ -13,9 +13,9 @@ from abstraction.phrasing.phraser import ModelPhraser
 from abstraction.pipeline import LadderMaker
 from granola.decoding.answer_prompts import read_prompts
 from granola.decoding.methods import Answering
-from granola.decoding.model_answers import Answered, Answerer, Asking, Unanswered
+from granola.decoding.model_answers import Answered, Answerer, AnswerSettings, Unanswered
 from granola.decoding.samples import SampleRow
-from granola.matching.batch_matching import Case, match_each
+from granola.matching.batch_matching import MatchCase, match_each
 from granola.matching.model_judge import JudgeMatcher
 from granola.matching.verdict import Verdict
 from tests.abstraction.scripted_model import Scripted, block
@@ -62,7 +62,7 @@ def test_judging(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(judging, "_slots", broken(judging._slots, lambda item: item.prediction == "bad"))
     judge = JudgeMatcher(model=Scripted(lambda _: "1"))
     levels = (("Berlin",),)
-    cases = [Case(prediction=text, levels=levels) for text in ("Berlin", "bad", "Bonn")]
+    cases = [MatchCase(prediction=text, levels=levels) for text in ("Berlin", "bad", "Bonn")]
     assert judge.prepare(judging.Item(prediction=one.prediction, levels=levels) for one in cases) == {}
     found = list(match_each(judge, cases))
     assert [isinstance(one, Verdict) for one in found] == [True, False, True]
@@ -78,7 +78,7 @@ def test_answering(monkeypatch: pytest.MonkeyPatch, method: Answering) -> None:
     model = Scripted(lambda request: "bad" if "Where was 1?" in request.messages[-1].content else "Berlin")
 
     def answer() -> list[Answered | Unanswered]:
-        return list(Answerer(model, Asking(method=method, samples=2), read_prompts()).answer(rows))
+        return list(Answerer(model, AnswerSettings(method=method, samples=2), read_prompts()).answer(rows))
 
     expected = answer()
     monkeypatch.setattr(asking, "said", broken(asking.said, lambda text, **_: text == "bad"))

@@ -11,7 +11,7 @@ import pytest
 from abstraction.ladders.date_ladders import date_ladder, parse_date
 from abstraction.rows import TieredRow, read_tiered, write_tiered
 from granola.cli import main
-from granola.decoding.perturbing import Kept, Unit, perturbed
+from granola.decoding.perturbing import AskedUnit, Kept, perturbed
 from granola.matching import matcher
 from granola.scoring.scores import names_of
 
@@ -30,16 +30,16 @@ OBAMA = asked("When was Barack Obama born?", "August 4, 1961")
     ("unit", "question", "levels"),
     [
         (
-            Unit.MONTH,
+            AskedUnit.MONTH,
             "In which month and year was Barack Obama born?",
             ["August 1961", "1961", "the 1960s", "the 20th century"],
         ),
-        (Unit.YEAR, "In what year was Barack Obama born?", ["1961", "the 1960s", "the 20th century"]),
-        (Unit.DECADE, "In which decade was Barack Obama born?", ["the 1960s", "the 20th century"]),
-        (Unit.CENTURY, "In which century was Barack Obama born?", ["the 20th century"]),
+        (AskedUnit.YEAR, "In what year was Barack Obama born?", ["1961", "the 1960s", "the 20th century"]),
+        (AskedUnit.DECADE, "In which decade was Barack Obama born?", ["the 1960s", "the 20th century"]),
+        (AskedUnit.CENTURY, "In which century was Barack Obama born?", ["the 20th century"]),
     ],
 )
-def test_questions_and_ladders(unit: Unit, question: str, levels: list[str]) -> None:
+def test_questions_and_ladders(unit: AskedUnit, question: str, levels: list[str]) -> None:
     found = perturbed(OBAMA, unit)
     assert isinstance(found, TieredRow)
     assert (found.id, found.question, found.answers) == (f"1-{unit}", question, (levels[0],))
@@ -49,7 +49,7 @@ def test_questions_and_ladders(unit: Unit, question: str, levels: list[str]) -> 
 
 
 def test_what_is_finer_answers_the_easier_question_and_what_is_coarser_is_coarser() -> None:
-    found = perturbed(OBAMA, Unit.YEAR)
+    found = perturbed(OBAMA, AskedUnit.YEAR)
     assert isinstance(found, TieredRow)
     rules, levels = matcher("rules"), names_of(found)
     said = {"August 4, 1961": 1, "He was born in August 1961.": 1, "1961": 1, "the 1960s": 2, "1962": None}
@@ -60,14 +60,14 @@ def test_what_is_finer_answers_the_easier_question_and_what_is_coarser_is_coarse
 @pytest.mark.parametrize(
     ("question", "answer", "unit", "reason"),
     [
-        ("Where was Barack Obama born?", "August 4, 1961", Unit.YEAR, "no question with when"),
-        ("Since when has it stood?", "1961", Unit.YEAR, "no question with when"),
-        ("When was it built?", "1961", Unit.YEAR, "its answer is a year already"),
-        ("When was it built?", "the 1960s", Unit.YEAR, "no level is a year"),
-        ("When was it built?", "1961", Unit.MONTH, "no level is a month"),
+        ("Where was Barack Obama born?", "August 4, 1961", AskedUnit.YEAR, "no question with when"),
+        ("Since when has it stood?", "1961", AskedUnit.YEAR, "no question with when"),
+        ("When was it built?", "1961", AskedUnit.YEAR, "its answer is a year already"),
+        ("When was it built?", "the 1960s", AskedUnit.YEAR, "no level is a year"),
+        ("When was it built?", "1961", AskedUnit.MONTH, "no level is a month"),
     ],
 )
-def test_what_cannot_be_asked(question: str, answer: str, unit: Unit, reason: str) -> None:
+def test_what_cannot_be_asked(question: str, answer: str, unit: AskedUnit, reason: str) -> None:
     found = perturbed(asked(question, answer), unit)
     assert isinstance(found, Kept)
     assert found.reason == reason
@@ -79,7 +79,7 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: py
 
     def run(unit: str) -> int:
         monkeypatch.setattr(
-            "sys.argv", ["granola", "perturb", str(tiered), "--unit", unit, "--out", str(out), "--force"]
+            "sys.argv", ["granola", "derive", "perturb", str(tiered), "--unit", unit, "--out", str(out), "--force"]
         )
         with pytest.raises(SystemExit) as ended:
             main.main()
@@ -90,7 +90,7 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: py
     assert "1 question for a month; left out: 1 question" in capsys.readouterr().out
     assert run("century") == 0
     assert [row.id for row in read_tiered(out)] == ["1-century", "2-century"]
-    assert json.loads((tmp_path / "y.jsonl.run.json").read_text())["command"] == "perturb"
+    assert json.loads((tmp_path / "y.jsonl.run.json").read_text())["command"] == "derive perturb"
     listed = tmp_path / "y.jsonl.rejects.jsonl"
     with tiered.open("a") as stream:
         stream.write('{"id":\n')

@@ -14,7 +14,7 @@ from abstraction.faults import FAULT, attempt, is_unforeseen
 from abstraction.formats.records import RejectedRow
 from abstraction.pipeline import LadderMaker
 from abstraction.rows import QARow, TieredRow
-from granola.matching.batch_matching import Case, match_each, match_many
+from granola.matching.batch_matching import MatchCase, match_each, match_many
 from granola.matching.verdict import Levels, Verdict
 from granola.scoring.predictions import Prediction
 from granola.scoring.scores import score_items
@@ -238,7 +238,7 @@ class BreakingMatcher:
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_matching_by_processes(workers: int) -> None:
-    cases = [Case(prediction=text, levels=(("a",),)) for text in ("a", "bad", "b")]
+    cases = [MatchCase(prediction=text, levels=(("a",),)) for text in ("a", "bad", "b")]
     found = list(match_each(BreakingMatcher(), cases, workers=workers))
     assert [isinstance(one, Verdict) for one in found] == [True, False, True]
     with pytest.raises(BrokenError):
@@ -268,7 +268,7 @@ def scored(run: Run, snapshot: Path, questions: Path, tmp_path: Path) -> tuple[P
     return tiered, write(tmp_path / "said.jsonl", said)
 
 
-def _is_bad(_: object, case: Case) -> str:
+def _is_bad(_: object, case: MatchCase) -> str:
     return BAD if case.prediction == "Berlin 1" else ""
 
 
@@ -413,7 +413,7 @@ def _rows(folder: Path, format: str) -> list[dict[str, Any]]:
 
 
 def test_a_dataset_whose_phraser_breaks_at_one_row(snapshot: Path, questions: Path, tmp_path: Path) -> None:
-    from abstraction.datasets.building import Settings, build_dataset
+    from abstraction.datasets.building import DatasetSettings, build_dataset
     from abstraction.datasets.questions import QuestionFiles
     from kg.store import open_store
 
@@ -434,7 +434,7 @@ def test_a_dataset_whose_phraser_breaks_at_one_row(snapshot: Path, questions: Pa
             return [0.0] * len(rows)
 
     asked = QuestionFiles(files=(questions,), relation=None, limit=None)
-    settings = Settings(name="x", format="jsonl", steps=frozenset())
+    settings = DatasetSettings(name="x", format="jsonl", steps=frozenset())
     with open_store(str(snapshot)) as store:
         built = build_dataset(asked, store, tmp_path / "out", settings=settings, phraser=Phraser(), scorer=Scorer())
     assert built.rejected == 2
@@ -483,9 +483,9 @@ def test_guess(
     run: Run, scored: tuple[Path, Path], tmp_path: Path, inject: Injection, where: str, of: Callable[..., str]
 ) -> None:
     whole, out = tmp_path / "whole.jsonl", tmp_path / "out.jsonl"
-    assert run("guess", scored[0], "--out", whole)[0] == 0
+    assert run("derive", "guess", scored[0], "--out", whole)[0] == 0
     inject.into(where, of)
-    code, _, stderr = run("guess", scored[0], "--out", out)
+    code, _, stderr = run("derive", "guess", scored[0], "--out", out)
     assert code == 1
     assert "1 row rejected" in stderr
     check_told(rejects(out), scored[0])
@@ -498,7 +498,7 @@ def test_a_guess_that_fails_rejects_its_row(
     turns = iter(one["id"] for one in QUESTIONS)
     inject.into("granola.decoding.guessing:_guess", lambda *_: next(turns))
     out = tmp_path / "out.jsonl"
-    assert run("guess", scored[0], "--out", out)[0] == 1
+    assert run("derive", "guess", scored[0], "--out", out)[0] == 1
     assert (len(rejects(out)), len(read(out))) == (1, len(OTHERS))
     assert rejects(out)[0]["reason"].startswith(f"{FAULT} in guessing")
 

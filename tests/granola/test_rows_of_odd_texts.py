@@ -17,11 +17,11 @@ from abstraction.faults import FAULT
 from abstraction.formats.records import RejectedRow, read_records
 from abstraction.pipeline import make_ladders
 from abstraction.rows import TieredRow, read_questions, read_tiered, write_tiered
-from granola.audit.offences import Tally, audit_axes, audit_entailment
+from granola.audit.offences import FindingTally, audit_axes, audit_entailment
 from granola.decoding import Aggregator, DragGraph, SelfConsistency, read_samples
 from granola.decoding.self_consistency import Counting
 from granola.matching import matcher
-from granola.matching.batch_matching import Case, match_each
+from granola.matching.batch_matching import MatchCase, match_each
 from granola.matching.verdict import Verdict
 from granola.scoring.predictions import Prediction
 from granola.scoring.scores import score_items
@@ -114,14 +114,14 @@ def test_scores_and_audits(rows: list[dict[str, Any]], data: st.DataObject) -> N
         items = list(score_items(kept, said, matcher(name), 0.5, on_reject=told.append))
         assert len(items) == len(kept)
     for audit in (audit_axes, audit_entailment):
-        list(audit(kept, STORE, Tally(), on_reject=told.append))
+        list(audit(kept, STORE, FindingTally(), on_reject=told.append))
     no_faults(told)
 
 
 @FEW
 @given(texts, st.lists(st.lists(texts, min_size=1, max_size=3), min_size=1, max_size=3), asked, languages)
 def test_matching(prediction: str, levels: list[list[str]], question: str, language: str) -> None:
-    case = Case(prediction=prediction, levels=levels, question=question, language=language)
+    case = MatchCase(prediction=prediction, levels=levels, question=question, language=language)
     for name in ("rules", "f1", "em"):
         (found,) = match_each(matcher(name), [case])
         assert isinstance(found, Verdict), found
@@ -147,7 +147,7 @@ def test_aggregation(samples: list[str], question: str, subject: Any, relation: 
 @settings(max_examples=8, deadline=None)
 @given(st.lists(questions(), min_size=1, max_size=5))
 def test_datasets(rows: list[dict[str, Any]]) -> None:
-    from abstraction.datasets.building import Settings, build_dataset
+    from abstraction.datasets.building import DatasetSettings, build_dataset
     from abstraction.datasets.questions import QuestionFiles
 
     with TemporaryDirectory() as folder:
@@ -155,7 +155,7 @@ def test_datasets(rows: list[dict[str, Any]]) -> None:
         path = write(Path(folder) / "qa.jsonl", numbered(rows))
         asked = QuestionFiles(files=(path,), relation=None, limit=None)
         out = Path(folder) / "out"
-        built = build_dataset(asked, STORE, out, settings=Settings(name="x", format="jsonl", steps=frozenset()))
+        built = build_dataset(asked, STORE, out, settings=DatasetSettings(name="x", format="jsonl", steps=frozenset()))
         assert built.statistics.rows == len(rows) - built.rejected
         assert [one for one in read(out / "rejected.jsonl") if FAULT in one["reason"]] == []
 
@@ -267,11 +267,13 @@ def test_samples_with_half_a_pair_in_csv(run: Run, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("format", ["jsonl", "parquet"])
 def test_integers_past_64_bits(tmp_path: Path, format: str) -> None:
-    from abstraction.datasets.building import Settings, build_dataset
+    from abstraction.datasets.building import DatasetSettings, build_dataset
     from abstraction.datasets.questions import QuestionFiles
 
     fields = ("score_for_potential_error", "question_entity_popularity", "question_entity_sitelinks", "other")
     row = {"id": "1", "question": "Where was Ada born?", "answer": "Berlin", **dict.fromkeys(fields, 10**30)}
     asked = QuestionFiles(files=(write(tmp_path / "qa.jsonl", [row]),), relation=None, limit=None)
-    built = build_dataset(asked, STORE, tmp_path / "out", settings=Settings(name="x", format=format, steps=frozenset()))
+    built = build_dataset(
+        asked, STORE, tmp_path / "out", settings=DatasetSettings(name="x", format=format, steps=frozenset())
+    )
     assert (built.statistics.rows, built.rejected) == (1, 0)

@@ -120,7 +120,7 @@ def test_addresses_of_snapshots(run: Run, tmp_path: Path, server: ThreadingHTTPS
             ("dataset", qa, "--snapshot", where, "--out", tmp_path / "d"),
             ("ladder", "Where was Obama born?", "Honolulu", "--snapshot", where),
             ("audit", qa, "--snapshot", where, "--out", tmp_path / "a"),
-            ("targets", qa, "--snapshot", where, "--out", tmp_path / "g"),
+            ("derive", "targets", qa, "--snapshot", where, "--out", tmp_path / "g"),
             ("aggregate", qa, "--snapshot", where, "--out", tmp_path / "p"),
             ("serve", "--snapshot", where, "--port", "0"),
         ):
@@ -198,7 +198,7 @@ def test_a_server_that_fails_tells_no_secret(
     run: Run, tmp_path: Path, server: ThreadingHTTPServer, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
     monkeypatch.setattr("kg.web.rate_limits.time.sleep", lambda _: None)
-    monkeypatch.setattr("kg.web.rate_limits.Patience.delay", lambda *_: 0.0)
+    monkeypatch.setattr("kg.web.rate_limits.RetryDelays.delay", lambda *_: 0.0)
     monkeypatch.setenv("GRANOLA_SOURCE_PASSWORD", CANARY)
     with nothing_told(run, tmp_path) as call:
         for path in ("fails", "other"):

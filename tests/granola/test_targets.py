@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from abstraction.models.chat_request import Message
 from abstraction.pipeline import LadderMaker
 from granola.cli import main
-from granola.decoding.claims import Claim, Tally, tally
+from granola.decoding.claims import Claim, ClaimTally, tally
 from granola.decoding.drag_graph import DragGraph
 from granola.decoding.responses import ResponseReader
 from granola.decoding.samples import SampleRow
@@ -36,7 +36,7 @@ def row(*responses: str) -> SampleRow:
     return SampleRow(id="1", question="Where was Ada Lang born?", samples=responses, relation="P19")
 
 
-def counted(*responses: str) -> Tally:
+def counted(*responses: str) -> ClaimTally:
     (readings,) = READER.read([row(*responses)])
     return tally(readings, containers=lambda _: frozenset())
 
@@ -77,7 +77,7 @@ def test_no_answer_is_set_against_its_own_words() -> None:
             ("America", "Q30", 1.0, 0, 4, 0),
         ]
     )  # fmt: skip
-    counted = Tally(claims=claims, responses=4, abstaining=0, unlinked=0)
+    counted = ClaimTally(claims=claims, responses=4, abstaining=0, unlinked=0)
     found = targets(counted, DragGraph(support=1.0), unknown=UNKNOWN, most=2)
     assert found.completion == "New York"
     assert [pair.rejected for pair in found.pairs] == ["America", UNKNOWN]
@@ -131,7 +131,18 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: py
     samples.write_text("".join(json.dumps(one) + "\n" for one in rows))
     for kind, number in (("supervised", 2), ("preferences", 6)):
         out = tmp_path / f"{kind}.jsonl"
-        words = ["granola", "targets", samples, "--snapshot", tmp_path / "world.sqlite", "--kind", kind, "--out", out]
+        words = [
+            "granola",
+            "derive",
+            "targets",
+            samples,
+            "--snapshot",
+            tmp_path / "world.sqlite",
+            "--kind",
+            kind,
+            "--out",
+            out,
+        ]
         monkeypatch.setattr("sys.argv", [*map(str, words), "--prompt", "agg"])
         with pytest.raises(SystemExit) as ended:
             main.main()

@@ -11,9 +11,9 @@ from store_contract import statement
 from kg.model import Entity, Rank
 from kg.reading.api import WikiDataAPI
 from kg.web.answer_cache import Cache
-from kg.web.rate_limits import Patience
+from kg.web.rate_limits import RetryDelays
 
-QUICK = Patience(base=0.01, cap=0.05, tries=4, timeout=20.0)
+QUICK = RetryDelays(base=0.01, cap=0.05, tries=4, timeout=20.0)
 
 
 def thing(number: int, *edges: tuple[str, str]) -> Entity:
@@ -31,5 +31,5 @@ WORLD = {f"Q{n}": thing(n, ("P31", f"Q{n // 10 + 1}"), ("P131", f"Q{n + 1}")) fo
 WORLD["Q5"] = Entity(id="Q5", statements=(statement("Q5", "P131", "Q99", rank=Rank.DEPRECATED),))
 
 
-def client(server: api.Server, tmp_path: Path, patience: Patience = QUICK, **more: Any) -> WikiDataAPI:
+def client(server: api.Server, tmp_path: Path, patience: RetryDelays = QUICK, **more: Any) -> WikiDataAPI:
     return WikiDataAPI(Cache(tmp_path / "cache"), url=server.url, patience=patience, **more)

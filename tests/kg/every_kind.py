@@ -24,9 +24,9 @@ from kg.model import (
 )
 from kg.scope import Scope
 from kg.store import open_store
-from kg.web.rate_limits import Patience
+from kg.web.rate_limits import RetryDelays
 
-QUICK = Patience(base=0.01, cap=0.05, tries=3, timeout=20.0)
+QUICK = RetryDelays(base=0.01, cap=0.05, tries=3, timeout=20.0)
 LABEL = b"http://www.w3.org/2000/01/rdf-schema#label"
 CAP = 200  # rows that our Virtuoso gives at most
 

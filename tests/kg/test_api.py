@@ -25,7 +25,7 @@ from kg.errors import (
 )
 from kg.reading.sparql import profile_of
 from kg.scope import Scope
-from kg.web.rate_limits import Patience, user_agent
+from kg.web.rate_limits import RetryDelays, user_agent
 
 pytestmark = pytest.mark.usefixtures("contact")
 
@@ -112,11 +112,11 @@ def test_a_refusal_is_not_repeated(api_server: api.Server, tmp_path: Path) -> No
 
 def test_answers_that_take_too_long(api_server: api.Server, tmp_path: Path) -> None:
     api_server.faults = [loopback.slow]
-    patience = Patience(base=0.01, tries=9, timeout=0.5)
+    patience = RetryDelays(base=0.01, tries=9, timeout=0.5)
     assert len(list(client(api_server, tmp_path, patience).entities(["Q1"]))) == 1
     api_server.faults = [loopback.slow] * 9
     with pytest.raises(TimeLimitError):
-        list(client(api_server, tmp_path, Patience(base=0.01, tries=2, timeout=0.2)).entities(["Q2"]))
+        list(client(api_server, tmp_path, RetryDelays(base=0.01, tries=2, timeout=0.2)).entities(["Q2"]))
 
 
 def test_merged_and_missing_ids(api_server: api.Server, tmp_path: Path) -> None:

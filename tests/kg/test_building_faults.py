@@ -14,7 +14,7 @@ import pytest
 from many_blocks import DUMP, PACKED, outcome, start
 
 from kg.building import checkpoint, worker_pool
-from kg.building.worker_pool import Crew
+from kg.building.worker_pool import WorkerPool
 from kg.errors import SelectionError, SourceError, WorkerError
 from kg.snapshot import build
 from kg.store import filling, open_store
@@ -71,7 +71,7 @@ def test_a_disk_that_fills_up_while_reading(tmp_path: Path) -> None:
 
 
 def test_a_full_disk_before_the_first_checkpoint_leaves_nothing(tmp_path: Path) -> None:
-    one = checkpoint.Work(tmp_path / "out", {})
+    one = checkpoint.BuildFolder(tmp_path / "out", {})
     one.connection.execute("PRAGMA main.max_page_count = 1")
     one.connection.execute("PRAGMA notes.max_page_count = 1")
     with pytest.raises(sqlite3.OperationalError, match="full"):
@@ -115,7 +115,7 @@ def test_a_worker_that_is_killed_is_told(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_errors_of_workers_are_raised_here() -> None:
-    with Crew(2) as two:
+    with WorkerPool(2) as two:
         two.setup(_broken, "what is wrong")
         tasks = [two.submit(1, bytes([n])) for n in range(6)]
         assert [task.result() for task in tasks[:5]] == [bytes([n]) for n in range(5)]

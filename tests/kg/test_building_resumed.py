@@ -103,7 +103,7 @@ def test_killed_when_all_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 def test_both_databases_of_a_build_are_committed_in_one(tmp_path: Path) -> None:
     """SQLite does so only where neither is set to wait for nothing: else a kill may come between the two."""
-    one = checkpoint.Work(tmp_path / "out", {})
+    one = checkpoint.BuildFolder(tmp_path / "out", {})
     found = {name: one.connection.execute(f"PRAGMA {name}.synchronous").fetchone()[0] for name in ("main", "notes")}
     one.discard()
     assert min(found.values()) > 0, found
@@ -111,7 +111,11 @@ def test_both_databases_of_a_build_are_committed_in_one(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "place",
-    ["kg.store.filling.insert_flat", "kg.building.checkpoint.Work.stage_names", "kg.walks.closure.EdgeTable.add"],
+    [
+        "kg.store.filling.insert_flat",
+        "kg.building.checkpoint.BuildFolder.stage_names",
+        "kg.walks.closure.EdgeTable.add",
+    ],
 )
 @pytest.mark.parametrize("every", [0.0, 30.0])
 def test_an_interrupt_in_the_middle_of_a_block(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 
-from kg.web.rate_limits import Patience, retry_after
+from kg.web.rate_limits import RetryDelays, retry_after
 
 
 def test_retry_after_in_seconds_or_as_a_date() -> None:
@@ -20,7 +20,7 @@ def test_retry_after_in_seconds_or_as_a_date() -> None:
 
 
 def test_waits_grow_up_to_a_cap_and_differ() -> None:
-    patience = Patience(base=1.0, cap=60.0)
+    patience = RetryDelays(base=1.0, cap=60.0)
     for attempt in range(12):
         waits = {patience.delay(attempt, None) for _ in range(20)}
         whole = min(60.0, 2.0**attempt)

@@ -21,7 +21,7 @@ from store_contract import ALL, PARIS, as_read
 from kg.errors import MirrorAccessError, MirrorError, MirrorTimeoutError, MirrorUnreachableError
 from kg.store import open_store
 from kg.store.neo4j import Neo4jStore
-from kg.store.neo4j_client import Address, Client, property_id
+from kg.store.neo4j_client import Address, Neo4jClient, property_id
 from kg.store.neo4j_push import PushProgress, push
 from kg.store.neo4j_verify import verify_mirror
 
@@ -107,7 +107,7 @@ class TestRealServer:
         assert PASSWORD not in str(caught.value)
 
     def test_a_query_has_a_time_limit(self, server: Server) -> None:
-        client = Client(Address.parse(server.address), query_seconds=0.5)
+        client = Neo4jClient(Address.parse(server.address), query_seconds=0.5)
         with pytest.raises(MirrorTimeoutError, match=r"more than 0\.5 s and was stopped"):
             client.run("UNWIND range(1, 2000000000) AS n WITH n WHERE n % 7 = 8 RETURN count(n)")
         assert client.run("RETURN 1") == [[1]]
@@ -172,7 +172,7 @@ class TestRealServer:
         ],
     )
     def test_what_a_server_answers_is_told_with_what_to_do(self, server: Server, query: str, said: str) -> None:
-        with closing(Client(Address.parse(server.address), patience=0)) as client:
+        with closing(Neo4jClient(Address.parse(server.address), patience=0)) as client:
             client.run("CREATE CONSTRAINT once IF NOT EXISTS FOR (n:Once) REQUIRE n.key IS UNIQUE")
             with pytest.raises(MirrorError, match=said):
                 client.run(query)

@@ -17,7 +17,7 @@ from kg import snapshot
 from kg.errors import MirrorError
 from kg.store import open_store
 from kg.store.neo4j import FULL_TEXT, Neo4jStore
-from kg.store.neo4j_client import Address, Client
+from kg.store.neo4j_client import Address, Neo4jClient
 from kg.store.neo4j_push import PushProgress, push
 from kg.store.neo4j_verify import verify_mirror
 from tests.conftest import Run
@@ -33,8 +33,8 @@ def address() -> Iterator[str]:
 
 
 @pytest.fixture
-def client(address: str) -> Iterator[Client]:
-    client = Client(Address.parse(address))
+def client(address: str) -> Iterator[Neo4jClient]:
+    client = Neo4jClient(Address.parse(address))
     yield client
     client.close()
 
@@ -53,14 +53,14 @@ def small(tmp_path: Path) -> Path:
     )
 
 
-def content(client: Client) -> list[list[object]]:
+def content(client: Neo4jClient) -> list[list[object]]:
     """Everything in the database but the marker, in an order of its own."""
     nodes = client.run("MATCH (n) WHERE NOT n:Snapshot RETURN labels(n), properties(n)")
     stated = client.run("MATCH (s)-[r]->(t) RETURN s.id, type(r), properties(r), t.id")
     return sorted([*nodes, *stated], key=str)
 
 
-def test_again_over_a_whole_mirror_changes_nothing(small: Path, address: str, client: Client) -> None:
+def test_again_over_a_whole_mirror_changes_nothing(small: Path, address: str, client: Neo4jClient) -> None:
     first = push(small, address, replace=True)
     marker = client.run("MATCH (m:Snapshot) RETURN properties(m)")
     before = content(client)
@@ -74,7 +74,7 @@ def test_again_over_a_whole_mirror_changes_nothing(small: Path, address: str, cl
     assert client.run("MATCH (m:Snapshot) RETURN properties(m)") == marker
 
 
-def test_batches_of_any_size_give_the_same(small: Path, address: str, client: Client) -> None:
+def test_batches_of_any_size_give_the_same(small: Path, address: str, client: Neo4jClient) -> None:
     found = []
     for batch in (1, 3, 10_000):
         push(small, address, replace=True, batch=batch)
@@ -97,7 +97,7 @@ push(sys.argv[1], sys.argv[2], batch=400, replace=len(sys.argv) > 4, progress=pr
 """
 
 
-def test_a_killed_push_goes_on_where_it_stood(demo: Path, address: str, client: Client) -> None:
+def test_a_killed_push_goes_on_where_it_stood(demo: Path, address: str, client: Neo4jClient) -> None:
     push(demo, address, replace=True)
     whole = content(client)
     arguments = [sys.executable, "-c", KILLED, str(demo), address]
@@ -123,12 +123,12 @@ class CutError(Exception):
 
 @pytest.mark.parametrize("held", ["the same snapshot", "another snapshot", "nodes without a marker", "a foreign model"])
 def test_a_push_cut_anywhere_while_it_empties_is_not_gone_on_with_unasked(
-    small: Path, tmp_path: Path, address: str, client: Client, monkeypatch: pytest.MonkeyPatch, held: str
+    small: Path, tmp_path: Path, address: str, client: Neo4jClient, monkeypatch: pytest.MonkeyPatch, held: str
 ) -> None:
     other = snapshot_of(tmp_path / "other.sqlite", [PARIS])
-    run, at = Client.run, 0
+    run, at = Neo4jClient.run, 0
 
-    def cut(self: Client, query: str, *more: Any, **named: Any) -> Any:
+    def cut(self: Neo4jClient, query: str, *more: Any, **named: Any) -> Any:
         nonlocal left, begun
         begun = begun or "m.phase = -1, m.model" in query
         left -= begun
@@ -145,7 +145,7 @@ def test_a_push_cut_anywhere_while_it_empties_is_not_gone_on_with_unasked(
         at += 1
         left, begun = at, False
         with monkeypatch.context() as patch:
-            patch.setattr(Client, "run", cut)
+            patch.setattr(Neo4jClient, "run", cut)
             try:
                 push(small, address, replace=True)
                 pytest.fail("never cut")
@@ -164,7 +164,7 @@ def test_a_push_cut_anywhere_while_it_empties_is_not_gone_on_with_unasked(
     assert not verify_mirror(address, small).problems
 
 
-def test_an_unfinished_mirror_that_was_changed_is_replaced(small: Path, address: str, client: Client) -> None:
+def test_an_unfinished_mirror_that_was_changed_is_replaced(small: Path, address: str, client: Neo4jClient) -> None:
     push(small, address, replace=True)
     client.run("MATCH (m:Snapshot) SET m.complete = false")
     client.run("MATCH (n:Name) WITH n LIMIT 1 DELETE n")
@@ -174,7 +174,7 @@ def test_an_unfinished_mirror_that_was_changed_is_replaced(small: Path, address:
     assert not verify_mirror(address, small).problems
 
 
-def test_two_pushes_at_once(demo: Path, address: str, client: Client) -> None:
+def test_two_pushes_at_once(demo: Path, address: str, client: Neo4jClient) -> None:
     """The other one takes over behind our back: we stop, it ends, and what is there is whole."""
     push(demo, address, replace=True)
     whole = content(client)
@@ -204,7 +204,7 @@ def test_another_snapshot_is_replaced_only_when_asked(small: Path, tmp_path: Pat
         assert list(store.ids()) == ["Q90"]
 
 
-def test_nodes_of_others_are_left_alone(small: Path, address: str, client: Client) -> None:
+def test_nodes_of_others_are_left_alone(small: Path, address: str, client: Neo4jClient) -> None:
     push(small, address, replace=True)
     client.run("CREATE (:Note {text: 'mine'})-[:ABOUT]->(:Note {text: 'too'})")
     try:
@@ -215,7 +215,7 @@ def test_nodes_of_others_are_left_alone(small: Path, address: str, client: Clien
         client.run("MATCH (n:Note) DETACH DELETE n")
 
 
-def test_entities_of_unknown_origin_are_not_built_upon(small: Path, address: str, client: Client) -> None:
+def test_entities_of_unknown_origin_are_not_built_upon(small: Path, address: str, client: Neo4jClient) -> None:
     push(small, address, replace=True)
     client.run("MATCH (m:Snapshot) DELETE m")
     with pytest.raises(MirrorError, match="holds no snapshot; put one there"):
@@ -226,7 +226,7 @@ def test_entities_of_unknown_origin_are_not_built_upon(small: Path, address: str
     assert not verify_mirror(address, small).problems
 
 
-def test_another_model_is_not_read(small: Path, address: str, client: Client) -> None:
+def test_another_model_is_not_read(small: Path, address: str, client: Neo4jClient) -> None:
     push(small, address, replace=True)
     client.run("MATCH (m:Snapshot) SET m.model = 2")
     for use in (open_store, lambda where: push(small, where)):
@@ -253,7 +253,9 @@ def test_another_model_is_not_read(small: Path, address: str, client: Client) ->
         ("DROP INDEX entity_number", ["index entity_number is missing"]),
     ],
 )  # fmt: skip
-def test_verify_tells_what_was_changed(small: Path, address: str, client: Client, change: str, said: list[str]) -> None:
+def test_verify_tells_what_was_changed(
+    small: Path, address: str, client: Neo4jClient, change: str, said: list[str]
+) -> None:
     push(small, address, replace=True)
     assert verify_mirror(address, small).problems == ()
     client.run(change)
@@ -264,7 +266,7 @@ def test_verify_tells_what_was_changed(small: Path, address: str, client: Client
 
 @pytest.mark.parametrize("dropped", ["CONSTRAINT name_key", "INDEX entity_number", "INDEX value_list", "INDEX {text}"])
 def test_a_push_over_a_whole_mirror_makes_what_was_dropped(
-    small: Path, address: str, client: Client, dropped: str
+    small: Path, address: str, client: Neo4jClient, dropped: str
 ) -> None:
     push(small, address, replace=True)
     before = content(client)
@@ -288,7 +290,7 @@ def test_a_snapshot_made_anew_is_the_same_mirror(address: str, tmp_path: Path) -
     assert verify_mirror(address, paths[1], sample=20).problems == ()
 
 
-def test_a_push_over_a_changed_mirror_says_so(small: Path, address: str, client: Client) -> None:
+def test_a_push_over_a_changed_mirror_says_so(small: Path, address: str, client: Neo4jClient) -> None:
     push(small, address, replace=True)
     client.run("MATCH ()-[r:P17]->() DELETE r")
     with pytest.raises(MirrorError, match=r"was changed since .*9 relationships instead of 10.*--replace"):

@@ -18,7 +18,7 @@ from kg.errors import MirrorError
 from kg.model import Entity
 from kg.store import open_store
 from kg.store.neo4j import Neo4jStore
-from kg.store.neo4j_client import Address, Client
+from kg.store.neo4j_client import Address, Neo4jClient
 from kg.store.neo4j_rows import LONGEST_KEY, VALUES_A_BLOCK
 from kg.walks.paths import closure
 
@@ -75,7 +75,7 @@ def test_statements_are_relationships_that_cypher_can_ask_for(
     make_store: Callable[..., Neo4jStore], address: str
 ) -> None:
     make_store(ALL)
-    client = Client(Address.parse(address))
+    client = Neo4jClient(Address.parse(address))
     rows = client.run(
         "MATCH (c:Entity {id: 'Q90'})-[r]->(t) RETURN type(r), t.id, t:Missing, r.id, r.rank, r.ordinal, r.start, r.end"
         " ORDER BY type(r), r.ordinal"

@@ -20,9 +20,9 @@ from kg.reading.sparql_entities import SPARQLEntities
 from kg.scope import Scope
 from kg.snapshot import build
 from kg.store import open_store
-from kg.web.rate_limits import Patience, user_agent
+from kg.web.rate_limits import RetryDelays, user_agent
 
-QUICK = Patience(base=0.01, cap=0.05, tries=4, timeout=30.0)
+QUICK = RetryDelays(base=0.01, cap=0.05, tries=4, timeout=30.0)
 WORLD = (
     *(
         Entity(
@@ -74,7 +74,7 @@ def server(shared: srv.Server) -> srv.Server:
     return shared
 
 
-def endpoint(server: srv.Server, patience: Patience = QUICK, page: int = 1000) -> Endpoint:
+def endpoint(server: srv.Server, patience: RetryDelays = QUICK, page: int = 1000) -> Endpoint:
     return Endpoint(Profile(url=server.url, page=page), patience=patience)
 
 
@@ -134,7 +134,7 @@ def test_what_does_not_pass_is_told(
 def test_the_time_limit_is_ours(server: srv.Server, fault: srv.Fault) -> None:
     server.always = fault
     with pytest.raises(TimeLimitError, match="within"):
-        endpoint(server, Patience(base=0.01, tries=2, timeout=0.25)).ask(f"SELECT * WHERE {{ {LABELS} }}")
+        endpoint(server, RetryDelays(base=0.01, tries=2, timeout=0.25)).ask(f"SELECT * WHERE {{ {LABELS} }}")
 
 
 def test_an_answer_cut_in_the_middle_is_asked_for_in_smaller_pages(server: srv.Server) -> None:

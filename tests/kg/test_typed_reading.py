@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import entities as any_entities
 
-from kg.building.extraction import Batch, Harvester, Recipe
+from kg.building.extraction import BlockRows, ExtractionPlan, Extractor
 from kg.idset import IdSet
 from kg.reading.lines import Block
 from kg.reading.typed_decoder import Unusual
@@ -23,8 +23,10 @@ from tests.conftest import WHOLE_ENTITIES, needs_whole_entities
 # Typed and tolerant
 
 
-def harvested(recipe: Recipe, data: bytes, *, typed: bool, monkeypatch: pytest.MonkeyPatch | None = None) -> Batch:
-    harvester = Harvester(recipe)
+def harvested(
+    recipe: ExtractionPlan, data: bytes, *, typed: bool, monkeypatch: pytest.MonkeyPatch | None = None
+) -> BlockRows:
+    harvester = Extractor(recipe)
     if not typed:
 
         def refuse(*_: object) -> int:
@@ -32,18 +34,18 @@ def harvested(recipe: Recipe, data: bytes, *, typed: bool, monkeypatch: pytest.M
 
         harvester._typed = refuse  # type: ignore[method-assign]
     batch = harvester.read(Block(line=1, data=data))
-    found = msgspec.msgpack.decode(msgspec.msgpack.encode(batch), type=Batch)
+    found = msgspec.msgpack.decode(msgspec.msgpack.encode(batch), type=BlockRows)
     found.names = [sorted(map(tuple, names)) for names in found.names]
     found.tallies = [sorted(keys, key=str) for keys in found.tallies]
     return found
 
 
 RECIPES = {
-    "everything": Recipe(everything=True),
-    "some languages": Recipe(everything=True, languages=frozenset({"en", "zh-hant"})),
-    "by number": Recipe(chosen=IdSet([1, 2, -31]), properties=True),
-    "by name": Recipe(keys=frozenset({"a", "0"}), languages=frozenset({"en", "de"})),
-    "excluded": Recipe(everything=True, excluded=IdSet([1, 3])),
+    "everything": ExtractionPlan(everything=True),
+    "some languages": ExtractionPlan(everything=True, languages=frozenset({"en", "zh-hant"})),
+    "by number": ExtractionPlan(chosen=IdSet([1, 2, -31]), properties=True),
+    "by name": ExtractionPlan(keys=frozenset({"a", "0"}), languages=frozenset({"en", "de"})),
+    "excluded": ExtractionPlan(everything=True, excluded=IdSet([1, 3])),
 }
 
 
@@ -92,6 +94,6 @@ def test_real_entities_are_read_typed_and_alike(recipe: str) -> None:
 @needs_whole_entities
 def test_real_entities_need_no_second_reading(monkeypatch: pytest.MonkeyPatch) -> None:
     """What WikiData writes today is all accepted by the typed reader, or its speed would be lost unnoticed."""
-    monkeypatch.setattr(Harvester, "_tolerant", lambda *_: pytest.fail("the tolerant reader was needed"))
+    monkeypatch.setattr(Extractor, "_tolerant", lambda *_: pytest.fail("the tolerant reader was needed"))
     for recipe in RECIPES.values():
-        Harvester(recipe).read(Block(line=1, data=gzip.decompress(WHOLE_ENTITIES.read_bytes())))
+        Extractor(recipe).read(Block(line=1, data=gzip.decompress(WHOLE_ENTITIES.read_bytes())))

@@ -44,11 +44,11 @@ _COMMAND = "from granola.cli.main import main; main()"
 _LIMITED = """
 import json, sys
 from granola.service.server import bind, run
-from granola.service.service_settings import Settings
+from granola.service.service_settings import ServiceSettings
 settings = json.loads(sys.argv[1])
 sock = bind("127.0.0.1", 0)
 told = f"serving snapshot x at http://127.0.0.1:{sock.getsockname()[1]}"
-run(Settings(**settings), sock, workers=1, ready=lambda: print(told, file=sys.stderr, flush=True))
+run(ServiceSettings(**settings), sock, workers=1, ready=lambda: print(told, file=sys.stderr, flush=True))
 """
 
 

@@ -17,7 +17,7 @@ import pytest
 import requests
 
 from granola.service.limits import check_compared
-from granola.service.problems import Problem
+from granola.service.problems import HTTPProblem
 from tests.granola.service.conftest import Running, serving
 from tests.granola.service.test_running import children
 from tests.machine_speed import slowness
@@ -47,7 +47,7 @@ def compared(
             asked = {"predictions": told, "levels": ladder, **({"question": question} if question else {})}
             try:
                 check_compared([(list(map(len, told)), list(map(len, own)))])
-            except Problem:
+            except HTTPProblem:
                 told.pop()
                 continue
             if len(json.dumps(asked, ensure_ascii=False).encode()) < SMALL:

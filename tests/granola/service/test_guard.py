@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 import requests
 
-from granola.service.access import Guard, is_address, name_of
-from granola.service.service_settings import Settings
+from granola.service.access import AccessChecks, is_address, name_of
+from granola.service.service_settings import ServiceSettings
 from tests.granola.service.conftest import ROOT, Running, limited, serving, wait_until
 from tests.granola.service.test_limits import OBAMA, batch, is_well, sent
 
@@ -96,7 +96,7 @@ def test_one_client_has_no_more_than_its_share(demo_snapshot: Path) -> None:
 
 def test_clients_are_counted_only_where_a_limit_is_given() -> None:
     for per_client, let_in in ((None, 20), (3, 3)):
-        guard = Guard(Settings(snapshot="x", waiting=8, per_client=per_client))
+        guard = AccessChecks(ServiceSettings(snapshot="x", waiting=8, per_client=per_client))
         assert sum(guard.enter("10.0.0.7") for _ in range(20)) == let_in
         assert guard.enter("10.9.9.9")
         guard.leave("10.0.0.7")

@@ -14,7 +14,7 @@ import requests
 
 from granola import __version__
 from granola.service import limits
-from granola.service.problems import Problem
+from granola.service.problems import HTTPProblem
 from tests.granola.service.conftest import Running
 from tests.granola.service.test_limits import OBAMA, is_well, limited, received, sent
 
@@ -147,16 +147,16 @@ def test_sizes_and_their_products_are_bounded_before_work_begins(service: Runnin
 
 def test_what_may_be_compared_grows_with_what_is_sent() -> None:
     limits.check_compared([([13] * 170, [16] * 127)])
-    with pytest.raises(Problem, match="fewer predictions at a time"):
+    with pytest.raises(HTTPProblem, match="fewer predictions at a time"):
         limits.check_compared([([13] * 180, [16] * 130)])
     limits.check_compared(([200], [20] * 30) for _ in range(2_000))  # a large file
     limits.check_resampled(1_000, 30, 100)
     limits.check_resampled(1_000, 400, 10_000)
     for drawn in ((10_000, 7, 10), (10_000, 51, 10_000)):
-        with pytest.raises(Problem, match="set resamples lower"):
+        with pytest.raises(HTTPProblem, match="set resamples lower"):
             limits.check_resampled(*drawn)
     limits.check_answers(1_000, 0)
-    with pytest.raises(Problem, match="send several requests"):
+    with pytest.raises(HTTPProblem, match="send several requests"):
         limits.check_answers(1_001, 1 << 12)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import requests
 
-from granola.service.snapshot_session import Holding
+from granola.service.snapshot_session import SnapshotSession
 from kg.snapshot import build
 from tests.granola.service.conftest import DEMO, Running
 from tests.granola.service.test_limits import OBAMA
@@ -22,7 +22,7 @@ def test_a_language_is_spoken_where_dates_are_written_or_names_are_had_in_it(tmp
     build([tmp_path / "data.json"], tmp_path / "all.sqlite")
     build([tmp_path / "data.json"], tmp_path / "some.sqlite", languages=["fr"])
     for name, spoken in (("all", {"pt", "pt-br", "mul"}), ("some", {"mul"})):
-        with closing(Holding(str(tmp_path / f"{name}.sqlite"), language="en", seconds=10)) as holding:
+        with closing(SnapshotSession(str(tmp_path / f"{name}.sqlite"), language="en", seconds=10)) as holding:
             for code in ("en", "en-gb", "de-at", "fr"):
                 assert holding.speaks(code), code
             found = {code for code in ("pt", "pt-br", "mul", "zz", "pl", "aaa-bb") if holding.speaks(code)}
@@ -67,7 +67,7 @@ def test_the_page_shows_the_ladder_and_says_so(service: Running) -> None:
 def test_no_request_waits_for_the_words_of_another_english(
     demo_snapshot: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    holding = Holding(str(demo_snapshot), language="en", seconds=10)
+    holding = SnapshotSession(str(demo_snapshot), language="en", seconds=10)
     holding.prepare()
 
     def read_again(*_: object) -> None:

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 import requests
 
-from granola.service.snapshot_session import Holding
+from granola.service.snapshot_session import SnapshotSession
 from tests.granola.service.conftest import ROOT, Running, limited, serving, wait_until
 
 OBAMA = {"question": "Where was Barack Obama born?", "answer": "Honolulu"}
@@ -314,7 +314,7 @@ def test_a_large_file_to_score_is_read_row_by_row(service: Running) -> None:
 
 
 def test_the_first_language_stays_ready_and_words_are_read_once(demo_snapshot: Path) -> None:
-    holding = Holding(str(demo_snapshot), language="en", seconds=10)
+    holding = SnapshotSession(str(demo_snapshot), language="en", seconds=10)
     with closing(holding):
         first = holding.maker()
         others = [holding.maker(code) for code in ("de", "fr", "es", "pl", "aaa", "en-xyz", "en-abc")]

@@ -11,7 +11,7 @@ import pytest
 from abstraction.rows import read_questions
 from granola.service import snapshot_session as holdings
 from granola.service import snapshot_work
-from granola.service.snapshot_session import Holding
+from granola.service.snapshot_session import SnapshotSession
 from kg import terms
 from kg.store import open_store
 from kg.walks import graph
@@ -39,11 +39,11 @@ def test_a_graph_keeps_so_many_characters_of_names(demo_snapshot: Path, monkeypa
 
 def test_conclusions_are_dropped_when_much_was_sent(demo_snapshot: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rows = list(islice(read_questions([DEMO / "questions.jsonl"]), 12))
-    with closing(Holding(str(demo_snapshot), language="en", seconds=10)) as usual:
+    with closing(SnapshotSession(str(demo_snapshot), language="en", seconds=10)) as usual:
         expected = [snapshot_work.ladder(usual, row, language="en", linker="question") for row in rows]
         assert usual.maker().linker is usual.maker().linker
     monkeypatch.setattr(holdings, "SENT_KEPT", 350)
-    with closing(Holding(str(demo_snapshot), language="en", seconds=10)) as narrow:
+    with closing(SnapshotSession(str(demo_snapshot), language="en", seconds=10)) as narrow:
         linkers, made = [], []
         for row in rows:
             made.append(snapshot_work.ladder(narrow, row, language="en", linker="question"))
@@ -58,7 +58,7 @@ def test_conclusions_are_dropped_when_much_was_sent(demo_snapshot: Path, monkeyp
 
 def test_all_languages_share_the_bound_on_entities(demo_snapshot: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rows = list(read_questions([DEMO / "questions.jsonl"]))
-    with closing(Holding(str(demo_snapshot), language="en", seconds=10)) as holding:
+    with closing(SnapshotSession(str(demo_snapshot), language="en", seconds=10)) as holding:
         for language in ("en", "de", "fr"):
             for row in rows[:30]:
                 holding.maker(language).make(row)

@@ -19,7 +19,7 @@ import requests
 from abstraction.models.openai_server import OpenAIModel
 from granola.service.client import Client
 from granola.service.model_threads import NeedsReplies, Relay, opened
-from granola.service.service_settings import Settings
+from granola.service.service_settings import ServiceSettings
 from tests.chat_server import serving as chatting
 from tests.granola.service.conftest import DEMO, ROOT, Running, limited, serving, wait_until
 from tests.granola.service.test_limits import OBAMA, is_well
@@ -190,7 +190,7 @@ def test_a_request_to_a_model_that_does_not_answer_has_its_time(demo_snapshot: P
 
 def test_two_tries_fit_into_the_time_of_a_request() -> None:
     for seconds in (4.0, 60.0):
-        model = opened(Settings(snapshot="x", model="openai:http://127.0.0.1:1/v1#m", model_seconds=seconds))
+        model = opened(ServiceSettings(snapshot="x", model="openai:http://127.0.0.1:1/v1#m", model_seconds=seconds))
         assert isinstance(model, OpenAIModel)
         patience = model.settings.patience
         assert patience.tries == 2

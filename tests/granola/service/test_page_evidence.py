@@ -8,7 +8,7 @@ from abstraction.linking.link_settings import link_settings
 from abstraction.reasons import REASONS
 from abstraction.tiers import Abstention, Evidence
 from granola.scoring.metrics import metrics
-from granola.service.page_evidence import Row, past, rows
+from granola.service.page_evidence import EvidenceRow, past, rows
 from granola.service.page_words import LINKED, SCORES, rule_words
 from kg.walks.ranks import SetAside
 
@@ -27,7 +27,7 @@ def described(subject: str, text: str, words: str) -> Evidence:
     )
 
 
-def read(row: Row) -> str:
+def read(row: EvidenceRow) -> str:
     return " ".join(part.text + part.marked + part.after for part in row.parts)
 
 

@@ -20,7 +20,7 @@ import requests
 from granola.errors import UsageError
 from granola.service.heartbeats import Heartbeats
 from granola.service.server import FINISHING
-from granola.service.service_settings import Settings
+from granola.service.service_settings import ServiceSettings
 from granola.service.supervisor import ENDING
 from tests.granola.service.conftest import Running, started, wait_until
 from tests.granola.service.test_limits import OBAMA, is_well
@@ -37,7 +37,7 @@ def told(word, work):
     work()
 import granola.service.app as app
 from granola.service.server import bind, run
-from granola.service.service_settings import Settings
+from granola.service.service_settings import ServiceSettings
 add = app.add_page
 def with_hang(whole, service):
     @whole.get("/hang")
@@ -52,7 +52,7 @@ given = json.loads(sys.argv[1])
 workers = given.pop("workers")
 sock = bind("127.0.0.1", 0, workers=workers)
 ready = f"serving snapshot x at http://127.0.0.1:{sock.getsockname()[1]}"
-run(Settings(**given), sock, workers=workers, ready=lambda: print(ready, file=sys.stderr, flush=True))
+run(ServiceSettings(**given), sock, workers=workers, ready=lambda: print(ready, file=sys.stderr, flush=True))
 """
 
 
@@ -153,7 +153,7 @@ def test_a_service_whose_worker_hangs_ends_within_its_grace(demo_snapshot: Path,
 
 
 def test_what_is_left_is_killed_before_the_grace_is_over() -> None:
-    stop = Settings(snapshot="x").stop_seconds
+    stop = ServiceSettings(snapshot="x").stop_seconds
     assert (stop, FINISHING * stop, ENDING * stop) == (30, 25, 28)
 
 
@@ -181,7 +181,7 @@ def test_a_supervisor_that_was_stopped_itself_kills_nobody_for_that(demo_snapsho
 def test_only_what_can_be_waited_for_is_taken() -> None:
     for name in ("hang_seconds", "stop_seconds", "stuck_seconds"):
         with pytest.raises(UsageError, match=name):
-            Settings(snapshot="x", **{name: 0})
+            ServiceSettings(snapshot="x", **{name: 0})
 
 
 def test_heartbeats_are_seen_by_other_processes() -> None:

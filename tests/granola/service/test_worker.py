@@ -9,8 +9,8 @@ from contextlib import suppress
 
 import pytest
 
-from granola.service.matching_thread import Bench
-from granola.service.problems import Problem
+from granola.service.matching_thread import MatchingThread
+from granola.service.problems import HTTPProblem
 from granola.service.snapshot_session import OverTimeError
 from granola.service.work_thread import Stopper
 
@@ -22,7 +22,7 @@ def endless() -> None:
             number += 1
 
 
-async def swept(bench: Bench, work: Callable[[], object], seconds: float) -> object:
+async def swept(bench: MatchingThread, work: Callable[[], object], seconds: float) -> object:
     """The result of the work, the bench being looked after as the service does."""
     task = asyncio.ensure_future(bench.run(work, seconds=seconds))
     while not task.done():
@@ -33,11 +33,11 @@ async def swept(bench: Bench, work: Callable[[], object], seconds: float) -> obj
 
 def test_work_without_an_end_is_stopped_and_the_next_is_done() -> None:
     async def both() -> object:
-        bench = Bench(2)
+        bench = MatchingThread(2)
         bench.open()
         try:
             began = time.monotonic()
-            with pytest.raises(Problem, match="no answer within"):
+            with pytest.raises(HTTPProblem, match="no answer within"):
                 await swept(bench, endless, 0.1)
             assert time.monotonic() - began < 60
             return await swept(bench, lambda: "next", 60)

@@ -1,0 +1,56 @@
+"""The commands by what they are for: a line of help for each, and which of their options few people need.
+
+Nothing of a command is imported to list them.
+"""
+
+from __future__ import annotations
+
+GROUPS: dict[str, dict[str, str]] = {
+    "Look around": {
+        "demo": "Build a snapshot, make ladders, score two prediction files and write a page.",
+        "serve": "Serve ladders, links, verdicts and scores over HTTP, and a page to try them on.",
+    },
+    "Snapshots of WikiData": {
+        "snapshot": "Build, check, compare, export and mirror snapshots.",
+    },
+    "Ladders": {
+        "tiers": "Make a ladder for every question of a file.",
+        "ladder": "Show the ladder of one answer, and what entails each tier.",
+        "dataset": "Build a dataset with its card, statistics and what was left out.",
+        "audit": "Check the tiers of a file against a snapshot, whoever made them.",
+        "derive": "Make other rows of tiered ones: fewer details asked for, guesses, training data.",
+    },
+    "Predictions": {
+        "answer": "Ask a model the questions, and keep its responses.",
+        "aggregate": "Make one answer of several responses to each question.",
+        "calibrate": "Fit how much support answers need, for a precision or coverage.",
+        "experiment": "Run models, methods and settings of a file, and compare them.",
+    },
+    "Scores": {
+        "score": "Score predictions, with intervals and a signature.",
+        "match": "Say which level each prediction states, and by which rule.",
+        "compare": "Compare systems by paired tests.",
+        "report": "Draw the paper's figures for systems of one's own.",
+    },
+}
+COMMANDS = {name: line for group in GROUPS.values() for name, line in group.items()}
+
+_SCORING = "--answers --tiers-from --seed --resamples --workers --ignore-unknown"
+_BY_VIEWS = "--page-views --page-views-of --bins"
+_WEIGHING = "--weigh --counting --linker --csv-raw"
+_BOUNDS = "--max-body --max-rows --seconds --waiting --connections"
+_SAMPLING = "--prompts --top-p --max-tokens"
+_PHRASING = f"--phrase-mode --unproven --temperature --phrase-seed --answers {_SAMPLING}"
+
+ADVANCED: dict[str, str] = {
+    "tiers": f"{_PHRASING} --linker --engine --master --csv-raw",
+    "dataset": f"{_PHRASING} --linker --one-answer --trivial --threshold --samples --batch --restart",
+    "answer": f"{_SAMPLING} --seed --answers {_WEIGHING} --abstaining --aggregator --language",
+    "aggregate": f"{_WEIGHING} --aggregator --prompts --answers",
+    "targets": "--prompt --prompts --unknown --most --linker --csv-raw",
+    "score": _SCORING,
+    "compare": f"{_SCORING} {_BY_VIEWS}",
+    "report": f"{_SCORING} {_BY_VIEWS} --csv-raw --colour",
+    "serve": f"{_BOUNDS} --answers --model-seconds --per-client --hang-seconds",
+    "build": "--cache --hub-limit --exclude-instances-of --keep-partial --workers --restart --along",
+}
