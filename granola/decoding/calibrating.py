@@ -22,7 +22,7 @@ from granola.decoding.self_consistency import Counting, SelfConsistency
 from granola.errors import UsageError
 from granola.matching import Matcher
 from granola.matching.batch_matching import MatchCase, match_many
-from granola.scoring.bootstrap import Interval, percentile_interval
+from granola.scoring.bootstrap import Interval, estimated, mean_of
 from granola.scoring.scores import language_of, names_of
 
 FEWEST = 50  # questions with candidates, below which a fit says little
@@ -137,13 +137,16 @@ def fit(
     calibration, point = _wanted(tried, precision=precision, coverage=coverage)
     draw = random.Random(seed)
     answers = list(_left_out(questions, draw, precision=precision, coverage=coverage))
-    drawn = [draw.choices(answers, k=len(answers)) for _ in range(1000)]
+    _, right = estimated(
+        (None if one is None else one.right for one in answers), lambda kinds, n: mean_of(kinds)(n), seed=seed
+    )
+    _, covered = estimated((one is not None for one in answers), lambda kinds, n: mean_of(kinds)(n), seed=seed)
     return Fitted(
         calibration=calibration,
         point=point,
         left_out=_point(answers, point.at),
-        precision=percentile_interval([_right(one) for one in drawn]),
-        coverage=percentile_interval([_covered(one) for one in drawn]),
+        precision=right,
+        coverage=covered,
         questions=len(questions),
         curve=tuple(point for _, point in _best(tried)),
     )

@@ -5,16 +5,17 @@ from __future__ import annotations
 import math
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from operator import mul
-from random import Random
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from granola.scoring.bootstrap import Interval, percentile_interval, resamples
-from granola.scoring.graded import Cell
+from granola.scoring.bootstrap import Interval, chunks, divided, drawn_counts, generator, percentile_interval
 from granola.scoring.items import NO_BITS
 from granola.scoring.metrics import Metric, Outcome
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 NO_RELATION = "none"
 
@@ -78,21 +79,20 @@ def aggregate(
     names = sorted({cell.relation for cell in ordered} | unscored.keys(), key=_relation_order)
     if names == [NO_RELATION]:
         names = []
-    overall = _Group(chosen, ordered, slice(0, len(ordered)))
-    groups = {name: _Group(chosen, ordered, _place(ordered, name)) for name in names}
-    columns = [_Column(metric, ordered) for metric in chosen]
-    macro: dict[str, list[float]] = {metric.name: [] for metric in chosen}
-    values = Random(f"{seed}:values")  # a stream of its own, so that bits move no other metric's digits
-    for sample in resamples([cell.n for cell in ordered], times=times, random=Random(seed)):
-        for column in columns:
-            sums, counted = column.draw(sample, values)
-            overall.add(column.name, sums, counted)
-            if groups:
-                drawn = [group.add(column.name, sums, counted) for group in groups.values()]
-                macro[column.name].append(_mean(drawn))
-    whole = overall.score(unscored.total())
-    scores = {name: group.score(unscored[name]) for name, group in groups.items()}
-    return whole, scores, _macro(scores, macro, chosen) if groups else {}
+    places = {name: _place(ordered, name) for name in names}
+    overall: dict[str, list[NDArray[np.float64]]] = {metric.name: [] for metric in chosen}
+    by_relation: dict[str, dict[str, list[NDArray[np.float64]]]]
+    by_relation = {name: {metric.name: [] for metric in chosen} for name in names}
+    for sums in _resampled(ordered, chosen, times=times, seed=seed):
+        for metric in chosen:
+            added, counted = sums[metric.name]
+            overall[metric.name].append(divided(added.sum(axis=1), counted.sum(axis=1)))
+            for name, own in places.items():
+                score = divided(added[:, own].sum(axis=1), counted[:, own].sum(axis=1))
+                by_relation[name][metric.name].append(score)
+    whole = _score(chosen, ordered, overall, unscored.total())
+    scores = {name: _score(chosen, ordered[places[name]], by_relation[name], unscored[name]) for name in names}
+    return whole, scores, _macro(scores, by_relation, chosen) if names else {}
 
 
 class _Cell:
@@ -116,10 +116,13 @@ class _Cell:
         """Whether items here have something of their own to add to the metric."""
         return self.outcome.level is not None or not metric.of_matched
 
-    def own(self, name: Literal["bits", "share"]) -> list[float]:
-        """What items have of their own, in no order."""
-        values = self.bits if name == "bits" else self.share
-        return [value for value in values if value != NO_BITS]
+    def values(self) -> tuple[Sequence[float], Sequence[float], Sequence[int]]:
+        """(bits, shares, how many items have both so) of the different items, NO_BITS where they have none."""
+        different = Counter(zip(self.bits, self.share, strict=True))
+        if without := self.n - len(self.bits):
+            different[NO_BITS, NO_BITS] += without
+        ordered = sorted(different)
+        return [b for b, _ in ordered], [s for _, s in ordered], [different[one] for one in ordered]
 
 
 def _place(cells: Sequence[_Cell], name: str) -> slice:
@@ -128,71 +131,75 @@ def _place(cells: Sequence[_Cell], name: str) -> slice:
     return slice(own[0], own[-1] + 1) if own else slice(0, 0)
 
 
-class _Column:
-    """What each cell of a table adds to a metric, drawn for a table of resampled counts."""
-
-    def __init__(self, metric: Metric, cells: Sequence[_Cell]) -> None:
-        self.name = metric.name
-        self._valued: list[Cell | None] = []
-        self._adds: list[float] = []
-        self._counts: list[bool] = []
-        if metric.adds_own is not None:
-            for cell in cells:
-                own = cell.own(metric.adds_own) if cell.counts_for(metric) else []
-                self._valued.append(Cell(own, cell.n) if own else None)
-        else:
-            adds = [metric.adds(cell.outcome) for cell in cells]
-            self._adds = [add or 0.0 for add in adds]
-            self._counts = [add is not None for add in adds]
-
-    def draw(self, sample: Sequence[int], values: Random) -> tuple[list[float], list[int]]:
-        """(sums, counted items) of every cell."""
-        if not self._valued:
-            return list(map(mul, self._adds, sample)), list(map(mul, self._counts, sample))
-        drawn = [
-            _NOTHING if cell is None else cell.draw(k, values) for cell, k in zip(self._valued, sample, strict=True)
-        ]
-        return [total for total, _ in drawn], [n for _, n in drawn]
+Sums = dict[str, "tuple[NDArray[np.float64], NDArray[np.float64]]"]
 
 
-_NOTHING = (0.0, 0)
+def _resampled(cells: Sequence[_Cell], chosen: Sequence[Metric], *, times: int, seed: int) -> Iterator[Sums]:
+    """What each cell adds to each metric and how many of its items count, by name, [resamples, cells], in chunks.
 
+    Bits have a stream of their own, so that they move no other metric's digits.
+    """
+    import numpy as np
 
-class _Group:
-    """The cells in one place of a table of counts: their scores, and the scores of every resampled table."""
-
-    def __init__(self, chosen: Sequence[Metric], cells: Sequence[_Cell], place: slice) -> None:
-        self.chosen = chosen
-        self.own = cells[place]
-        self.drawn: dict[str, list[float]] = {metric.name: [] for metric in chosen}
-        self._place = place
-
-    def add(self, metric: str, sums: Sequence[float], counted: Sequence[int]) -> float:
-        """Score one resampled table, given by its cells' sums and counted items."""
-        n = sum(counted[self._place])
-        score = math.fsum(sums[self._place]) / n if n else math.nan
-        self.drawn[metric].append(score)
-        return score
-
-    def score(self, unscored: int) -> GroupScore:
-        """The scores of the real table with the intervals of the resampled ones."""
-        counts = Counter[Outcome]()
-        for cell in self.own:
-            counts[cell.outcome] += cell.n
-        estimates = {}
-        for metric in self.chosen:
+    outcomes, values = generator(seed), generator(seed, "values")
+    owns = [cell.values() for cell in cells]
+    numbers = [cell.n for cell in cells]
+    for some in chunks(max([len(cells), *(len(counts) for _, _, counts in owns)]), times if cells else 0):
+        drawn = drawn_counts(numbers, sum(numbers), outcomes, times=some)
+        own = [_own_sums(one, drawn[:, place], values) for place, one in enumerate(owns)]
+        sums: Sums = {}
+        for metric in chosen:
             if metric.adds_own is None:
-                value, n = metric.of(counts)
+                adds = [metric.adds(cell.outcome) for cell in cells]
+                counts = np.array([add is not None for add in adds], dtype=np.float64)
+                sums[metric.name] = drawn * np.array([add or 0.0 for add in adds]), drawn * counts
             else:
-                value, n = _mean_of_own([cell for cell in self.own if cell.counts_for(metric)], metric.adds_own)
-            interval = percentile_interval(self.drawn[metric.name])
-            estimates[metric.name] = Estimate(value=value, interval=interval, n=n)
-        return GroupScore(
-            n=counts.total(),
-            unscored=unscored,
-            estimates=estimates,
-            distribution=_distribution(counts, unscored),
-        )
+                empty = np.zeros(some)
+                pairs = [
+                    one[metric.adds_own] if cell.counts_for(metric) else (empty, empty)
+                    for cell, one in zip(cells, own, strict=True)
+                ]
+                sums[metric.name] = np.stack([a for a, _ in pairs], axis=1), np.stack([n for _, n in pairs], axis=1)
+        yield sums
+
+
+def _own_sums(
+    own: tuple[Sequence[float], Sequence[float], Sequence[int]], drawn: NDArray[np.int64], random: np.random.Generator
+) -> Sums:
+    """The bits and shares of so many items drawn from a cell, resample by resample, and how many have such."""
+    import numpy as np
+
+    bits, share, counts = own
+    kinds = drawn[:, None] if len(counts) == 1 else drawn_counts(counts, drawn, random)
+    out: Sums = {}
+    for name, values in (("bits", np.array(bits)), ("share", np.array(share))):
+        there = values != NO_BITS
+        known: NDArray[np.float64] = np.where(there, values, 0.0)
+        out[name] = (kinds @ known).astype(np.float64), (kinds @ there).astype(np.float64)
+    return out
+
+
+def _score(
+    chosen: Sequence[Metric], cells: Sequence[_Cell], drawn: Mapping[str, Sequence[NDArray[np.float64]]], unscored: int
+) -> GroupScore:
+    """The scores of items with the intervals of the resampled ones."""
+    import numpy as np
+
+    counts = Counter[Outcome]()
+    for cell in cells:
+        counts[cell.outcome] += cell.n
+    estimates = {}
+    for metric in chosen:
+        if metric.adds_own is None:
+            value, n = metric.of(counts)
+        else:
+            value, n = _mean_of_own([cell for cell in cells if cell.counts_for(metric)], metric.adds_own)
+        parts = drawn[metric.name]
+        interval = percentile_interval(np.concatenate(parts) if parts else ())
+        estimates[metric.name] = Estimate(value=value, interval=interval, n=n)
+    return GroupScore(
+        n=counts.total(), unscored=unscored, estimates=estimates, distribution=_distribution(counts, unscored)
+    )
 
 
 def _mean_of_own(cells: Sequence[_Cell], name: Literal["bits", "share"]) -> tuple[float, int]:
@@ -222,14 +229,20 @@ def _distribution(counts: Mapping[Outcome, int], unscored: int) -> dict[str, int
 
 
 def _macro(
-    relations: Mapping[str, GroupScore], drawn: Mapping[str, Sequence[float]], chosen: Sequence[Metric]
+    relations: Mapping[str, GroupScore],
+    drawn: Mapping[str, Mapping[str, Sequence[NDArray[np.float64]]]],
+    chosen: Sequence[Metric],
 ) -> dict[str, Estimate]:
     """The mean over the relations that have a score; `n` is how many."""
+    import numpy as np
+
     found = {}
     for metric in chosen:
         values = [e.value for group in relations.values() if (e := group.estimates[metric.name]).n]
-        interval = percentile_interval(drawn[metric.name])
-        found[metric.name] = Estimate(value=_mean(values), interval=interval, n=len(values))
+        scores = np.stack([np.concatenate(one[metric.name] or [np.empty(0)]) for one in drawn.values()])
+        there = ~np.isnan(scores)
+        means = divided(np.where(there, scores, 0.0).sum(axis=0), there.sum(axis=0).astype(np.float64))
+        found[metric.name] = Estimate(value=_mean(values), interval=percentile_interval(means), n=len(values))
     return found
 
 

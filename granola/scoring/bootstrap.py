@@ -1,18 +1,28 @@
-"""Bootstrap intervals over questions: seeded, local, the same digits however the work is split.
+"""Bootstrap intervals over questions (Efron and Tibshirani 1993, chapter 13), of any statistic of items.
 
-Metrics depend on a question only through its outcome, and there are few outcomes. Drawing n questions with
-replacement is then one multinomial draw of outcome counts, which costs a few binomial draws instead of n.
+Items that are equal are drawn together: n items drawn with replacement are one multinomial draw of how often each
+different item occurs. A statistic is a function of the different items and those numbers, so that means, F1 of a
+confusion matrix and calibration errors are drawn by the same code. All draws are exact, and the same for the same seed
+however the items came in order.
 """
 
 from __future__ import annotations
 
+import hashlib
 import math
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from random import Random
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 CONFIDENCE = 0.95
 RESAMPLES = 1000
+AT_ONCE = 4_000_000  # numbers that are held at a time: 32 MB
+T = TypeVar("T", bound=Hashable)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -23,85 +33,98 @@ class Interval:
     high: float
 
 
-def binomial(n: int, p: float, random: Random) -> int:
-    """A draw from Binomial(n, p), 0 <= p <= 1: by inversion where n*p is small, else by rejection.
+def generator(*key: object) -> np.random.Generator:
+    """A stream of random numbers of its own for each key: a seed, and what is drawn with it."""
+    import numpy as np
 
-    Rejection is BTRS of Hormann 1993, "The generation of binomial random variates".
+    digest = hashlib.sha256(repr(key).encode()).digest()
+    return np.random.Generator(np.random.PCG64(int.from_bytes(digest)))
+
+
+def drawn_counts(
+    counts: Sequence[int], draws: int | NDArray[np.int64], random: np.random.Generator, *, times: int | None = None
+) -> NDArray[np.int64]:
+    """How often each kind of item occurs among items drawn with replacement, a row each time: [times, kinds].
+
+    `counts` are the numbers of items of each kind. `draws` is how many are drawn, the same `times` times or one number
+    for each time.
     """
-    if n <= 0 or p <= 0.0:
-        return 0
-    if p >= 1.0:
-        return n
-    if p > 0.5:
-        return n - binomial(n, 1.0 - p, random)
-    if n * p < 10.0:
-        return _inversion(n, p, random)
-    return _btrs(n, p, random)
+    import numpy as np
 
-
-def _inversion(n: int, p: float, random: Random) -> int:
-    odds = p / (1.0 - p)
-    chance = (1.0 - p) ** n
-    left = random.random()
-    k = 0
-    while left > chance and k < n:
-        left -= chance
-        k += 1
-        chance *= odds * (n - k + 1) / k
-    return k
-
-
-def _btrs(n: int, p: float, random: Random) -> int:
-    spread = math.sqrt(n * p * (1.0 - p))
-    b = 1.15 + 2.53 * spread
-    a = -0.0873 + 0.0248 * b + 0.01 * p
-    centre = n * p + 0.5
-    v_safe = 0.92 - 4.2 / b
-    alpha = (2.83 + 5.1 / b) * spread
-    log_odds = math.log(p / (1.0 - p))
-    mode = math.floor((n + 1) * p)
-    peak = math.lgamma(mode + 1) + math.lgamma(n - mode + 1)
-    while True:
-        u = random.random() - 0.5
-        us = 0.5 - abs(u)
-        k = math.floor((2.0 * a / us + b) * u + centre) if us > 0.0 else -1
-        v = random.random()
-        if not 0 <= k <= n:
-            continue
-        if us >= 0.07 and v <= v_safe:
-            return k
-        v *= alpha / (a / (us * us) + b)
-        if v <= 0.0 or math.log(v) <= (peak - math.lgamma(k + 1) - math.lgamma(n - k + 1) + (k - mode) * log_odds):
-            return k
-
-
-def resamples(counts: Sequence[int], *, times: int, random: Random) -> Iterator[list[int]]:
-    """`times` draws of sum(counts) items with replacement, each as counts in the order given."""
     total = sum(counts)
-    for _ in range(times):
-        drawn, left, mass = [], total, total
-        for count in counts:
-            here = binomial(left, count / mass, random) if mass else 0
-            drawn.append(here)
-            left -= here
-            mass -= count
-        yield drawn
+    shares = np.array(counts, dtype=np.float64) / total if total else np.zeros(len(counts))
+    if not total:
+        return np.zeros((times if times is not None else len(draws), len(counts)), dtype=np.int64)  # type: ignore[arg-type]
+    return random.multinomial(draws, shares, size=times)
 
 
-def percentile_interval(values: Sequence[float], confidence: float = CONFIDENCE) -> Interval:
+def chunks(kinds: int, times: int) -> Iterator[int]:
+    """How many resamples to draw at a time, so that a bounded number of counts is held."""
+    most = max(1, AT_ONCE // max(1, kinds))
+    while times > 0:
+        yield min(most, times)
+        times -= most
+
+
+def estimated(
+    items: Iterable[T],
+    statistic: Callable[[Sequence[T], NDArray[np.int64]], Any],
+    *,
+    times: int = RESAMPLES,
+    seed: object = 0,
+    order: Callable[[T], Any] = repr,
+) -> tuple[float, Interval]:
+    """(value, 95 % interval) of any statistic of items, which are hashable.
+
+    `statistic` takes the different items and how often each occurs, [resamples, items], and returns a value for each
+    resample. `order` sorts different items, so that the order they come in does not matter.
+    """
+    import numpy as np
+
+    counted = Counter(items)
+    different = sorted(counted, key=order)
+    counts = [counted[item] for item in different]
+    value = float(statistic(different, np.array([counts], dtype=np.int64))[0]) if counts else math.nan
+    random = generator(seed)
+    parts = [
+        np.asarray(statistic(different, drawn_counts(counts, sum(counts), random, times=some)), dtype=np.float64)
+        for some in chunks(len(counts), times if counts else 0)
+    ]
+    return value, percentile_interval(np.concatenate(parts) if parts else ())
+
+
+def mean_of(adds: Sequence[float | None]) -> Callable[[NDArray[np.int64]], NDArray[np.float64]]:
+    """The mean of what items add, by how often each occurs ([resamples, items]); those that add None do not count."""
+    import numpy as np
+
+    values = np.array([0.0 if add is None else add for add in adds])
+    counted = np.array([add is not None for add in adds], dtype=np.float64)
+
+    def mean(counts: NDArray[np.int64]) -> NDArray[np.float64]:
+        return divided(counts @ values, counts @ counted)
+
+    return mean
+
+
+def divided(sums: NDArray[np.float64], numbers: NDArray[np.float64]) -> NDArray[np.float64]:
+    """sums / numbers, NaN where there are none."""
+    import numpy as np
+
+    result: NDArray[np.float64] = np.divide(sums, numbers, out=np.full(np.shape(sums), np.nan), where=numbers > 0)
+    return result
+
+
+def percentile_interval(values: Sequence[float] | NDArray[np.float64], confidence: float = CONFIDENCE) -> Interval:
     """The central `confidence` of resampled scores, ends interpolated; NaN scores are left out."""
-    ordered = sorted(value for value in values if not math.isnan(value))
-    if not ordered:
+    import numpy as np
+
+    there = np.asarray(values, dtype=np.float64)
+    there = there[~np.isnan(there)]
+    if not there.size:
         return Interval(low=math.nan, high=math.nan)
     tail = (1.0 - confidence) / 2.0
-    return Interval(low=_quantile(ordered, tail), high=_quantile(ordered, 1.0 - tail))
-
-
-def _quantile(ordered: Sequence[float], share: float) -> float:
-    place = share * (len(ordered) - 1)
-    below = math.floor(place)
-    above = min(below + 1, len(ordered) - 1)
-    return ordered[below] + (place - below) * (ordered[above] - ordered[below])
+    low, high = np.quantile(there, (tail, 1.0 - tail))
+    return Interval(low=float(low), high=float(high))
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

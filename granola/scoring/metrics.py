@@ -1,13 +1,16 @@
-"""Metrics as values: what each item adds, and how the sums become a score.
+"""Metrics as values: each prints as its name with its parameters, is read back from that, compares and pickles.
 
-Every metric here is a ratio of sums over items, so an aggregate needs only how many items had which outcome.
+Every metric here is a mean over items, so an aggregate needs only how many items had which outcome. Other statistics of
+items, which are no means, go through `granola.scoring.bootstrap.estimated`.
 Source "Yona et al. 2024" is "Narrowing the Knowledge Evaluation Gap: Open-Domain Question Answering with
 Multi-Granularity Answers"; i* is the finest level that a prediction matches, 1 the finest.
 """
 
 from __future__ import annotations
 
+import difflib
 import math
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal, get_args
@@ -15,6 +18,8 @@ from typing import Literal, get_args
 from granola.errors import MatcherError
 
 LAMBDA = 0.5
+Standard = Literal["aliases", "gold"]
+STANDARDS: tuple[Standard, ...] = get_args(Standard)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -50,38 +55,109 @@ class Outcome:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Metric:
-    """`adds(outcome)` is what an item adds to the numerator, or None where it is not counted at all.
+class _Definition:
+    """What a name stands for. `adds` takes the outcome and lambda."""
 
-    The score is the mean over the counted items, in `range`; NaN with n = 0 where none is counted.
-    `better` tells the direction; "neither" for a description of behaviour. `adds_own` names the field of an outcome
-    that an item adds, None where it adds none; such metrics add the same for the same `Outcome.plain`. `of_matched`:
-    only matched items have something of their own to add.
-    """
-
-    name: str
     title: str
-    range: tuple[float, float]
-    better: Literal["higher", "lower", "neither"]
     source: str
-    adds: Callable[[Outcome], float | None]
+    adds: Callable[[Outcome, float], float | None]
+    better: Literal["higher", "lower", "neither"] = "higher"
+    range: tuple[float, float] = (0.0, 1.0)
+    weighs: bool = False
     adds_own: Literal["bits", "share"] | None = None
     of_matched: bool = False
 
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Metric:
+    """A metric by its name, with lambda where it weighs levels and None where it does not.
+
+    `str(metric)` is "coverage" or "informativeness(lambda=0.5)", which `Metric.parse` reads. Raises MatcherError for a
+    name that is no metric's and for a lambda that is none.
+    """
+
+    name: str
+    lambda_: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.name not in _DEFINITIONS:
+            near = difflib.get_close_matches(self.name, _DEFINITIONS, n=1)
+            hint = f"; did you mean {near[0]!r}?" if near else f"; there are {', '.join(_DEFINITIONS)}"
+            raise MatcherError(f"no metric {self.name!r}{hint}")
+        if not self._definition.weighs:
+            if self.lambda_ is not None:
+                raise MatcherError(f"{self.name} has no lambda")
+        elif self.lambda_ is None:
+            object.__setattr__(self, "lambda_", LAMBDA)
+        elif not (math.isfinite(self.lambda_) and self.lambda_ >= 0):
+            raise MatcherError(f"lambda is {self.lambda_:g}; allowed: 0 (all levels weigh the same) or more")
+
+    def __str__(self) -> str:
+        return self.name if self.lambda_ is None else f"{self.name}(lambda={self.lambda_!r})"
+
+    @classmethod
+    def parse(cls, text: str) -> Metric:
+        """The metric that prints so; without "(lambda=...)" with the default. Raises MatcherError for other texts."""
+        found = _PRINTED.fullmatch(text.strip()) if len(text) < _LONGEST else None
+        if found is None:
+            raise MatcherError(f"{text[:_LONGEST]!r} is no metric; one is written as in informativeness(lambda=0.5)")
+        try:
+            return cls(name=found[1], lambda_=None if found[2] is None else float(found[2]))
+        except ValueError as error:
+            raise MatcherError(str(error)) from error
+
+    @property
+    def _definition(self) -> _Definition:
+        return _DEFINITIONS[self.name]
+
+    @property
+    def title(self) -> str:
+        """What it is called in tables."""
+        return self._definition.title
+
+    @property
+    def source(self) -> str:
+        """Its formula in words, and where that is from."""
+        return self._definition.source
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """Its least and greatest value."""
+        return self._definition.range
+
+    @property
+    def better(self) -> Literal["higher", "lower", "neither"]:
+        """Its direction; "neither" for a description of behaviour."""
+        return self._definition.better
+
+    @property
+    def adds_own(self) -> Literal["bits", "share"] | None:
+        """The field of an outcome that an item adds; None where equal `Outcome.plain` add the same."""
+        return self._definition.adds_own
+
+    @property
+    def of_matched(self) -> bool:
+        """Whether only matched items have something of their own to add."""
+        return self._definition.of_matched
+
+    def adds(self, outcome: Outcome) -> float | None:
+        """What an item adds to the numerator, or None where it is not counted at all."""
+        return self._definition.adds(outcome, LAMBDA if self.lambda_ is None else self.lambda_)
+
     def of(self, counts: Mapping[Outcome, int]) -> tuple[float, int]:
-        """(score, number of counted items) of items given as outcome counts."""
+        """(score, number of counted items) of items given as outcome counts; NaN with 0 where none is counted."""
         added = [(adds, count) for outcome, count in counts.items() if (adds := self.adds(outcome)) is not None]
         n = sum(count for _, count in added)
         return (math.fsum(adds * count for adds, count in added) / n if n else math.nan), n
 
 
+_PRINTED = re.compile(r"(\w+)(?:\(lambda=([0-9.e+-]+)\))?")
+_LONGEST = 100
+
+
 def informativeness_weight(level: int, lambda_: float = LAMBDA) -> float:
     """exp(-lambda * (level - 1)): 1 at level 1, falling with the level (Yona et al. 2024, Definition 1)."""
     return math.exp(-lambda_ * (level - 1))
-
-
-Standard = Literal["aliases", "gold"]
-STANDARDS: tuple[Standard, ...] = get_args(Standard)
 
 
 def usual_standard(matcher: str) -> Standard:
@@ -102,175 +178,153 @@ def metrics(lambda_: float = LAMBDA, standard: Standard = "aliases") -> tuple[Me
     """
     if standard not in STANDARDS:
         raise MatcherError(f"standard is {standard!r}; allowed: {', '.join(STANDARDS)}")
-    if not (math.isfinite(lambda_) and lambda_ >= 0):
-        raise MatcherError(f"lambda is {lambda_:g}; allowed: 0 (all levels weigh the same) or more")
-    share = (0.0, 1.0)
-    paper = "Yona et al. 2024, Definition 1"
-    content = "Resnik 1995, information content"
-    selective = "El-Yaniv and Wiener 2010; Yona et al. 2024, section 5"
-
-    def matched(outcome: Outcome) -> float:
-        return float(outcome.level is not None)
-
-    def finest(outcome: Outcome) -> float:
-        return float(outcome.level == 1)
-
-    def gap(outcome: Outcome) -> float:
-        return matched(outcome) - finest(outcome)
-
-    other = other_standard(standard)
-    takes = {"aliases": "with all names of the gold answer", "gold": "with the gold answers alone"}
-
-    def by_other(adds: Callable[[Outcome], float | None]) -> Callable[[Outcome], float | None]:
-        return lambda outcome: adds(outcome.other or outcome)
-
-    def weight(outcome: Outcome) -> float:
-        return 0.0 if outcome.level is None else informativeness_weight(outcome.level, lambda_)
-
-    def where_matched(adds: Callable[[Outcome], float | None]) -> Callable[[Outcome], float | None]:
-        return lambda outcome: None if outcome.level is None else adds(outcome)
-
-    def attempted(adds: Callable[[Outcome], float]) -> Callable[[Outcome], float | None]:
-        return lambda outcome: None if outcome.abstained else adds(outcome)
-
-    return (
-        Metric(
-            name="granola_accuracy",
-            title="GRANOLA accuracy",
-            range=share,
-            better="higher",
-            source=f"{paper}: share of scored items that match at any level; an abstention counts 0",
-            adds=matched,
-        ),
-        Metric(
-            name="standard_accuracy",
-            title="standard accuracy",
-            range=share,
-            better="higher",
-            source=f"share of scored items that match level 1, {takes[standard]}; an abstention counts 0",
-            adds=finest,
-        ),
-        Metric(
-            name="knowledge_evaluation_gap",
-            title="knowledge evaluation gap",
-            range=share,
-            better="neither",
-            source="Yona et al. 2024, section 5: GRANOLA accuracy minus standard accuracy, both over the items "
-            "that did not abstain",
-            adds=attempted(gap),
-        ),
-        Metric(
-            name=f"granola_accuracy_{other}",
-            title=f"GRANOLA accuracy, {other}",
-            range=share,
-            better="higher",
-            source=f"GRANOLA accuracy, level 1 {takes[other]}",
-            adds=by_other(matched),
-        ),
-        Metric(
-            name=f"standard_accuracy_{other}",
-            title=f"standard accuracy, {other}",
-            range=share,
-            better="higher",
-            source=f"standard accuracy {takes[other]}",
-            adds=by_other(finest),
-        ),
-        Metric(
-            name=f"knowledge_evaluation_gap_{other}",
-            title=f"knowledge evaluation gap, {other}",
-            range=share,
-            better="neither",
-            source=f"the gap, level 1 {takes[other]}",
-            adds=by_other(attempted(gap)),
-        ),
-        Metric(
-            name="informativeness",
-            title="informativeness",
-            range=share,
-            better="higher",
-            source=f"{paper} and section 5.1: mean of exp(-lambda (i* - 1)) over the scored items, 0 where nothing "
-            "matched or the item abstained",
-            adds=weight,
-        ),
-        Metric(
-            name="informativeness_matched",
-            title="informativeness, matched",
-            range=share,
-            better="higher",
-            source="ours: mean of exp(-lambda (i* - 1)) over the matched items",
-            adds=where_matched(weight),
-        ),
-        Metric(
-            name="informativeness_bits",
-            title="informativeness by bits",
-            range=share,
-            better="higher",
-            source=f"ours; {content}: mean of bits(level i*) / bits(level 1) over the scored items whose ladders have "
-            "bits, 0 where nothing matched",
-            adds=lambda outcome: outcome.share,
-            adds_own="share",
-        ),
-        Metric(
-            name="informativeness_bits_matched",
-            title="informativeness by bits, matched",
-            range=share,
-            better="higher",
-            source="ours: the same over the matched items",
-            adds=where_matched(lambda outcome: outcome.share),
-            adds_own="share",
-            of_matched=True,
-        ),
-        Metric(
-            name="bits",
-            title="bits told",
-            range=(0.0, math.inf),
-            better="higher",
-            source=f"ours; {content}: mean of bits(level i*) over the scored items whose ladders have bits, 0 where "
-            "nothing matched",
-            adds=lambda outcome: outcome.bits,
-            adds_own="bits",
-        ),
-        Metric(
-            name="bits_matched",
-            title="bits told, matched",
-            range=(0.0, math.inf),
-            better="higher",
-            source="ours: the same over the matched items",
-            adds=where_matched(lambda outcome: outcome.bits),
-            adds_own="bits",
-            of_matched=True,
-        ),
-        Metric(
-            name="selective_accuracy",
-            title="selective GRANOLA accuracy",
-            range=share,
-            better="higher",
-            source=f"{selective}.1: GRANOLA accuracy over the items that did not abstain; the paper's accuracy "
-            "wherever IDK occurs",
-            adds=attempted(matched),
-        ),
-        Metric(
-            name="selective_standard_accuracy",
-            title="selective standard accuracy",
-            range=share,
-            better="higher",
-            source=f"{selective}: standard accuracy over the items that did not abstain",
-            adds=attempted(finest),
-        ),
-        Metric(
-            name="coverage",
-            title="coverage",
-            range=share,
-            better="neither",
-            source=f"{selective}: share of scored items that did not abstain",
-            adds=lambda outcome: float(not outcome.abstained),
-        ),
-        Metric(
-            name="abstention_rate",
-            title="abstention rate",
-            range=share,
-            better="neither",
-            source="1 - coverage",
-            adds=lambda outcome: float(outcome.abstained),
-        ),
+    return tuple(
+        Metric(name=name, lambda_=lambda_ if one.weighs else None)
+        for name, one in _DEFINITIONS.items()
+        if not name.endswith(f"_{standard}")
     )
+
+
+def _matched(outcome: Outcome, _: float = 0.0) -> float:
+    return float(outcome.level is not None)
+
+
+def _finest(outcome: Outcome, _: float = 0.0) -> float:
+    return float(outcome.level == 1)
+
+
+def _gap(outcome: Outcome, _: float = 0.0) -> float:
+    return _matched(outcome) - _finest(outcome)
+
+
+def _weight(outcome: Outcome, lambda_: float) -> float:
+    return 0.0 if outcome.level is None else informativeness_weight(outcome.level, lambda_)
+
+
+def _bits(outcome: Outcome, _: float) -> float | None:
+    return outcome.bits
+
+
+def _share(outcome: Outcome, _: float) -> float | None:
+    return outcome.share
+
+
+_Adds = Callable[[Outcome, float], float | None]
+
+
+def _where_matched(adds: _Adds) -> _Adds:
+    return lambda outcome, lambda_: None if outcome.level is None else adds(outcome, lambda_)
+
+
+def _attempted(adds: _Adds) -> _Adds:
+    return lambda outcome, lambda_: None if outcome.abstained else adds(outcome, lambda_)
+
+
+def _by_other(adds: _Adds) -> _Adds:
+    return lambda outcome, lambda_: adds(outcome.other or outcome, lambda_)
+
+
+_PAPER = "Yona et al. 2024, Definition 1"
+_CONTENT = "Resnik 1995, information content"
+_SELECTIVE = "El-Yaniv and Wiener 2010; Yona et al. 2024, section 5"
+_TAKES = {"aliases": "with all names of the gold answer", "gold": "with the gold answers alone"}
+
+_ACCURACIES = {
+    "granola_accuracy": _Definition(
+        title="GRANOLA accuracy",
+        source=f"{_PAPER}: share of scored items that match at any level; an abstention counts 0",
+        adds=_matched,
+    ),
+    "standard_accuracy": _Definition(
+        title="standard accuracy",
+        source="share of scored items that match level 1; an abstention counts 0",
+        adds=_finest,
+    ),
+    "knowledge_evaluation_gap": _Definition(
+        title="knowledge evaluation gap",
+        source="Yona et al. 2024, section 5: GRANOLA accuracy minus standard accuracy, both over the items "
+        "that did not abstain",
+        better="neither",
+        adds=_attempted(_gap),
+    ),
+}
+_BY_OTHER_NAMES = {
+    f"{name}_{standard}": _Definition(
+        title=f"{one.title}, {standard}",
+        source=f"{one.title}, level 1 {_TAKES[standard]}",
+        better=one.better,
+        adds=_by_other(one.adds),
+    )
+    for name, one in _ACCURACIES.items()
+    for standard in STANDARDS
+}
+_DEFINITIONS: dict[str, _Definition] = {
+    **_ACCURACIES,
+    **_BY_OTHER_NAMES,
+    "informativeness": _Definition(
+        title="informativeness",
+        source=f"{_PAPER} and section 5.1: mean of exp(-lambda (i* - 1)) over the scored items, 0 where nothing "
+        "matched or the item abstained",
+        adds=_weight,
+        weighs=True,
+    ),
+    "informativeness_matched": _Definition(
+        title="informativeness, matched",
+        source="ours: mean of exp(-lambda (i* - 1)) over the matched items",
+        adds=_where_matched(_weight),
+        weighs=True,
+    ),
+    "informativeness_bits": _Definition(
+        title="informativeness by bits",
+        source=f"ours; {_CONTENT}: mean of bits(level i*) / bits(level 1) over the scored items whose ladders have "
+        "bits, 0 where nothing matched",
+        adds=_share,
+        adds_own="share",
+    ),
+    "informativeness_bits_matched": _Definition(
+        title="informativeness by bits, matched",
+        source="ours: the same over the matched items",
+        adds=_where_matched(_share),
+        adds_own="share",
+        of_matched=True,
+    ),
+    "bits": _Definition(
+        title="bits told",
+        source=f"ours; {_CONTENT}: mean of bits(level i*) over the scored items whose ladders have bits, 0 where "
+        "nothing matched",
+        range=(0.0, math.inf),
+        adds=_bits,
+        adds_own="bits",
+    ),
+    "bits_matched": _Definition(
+        title="bits told, matched",
+        source="ours: the same over the matched items",
+        range=(0.0, math.inf),
+        adds=_where_matched(_bits),
+        adds_own="bits",
+        of_matched=True,
+    ),
+    "selective_accuracy": _Definition(
+        title="selective GRANOLA accuracy",
+        source=f"{_SELECTIVE}.1: GRANOLA accuracy over the items that did not abstain; the paper's accuracy "
+        "wherever IDK occurs",
+        adds=_attempted(_matched),
+    ),
+    "selective_standard_accuracy": _Definition(
+        title="selective standard accuracy",
+        source=f"{_SELECTIVE}: standard accuracy over the items that did not abstain",
+        adds=_attempted(_finest),
+    ),
+    "coverage": _Definition(
+        title="coverage",
+        source=f"{_SELECTIVE}: share of scored items that did not abstain",
+        better="neither",
+        adds=lambda outcome, _: float(not outcome.abstained),
+    ),
+    "abstention_rate": _Definition(
+        title="abstention rate",
+        source="1 - coverage",
+        better="neither",
+        adds=lambda outcome, _: float(outcome.abstained),
+    ),
+}

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import math
+import pickle
 from collections import Counter
 from dataclasses import replace
 from itertools import pairwise
-from random import Random
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from granola.errors import MatcherError
-from granola.scoring.bootstrap import binomial, percentile_interval, resamples
-from granola.scoring.graded import Cell
-from granola.scoring.metrics import Outcome, informativeness_weight, metrics
+from granola.scoring.aggregation import aggregate
+from granola.scoring.bootstrap import drawn_counts, estimated, generator, mean_of, percentile_interval
+from granola.scoring.metrics import Metric, Outcome, informativeness_weight, metrics
 
 WRONG, IDK = Outcome(level=None), Outcome(level=None, abstained=True)
 
@@ -157,50 +157,17 @@ def test_zero_bits_are_no_missing_bits() -> None:
     assert found["informativeness_bits_matched"].of({told_nothing: 2, FULL: 2, MISSED: 4}) == (0.5, 4)
 
 
-@pytest.mark.parametrize("k", [3, 20, 200])
-def test_drawn_sums_have_the_mean_and_variance_of_draws_one_by_one(k: int) -> None:
-    known = [0.1, 0.4, 0.4, 0.9]
-    mean = sum(known) / 5
-    variance = sum(v * v for v in known) / 5 - mean**2
-    cell, random, times = Cell(known, 5), Random(11), 20_000
-    drawn = [cell.draw(k, random) for _ in range(times)]
-    found = sum(total for total, _ in drawn) / times
-    assert abs(found - k * mean) < 5 * math.sqrt(k * variance / times)
-    spread = sum((total - found) ** 2 for total, _ in drawn) / times
-    assert spread == pytest.approx(k * variance, rel=0.06)
-    assert all(0.1 * n - 1e-9 <= total <= 0.9 * n + 1e-9 for total, n in drawn)
-
-
-def test_equal_values_are_drawn_exactly_and_none_never() -> None:
-    assert Cell([2.5, 2.5], 2).draw(1000, Random(0)) == (2500.0, 1000)
-    assert Cell([], 2).draw(1000, Random(0)) == (0.0, 0)
-
-
-# The standard errors below are of the sampler itself: bounds of five of them fail once in a million seeds,
-# and the seed is fixed.
-@pytest.mark.parametrize(("n", "p"), [(5, 0.5), (100, 0.01), (1000, 0.3), (12_000, 0.37), (12_000, 0.9)])
-def test_binomial_draws_have_the_right_mean_and_variance(n: int, p: float) -> None:
-    random, times = Random(7), 20_000
-    drawn = [binomial(n, p, random) for _ in range(times)]
-    mean = sum(drawn) / times
-    variance = sum((value - mean) ** 2 for value in drawn) / times
-    spread = n * p * (1 - p)
-    assert mean == pytest.approx(n * p, abs=5 * math.sqrt(spread / times))
-    assert variance == pytest.approx(spread, rel=0.06)
-    assert min(drawn) >= 0
-    assert max(drawn) <= n
-
-
 @given(st.lists(st.integers(0, 50), min_size=1, max_size=6), st.integers(0, 1 << 30))
-def test_a_resample_has_as_many_items_and_only_outcomes_that_occur(counts: list[int], seed: int) -> None:
-    for sample in resamples(counts, times=3, random=Random(seed)):
-        assert sum(sample) == sum(counts)
-        assert all(drawn == 0 for drawn, count in zip(sample, counts, strict=True) if count == 0)
+def test_a_resample_has_as_many_items_and_only_kinds_that_occur(counts: list[int], seed: int) -> None:
+    drawn = drawn_counts(counts, sum(counts), generator(seed), times=3)
+    assert drawn.shape == (3, len(counts))
+    assert (drawn.sum(axis=1) == sum(counts)).all()
+    assert (drawn[:, [count == 0 for count in counts]] == 0).all()
 
 
 def test_resampling_is_the_same_for_the_same_seed_only() -> None:
     def draw(seed: int) -> list[list[int]]:
-        return list(resamples([30, 20, 50], times=20, random=Random(seed)))
+        return drawn_counts([30, 20, 50], 100, generator(seed), times=20).tolist()  # type: ignore[no-any-return]
 
     assert draw(1) == draw(1)
     assert draw(1) != draw(2)
@@ -208,10 +175,89 @@ def test_resampling_is_the_same_for_the_same_seed_only() -> None:
 
 def test_the_interval_of_a_share_is_near_the_normal_one() -> None:
     # 300 of 1000: 0.3 +- 1.96 * sqrt(0.3 * 0.7 / 1000) = 0.3 +- 0.0284.
-    values = [sample[0] / 1000 for sample in resamples([300, 700], times=4000, random=Random(3))]
-    interval = percentile_interval(values)
+    value, interval = estimated([1.0] * 300 + [0.0] * 700, lambda kinds, n: mean_of(kinds)(n), times=4000, seed=3)
+    assert value == pytest.approx(0.3)
     assert interval.low == pytest.approx(0.2716, abs=0.003)
     assert interval.high == pytest.approx(0.3284, abs=0.003)
+
+
+def test_the_interval_of_bits_is_that_of_values_drawn_one_by_one() -> None:
+    """400 values of one outcome: the mean of 4 and 8 bits, half each, is 6 +- 1.96 * 2 / sqrt(400)."""
+    items = [("P1", Outcome(level=1, bits=4.0 + 4 * (n % 2), share=1.0)) for n in range(400)]
+    overall, relations, _ = aggregate(items, metrics(), times=4000, seed=5)
+    for found in (overall.estimates["bits"], relations["P1"].estimates["bits"]):
+        assert (found.value, found.n) == (6.0, 400)
+        assert found.interval.low == pytest.approx(6 - 0.196, abs=0.02)
+        assert found.interval.high == pytest.approx(6 + 0.196, abs=0.02)
+
+
+def test_bits_move_no_other_metrics_digits() -> None:
+    bare = [(None, level(1 + n % 3)) for n in range(60)]
+    told = [(None, replace(one, bits=float(n), share=0.5)) for n, (_, one) in enumerate(bare)]
+    before, after = (aggregate(items, metrics(), times=200, seed=1)[0].estimates for items in (bare, told))
+    assert before["granola_accuracy"] == after["granola_accuracy"]
+    assert before["informativeness"] == after["informativeness"]
+    assert after["bits"].n == 60
+
+
+def test_any_statistic_of_items_has_an_interval() -> None:
+    """Macro-F1 of a confusion matrix and an expected calibration error, which are no means, by hand."""
+    pairs = [("a", "a")] * 30 + [("a", "b")] * 10 + [("b", "b")] * 50 + [("b", "a")] * 10
+
+    def macro_f1(kinds, counts):  # type: ignore[no-untyped-def]
+        def total(keep):  # type: ignore[no-untyped-def]
+            return counts[:, [keep(true, said) for true, said in kinds]].sum(axis=1)
+
+        f1 = [
+            2
+            * total(lambda t, s, c=c: t == s == c)
+            / (total(lambda t, _, c=c: t == c) + total(lambda _, s, c=c: s == c))
+            for c in "ab"
+        ]
+        return sum(f1) / len(f1)
+
+    value, interval = estimated(pairs, macro_f1, seed=1)
+    assert value == pytest.approx((2 * 30 / (40 + 40) + 2 * 50 / (60 + 60)) / 2)
+    assert interval.low < value < interval.high
+    assert estimated(reversed(pairs), macro_f1, seed=1) == (value, interval)
+    assert estimated(pairs, macro_f1, seed=2)[1] != interval
+
+    sure = [(0.9, True)] * 60 + [(0.9, False)] * 40 + [(0.5, True)] * 50 + [(0.5, False)] * 50
+
+    def calibration_error(kinds, counts):  # type: ignore[no-untyped-def]
+        off = 0.0
+        for confidence in (0.5, 0.9):
+            here = counts[:, [c == confidence for c, _ in kinds]].sum(axis=1)
+            right = counts[:, [c == confidence and r for c, r in kinds]].sum(axis=1)
+            off = off + abs(right - confidence * here)
+        return off / counts.sum(axis=1)
+
+    assert estimated(sure, calibration_error)[0] == pytest.approx(0.15)
+    assert math.isnan(estimated([], calibration_error)[0])
+
+
+@given(st.sampled_from(metrics()), st.floats(0, 50))
+def test_a_metric_prints_parses_back_compares_and_pickles(metric: Metric, lambda_: float) -> None:
+    if metric.lambda_ is not None:
+        metric = replace(metric, lambda_=lambda_)
+    assert Metric.parse(str(metric)) == metric
+    assert pickle.loads(pickle.dumps(metric)) == metric
+    assert len({metric, Metric.parse(str(metric))}) == 1
+
+
+def test_metrics_with_other_parameters_are_others() -> None:
+    assert str(Metric(name="informativeness")) == "informativeness(lambda=0.5)"
+    assert Metric(name="informativeness") != Metric(name="informativeness", lambda_=1.0)
+    assert metrics() == metrics()
+    assert metrics(1.0) != metrics()
+
+
+@pytest.mark.parametrize(
+    "text", ["", "coverag", "coverage(lambda=1)", "informativeness(lambda=-1)", "informativeness(lambda=e)", "(" * 200]
+)
+def test_what_is_no_metric(text: str) -> None:
+    with pytest.raises(MatcherError):
+        Metric.parse(text)
 
 
 def test_percentiles_are_interpolated_and_nan_is_left_out() -> None:

@@ -63,7 +63,7 @@ def test_judging(monkeypatch: pytest.MonkeyPatch) -> None:
     judge = JudgeMatcher(model=Scripted(lambda _: "1"))
     levels = (("Berlin",),)
     cases = [MatchCase(prediction=text, levels=levels) for text in ("Berlin", "bad", "Bonn")]
-    assert judge.prepare(judging.Item(prediction=one.prediction, levels=levels) for one in cases) == {}
+    assert judge.prepare(judging.JudgedItem(prediction=one.prediction, levels=levels) for one in cases) == {}
     found = list(match_each(judge, cases))
     assert [isinstance(one, Verdict) for one in found] == [True, False, True]
     with pytest.raises(ZeroDivisionError):

@@ -123,9 +123,9 @@ def test_an_array_that_is_never_closed_is_told(cluster: None, dumps: list[Path],
 
 @needs_spark
 def test_ladders_made_on_a_cluster_are_the_same_rows(cluster: None, tmp_path: Path) -> None:
+    from abstraction.datasets import spark_tiers
     from abstraction.pipeline import make_ladders
     from abstraction.rows import RejectedRow, read_questions
-    from granola import spark_tiers
     from kg.store import open_store
 
     snapshot = tmp_path / "demo.sqlite"
