@@ -6,7 +6,7 @@ DEMO_OUT ?= demo-output
 LOCK := scripts/requirements.txt
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test venv bench lint lock audit clean
+.PHONY: demo test venv bench lint docs lock audit clean
 
 venv: $(STAMP)
 
@@ -27,6 +27,9 @@ lint: $(STAMP)
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 
+docs: $(STAMP)
+	$(BIN)/python scripts/api_docs.py
+
 lock:
 	$(PYTHON) scripts/lock.py
 
@@ -42,4 +45,4 @@ bench: $(STAMP)
 	$(BIN)/python scripts/bench_neo4j.py
 
 clean:
-	rm -rf $(VENV) $(DEMO_OUT) .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) $(DEMO_OUT) api-docs .mypy_cache .ruff_cache .pytest_cache

@@ -1,5 +1,52 @@
 """Predictions and what is said of them: matching, metrics, statistics, reports and the command line."""
 
-from kg import __version__
+from __future__ import annotations
 
-__all__ = ["__version__"]
+from typing import TYPE_CHECKING
+
+from kg import __version__
+from kg.lazy_names import lazy_names
+
+if TYPE_CHECKING:
+    from granola.decoding.response_aggregation import Aggregator
+    from granola.errors import GranolaError
+    from granola.matching.registry import matcher
+    from granola.scoring.metrics import Metric, metrics
+    from granola.scoring.predictions import Prediction, PredictionFile, read_predictions
+    from granola.scoring.scores import ScoreReport, score
+    from granola.scoring.system_comparison import compare
+    from granola.scoring.tiered_file import TieredFile, read_tiered_file
+
+__all__ = [
+    "Aggregator",
+    "GranolaError",
+    "Metric",
+    "Prediction",
+    "PredictionFile",
+    "ScoreReport",
+    "TieredFile",
+    "__version__",
+    "compare",
+    "matcher",
+    "metrics",
+    "read_predictions",
+    "read_tiered_file",
+    "score",
+]
+_MODULES = {
+    "Aggregator": ".decoding.response_aggregation",
+    "GranolaError": ".errors",
+    "Metric": ".scoring.metrics",
+    "Prediction": ".scoring.predictions",
+    "PredictionFile": ".scoring.predictions",
+    "ScoreReport": ".scoring.scores",
+    "TieredFile": ".scoring.tiered_file",
+    "compare": ".scoring.system_comparison",
+    "matcher": ".matching.registry",
+    "metrics": ".scoring.metrics",
+    "read_predictions": ".scoring.predictions",
+    "read_tiered_file": ".scoring.tiered_file",
+    "score": ".scoring.scores",
+}
+if not TYPE_CHECKING:
+    __getattr__ = lazy_names(__name__, _MODULES)

@@ -1,3 +1,41 @@
 """WikiData, and nothing about questions: reading dumps, snapshots, stores, selection and walks."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kg.lazy_names import lazy_names
+
+if TYPE_CHECKING:
+    from kg.errors import KGError
+    from kg.model import Entity, Rank, Statement
+    from kg.scope import Scope
+    from kg.snapshot import build
+    from kg.store import open_store
+    from kg.walks.graph import Graph
+
 __version__ = "0.2.0"  # of all three packages
+
+__all__ = [
+    "Entity",
+    "Graph",
+    "KGError",
+    "Rank",
+    "Scope",
+    "Statement",
+    "__version__",
+    "build",
+    "open_store",
+]
+_MODULES = {
+    "Entity": ".model",
+    "Graph": ".walks.graph",
+    "KGError": ".errors",
+    "Rank": ".model",
+    "Scope": ".scope",
+    "Statement": ".model",
+    "build": ".snapshot",
+    "open_store": ".store",
+}
+if not TYPE_CHECKING:
+    __getattr__ = lazy_names(__name__, _MODULES)

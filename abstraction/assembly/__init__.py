@@ -1,1 +1,28 @@
 """From what builders propose to the levels of a ladder: what is struck, merged, ordered, joined, translated."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kg.lazy_names import lazy_names
+
+if TYPE_CHECKING:
+    from abstraction.assembly.filters import clean
+    from abstraction.assembly.joined_ladders import union
+    from abstraction.assembly.reference_levels import References
+    from abstraction.assembly.triviality import Triviality
+
+__all__ = [
+    "References",
+    "Triviality",
+    "clean",
+    "union",
+]
+_MODULES = {
+    "References": ".reference_levels",
+    "Triviality": ".triviality",
+    "clean": ".filters",
+    "union": ".joined_ladders",
+}
+if not TYPE_CHECKING:
+    __getattr__ = lazy_names(__name__, _MODULES)

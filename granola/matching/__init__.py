@@ -5,8 +5,9 @@ What is named here is loaded when it is first used: the registry, which the comm
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from kg.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from granola.matching.em import EmMatcher
@@ -28,19 +29,18 @@ __all__ = [
     "matcher",
     "register",
 ]
-
 _MODULES = {
-    "em": ("EmMatcher",),
-    "f1": ("F1Matcher",),
-    "registry": ("MATCHERS", "in_language", "matcher", "register"),
-    "rules": ("RulesMatcher",),
-    "verdict": ("Comparison", "Levels", "Matcher", "Verdict"),
+    "Comparison": ".verdict",
+    "EmMatcher": ".em",
+    "F1Matcher": ".f1",
+    "Levels": ".verdict",
+    "MATCHERS": ".registry",
+    "Matcher": ".verdict",
+    "RulesMatcher": ".rules",
+    "Verdict": ".verdict",
+    "in_language": ".registry",
+    "matcher": ".registry",
+    "register": ".registry",
 }
-_HOME = {name: module for module, names in _MODULES.items() for name in names}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = globals()[name] = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
-    return value
+if not TYPE_CHECKING:
+    __getattr__ = lazy_names(__name__, _MODULES)

@@ -1,1 +1,50 @@
 """How good are predictions? Items, metrics, intervals over questions, comparisons, and what a signature says."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kg.lazy_names import lazy_names
+
+if TYPE_CHECKING:
+    from granola.scoring.bootstrap import Interval, estimated
+    from granola.scoring.metrics import Metric, Outcome
+    from granola.scoring.predictions import Prediction, PredictionFile, read_predictions
+    from granola.scoring.scores import ScoreReport, names_of, score
+    from granola.scoring.system_comparison import Difference, compare
+    from granola.scoring.tiered_file import TieredFile, read_tiered_file
+
+__all__ = [
+    "Difference",
+    "Interval",
+    "Metric",
+    "Outcome",
+    "Prediction",
+    "PredictionFile",
+    "ScoreReport",
+    "TieredFile",
+    "compare",
+    "estimated",
+    "names_of",
+    "read_predictions",
+    "read_tiered_file",
+    "score",
+]
+_MODULES = {
+    "Difference": ".system_comparison",
+    "Interval": ".bootstrap",
+    "Metric": ".metrics",
+    "Outcome": ".metrics",
+    "Prediction": ".predictions",
+    "PredictionFile": ".predictions",
+    "ScoreReport": ".scores",
+    "TieredFile": ".tiered_file",
+    "compare": ".system_comparison",
+    "estimated": ".bootstrap",
+    "names_of": ".scores",
+    "read_predictions": ".predictions",
+    "read_tiered_file": ".tiered_file",
+    "score": ".scores",
+}
+if not TYPE_CHECKING:
+    __getattr__ = lazy_names(__name__, _MODULES)

@@ -128,6 +128,7 @@ def test_items_are_handed_on_as_they_come_and_kept_only_where_asked(kept: bool) 
 
 HELD = """
 import functools, gc, json, sys, tracemalloc
+import numpy.random  # code is no row
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
 from bench_scoring import write
