@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -50,7 +51,12 @@ def unpacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What is in the wheel, in a folder of its own: nothing of the clone is beside it."""
     folder = tmp_path_factory.mktemp("wheel")
     pip = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "--no-index"]
-    subprocess.run([*pip, "--wheel-dir", folder, ROOT], check=True, capture_output=True)
+    copy = folder / "copy"  # building leaves files behind
+    for name in ("kg", "abstraction", "granola"):
+        shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("pyproject.toml", "README.md"):
+        shutil.copy(ROOT / name, copy / name)
+    subprocess.run([*pip, "--wheel-dir", folder, copy], check=True, capture_output=True)
     (wheel,) = folder.glob("granola_ladders-*.whl")
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(folder / "site")

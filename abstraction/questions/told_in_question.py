@@ -109,7 +109,8 @@ class ToldInQuestion:
         return frozenset(found)
 
     def _of_answer(self, case: LadderCase) -> frozenset[str]:
-        names = self._of_entity(case.answer)
+        of = self._of_entity if case.graph is self._graph else lambda qid: _compared(case.graph, qid)
+        names = of(case.answer)
         if "person" in case.gazetteer.classes(case.answer):
             return frozenset(name for name in names if " " in name)  # a family name is many a person's
         return names
@@ -123,11 +124,7 @@ class ToldInQuestion:
         """The names of an entity that are looked for, as they are compared."""
         known = self._names.get(qid)
         if known is None:
-            texts = (*self._graph.names(qid), *self._graph.shown_names(qid))
-            known = frozenset(
-                name for text in texts if len(name := text if _ACRONYM.fullmatch(text) else _folded(text)) >= _LEAST
-            )
-            self._names[qid] = known
+            known = self._names[qid] = _compared(self._graph, qid)
         return known
 
     def _is_around_named(self, names: frozenset[str], whole: str, country: str, gazetteer: Gazetteer) -> bool:
@@ -175,6 +172,13 @@ class ToldInQuestion:
         if node.qid != subject and whole not in self._of(node):
             return True
         return node.qid is not None and self._is_country(node.qid)
+
+
+def _compared(graph: Graph, qid: str) -> frozenset[str]:
+    texts = (*graph.names(qid), *graph.shown_names(qid))
+    return frozenset(
+        name for text in texts if len(name := text if _ACRONYM.fullmatch(text) else _folded(text)) >= _LEAST
+    )
 
 
 def _is_inside(label: str, words: tuple[str, ...]) -> bool:

@@ -75,7 +75,8 @@ class CaseReader:
             answer_qids=tuple(ids.get(text) for text in row.answers),
             relation=row.relation, subject_text=self.asked_about(row), subject_qid=entity.get("qid"), extra=row.extra,
         )  # fmt: skip
-        made = self.maker.make(question)
+        whole = self.maker.made(question)
+        made = whole.row
         links = made.extra.get("links")
         links = [link for link in links if isinstance(link, dict)] if isinstance(links, list) else []
         found = own or tuple(dict.fromkeys(str(link["qid"]) for link in links if link.get("qid")))
@@ -106,8 +107,8 @@ class CaseReader:
             person=person, place=not PLACES.isdisjoint(kinds) or asked.asks in ("place", "country"),
             told=Level(tiers=tuple(Tier(text=a, aliases=_without_stop(a)) for a in row.answers)),
             above_classes=frozenset(c for i in known for c in self.near.classes_above(i)) if classed else frozenset(),
-            subject=(made.question_entity or {}).get("qid"), nothing_new=frozenset(self.maker.says_nothing_new),
-            doubted=frozenset(self.maker.doubted),
+            subject=(made.question_entity or {}).get("qid"), nothing_new=whole.says_nothing_new,
+            doubted=whole.doubted,
         )  # fmt: skip
 
     def _asked_there(self, row: TieredRow, above: Above) -> bool:

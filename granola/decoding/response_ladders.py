@@ -14,8 +14,9 @@ from abstraction.assembly.filters import gives_away, leaks_question
 from abstraction.ladders.builders import looks_at_subject
 from abstraction.ladders.office_phrases import may_name_subject
 from abstraction.language.languages import language as language_of
-from abstraction.pipeline import MOST_RIVALS, LadderMaker
+from abstraction.pipeline import LadderMaker
 from abstraction.relations import Relation
+from abstraction.row_maker import MOST_RIVALS
 from abstraction.rows import QARow
 from abstraction.tiers import Level, Tier
 from granola.decoding.entailed import is_several_regions, with_containers

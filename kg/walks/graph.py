@@ -52,7 +52,6 @@ class Graph:
         self._sizes: dict[str, int] = {}
         self._current: dict[tuple[str, str], list[Statement]] = {}
         self._targets: dict[tuple[str, str], tuple[str, ...]] = {}  # of what is in `_current`
-        self._looked_at: dict[str, list[str]] = {}  # an entity's properties in it
         self._historical: dict[str, bool] = {}
         self._names: dict[str, tuple[str, ...]] = {}
 
@@ -63,7 +62,7 @@ class Graph:
             return
         if self._held + len(wanted) > self._capacity:
             self._held = 0
-            derived = (self._current, self._targets, self._looked_at, self._historical, self._superclasses, self._sizes)
+            derived = (self._current, self._targets, self._historical, self._superclasses, self._sizes)
             for kept in (self._entities, self._names, *derived):
                 kept.clear()
         got = self.store.entities(wanted, languages=self._languages, properties=self._properties)
@@ -76,23 +75,9 @@ class Graph:
         """How many entities are kept, those among them that the snapshot lacks; a large one counts as several."""
         return self._held
 
-    def put(self, entity: Entity) -> None:
-        """Let an entity stand that the snapshot lacks, until `forget`."""
-        self.forget(entity.id)
-        self._entities[entity.id] = entity
-        self._held += _size(entity)
-
-    def forget(self, entity_id: str) -> None:
-        """Drop what is kept of an entity, so that the snapshot is asked again."""
-        if entity_id in self._entities:
-            entity = self._entities.pop(entity_id)
-            self._held -= _size(entity) if entity else 1
-        self._historical.pop(entity_id, None)
-        self._names.pop(entity_id, None)
-        self._superclasses.pop(entity_id, None)
-        for prop in self._looked_at.pop(entity_id, ()):
-            self._current.pop((entity_id, prop), None)
-            self._targets.pop((entity_id, prop), None)
+    def with_entity(self, entity: Entity) -> Graph:
+        """This graph with an entity as given in the place of the snapshot's; this one is left as it is."""
+        return _Overlaid(self, entity)
 
     def entity(self, entity_id: str) -> Entity | None:
         """The entity with the terms of the languages' fallback chains, or None where the snapshot lacks it."""
@@ -168,7 +153,6 @@ class Graph:
             if len(found) > 1:
                 self.fetch(s.target for s in found if s.target)
             known = self._current[key] = current(found, historical=self.is_historical) if found else []
-            self._looked_at.setdefault(entity_id, []).append(prop)
         return known
 
     def held_at(self, entity_id: str, prop: str, at: TimeValue) -> list[Statement]:
@@ -251,6 +235,33 @@ class Graph:
             parent is not None and any(s.target in HISTORICAL_CLASSES for s in current(parent.values("P279")))
             for parent in parents
         )
+
+
+class _Overlaid(Graph):
+    """Another graph with one entity as given: reads through it, and concludes nothing into it."""
+
+    def __init__(self, below: Graph, entity: Entity) -> None:
+        super().__init__(below.store, language=below.language, shown_in=below.shown_in)
+        self._below, self._own = below, entity
+
+    def fetch(self, ids: Iterable[str]) -> None:
+        self._below.fetch(i for i in ids if i != self._own.id)
+
+    @property
+    def held(self) -> int:
+        return self._below.held
+
+    def entity(self, entity_id: str) -> Entity | None:
+        return self._own if entity_id == self._own.id else self._below.entity(entity_id)
+
+    def find(self, text: str) -> tuple[NameMatch, ...]:
+        return self._below.find(text)
+
+    def find_all(self, texts: Iterable[str]) -> None:
+        self._below.find_all(texts)
+
+    def size_below(self, class_id: str, *, depth: int = 6) -> int:
+        return self._below.size_below(class_id, depth=depth)
 
 
 def _size(entity: Entity) -> int:

@@ -122,3 +122,14 @@ def test_statements_of_every_rank(store: CountingStore) -> None:
     assert [s.target for s in graph.statements("Q1", "P17")] == ["Q5", "Q6", "Q7", "Q8"]
     at = TimeValue(year=1940, precision=9)
     assert [s.target for s in graph.held_at("Q1", "P17", at)] == ["Q6"]
+
+
+def test_an_entity_in_the_place_of_the_snapshots_leaves_the_graph_as_it_is(store: CountingStore) -> None:
+    below = Graph(store)
+    before = (below.label("Q1"), below.targets("Q1", "P31"), below.targets("Q1", "P17"))
+    above = below.with_entity(entity("Q1", ("P31", "Q5"), en="Other"))
+    assert (above.label("Q1"), above.targets("Q1", "P31"), above.targets("Q1", "P17")) == ("Other", ("Q5",), ())
+    assert above.label("Q5") == below.label("Q5") is not None
+    assert (below.label("Q1"), below.targets("Q1", "P31"), below.targets("Q1", "P17")) == before
+    unknown = below.with_entity(entity("Q999", en="Nowhere"))
+    assert (unknown.label("Q999"), below.entity("Q999")) == ("Nowhere", None)
