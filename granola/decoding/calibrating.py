@@ -93,7 +93,7 @@ def known(
     if abstaining.declines(responses=tally.responses, abstaining=tally.abstaining):
         return Known()
     of = abstaining.counted(responses=tally.responses, abstaining=tally.abstaining)
-    pool = [(claim.text, claim.support / of, claim.information) for claim in agreeing(tally.claims)]
+    pool = [(claim.text, claim.support / of, claim.fineness) for claim in agreeing(tally.claims)]
     most = SelfConsistency(counting=Counting.ALIAS, abstaining=abstaining).of_tally(tally)
     if not most.abstains:
         pool.append((most.text, most.support or 0.0, most.bits or 0.0))

@@ -36,8 +36,8 @@ class Calibration:
 
     def __post_init__(self) -> None:
         numbers = (self.base, self.per_bit, self.base if self.least is None else self.least)
-        if not all(math.isfinite(one) and one >= 0 for one in numbers) or numbers[2] > self.base:
-            raise UsageError("a calibration has numbers of 0 or more, base, per_bit and least, and least up to base")
+        if not all(math.isfinite(one) and one >= 0 for one in numbers) or not numbers[2] <= self.base <= 1:
+            raise UsageError("a calibration has numbers of 0 or more: least up to base, base up to 1, and per_bit")
         if self.abstaining is Abstaining.PASS:
             raise UsageError("a calibration has abstaining majority, ignore or against; pass is drag's")
 
@@ -71,10 +71,16 @@ class Calibration:
             if data.get("kind") != KIND:
                 raise ValueError(f"its kind is not {KIND}")
             return cls(
-                base=float(data["base"]),
-                per_bit=float(data["per_bit"]),
-                least=None if data.get("least") is None else float(data["least"]),
+                base=_number(data["base"]),
+                per_bit=_number(data["per_bit"]),
+                least=None if data.get("least") is None else _number(data["least"]),
                 abstaining=Abstaining(data.get("abstaining", Abstaining.MAJORITY)),
             )
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise UsageError(f"{path}: not a calibration: {error}") from error
+
+
+def _number(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise ValueError(f"{value!r} is no number")
+    return float(value)

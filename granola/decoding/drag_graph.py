@@ -63,7 +63,7 @@ class DragGraph:
     def _chosen(self, claims: Sequence[Claim], of: int) -> Claim | None:
         if self.calibration is not None:
             pool = agreeing(claims)
-            at = self.calibration.chosen([(claim.support / of, claim.information) for claim in pool])
+            at = self.calibration.chosen([(claim.support / of, claim.fineness) for claim in pool])
             return None if at is None else pool[at]
         least = needed(self.support, of)
         fitting = (claim for claim in claims if claim.support >= least and stands(claim, claims))

@@ -7,6 +7,7 @@ Germany's over Central Europe. Whatever contains Germany contains Munich, so Mun
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 from abstraction.tiers import Level, Tier
@@ -18,12 +19,18 @@ LadderOf = Callable[[str], Sequence[Level]]
 def with_containers(levels: Sequence[Level], ladder_of: LadderOf) -> tuple[Level, ...]:
     """The levels with all that the ladders of the places among the coarser tiers say besides.
 
-    A ladder that puts two tiers the other way round adds nothing.
+    A ladder that puts two tiers the other way round adds nothing. A place has the bits of its own ladder, whatever
+    lies in it: which answer it is told of changes nothing.
     """
+    own: dict[str, float | None] = {}
     for tier in [tier for level in levels[1:] for tier in level.tiers]:
         if tier.qid is not None and is_container(tier):
-            levels = united(levels, (Level(tiers=(tier,)), *ladder_of(tier.qid)[1:]))
-    return tuple(levels)
+            head, *coarser = ladder_of(tier.qid)
+            own[tier.qid] = head.tiers[0].bits
+            levels = united(levels, (Level(tiers=(tier,)), *coarser))
+    return tuple(
+        Level(tiers=tuple(replace(t, bits=own[t.qid]) if t.qid in own else t for t in level.tiers)) for level in levels
+    )
 
 
 def united(levels: Sequence[Level], more: Sequence[Level]) -> tuple[Level, ...]:

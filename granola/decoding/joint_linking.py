@@ -1,8 +1,8 @@
 """Which of its namesakes a response means, by what the other responses to the question mean.
 
 "Lebanon" beside "Beirut" is the state. Places that responses share are weighed by their bits: that two answers lie in
-one town by chance is rarer than that they lie on one continent. Where the others tell nothing, what the linker holds
-more likely than all else is meant, or the one sovereign state among cities of its name.
+one town by chance is rarer than that they lie on one continent. One sovereign state among cities of its name is
+likelier than they are. What is likelier than all else together is meant, else nothing.
 """
 
 from __future__ import annotations
@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from abstraction.tiers import Level
 
 MOST = 8  # namesakes that are compared
-LEAD = 0.5  # bits by which one must be ahead of the next
-STATE = 2.0  # bits for a sovereign state among places that are none
+STATE = 3.0  # bits for a sovereign state among places that are none: Lebanon beside four towns of that name
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -31,11 +30,12 @@ def chosen(
     ladder_of: Callable[[str], Sequence[Level]],
     others: Sequence[tuple[Sequence[Level], int]],
     *,
+    responses: int,
     is_state: Callable[[str], bool],
 ) -> str | None:
     """The candidate that is meant; None where nothing tells.
 
-    `others` are the ladders of responses that are in no doubt, and how many gave each.
+    `others` are the ladders of those of the `responses` that are in no doubt, and how many gave each.
     """
     ids = doubtful.candidates
     if not 1 < len(ids) <= MOST:
@@ -45,14 +45,12 @@ def chosen(
     states = [qid for qid in ids if is_state(qid)]
     if len(states) == 1:
         scores[states[0]] += STATE
-    told = sum(times for _, times in others)
-    for qid in ids if told else ():
+    for qid in ids if others else ():
         own = bits_of(ladder_of(qid))
-        scores[qid] += sum(times * shared(own, bits_of(levels)) for levels, times in others) / told
-    best, second, *_ = sorted(ids, key=lambda qid: -scores[qid])  # stable: the likeliest first
-    if scores[best] - scores[second] >= LEAD or (best == ids[0] and doubtful.share > 0.5):
-        return best
-    return None
+        scores[qid] += sum(times * shared(own, bits_of(levels)) for levels, times in others) / responses
+    chances = {qid: 2.0**score for qid, score in scores.items()}
+    best = max(ids, key=lambda qid: chances[qid])  # the first of equals: the likeliest
+    return best if chances[best] > 0.5 * sum(chances.values()) else None
 
 
 def bits_of(levels: Sequence[Level]) -> dict[str, float]:

@@ -88,7 +88,8 @@ _COURTESY = re.compile(
 _THOUGHT = (
     r"(?:i (?:(?:do |would |'d |strongly |really )?(?:think|believe|guess|say|suppose)|am (?:fairly |pretty |quite )?"
     r"(?:sure|certain|confident))(?: that)?|it (?:seems|appears)(?: that)?|to (?:the best of )?my knowledge"
-    r"|as far as i know|if i (?:remember|recall) (?:correctly|right(?:ly)?)|(?:according to|based on) [^,]{1,60}(?=,)"
+    r"|as far as i know|if i (?:remember|recall) (?:correctly|right(?:ly)?)"
+    r"|(?:according to|based on|after|considering|in my|from my) [^,]{1,60}(?=,)"
     r"|probably|perhaps|maybe|possibly|likely)"
 )
 _LEAD = re.compile(rf"\A{_THOUGHT}\s*,?\s+", re.IGNORECASE)
@@ -134,7 +135,7 @@ _KIND = re.compile(
 )
 _QUOTES = {'"': '"', "'": "'", "“": "”", "‘": "’", "«": "»", "„": "“", "(": ")", "[": "]"}
 _ABBREVIATED = re.compile(
-    r"(?:\b[^\W\d_]|\b(?:St|Mt|Ft|Dr|Mr|Mrs|Ms|Jr|Sr|Inc|Ltd|Co|Corp|No|vs|Prof|Gen|Bros|ca?))\.\Z"
+    r"(?:\b[^\W\d_]|\b(?:[B-DF-HJ-NP-TV-XZ][b-df-hj-np-tv-xz]{1,3}|Inc|Co|Corp|No|vs|Prof|Gen|Bros|ca?))\.\Z"
 )
 _ABBREVIATION = 8  # characters of the longest of them, more than enough
 _SENTENCE_END = re.compile(r"[.!?](?=\s+[^\W\d_])")
@@ -161,7 +162,8 @@ _LAYERS = 20  # of labels, courtesies and quotes around an answer; models write 
 class Said:
     """What a response states: its `text`, or `abstains`, the name of the pattern by which it declines.
 
-    `text` is what is compared. `whole` keeps a preposition before it, which may be part of a title ("In Rainbows").
+    `text` is what is compared. `whole` keeps what may be part of a name: a preposition before it ("In Rainbows"), or
+    what kind of place it is ("Province of Salerno").
     """
 
     text: str
@@ -339,7 +341,7 @@ def _without_frame(text: str, subject: str | None) -> str:
             return found["who"]
         if subject and text[deed.end() :].casefold().startswith(subject.casefold()):
             return text[: deed.start()]
-    for pattern in (_STATES, _DID, _ABOUT, _PARTICIPLE, _KIND):
+    for pattern in (_STATES, _DID, _ABOUT, _PARTICIPLE):
         if (found := pattern.match(sentence)) and (rest := sentence[found.end() :].strip(" ,")):
             return rest
     return text

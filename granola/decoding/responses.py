@@ -141,9 +141,14 @@ class ResponseReader:
             levels = united(levels, (levels[0], *coarser))
         first = parts_of(plan.text)[:1] if plan.behind is not None and not linked else ()
         return ReadResponse(
-            said=one, name=plan.text if linked or doubtful else one.whole, levels=levels, linked=linked,
+            said=one, name=self._name(one, plan) if linked or doubtful else one.whole, levels=levels, linked=linked,
             head=first[0] if first else None, doubtful=None if plan.behind else doubtful,
         )  # fmt: skip
+
+    def _name(self, one: Said, plan: _Plan) -> str:
+        """What an entity is called in the response: "Lyon" for "the city of Lyon", where that is no name of its own."""
+        alone = plan.text == one.whole and not _is_known(self._maker.graph, one.whole)
+        return one.text if alone else plan.text
 
     def _settled(
         self, known: dict[Said, ReadResponse], texts: Sequence[Said], row: SampleRow, context: AnswerContext
@@ -164,6 +169,7 @@ class ResponseReader:
                 doubtful,
                 lambda qid: self._ladders.of_entity(qid, row.relation),
                 others,
+                responses=sum(times[one] for one in known),
                 is_state=self._maker.gazetteer.is_state,
             )
             if meant is not None:

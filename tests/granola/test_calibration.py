@@ -195,6 +195,9 @@ def test_the_file_is_read_as_it_was_written(tmp_path: Path) -> None:
         '{"kind": "granola-calibration", "base": 0.5, "per_bit": -0.1}',
         '{"kind": "granola-calibration", "base": NaN, "per_bit": 0}',
         '{"kind": "granola-calibration", "base": "half", "per_bit": 0}',
+        '{"kind": "granola-calibration", "base": "0.5", "per_bit": 0}',
+        '{"kind": "granola-calibration", "base": true, "per_bit": 0}',
+        '{"kind": "granola-calibration", "base": 5, "per_bit": 0}',
         '{"kind": "granola-calibration", "base": 0.5, "per_bit": 0, "least": 0.6}',
         '{"kind": "granola-calibration", "base": 0.5, "per_bit": 0, "least": -0.1}',
         '{"kind": "granola-calibration", "base": 0.5, "per_bit": 0, "abstaining": "pass"}',
@@ -262,7 +265,7 @@ def test_calibrate_and_aggregate(run: Run, world: dict[str, Path], tmp_path: Pat
     rows = [json.loads(line) for line in predictions.read_text(encoding="utf-8").splitlines()]
     given = [row for row in rows if row["prediction"] != "IDK"]
     assert len(given) > 50
-    assert all(row["support"] >= rule.demanded(0.0) - 1e-4 for row in given)
+    assert all(row["support"] >= (rule.least or rule.base) - 1e-4 for row in given)
     status, _, problems = run(*aggregate, "--support", "0.5", "--force")
     assert (status, "demands its own support" in problems) == (2, True)
     status, told, _ = run(*words, "--coverage", "0.5", "--json", "--force")
@@ -285,3 +288,9 @@ def test_wrong_usage(run: Run, world: dict[str, Path], tmp_path: Path, options: 
     status, _, problems = run(*words, *options)
     assert (status, why in problems) == (2, True)
     assert not (tmp_path / "c.json").exists()
+
+
+def test_a_text_of_which_nothing_is_known_needs_the_support_of_a_town() -> None:
+    rule = DragGraph(calibration=Calibration(base=0.4, per_bit=0.03))
+    assert decide(["Zzyzxville"] * 4 + ["Paris"] * 2 + ["Tokyo"] * 2, rule).text == "IDK"
+    assert decide(["Zzyzxville"] * 7 + ["Paris"], rule).text == "Zzyzxville"

@@ -39,7 +39,8 @@ _METHODS = st.one_of(
 @settings(deadline=None)
 @given(_SAID, _METHODS)
 def test_one_response_is_its_plain_form(response: str, method: DragGraph | SelfConsistency) -> None:
-    assert decide([response], method).text == said(response, subject="Hans Meyer").prediction
+    read = said(response, subject="Hans Meyer")
+    assert decide([response], method).text in {read.prediction, read.text or read.prediction}  # or without its kind
 
 
 @settings(deadline=None)

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from abstraction.tiers import Condition, Level, Tier
-from granola.decoding import Aggregator, DragGraph, read_samples
+from granola.decoding import Aggregator, DragGraph, SampleRow, read_samples
 from granola.decoding.claims import ClaimTally, tally
 from granola.decoding.entailed import united, with_containers
 from granola.decoding.joint_linking import Doubtful, chosen
@@ -147,7 +147,13 @@ def test_a_name_means_what_the_other_responses_speak_for() -> None:
     unclear = Doubtful(candidates=("Q1", "Q2"), share=0.5)
 
     def meant(*others: tuple[Level, ...], states: str = "") -> str | None:
-        return chosen(unclear, ladders.__getitem__, [(one, 1) for one in others], is_state=states.split().__contains__)
+        return chosen(
+            unclear,
+            ladders.__getitem__,
+            [(one, 1) for one in others],
+            responses=1 + len(others),
+            is_state=states.split().__contains__,
+        )
 
     assert meant() is None
     assert meant(states="Q2") == "Q2"
@@ -157,11 +163,12 @@ def test_a_name_means_what_the_other_responses_speak_for() -> None:
         assert meant(told) == wanted
 
 
-# What each of the made-up questions has in common, by the graph: "a" and "b" lie on two continents each.
+# What each of the made-up questions has in common, by the graph: "a" and "b" lie on two continents each, the ladder
+# of a territory ("q") ends with what governs it.
 _MEETS = {
     "a": "IDK", "b": "IDK", "c": "Africa", "d": "Africa", "e": "Nanjing", "f": "Oceania", "g": "Porto Alegre",
     "h": "Western Asia", "i": "Netherlands", "j": "Central Europe", "k": "Central Europe", "l": "Japan", "m": "Japan",
-    "n": "West Africa", "o": "West Africa", "p": "Australia", "r": "IDK", "s": "IDK",
+    "n": "West Africa", "o": "West Africa", "p": "Australia", "q": "IDK", "r": "IDK", "s": "IDK",
 }  # fmt: skip
 # Where two of three suffice, and where half do.
 _MOST = {"a": "IDK", "f": "Australia", "m": "Japan", "r": "Ankara", "n": "West Africa", "o": "West Africa"}
@@ -182,3 +189,50 @@ def test_real_names_meet(aggregator: Aggregator, support: float, wanted: dict[st
     assert {id_: found[id_] for id_ in wanted} == wanted
     assert len(rows) == len(PROBES.read_text(encoding="utf-8").splitlines())
     assert all(json.loads(line)["id"] in found for line in PROBES.read_text(encoding="utf-8").splitlines())
+
+
+def _decided(aggregator: Aggregator, *samples: str, support: float = 0.5) -> tuple[str, str | None]:
+    row = SampleRow(id="1", question="Where was Ada Example born?", samples=samples, relation="P19")
+    ((_, decision),) = aggregator.decide([row], DragGraph(support=support))
+    return decision.text, decision.qid
+
+
+@pytest.mark.parametrize(
+    ("samples", "wanted"),
+    [
+        (["Province of Salerno"], ("Province of Salerno", "Q16271")),  # not the city of Salerno
+        (["City of Mexico"], ("City of Mexico", "Q1489")),
+        (["State of Georgia"], ("State of Georgia", "Q1428")),
+        (["Gt. Brit"], ("Gt. Brit", "Q23666")),
+        (["the city of Lyon"], ("Lyon", "Q456")),
+        (["After thinking, the birthplace is Kampala."], ("Kampala", "Q3894")),
+        (["Puerto Rico"] * 7 + ["Mexico"], ("Puerto Rico", "Q1183")),
+        (["Lebanon"] * 7 + ["Cincinnati"], ("Lebanon", "Q822")),
+        (["Georgia"] * 7 + ["Chicago"], ("Georgia", "Q230")),
+        (["Springfield"] * 8, ("Springfield", None)),  # of four
+        (["Province of Salerno"] * 4 + ["Salerno"] * 4, ("Italy", "Q38")),
+        (["Salerno Province"] * 4 + ["Salerno"] * 4, ("Italy", "Q38")),
+    ],
+)  # fmt: skip
+def test_real_names_mean_what_they_say(
+    aggregator: Aggregator, samples: list[str], wanted: tuple[str, str | None]
+) -> None:
+    assert _decided(aggregator, *samples) == wanted
+
+
+PLACES = ("Kentucky", "Louisville", "Renton", "Washington", "Bavaria", "Nuremberg", "Augsburg", "Bologna",
+          "Emilia-Romagna", "Germany", "Lyon", "France", "Tokyo", "Japan", "Kampala", "Lima", "Zzyzxville")  # fmt: skip
+
+
+@given(st.lists(st.lists(st.sampled_from(PLACES), min_size=1, max_size=6), min_size=2, max_size=6))
+def test_the_bits_of_a_place_do_not_depend_on_its_company(aggregator: Aggregator, drawn: list[list[str]]) -> None:
+    rows = [
+        SampleRow(id=str(at), question="Where was Ada Example born?", samples=tuple(one), relation="P19")
+        for at, one in enumerate(drawn)
+    ]
+    found: dict[str, set[float | None]] = {}
+    for _, counted in aggregator.tallies(rows):
+        for claim in counted.claims:
+            if claim.qid is not None:
+                found.setdefault(claim.qid, set()).add(claim.bits)
+    assert {qid: bits for qid, bits in found.items() if len(bits) > 1} == {}
