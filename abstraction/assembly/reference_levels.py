@@ -7,18 +7,50 @@ ladder, which its evidence proves, stands; a tier that only the dataset has goes
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
 from abstraction.assembly.filters import without_article
+from abstraction.linking.gazetteer import PLACES, Gazetteer
 from abstraction.rows import RejectedRow, TieredRow, read_tiered
 from abstraction.tiers import Level, Tier
+from kg.terms import normalise
 
 Source = Literal["ladder", "reference"]
 FROM = "from"  # the field of a tier; absent in files that nothing was united in
 CODE = "ladder_abstained"  # the field of a row for the code of our ladder, where the reference's stands alone
+
+
+IsOfAnother = Callable[[TieredRow, TieredRow], bool]
+
+
+class NamesakePlaces:
+    """Tells references of a namesake: those that name a place which the answer does not lie in, Texas for Paris."""
+
+    def __init__(self, gazetteer: Callable[[], Gazetteer]) -> None:
+        """`gazetteer` gives what is to be asked now, so that what is kept can be dropped between rows."""
+        self._gazetteer = gazetteer
+
+    def __call__(self, row: TieredRow, reference: TieredRow) -> bool:
+        """Whether the reference is of another place than the row's answer."""
+        answer, gazetteer = row.levels[0].tiers[0].qid, self._gazetteer()
+        if answer is None or PLACES.isdisjoint(gazetteer.classes(answer)):
+            return False
+        within = gazetteer.places_around(answer)
+        farther = {place for near in within for place in (near, *gazetteer.places_around(near))}
+        around = {_bare(name) for place in (answer, *within) for name in gazetteer.above(place)}
+        around.update(_bare(name) for level in row.levels for name in level.names())
+
+        def is_strange(tier: Tier) -> bool:
+            places = gazetteer.known(tier.text)
+            if places and all(map(gazetteer.is_state, places)):  # names of states are names of continents, too: America
+                return farther.isdisjoint(places) and gazetteer.lies_elsewhere(within, places)
+            names = (*tier.names(), *(name for place in places for name in gazetteer.called(place)))
+            return around.isdisjoint(map(_bare, names)) and gazetteer.lies_elsewhere(within, places)
+
+        return any(is_strange(tier) for level in reference.levels[1:] for tier in level.tiers)
 
 
 @dataclass(slots=True)
@@ -26,6 +58,7 @@ class References:
     """A dataset's rows by id, and how many of its tiers our ladders know, add, reorder, or leave to another answer."""
 
     rows: Mapping[str, TieredRow]
+    is_of_another: IsOfAnother = lambda row, reference: False
     counts: Counter[str] = field(default_factory=Counter)
 
     @classmethod
@@ -35,14 +68,22 @@ class References:
         return cls(rows={row.id: row for row in read_tiered(path, on_reject=rejected.append)}), rejected
 
     def unite(self, rows: Iterable[TieredRow]) -> Iterator[TieredRow]:
-        """Each row with its reference, where there is one."""
+        """Each row with its reference, where there is one to the same question."""
+        met = 0
         for row in rows:
             reference = self.rows.get(row.id)
+            met += reference is not None
             if reference is None:
                 self.counts["rows without a reference"] += 1
-                yield row
+            elif normalise(row.question) != normalise(reference.question):
+                self.counts["rows with a reference to another question"] += 1
+            elif self.is_of_another(row, reference):
+                self.counts["of another answer"] += sum(len(level.tiers) for level in reference.levels[1:])
             else:
-                yield united(row, reference, self.counts)
+                row = united(row, reference, self.counts)
+            yield row
+        if met < len(self.rows):
+            self.counts["references without a row"] += len(self.rows) - met
 
 
 def united(row: TieredRow, reference: TieredRow, counts: Counter[str] | None = None) -> TieredRow:
@@ -71,7 +112,7 @@ def united(row: TieredRow, reference: TieredRow, counts: Counter[str] | None = N
                 said.setdefault(at, []).append(tier)
                 continue
             left = replace(tier, aliases=tuple(n for n in tier.aliases if _bare(n) not in taken))
-            if _bare(tier.text) in taken:
+            if _bare(tier.text) in taken or not any(letter.isalnum() for letter in tier.text):
                 continue
             taken |= {_bare(name) for name in left.names()}
             counts["added"] += 1

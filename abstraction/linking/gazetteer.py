@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from abstraction.classes import Classifier
@@ -232,7 +232,7 @@ class Gazetteer:
             if not layer:
                 break
             self._graph.fetch(layer)
-            places.update((place, self._names(place)) for place in layer)
+            places.update((place, self.called(place)) for place in layer)
         return places
 
     def _described(self, entity_id: str) -> list[frozenset[str]]:
@@ -245,11 +245,24 @@ class Gazetteer:
             for part in self._split(unit.text)
         ]
         if description:
-            said += [self._names(p.qid) for s in self._by_demonym(description, entity_id) for p in s if p.qid]
+            said += [self.called(p.qid) for s in self._by_demonym(description, entity_id) for p in s if p.qid]
         return said
 
-    def _names(self, entity_id: str) -> frozenset[str]:
+    def called(self, entity_id: str) -> frozenset[str]:
+        """Normalised names of an entity."""
         return frozenset(normalise(n) for n in self._graph.names(entity_id))
+
+    def places_around(self, entity_id: str) -> list[str]:
+        """Ids of the places that contain the entity, and of those that its description names and that may be meant."""
+        around = self.containers(entity_id)
+        told = (i for one, names in around if one is None for name in names for i in self.known(name))
+        return list(dict.fromkeys([*(one for one, _ in around if one is not None), *told]))
+
+    def lies_elsewhere(self, within: Collection[str], places: Iterable[str]) -> bool:
+        """Whether what lies within places lies in another one of the class of one of these, if they are of today."""
+        classes = {c for i in within for c in self._graph.classes(i)}
+        today = (i for i in places if not self._graph.is_historical(i))
+        return any(not classes.isdisjoint(self._graph.classes(i)) for i in today)
 
     def known(self, text: str, *, sites: bool = False) -> list[str]:
         """Ids of places that carry the name, labels before aliases, then by number."""

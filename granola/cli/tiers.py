@@ -7,18 +7,20 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import orjson
 import typer
 
-from abstraction.assembly.reference_levels import References
+from abstraction.assembly.reference_levels import NamesakePlaces, References
 from abstraction.errors import RowError
 from abstraction.formats.writing import check_format, format_of
+from abstraction.linking.gazetteer import Gazetteer
 from abstraction.linking.link_settings import link_settings
 from abstraction.linking.review import Reviewer, confident, decided, read_decisions, refused, write_sheet
-from abstraction.pipeline import make_ladders
+from abstraction.pipeline import LadderMaker, make_ladders
 from abstraction.relations import relation as relation_row
 from abstraction.rows import RejectedRow, TieredRow, read_questions, write_granola_eq, write_tiered
 from granola.cli.csv_options import CsvRaw
@@ -32,7 +34,6 @@ from granola.cli.output import (
     count,
     note,
     removed_on_error,
-    report_rejects,
     warn_of_language,
     warn_of_relation,
     warn_of_time,
@@ -168,7 +169,6 @@ def tiers(
     if review is not None:
         check_outputs(str(review), inputs=[*qa, snapshot, *([str(decisions)] if decisions else [])], force=force)
     references, bad = References.read(reference) if reference is not None else (None, [])
-    report_rejects(str(reference), bad)
     kind = None if format in (None, Format.GRANOLA_EQ) else str(format)
     if format is Format.GRANOLA_EQ:
         kind = format_of(out) or "jsonl"
@@ -189,6 +189,8 @@ def tiers(
             reasons[row.reason.split(":")[0]] += 1
             rejected.add(row)
 
+        for row in bad:
+            reject(row)
         warn_of_language(language, store)
         warn_of_time(store)
         asked = (decided(row, told) for row in read_questions(qa, relation=relation, limit=limit, on_reject=reject))
@@ -209,6 +211,8 @@ def tiers(
         if min_confidence is not None:
             ladders = (confident(row, min_confidence) for row in ladders)
         if references is not None:
+            if not is_service(snapshot):
+                references.is_of_another = NamesakePlaces(partial(_places, LadderMaker(store, language=language)))
             ladders = references.unite(ladders)
         if phrase is not None:
             model = stack.enter_context(opened(phrase, None if to_stdout else out, answers, [*qa, snapshot]))
@@ -248,6 +252,11 @@ def tiers(
         _report(rejected, reasons, None if to_stdout else rejects)
     if rejected.count or (phrasing is not None and phrasing.counts.unanswered):
         raise typer.Exit(1)
+
+
+def _places(maker: LadderMaker) -> Gazetteer:
+    maker.make_room()
+    return maker.gazetteer
 
 
 def _opened(snapshot: str, *, alone: bool) -> Any:

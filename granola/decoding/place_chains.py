@@ -79,7 +79,10 @@ class Chains:
             agree = sum(not names.isdisjoint(above) for names, _ in around)
             if not agree or self._linker.given(qid, context.asked).abstained is not None:
                 continue
-            if not any(names.isdisjoint(above) and self._is_against(qid, ids) for names, ids in around):
+            within = [i for i, _ in self._gazetteer.containers(qid) if i is not None]
+            if not any(
+                names.isdisjoint(above) and self._gazetteer.lies_elsewhere(within, ids) for names, ids in around
+            ):
                 agreeing[qid] = agree
         most = max(agreeing.values(), default=0)
         best = [qid for qid, agree in agreeing.items() if agree == most]
@@ -112,13 +115,6 @@ class Chains:
     def _states(self, qid: str, context: AnswerContext) -> frozenset[str]:
         tiers = (tier.qid for level in self._ladder_of(qid, context.asked.id) for tier in level.tiers)
         return frozenset(one for one in tiers if one is not None and self._gazetteer.is_state(one))
-
-    def _is_against(self, qid: str, places: Sequence[str]) -> bool:
-        """Whether the entity lies in another place of the class of one of these."""
-        within = [i for i, _ in self._gazetteer.containers(qid) if i is not None]
-        classes = {c for i in within for c in self._graph.classes(i)}
-        today = (i for i in places if not self._graph.is_historical(i))
-        return any(not classes.isdisjoint(self._graph.classes(i)) for i in today)
 
     def rest(self, parts: Sequence[str], context: AnswerContext) -> tuple[str, str] | None:
         """(name, id) of the finest place behind the first name that can be told; None where none can."""

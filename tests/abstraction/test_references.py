@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from abstraction.assembly.reference_levels import CODE, References, only, sources, united
-from abstraction.rows import TieredRow
+from abstraction.assembly.reference_levels import CODE, NamesakePlaces, References, only, sources, united
+from abstraction.pipeline import LadderMaker
+from abstraction.rows import QARow, TieredRow
 from abstraction.tiers import Level, Tier
 from kg import snapshot
+from kg.store import open_store
 from kg.terms import normalise
 from tests.conftest import DATA, Run
 
@@ -74,6 +78,34 @@ def test_a_reference_to_another_answer_is_left_out() -> None:
     counts: Counter[str] = Counter()
     assert united(row("a", "b"), row("x", "y", "z"), counts) == row("a", "b")
     assert counts == {"of another answer": 2}
+
+
+def test_a_reference_to_another_question_and_one_without_a_row_are_counted() -> None:
+    other = replace(row("a", "c"), question="What else?")
+    references = References(rows={"1": other, "2": row("a", "b")})
+    assert list(references.unite([row("a", "b")])) == [row("a", "b")]
+    assert references.counts == {"rows with a reference to another question": 1, "references without a row": 1}
+
+
+def test_a_text_without_letters_is_no_tier() -> None:
+    assert shown(united(row("a"), row("a", " ", "b"))) == ["a:LR", "b:R"]
+
+
+@pytest.mark.parametrize(
+    ("chain", "is_left_out"),
+    [
+        (("Paris", "Lamar County", "Texas", "United States"), True),
+        (("Paris", "Ile-de-France region", "France", "Europe"), False),
+        (("Paris", "a city of light"), False),
+    ],
+)
+def test_a_chain_of_a_namesake_is_left_out(sample_snapshot: Path, chain: tuple[str, ...], is_left_out: bool) -> None:
+    with closing(open_store(str(sample_snapshot))) as store:
+        maker = LadderMaker(store)
+        question = QARow(id="1", question="?", answers=("Paris",), answer_qids=("Q90",), relation="P19")
+        references = References(rows={"1": row(*chain)}, is_of_another=NamesakePlaces(lambda: maker.gazetteer))
+        list(references.unite([maker.make(question)]))
+    assert (references.counts["of another answer"] > 0) is is_left_out
 
 
 def test_where_our_ladder_abstains_the_reference_stands_alone() -> None:
