@@ -169,58 +169,69 @@ class Climb:
                     self._link(key, states[0].key, states[0].evidence)
 
     def _region_and_continent(self, country: str, below: str) -> None:
-        """Adds the region that the country's description names, then its continent (design note, 3.4 A 7)."""
-        steps = [[p for p in step if self._is_region(p)] for step in self.case.gazetteer.chain(country)]
-        named = [p for step in steps for p in step]
-        partial = [[as_written(p) if self._is_directed(p) else p for p in s if not self._is_whole(p)] for s in steps]
-        if len({c for step in partial for place in step if (c := continent_of(place.text))}) > 1:
-            partial = [[place for step in partial for place in step]]  # "Southeast Europe, Southwest Asia and Africa"
-        regions = [together(step) for step in partial if step]
-        told = {
-            together(step).key: tuple(e for place in step for e in self._region_evidence(country, place))
-            for step in partial
-            if step
-        }
+        """Adds the region that the country's description names, then its continent."""
         stated = [s for s in self.graph.current(country, "P30") if s.target]
-        if not regions:
-            regions = self._stated_regions(country, stated)
-        own = {s.target for s in self.graph.current(self.case.answer, "P30") if s.target and below != ANSWER}
-        # The Caribbean is no region of the Netherlands, though it is one of their kingdom.
-        regions = [r for r in regions if not own or any(names_part_of(r.text, c) for c in own)]
+        named, found = self._regions(country, below, stated)
         self.graph.fetch(s.target for s in stated if s.target)
-        chosen = stated
-        if len(stated) > 1:
-            agreeing = [s for s in stated if any(self._part_of(r, s.target) for r in regions)]
-            spelled = [s for s in stated if s.target in {p.qid for p in named}]
-            chosen = agreeing or self._of_capital(country, stated) or spelled
-        keys = []
-        for region in regions:
-            if self._connect(region, below, told.get(region.key) or self._region_evidence(country, region)):
-                keys.append(region.key)
-        apart = [name for r in regions if len(found := WORLD.findall(r.text)) > 1 for name in found]
-        chosen = [s for s in chosen if len(chosen) > 1 or all(names_part_of(text, s.target or "") for text in apart)]
+        chosen = self._continents(country, stated, [region for region, _ in found], named)
+        regions = [region for region, evidence in found if self._connect(region, below, evidence)]
+        keys = [region.key for region in regions]
         if len(chosen) > 1:
             whole = together([Place(text=self.graph.label(s.target or "") or "", qid=s.target) for s in chosen])
             for key in (*keys, below):
                 self._connect(whole, key, tuple(from_statement(self.graph, s) for s in chosen))
-            return
-        for statement in chosen:
-            assert statement.target is not None
-            inside = [k for k, r in zip(keys, regions, strict=False) if self._part_of(r, statement.target)]
-            land = [
-                k
-                for k in keys
-                if not _WATER.search(self.nodes[k].text) and names_part_of(self.nodes[k].text, statement.target)
-            ]
-            # The statement is the country's: the continent stays linked to it too.
-            for key in dict.fromkeys((*(inside or (land if len(chosen) == 1 else ())), below)):
-                self._link(key, statement.target, (from_statement(self.graph, statement),))
-        if not stated:
+        elif chosen:
+            self._above_regions(chosen[0], regions, below)
+        elif not stated:
             for place in named:
                 if place.qid and self._is_continent(place.qid):
                     evidence = (from_description(self.graph, country, place.written or place.text),)
                     for key in keys or [below]:
                         self._connect(place, key, evidence)
+
+    def _regions(
+        self, country: str, below: str, stated: list[Statement]
+    ) -> tuple[list[Place], list[tuple[Place, tuple[Evidence, ...]]]]:
+        """(parts of the world that the description names, the regions to add, each with its evidence)."""
+        steps = [[p for p in step if self._is_region(p)] for step in self.case.gazetteer.chain(country)]
+        named = [p for step in steps for p in step]
+        partial = [[as_written(p) if self._is_directed(p) else p for p in s if not self._is_whole(p)] for s in steps]
+        if len({c for step in partial for place in step if (c := continent_of(place.text))}) > 1:
+            partial = [[place for step in partial for place in step]]  # "Southeast Europe, Southwest Asia and Africa"
+        found = [
+            (together(step), tuple(e for place in step for e in self._region_evidence(country, place)))
+            for step in partial
+            if step
+        ]
+        if not found:
+            stated_regions = self._stated_regions(country, stated)
+            found = [(region, self._region_evidence(country, region)) for region in stated_regions]
+        own = {s.target for s in self.graph.current(self.case.answer, "P30") if s.target and below != ANSWER}
+        # The Caribbean is no region of the Netherlands, though it is one of their kingdom.
+        return named, [one for one in found if not own or any(names_part_of(one[0].text, c) for c in own)]
+
+    def _continents(
+        self, country: str, stated: list[Statement], regions: list[Place], named: list[Place]
+    ) -> list[Statement]:
+        """Of several continents those that the regions are parts of, else that of the capital, else those named."""
+        chosen = stated
+        if len(stated) > 1:
+            agreeing = [s for s in stated if any(self._part_of(r, s.target) for r in regions)]
+            spelled = [s for s in stated if s.target in {p.qid for p in named}]
+            chosen = agreeing or self._of_capital(country, stated) or spelled
+        if len(chosen) > 1:
+            return chosen
+        apart = [name for r in regions if len(found := WORLD.findall(r.text)) > 1 for name in found]
+        return [s for s in chosen if all(names_part_of(text, s.target or "") for text in apart)]
+
+    def _above_regions(self, continent: Statement, regions: list[Place], below: str) -> None:
+        """Adds the continent above the regions that are parts of it, and above the country, whose statement it is."""
+        assert continent.target is not None
+        inside = [r.key for r in regions if self._part_of(r, continent.target)]
+        texts = {r.key: self.nodes[r.key].text for r in regions}
+        land = [k for k, text in texts.items() if not _WATER.search(text) and names_part_of(text, continent.target)]
+        for key in dict.fromkeys((*(inside or land), below)):
+            self._link(key, continent.target, (from_statement(self.graph, continent),))
 
     def _continent(self) -> None:
         """Adds the continent above every place of the chain that lies on one whole, where nothing finer denies it."""
