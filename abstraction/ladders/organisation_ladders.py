@@ -1,7 +1,4 @@
-"""Organisations asked for as owner, maker, label or founder: parents, then kind with nationality and place.
-
-See the design note on ladders, 3.4 E.
-"""
+"""Organisations asked for as owner, maker, label or founder: parents, then kind with nationality and place."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The organisations that an organisation belongs to, and where that may be said of it (note on ladders, 3.4 E)."""
+"""The organisations that an organisation belongs to, and where that may be said of it."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Persons: nationality, occupations, offices, kinship; and figures of fiction by the work they are in.
 
 Description first: it lists what a person is known for, in order. Statements fill what it leaves out and stand
-beside it as evidence (design note on ladders, 3.4 C).
+beside it as evidence.
 """
 
 from __future__ import annotations

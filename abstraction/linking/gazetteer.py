@@ -32,7 +32,7 @@ SETTLEMENTS = frozenset({"Q486972", "Q515", "Q3957", "Q532"})
 CONTAINERS = ("P131", "P17", "P361", "P30")
 DEPTH = 8
 
-# Never a tier, though chains climb through them (design note on ladders, 3.4 A 3).
+# Never a tier, though chains climb through them.
 _PASSED_THROUGH = re.compile(
     r"\b(?:electoral|constituency|statistical|planning region|judicial|police|health (?:district|region|board)|diocese|"
     r"census division|nuts\b|parliamentary|metropolitan statistical|time zone|development region|former)",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from abstraction.formats.patterns import question_patterns
 from abstraction.language.demonyms import bundled_demonyms
@@ -77,39 +79,43 @@ class CaseReader:
         )  # fmt: skip
         whole = self.maker.made(question)
         made = whole.row
-        links = made.extra.get("links")
-        links = [link for link in links if isinstance(link, dict)] if isinstance(links, list) else []
+        links = _links(made)
         found = own or tuple(dict.fromkeys(str(link["qid"]) for link in links if link.get("qid")))
         known = tuple(i for i in found if graph.entity(i) is not None)
-        certain = bool(own) or any(
-            link.get("rule") in DECIDED and link.get("confidence") in ("given", "high") for link in links
-        )
-        certain = certain or any(self.near.is_state(i) or self.near.is_division(i) for i in known)
         said = row.extra.get("answer_entity_description")
         description = said if isinstance(said, str) else " ".join(graph.description(i) or "" for i in known[:1])
         containers = [t.qid for level in made.levels[1:] for t in level.tiers if t.qid]
         above = self.near.above_all([*known, *containers], without=known)
-        certain = certain or self._asked_there(row, above)
+        decided = any(link.get("rule") in DECIDED and link.get("confidence") in ("given", "high") for link in links)
+        placed = any(self.near.is_state(i) or self.near.is_division(i) for i in known)
         kinds = frozenset(k for i in known for k in self.maker.classes(i))
-        class_ids = [c for i in known for c in self.near.kinds(i)]
         nations = frozenset(c for i in known for p in NATIONALITY for c in graph.targets(i, p))
-        words = content(description) | self.near.words(class_ids) | {w for n in above.names for w in content(n)}
-        words |= {w for t in made.levels[1:] for tier in t.tiers for w in content(tier.text)}
-        words |= {w for c in (*nations, *above.states) for w in self.demonyms(c)}
-        words |= {w for found_word in set(all_words(description)) for w in self.nation_names(found_word)}
+        words = self._words(made, known, description, above, nations)
         person = "person" in kinds or "fictional" in kinds or (not kinds and asked.asks in PEOPLE)
         classed = asked.asks in CLASSES or not CLASSES.isdisjoint(kinds)
         return AnswerFacts(
             row=row, asked=asked, answers=found, gold=row.answers[0],
             names=tuple(dict.fromkeys((*row.answers, *(t.text for t in row.levels[0].tiers),
                                        *(n for i in known for n in graph.names(i))))),
-            description=description, above=above, kinds=kinds, words=frozenset(words), nations=nations, certain=certain,
+            description=description, above=above, kinds=kinds, words=words, nations=nations,
+            certain=bool(own) or decided or placed or self._asked_there(row, above),
             person=person, place=not PLACES.isdisjoint(kinds) or asked.asks in ("place", "country"),
             told=Level(tiers=tuple(Tier(text=a, aliases=_without_stop(a)) for a in row.answers)),
             above_classes=frozenset(c for i in known for c in self.near.classes_above(i)) if classed else frozenset(),
             subject=(made.question_entity or {}).get("qid"), nothing_new=whole.says_nothing_new,
             doubted=whole.doubted,
         )  # fmt: skip
+
+    def _words(
+        self, made: TieredRow, known: Sequence[str], description: str, above: Above, nations: frozenset[str]
+    ) -> frozenset[str]:
+        """The words that are said of the answer, by its description, its classes, its ladder and what holds it."""
+        words = content(description) | self.near.words([c for i in known for c in self.near.kinds(i)])
+        words |= {w for name in above.names for w in content(name)}
+        words |= {w for level in made.levels[1:] for tier in level.tiers for w in content(tier.text)}
+        words |= {w for country in (*nations, *above.states) for w in self.demonyms(country)}
+        words |= {w for word in set(all_words(description)) for w in self.nation_names(word)}
+        return frozenset(words)
 
     def _asked_there(self, row: TieredRow, above: Above) -> bool:
         """Whether the question names a state or division that the answer's entity lies in."""
@@ -137,6 +143,11 @@ class CaseReader:
         """Whether the bare text `key` is a name of the entity, plurals aside."""
         words = all_words(key)
         return any(bare(n) == key or all_words(n) == words for n in self.graph.names(qid))
+
+
+def _links(made: TieredRow) -> list[dict[str, Any]]:
+    links = made.extra.get("links")
+    return [link for link in links if isinstance(link, dict)] if isinstance(links, list) else []
 
 
 def _without_stop(text: str) -> tuple[str, ...]:

@@ -42,6 +42,11 @@ _KINDEST = (
 )
 
 
+_Said = tuple[VerdictKind, str, frozenset[str]]  # the verdict, why, and what the tier was linked to
+_NOTHING: frozenset[str] = frozenset()
+_PHRASE = re.compile(r"(?:an?|A) |the [a-z]")
+
+
 class Judge:
     """Gives verdicts on rows against one snapshot; the same row always gets the same."""
 
@@ -133,67 +138,79 @@ class Judge:
             certain=case.certain,
         )
 
-    def _tier(self, case: AnswerFacts, tier: Tier) -> tuple[VerdictKind, str, frozenset[str]]:
-        none: frozenset[str] = frozenset()
-        text, key = tier.text, bare(tier.text)
-        open_value = not case.asked.id and is_value(text) and any(is_value(t.text) for t in case.told.tiers)
+    def _tier(self, case: AnswerFacts, tier: Tier) -> _Said:
+        """What is said of a tier: as a value, by its own name, by places that it names, else by who carries its name."""
+        open_value = not case.asked.id and is_value(tier.text) and any(is_value(t.text) for t in case.told.tiers)
         if case.asked.asks in ("date", "quantity") or open_value:
-            return (*self._value(case, tier), none)
-        if key == bare(case.gold):
-            return VerdictKind.NOT_COARSER_THAN_ANSWER, "is the answer itself", none
-        if tier.qid is not None and tier.qid in case.answers:
-            return VerdictKind.ALIAS, f"is {tier.qid}, the answer", none
+            return (*self._value(case, tier), _NOTHING)
         meant = self.placing.meant(case, tier)
-        if key in {bare(n) for n in case.names} and not meant:
-            return VerdictKind.ALIAS, "is a name of the answer", none
-        if key in case.asked.trivial or key in GENERIC:
-            return VerdictKind.UNINFORMATIVE, "says no more than the question asks for", none
-        within = bool(meant) and all(not PLACES.isdisjoint(self.maker.classes(i)) for i in meant)
-        if self._leaks(case, text) and not (within and key != bare(self.cases.asked_about(case.row) or "")):
-            return VerdictKind.UNINFORMATIVE, LEAKS, none
+        if (found := self._by_own_name(case, tier, meant)) is not None:
+            return (*found, _NOTHING)
         if meant:
-            verdict, why = self.placing.ordered(case, tier, meant)
-            if verdict is VerdictKind.ENTAILED and meant <= case.doubted and not tier.evidence:
-                verdict, why = VerdictKind.SIBLING, NOT_ALL
-            if verdict is VerdictKind.ENTAILED and case.asked.id == CAPITAL:
-                verdict, why = VerdictKind.CONTRADICTED, "what holds the capital is no capital"
-            return verdict, why, meant
-        unit = self.placing.unit_around(case, text)
+            return (*self._as_place(case, tier, meant), meant)
+        unit = self.placing.unit_around(case, tier.text)
         if unit:
             return (*self.placing.ordered(case, tier, unit), unit)
         how = Naming.NONE
-        if unit is None and not re.match(r"an? |the [a-z]", text, re.I if text[:2] == "A " else 0):
-            how = naming(text, case.names, person=case.person, attested=self._attested(case, text))
+        if unit is None and not _PHRASE.match(tier.text):
+            how = naming(tier.text, case.names, person=case.person, attested=self._attested(case, tier.text))
         if how is Naming.MORE:
-            return VerdictKind.NOT_COARSER_THAN_ANSWER, "the answer and something beside it", none
-        linked = [m.id for m in self.graph.find(text) if m.id.startswith("Q")]
-        linked = [tier.qid] if tier.qid else linked
+            return VerdictKind.NOT_COARSER_THAN_ANSWER, "the answer and something beside it", _NOTHING
+        return (*self._by_carriers(case, tier, how), _NOTHING)
+
+    def _by_own_name(self, case: AnswerFacts, tier: Tier, meant: frozenset[str]) -> tuple[VerdictKind, str] | None:
+        """Where the tier is the answer under another name, or says no more than is asked."""
+        key = bare(tier.text)
+        if key == bare(case.gold):
+            return VerdictKind.NOT_COARSER_THAN_ANSWER, "is the answer itself"
+        if tier.qid is not None and tier.qid in case.answers:
+            return VerdictKind.ALIAS, f"is {tier.qid}, the answer"
+        if key in {bare(n) for n in case.names} and not meant:
+            return VerdictKind.ALIAS, "is a name of the answer"
+        if key in case.asked.trivial or key in GENERIC:
+            return VerdictKind.UNINFORMATIVE, "says no more than the question asks for"
+        within = bool(meant) and all(not PLACES.isdisjoint(self.maker.classes(i)) for i in meant)
+        if self._leaks(case, tier.text) and not (within and key != bare(self.cases.asked_about(case.row) or "")):
+            return VerdictKind.UNINFORMATIVE, LEAKS
+        return None
+
+    def _as_place(self, case: AnswerFacts, tier: Tier, meant: frozenset[str]) -> tuple[VerdictKind, str]:
+        verdict, why = self.placing.ordered(case, tier, meant)
+        if verdict is VerdictKind.ENTAILED and meant <= case.doubted and not tier.evidence:
+            verdict, why = VerdictKind.SIBLING, NOT_ALL
+        if verdict is VerdictKind.ENTAILED and case.asked.id == CAPITAL:
+            verdict, why = VerdictKind.CONTRADICTED, "what holds the capital is no capital"
+        return verdict, why
+
+    def _by_carriers(self, case: AnswerFacts, tier: Tier, how: Naming) -> tuple[VerdictKind, str]:
+        """By the entities that carry the tier's name, or as a phrase where it is none."""
+        linked = [tier.qid] if tier.qid else [m.id for m in self.graph.find(tier.text) if m.id.startswith("Q")]
         self.graph.fetch(linked)
         if case.place:  # the region Lazio, not the club
             linked = [i for i in linked if not PLACES.isdisjoint(self.maker.classes(i))]
         if beside := self.peers.beside(case, linked):
-            return VerdictKind.SIBLING, beside, none
+            return VerdictKind.SIBLING, beside
         if any(a in self.near.above(i).ids for i in linked for a in case.answers):
-            return VerdictKind.NOT_COARSER_THAN_ANSWER, "lies within the answer", none
+            return VerdictKind.NOT_COARSER_THAN_ANSWER, "lies within the answer"
         if how is Naming.INVENTED:
-            return VerdictKind.CONTRADICTED, "the answer's name with an addition that nothing attests", none
+            return VerdictKind.CONTRADICTED, "the answer's name with an addition that nothing attests"
         if how is Naming.ALIAS and not (linked and not case.person):
-            return VerdictKind.ALIAS, "another way to write the answer's name", none
-        if self.phrases.is_phrase(text, linked):
-            return (*self.phrases.verdict(case, tier), none)
+            return VerdictKind.ALIAS, "another way to write the answer's name"
+        if self.phrases.is_phrase(tier.text, linked):
+            return self.phrases.verdict(case, tier)
         if wrong := self.placing.elsewhere(case, linked):
             if case.certain:
-                return VerdictKind.CONTRADICTED, wrong, none
-            case.doubtful.append(key)
-            return VerdictKind.UNKNOWN, f"{wrong}, if {case.answers[0]} is meant", none
+                return VerdictKind.CONTRADICTED, wrong
+            case.doubtful.append(bare(tier.text))
+            return VerdictKind.UNKNOWN, f"{wrong}, if {case.answers[0]} is meant"
         if how is Naming.OTHER or self.peers.is_another(case, linked):
-            return VerdictKind.CONTRADICTED, ANOTHER, none
+            return VerdictKind.CONTRADICTED, ANOTHER
         if how is Naming.ALIAS:
-            return VerdictKind.ALIAS, "another way to write the answer's name", none
-        if not tier.evidence and (wrong := self.peers.astray(case, text, linked)):
-            return VerdictKind.CONTRADICTED, wrong, none
+            return VerdictKind.ALIAS, "another way to write the answer's name"
+        if not tier.evidence and (wrong := self.peers.astray(case, tier.text, linked)):
+            return VerdictKind.CONTRADICTED, wrong
         case.named = tuple(linked)
-        return VerdictKind.UNKNOWN, "the snapshot does not tell", none
+        return VerdictKind.UNKNOWN, "the snapshot does not tell"
 
     def _leaks(self, case: AnswerFacts, text: str) -> bool:
         """Whether the text needs the question's entity to tell of the answer, or has no word beyond the question."""
