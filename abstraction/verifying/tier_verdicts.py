@@ -139,7 +139,7 @@ class Judge:
         )
 
     def _tier(self, case: AnswerFacts, tier: Tier) -> _Said:
-        """What is said of a tier: as a value, by its own name, by places that it names, else by who carries its name."""
+        """What is said of a tier: as a value, by its own name, by places it names, else by who carries its name."""
         open_value = not case.asked.id and is_value(tier.text) and any(is_value(t.text) for t in case.told.tiers)
         if case.asked.asks in ("date", "quantity") or open_value:
             return (*self._value(case, tier), _NOTHING)
