@@ -1,7 +1,7 @@
 # The service in a container: docs/service.md tells how to start it.
 FROM python:3.11-slim AS build
 WORKDIR /src
-COPY pyproject.toml README.md ./
+COPY pyproject.toml README.md LICENSE ./
 COPY scripts/requirements-service.txt scripts/
 COPY kg kg
 COPY abstraction abstraction

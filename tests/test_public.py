@@ -54,7 +54,7 @@ def unpacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
     copy = folder / "copy"  # building leaves files behind
     for name in ("kg", "abstraction", "granola"):
         shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("pyproject.toml", "README.md"):
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, copy / name)
     subprocess.run([*pip, "--wheel-dir", folder, copy], check=True, capture_output=True)
     (wheel,) = folder.glob("granola_ladders-*.whl")
@@ -78,3 +78,13 @@ def test_the_demo_runs_from_the_wheel(unpacked: Path, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith(str(unpacked))
     assert (tmp_path / "demo" / "report.html").stat().st_size > 10_000
+
+
+def test_the_licence_and_the_citation_go_with_the_version() -> None:
+    import kg
+
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"\nversion: {kg.__version__}\n" in citation
+    assert "\nlicense: Apache-2.0\n" in citation
+    assert "Apache License" in (ROOT / "LICENSE").read_text(encoding="utf-8")
+    assert 'license = "Apache-2.0"' in (ROOT / "pyproject.toml").read_text(encoding="utf-8")
