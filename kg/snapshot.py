@@ -119,7 +119,7 @@ def build(
         work = BuildFolder(out, request, restart=restart or origin is not None)
         stack.push(lambda kind, error, _: _leave(work, error, keep=origin is None))
         crew = stack.enter_context(WorkerPool(workers))
-        job = _Job(work, crew, scope, kept_languages, limit=limit, keep_partial=keep_partial, progress=progress)
+        job = _BuildJob(work, crew, scope, kept_languages, limit=limit, keep_partial=keep_partial, progress=progress)
         if origin:  # who reads of a reject never sees the copy
             job.rejects.source = ", ".join(str(one["name"]) for one in origin.sources)
         if not work.sealed:
@@ -142,7 +142,7 @@ def build(
     )
 
 
-class _Job:
+class _BuildJob:
     """The phases of a build, each going on where the work says."""
 
     def __init__(
@@ -344,7 +344,7 @@ def _writing(out: Path) -> Iterator[None]:
         raise SnapshotError(f"cannot write snapshot: cannot build {out}: {why_unwritten(out, error)}{left}") from error
 
 
-def _check_result(job: _Job, sources: Sequence[Path | str], work: BuildFolder) -> None:
+def _check_result(job: _BuildJob, sources: Sequence[Path | str], work: BuildFolder) -> None:
     seen = len(job.collector.seen)
     if not seen:
         names = ", ".join(str(source) for source in sources)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -141,3 +142,25 @@ def test_few_options_stand_outside_the_advanced_panel(command: list[str]) -> Non
     assert advanced <= set(options)
     assert {name for name, one in options.items() if getattr(one, "rich_help_panel", None) == "Advanced"} == advanced
     assert len(options) - len(advanced) <= OPTIONS
+
+
+SAME = {"errors.py", "snapshot.py", "tiers.py"}  # of each package; the library's, and the command of that name
+ON_THE_WIRE = {
+    "Comparison",
+    "Evidence",
+    "Level",
+    "Tier",
+    "TieredRow",
+}  # what the service sends means what the library's means
+
+
+def test_no_two_modules_or_classes_have_one_name() -> None:
+    files = Counter(path.name for path in MODULES if path.name not in ("__init__.py", *SAME))
+    assert [name for name, times in files.items() if times > 1] == []
+    classes = Counter(
+        node.name
+        for path in MODULES
+        for node in ast.parse(path.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.ClassDef) and node.name not in ON_THE_WIRE
+    )
+    assert [name for name, times in classes.items() if times > 1] == []

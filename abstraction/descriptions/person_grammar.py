@@ -45,10 +45,10 @@ class PersonDescription:
 @bounded_cache(entries=1 << 12, longest=250)  # 60 MB at most
 def parse_person(description: str, vocabulary: Vocabulary) -> PersonDescription:
     """Read a person's description. What is not understood is left out, never guessed."""
-    return _Reader(vocabulary).read(description)
+    return _DescriptionReader(vocabulary).read(description)
 
 
-class _Reader:
+class _DescriptionReader:
     def __init__(self, vocabulary: Vocabulary) -> None:
         self.vocabulary = vocabulary
         self.phrases = OccupationReader(vocabulary)

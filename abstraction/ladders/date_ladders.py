@@ -38,7 +38,7 @@ _PRECISION: dict[Kind, int] = {kind: precision for precision, kind in OF_PRECISI
 
 
 @dataclass(frozen=True, slots=True)
-class _Rung:
+class _DateRung:
     """One tier in the making: its names, the units that it states, and the calendar's rule behind it."""
 
     texts: tuple[str, ...]
@@ -104,7 +104,7 @@ def _ladder(parsed: ParsedDate, evidence: Evidence | None) -> list[Level]:
     return [Level(tiers=(answer,)), *levels[:MAX_LEVELS]]
 
 
-def _tier(rung: _Rung, given: tuple[Evidence, ...]) -> Tier:
+def _tier(rung: _DateRung, given: tuple[Evidence, ...]) -> Tier:
     return Tier(
         text=rung.texts[0],
         aliases=rung.texts[1:],
@@ -113,7 +113,7 @@ def _tier(rung: _Rung, given: tuple[Evidence, ...]) -> Tier:
     )
 
 
-def _exact(parsed: ParsedDate) -> list[list[_Rung]]:
+def _exact(parsed: ParsedDate) -> list[list[_DateRung]]:
     """The rungs of a date that is no estimate."""
     first, last = parsed.first, parsed.last or parsed.first
     kinds = [OF_PRECISION.get(value.precision, "deep") for value in (first, last)]
@@ -123,7 +123,7 @@ def _exact(parsed: ParsedDate) -> list[list[_Rung]]:
     other = gregorian_of(first) if parsed.last is None else None
     if other and (other.year, other.month or 0, other.day or 0) < GREGORIAN_REFORM:
         other = None
-    levels: list[list[_Rung]] = []
+    levels: list[list[_DateRung]] = []
     for kind in KINDS[start:-1]:
         unit = unit_of(first, kind)
         if unit is None or unit != unit_of(last, kind) or not _is_worth_saying(unit):
@@ -146,21 +146,21 @@ def _exact(parsed: ParsedDate) -> list[list[_Rung]]:
     return levels
 
 
-def _next_century(century: CalendarUnit, era: Era) -> _Rung:
+def _next_century(century: CalendarUnit, era: Era) -> _DateRung:
     """The century after the one that its last year belongs to: most people count 2000 to the 21st."""
     told = _rung(CalendarUnit("century", century.number + 1), era)
     year = names(CalendarUnit("year", century.last_year()), era=era)[0]
     rule = f"{year} is counted to {told.texts[0]} by most people, and is the last year of {names(century, era=era)[0]}"
-    return _Rung(told.texts, frozenset({_either_state(century)}), rule)
+    return _DateRung(told.texts, frozenset({_either_state(century)}), rule)
 
 
-def _decade_of(year: int, decade: CalendarUnit, era: Era) -> _Rung:
+def _decade_of(year: int, decade: CalendarUnit, era: Era) -> _DateRung:
     """A decade as told of one year in it: it states no century or millennium that the year lies outside of."""
     rung = _rung(decade, era)
     return replace(rung, states=rung.states & (_states(CalendarUnit("year", year)) | {decade.key()}))
 
 
-def _approximate(parsed: ParsedDate) -> list[list[_Rung]]:
+def _approximate(parsed: ParsedDate) -> list[list[_DateRung]]:
     """The rungs of an estimate: a day or month is taken to be right about its year, a year about none."""
     first, last = parsed.first, parsed.last or parsed.first
     if parsed.last is None and first.precision > 9:
@@ -175,7 +175,7 @@ def _approximate(parsed: ParsedDate) -> list[list[_Rung]]:
         return []
     early = TimeValue(year=_shifted(begin.first_year(), -_spread(first)), precision=9)
     late = TimeValue(year=_shifted(end.last_year(), _spread(last)), precision=9)
-    levels: list[list[_Rung]] = []
+    levels: list[list[_DateRung]] = []
     centuries = unit_of(early, "century"), unit_of(late, "century")
     if centuries[0] and centuries[0] == centuries[1]:
         levels.append([_rung(centuries[0], parsed.era)])
@@ -205,9 +205,9 @@ def _shifted(year: int, by: int) -> int:
     return moved - 1 if moved <= 0 < year else moved
 
 
-def _rung(unit: CalendarUnit, era: Era) -> _Rung:
+def _rung(unit: CalendarUnit, era: Era) -> _DateRung:
     texts = names(unit, era=era)
-    return _Rung(texts, _states(unit), _rule(unit, texts[0], era))
+    return _DateRung(texts, _states(unit), _rule(unit, texts[0], era))
 
 
 def _states(unit: CalendarUnit) -> frozenset[str]:
@@ -242,7 +242,7 @@ def _edge_state(century: CalendarUnit) -> str:
     return f"{'end' if century.number > 0 else 'beginning'} of {century.key()}"
 
 
-def _edge(century: CalendarUnit, era: Era) -> _Rung:
+def _edge(century: CalendarUnit, era: Era) -> _DateRung:
     """The end of a century at its year 1900, which the decade's century leaves out; the beginning BCE."""
     place = "end" if century.number > 0 else "beginning"
     year = names(CalendarUnit("year", century.last_year() if century.number > 0 else century.first_year()), era=era)[0]
@@ -252,20 +252,20 @@ def _edge(century: CalendarUnit, era: Era) -> _Rung:
         for count in era.words.counted(abs(century.number))
         for text in era.words.written(f"century_{place}", count=count, mark=mark)
     ]
-    return _Rung(
+    return _DateRung(
         tuple(dict.fromkeys(texts)),
         _states(century) | {_edge_state(century), _either_state(century)},
         f"{year} is the {'last' if place == 'end' else 'first'} year of {names(century, era=era)[0]}",
     )
 
 
-def _turn(early: CalendarUnit | None, late: CalendarUnit | None, era: Era) -> _Rung:
+def _turn(early: CalendarUnit | None, late: CalendarUnit | None, era: Era) -> _DateRung:
     """Both centuries, where an estimate lies at their border."""
     if early is None or late is None:
         raise ValueError("an estimate within one era has a century on either side")
     old, new = (era.words.counted(abs(unit.number))[0] for unit in (early, late))
     mark = f" {era.before}" if early.number < 0 else ""
-    return _Rung(
+    return _DateRung(
         era.words.written("turn", old=old, new=new, mark=mark),
         frozenset({f"{early.key()} or {late.key()}"}),
         f"an estimate may be off by some years, over the border of {names(early, era=era)[0]} and the next",

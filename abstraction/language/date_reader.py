@@ -34,7 +34,7 @@ class ParsedDate:
 
 
 @dataclass(frozen=True, slots=True)
-class _Point:
+class _DatePoint:
     value: TimeValue
     style: Style = "day-first"
     marked: Literal["", "before", "after"] = ""
@@ -135,11 +135,11 @@ def _sort_key(value: TimeValue) -> tuple[int, int, int]:
     return value.year, value.month or 0, value.day or 0
 
 
-def _in_calendar(point: _Point, calendar: str) -> _Point:
+def _in_calendar(point: _DatePoint, calendar: str) -> _DatePoint:
     return replace(point, value=replace(point.value, calendar=calendar))
 
 
-def _points(text: str, words: Language, *, dashed: bool) -> list[_Point] | None:
+def _points(text: str, words: Language, *, dashed: bool) -> list[_DatePoint] | None:
     if not dashed and re.fullmatch(r"\d\d(\d\d)-(0\d|1[0-2])", text) and text[5:] > text[2:4]:
         return None  # 1906-08: August 1906, or 1906 to 1908
     if not (dashed and re.fullmatch(r"\d{4}-\d\d", text)) and (one := _point(text, words)):
@@ -163,7 +163,7 @@ def _points(text: str, words: Language, *, dashed: bool) -> list[_Point] | None:
     return [begin, end] if begin else None
 
 
-def _completed(left: str, end: _Point, words: Language) -> _Point | None:
+def _completed(left: str, end: _DatePoint, words: Language) -> _DatePoint | None:
     """The beginning of a range that leaves to its end what both share: "4-6 August 1961"."""
     value = end.value
     if value.precision in (6, 7):
@@ -177,7 +177,7 @@ def _completed(left: str, end: _Point, words: Language) -> _Point | None:
     return None
 
 
-def _point(text: str, words: Language, *, inherited: _Point | None = None) -> _Point | None:
+def _point(text: str, words: Language, *, inherited: _DatePoint | None = None) -> _DatePoint | None:
     marked: Literal["", "before", "after"] = ""
     common = False
     found = words.patterns["era_after"].search(text)
@@ -201,31 +201,31 @@ def _point(text: str, words: Language, *, inherited: _Point | None = None) -> _P
         if made := parse(text, words, sign, bool(marked)):
             if part and made.value.precision > 10:
                 return None
-            return _Point(made.value, made.style, marked, common, part or made.part)
+            return _DatePoint(made.value, made.style, marked, common, part or made.part)
     return None
 
 
-def _decade(text: str, words: Language, sign: int, marked: bool) -> _Point | None:
+def _decade(text: str, words: Language, sign: int, marked: bool) -> _DatePoint | None:
     found = words.patterns["decade"].fullmatch(text)
     if not found or (len(found["y"]) < 3 and not marked):
         return None
-    return _Point(TimeValue(year=sign * int(found["y"]), precision=8)) if int(found["y"]) else None
+    return _DatePoint(TimeValue(year=sign * int(found["y"]), precision=8)) if int(found["y"]) else None
 
 
-def _counted(text: str, words: Language, sign: int, marked: bool) -> _Point | None:
+def _counted(text: str, words: Language, sign: int, marked: bool) -> _DatePoint | None:
     for key, size, precision in (("century", 100, 7), ("millennium", 1000, 6)):
         if found := words.patterns[key].fullmatch(text):
             number = words.count_of(found["n"])
-            return _Point(TimeValue(year=sign * (number * size), precision=precision)) if number else None
+            return _DatePoint(TimeValue(year=sign * (number * size), precision=precision)) if number else None
     return None
 
 
-def _season(text: str, words: Language, sign: int, marked: bool) -> _Point | None:
+def _season(text: str, words: Language, sign: int, marked: bool) -> _DatePoint | None:
     found = words.patterns["season"].fullmatch(text)
-    return _Point(TimeValue(year=sign * int(found["y"]), precision=9), part=True) if found else None
+    return _DatePoint(TimeValue(year=sign * int(found["y"]), precision=9), part=True) if found else None
 
 
-def _numeric(text: str, words: Language, sign: int, marked: bool) -> _Point | None:
+def _numeric(text: str, words: Language, sign: int, marked: bool) -> _DatePoint | None:
     found = _NUMERIC.fullmatch(text)
     if not found:
         return None
@@ -238,7 +238,7 @@ def _numeric(text: str, words: Language, sign: int, marked: bool) -> _Point | No
     return _checked(sign * year, month, day, "month-first" if style == "month-first" else "day-first")
 
 
-def _dated(text: str, words: Language, sign: int, marked: bool) -> _Point | None:
+def _dated(text: str, words: Language, sign: int, marked: bool) -> _DatePoint | None:
     for pattern, style in (*words.points, *_ISO):
         found = pattern.fullmatch(text)
         if not found:
@@ -261,7 +261,7 @@ def _dated(text: str, words: Language, sign: int, marked: bool) -> _Point | None
     return None
 
 
-def _checked(year: int, month: int, day: int, style: Style) -> _Point | None:
+def _checked(year: int, month: int, day: int, style: Style) -> _DatePoint | None:
     """A point of a date that exists in one of the two calendars; 0 stands for a part that is not given."""
     if not year or not 0 <= month <= 12 or (day and not month):
         return None
@@ -270,4 +270,4 @@ def _checked(year: int, month: int, day: int, style: Style) -> _Point | None:
     if day > longest and month:
         return None
     precision = 11 if day else 10 if month else 9 if abs(year) < 10_000 else 5
-    return _Point(TimeValue(year=year, month=month or None, day=day or None, precision=precision), style)
+    return _DatePoint(TimeValue(year=year, month=month or None, day=day or None, precision=precision), style)

@@ -57,10 +57,10 @@ def read_language(path: Traversable) -> Language:
         data = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, ValueError) as error:
         raise LanguageError(f"{path}: no readable JSON file: {error}") from error
-    return _Reader(str(path), data).language()
+    return _FileReader(str(path), data).language()
 
 
-class _Reader:
+class _FileReader:
     """Checks one file's fields one by one."""
 
     def __init__(self, path: str, data: Any) -> None:

@@ -48,11 +48,11 @@ class _Text:
     why: str
     moved: bool
     action: Action = Action.DROPPED
-    rung: _Rung | None = None
+    rung: _CheckedRung | None = None
 
 
 @dataclass(slots=True)
-class _Rung:
+class _CheckedRung:
     """One level in the making, and what joins its tiers under another name."""
 
     texts: list[_Text]
@@ -136,12 +136,12 @@ class LadderCheck:
         levels = (row.levels[0], *(Level(tiers=(Tier(text=text),)) for text in texts))
         return self._judge.judge(replace(row, levels=levels, abstained=None)).tiers
 
-    def _rungs(self, row: TieredRow, found: Sequence[_Text]) -> list[_Rung]:
+    def _rungs(self, row: TieredRow, found: Sequence[_Text]) -> list[_CheckedRung]:
         """The levels beyond the answer; each text learns what was done with it."""
         own = {bare(name): tier.text for level in row.levels[1:] for tier in level.tiers for name in tier.names()}
         used: set[str] = set()  # of the graph's tiers
-        rungs: list[_Rung] = []
-        proven: _Rung | None = None  # of the last entailed text: what siblings are siblings of
+        rungs: list[_CheckedRung] = []
+        proven: _CheckedRung | None = None  # of the last entailed text: what siblings are siblings of
         known: set[str] = set()
         for one in found:
             tier = own.get(bare(one.text))
@@ -162,7 +162,10 @@ class LadderCheck:
                     one.action, one.rung = Action.MERGED, beside
                     beside.texts.append(one)
             elif stays:
-                one.action, one.rung = Action.KEPT, _Rung(texts=[one], proven=one.finding is CheckResult.ENTAILED)
+                one.action, one.rung = (
+                    Action.KEPT,
+                    _CheckedRung(texts=[one], proven=one.finding is CheckResult.ENTAILED),
+                )
                 rungs.append(one.rung)
                 if one.finding is CheckResult.ENTAILED:
                     proven = one.rung
@@ -180,7 +183,7 @@ class LadderCheck:
                 one.action, one.rung, one.why = Action.DROPPED, None, _OVER_CAP
         return rungs
 
-    def _beside(self, row: TieredRow, one: _Text, proven: Sequence[_Rung]) -> _Rung | None:
+    def _beside(self, row: TieredRow, one: _Text, proven: Sequence[_CheckedRung]) -> _CheckedRung | None:
         """The level that a phrase belongs to where it does not follow from the last one; None where it does."""
         if one.entities:
             return None  # names stand above each other whatever lies between
@@ -202,7 +205,7 @@ class LadderCheck:
             found = rung
         return found
 
-    def _join(self, one: _Text, rungs: Sequence[_Rung]) -> None:
+    def _join(self, one: _Text, rungs: Sequence[_CheckedRung]) -> None:
         """Make a duplicate another name of the tier that it repeats, where that is known."""
         for rung in rungs:
             for other in rung.texts:
@@ -222,7 +225,7 @@ class LadderCheck:
         names = self.graph.shown_names(qid) if qid else ()
         return Tier(text=one.text, qid=qid, aliases=(*names, *joined), evidence=(written,))
 
-    def _decision(self, one: _Text, rungs: Sequence[_Rung]) -> TextDecision:
+    def _decision(self, one: _Text, rungs: Sequence[_CheckedRung]) -> TextDecision:
         level = next((at for at, rung in enumerate(rungs, 2) if rung is one.rung), None)
         if one.finding is CheckResult.ALIAS:
             level = 1

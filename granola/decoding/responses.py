@@ -87,7 +87,7 @@ _LONGEST_NATION = 60  # characters
 
 
 @dataclass(frozen=True, slots=True)
-class _Plan:
+class _ReadingPlan:
     """How a text is to be read: as `text`, an entity's id where that is known, and what lies behind a chain's head, or
     the year of a date whose day and month cannot be told apart, or what the answer is `beside`.
     """
@@ -95,7 +95,7 @@ class _Plan:
     text: str
     qid: str | None = None
     behind: tuple[str, str | None] | None = None
-    beside: _Plan | None = None
+    beside: _ReadingPlan | None = None
 
 
 class ResponseReader:
@@ -145,7 +145,7 @@ class ResponseReader:
             head=first[0] if first else None, doubtful=None if plan.behind else doubtful,
         )  # fmt: skip
 
-    def _name(self, one: Said, plan: _Plan) -> str:
+    def _name(self, one: Said, plan: _ReadingPlan) -> str:
         """What an entity is called in the response: "Lyon" for "the city of Lyon", where that is no name of its own."""
         alone = plan.text == one.whole and not _is_known(self._maker.graph, one.whole)
         return one.text if alone else plan.text
@@ -177,7 +177,7 @@ class ResponseReader:
                 out[one] = replace(out[one], levels=levels, linked=True, doubtful=None)
         return out
 
-    def _around(self, plan: _Plan, row: SampleRow, context: AnswerContext) -> tuple[Level, ...]:
+    def _around(self, plan: _ReadingPlan, row: SampleRow, context: AnswerContext) -> tuple[Level, ...]:
         """What still holds of a thing that is beside a place: the state that the place lies in and what is coarser, and
         what the response says itself.
         """
@@ -244,25 +244,25 @@ class ResponseReader:
         subjects = self._maker.linker.subjects(row.subject_text, row.subject_qid, asked)
         return AnswerContext(asked, subjects, row.question)
 
-    def _plan(self, one: Said, context: AnswerContext) -> _Plan:
+    def _plan(self, one: Said, context: AnswerContext) -> _ReadingPlan:
         asks = context.asked.asks
         if asks in ("date", "quantity"):
             value = _value(one.text, one.whole, asks, self._language)
             found = _NUMERIC.fullmatch(one.text) if value is None and asks == "date" else None
-            return _Plan(value or one.text, behind=(found[2], None) if found else None)
+            return _ReadingPlan(value or one.text, behind=(found[2], None) if found else None)
         if asks == "any" and measured_levels(one.text, graph=self._maker.graph, subject=None, relation=""):
-            return _Plan(one.text)  # "351 K" is no year
+            return _ReadingPlan(one.text)  # "351 K" is no year
         if asks == "country" and (nation := self._nation(one.text)):
-            return _Plan(one.text, nation)
+            return _ReadingPlan(one.text, nation)
         known = _is_known(self._maker.graph, one.whole)
         if not known and asks in ("place", "any") and (found := _BESIDE.match(one.text)):
             rest = one.text[found.end() :]
-            return _Plan(one.text, beside=self._named((rest,), context) or _Plan(rest))
+            return _ReadingPlan(one.text, beside=self._named((rest,), context) or _ReadingPlan(rest))
         if plan := self._named((one.whole, one.text), context):
             return plan
         if asks == "any" and (value := _value(one.text, one.whole, "date", self._language)):
-            return _Plan(value)
-        return _Plan(one.text)
+            return _ReadingPlan(value)
+        return _ReadingPlan(one.text)
 
     def _is_called(self, qid: str, names: Collection[str]) -> bool:
         return (self._maker.graph.label(qid) or "") in names
@@ -275,18 +275,18 @@ class ResponseReader:
         present = [qid for qid in nations if self._maker.graph.entity(qid) and not self._maker.graph.is_historical(qid)]
         return present[0] if len(present) == 1 else None
 
-    def _named(self, texts: Sequence[str], context: AnswerContext) -> _Plan | None:
+    def _named(self, texts: Sequence[str], context: AnswerContext) -> _ReadingPlan | None:
         """The first of the texts, or of their beginnings, that is a name or a chain of places."""
         for text in dict.fromkeys((*texts, *readings(texts[-1]))):
             if _is_known(self._maker.graph, text) or self._maker.linker.typed.find(text):
-                return _Plan(text)
+                return _ReadingPlan(text)
             if context.asked.asks in PEOPLE and (spaced := _with_initials_spelled(text, self._maker.graph)):
-                return _Plan(spaced)
+                return _ReadingPlan(spaced)
             parts = parts_of(text)
             if len(parts) == 2 and context.asked.asks in PEOPLE and "," in text:
                 turned = f"{parts[1]} {parts[0]}"  # "Austen, Jane"
                 if _is_known(self._maker.graph, turned):
-                    return _Plan(turned)
+                    return _ReadingPlan(turned)
             if self._chains.is_chain(parts):
                 # What is said of the first name may stand between: "Hamburg - a port in Germany".
                 heads = dict.fromkeys((parts[0], *readings(parts[0])))
@@ -295,8 +295,8 @@ class ResponseReader:
                 rest = None if qid is not None and self._is_called(qid, heads) else self._chains.rest(parts, context)
                 fitting = self._chains.fits(parts, context) if rest is not None else None
                 if qid is not None and fitting is None:
-                    return _Plan(text, qid)
-                return _Plan(text, fitting, rest)
+                    return _ReadingPlan(text, qid)
+                return _ReadingPlan(text, fitting, rest)
         return None
 
 

@@ -69,7 +69,7 @@ def _saved(figure: Figure) -> tuple[str, bytes]:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class _Plan:
+class _FigurePlan:
     """A figure to draw; `draw` is False where the study has no numbers for it, `panels` where it has few systems."""
 
     name: str
@@ -79,9 +79,9 @@ class _Plan:
     panels: bool = False
 
 
-def _plans(study: Study) -> list[_Plan]:
+def _plans(study: Study) -> list[_FigurePlan]:
     by_popularity = [
-        _Plan(
+        _FigurePlan(
             name="popularity" if index == 0 else f"popularity-{slug(field)}",
             title=f"Accuracy against {TITLES.get(field, 'popularity' if index == 0 else field)}",
             caption="Full lines GRANOLA, dotted lines standard accuracy, with 95 % intervals (as Figures 6 and 11).",
@@ -92,7 +92,7 @@ def _plans(study: Study) -> list[_Plan]:
     return [_GAP, *by_popularity, *_REST]
 
 
-_GAP = _Plan(
+_GAP = _FigurePlan(
     name="gap",
     title="Standard and GRANOLA accuracy",
     caption="A point a system, over the questions that it answers. How far it lies above the black line is the "
@@ -100,32 +100,32 @@ _GAP = _Plan(
     draw=gap,
 )
 _REST = (
-    _Plan(
+    _FigurePlan(
         name="tradeoff",
         title="Accuracy against informativeness",
         caption="Accuracy over the questions that are answered, informativeness over all, where wrong answers and IDK "
         "count 0; bars are 95 % intervals (as Figure 7).",
         draw=tradeoff,
     ),
-    _Plan(
+    _FigurePlan(
         name="distribution",
         title="Where the answers stand",
         caption="Finest level stated, from dark (level 1) to light; wrong hatched, abstentions dotted (as Figure 8).",
         draw=distribution,
     ),
-    _Plan(
+    _FigurePlan(
         name="weights",
         title="Weights of the levels",
         caption="exp(-lambda (level - 1)) against lambda (as Figure 9).",
         draw=weights,
     ),
-    _Plan(
+    _FigurePlan(
         name="lambdas",
         title="Informativeness against lambda",
         caption="Over all answers, by what lambda is; at 0 every level weighs the same.",
         draw=lambdas,
     ),
-    _Plan(
+    _FigurePlan(
         name="relations",
         title="Per relation",
         caption="A point a relation, the most frequent ones (P19 +2: that one and two others); lines as in the first "
@@ -133,21 +133,21 @@ _REST = (
         draw=relations,
         panels=True,
     ),
-    _Plan(
+    _FigurePlan(
         name="f1",
         title="Token-F1 with the gold answer and with the matched tier",
         caption="Where nothing matched, with the closest tier. Larger marks stand for more answers (as Figure 12).",
         draw=f1,
         panels=True,
     ),
-    _Plan(
+    _FigurePlan(
         name="risk-coverage",
         title="Risk and coverage",
         caption="The share of wrong answers among the surest ones; in brackets its mean over the curve. Abstentions "
         "and answers without a confidence are never covered: a curve that ends early is the mean of few answers.",
         draw=risk,
     ),
-    _Plan(
+    _FigurePlan(
         name="thresholds",
         title="Thresholds of token-F1",
         caption="How both accuracies fall with the threshold, which is to be exceeded.",

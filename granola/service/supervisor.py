@@ -31,7 +31,7 @@ log = logging.getLogger("granola.service")
 
 
 @dataclass(slots=True)
-class _Worker:
+class _ServiceWorker:
     """A running worker process: `place` is its number from 0, which its successor has too."""
 
     place: int
@@ -68,7 +68,7 @@ class Supervisor:
         self._ready = ready
         self._close = close  # ends listening, or clients would wait while workers finish
         self._heartbeats = Heartbeats(workers)
-        self._workers: dict[int, _Worker] = {}  # by process id
+        self._workers: dict[int, _ServiceWorker] = {}  # by process id
         self._due: dict[int, float] = {}  # place -> when its next worker is started
         self._begun = 0
         self._failed = False
@@ -174,7 +174,7 @@ class Supervisor:
             pid = os.fork()
             if not pid:
                 self._work(place)
-            self._workers[pid] = _Worker(place, time.monotonic())
+            self._workers[pid] = _ServiceWorker(place, time.monotonic())
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, kept)
 

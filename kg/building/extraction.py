@@ -17,7 +17,7 @@ import msgspec
 from msgspec import UNSET
 
 from kg.building.pair_counts import key_of
-from kg.building.typed_rows import RowMaker
+from kg.building.typed_rows import TypedRowMaker
 from kg.ids import number_of
 from kg.idset import IdSet
 from kg.reading.entity_json import Reject, decode, edges, entity_id, term_texts
@@ -113,7 +113,7 @@ class Extractor:
         self._named = bool(recipe.keys)
         self._whole = entity_decoder(recipe.languages)
         self._sketch = sketch_decoder(recipe.languages, named=self._named)
-        self._rows = RowMaker()
+        self._rows = TypedRowMaker()
         self._encode = msgspec.msgpack.Encoder().encode
 
     def read(self, block: Block, limit: int | None = None) -> BlockRows:

@@ -42,7 +42,7 @@ _REMEMBERED = 1 << 17  # entity references
 LONGEST = 200  # characters of an address or amount in what is remembered
 
 
-class RowMaker:
+class TypedRowMaker:
     """Makes rows; remembers the properties and the targets that come again and again."""
 
     def __init__(self) -> None:

@@ -72,7 +72,7 @@ class Task:
         return self._found
 
 
-class _Worker:
+class _PoolWorker:
     """Our end of one worker process."""
 
     def __init__(self) -> None:
@@ -154,7 +154,7 @@ class WorkerPool:
 
     def __init__(self, workers: int | None = None) -> None:
         self.workers = workers or cores()
-        self._crew: list[_Worker] = []
+        self._crew: list[_PoolWorker] = []
         self._waiting: deque[Task] = deque()
         self._selector = selectors.DefaultSelector()
         self._made: tuple[Any, ...] | None = None
@@ -214,13 +214,13 @@ class WorkerPool:
     def _start(self) -> None:
         message = pickle.dumps(self._made)
         for _ in range(self.workers):
-            worker = _Worker()
+            worker = _PoolWorker()
             self._crew.append(worker)
             self._selector.register(worker.answers, selectors.EVENT_READ, worker)
         for worker in self._crew:
             self._send_setup(worker, message)
 
-    def _send_setup(self, worker: _Worker, message: bytes) -> None:
+    def _send_setup(self, worker: _PoolWorker, message: bytes) -> None:
         with self._hearing(worker):
             _write(worker.calls, _CALL.pack(_SETUP, _ELSEWHERE, len(message)))
             _write(worker.calls, message)
@@ -240,12 +240,12 @@ class WorkerPool:
     def _collect(self, timeout: float | None = None) -> None:
         """Take in what the workers have done; wait for the first of it unless `timeout` is 0."""
         for key, _ in self._selector.select(timeout):
-            worker: _Worker = key.data
+            worker: _PoolWorker = key.data
             with self._hearing(worker):
                 worker.receive()
 
     @contextlib.contextmanager
-    def _hearing(self, worker: _Worker) -> Iterator[None]:
+    def _hearing(self, worker: _PoolWorker) -> Iterator[None]:
         try:
             yield
         except (EOFError, BrokenPipeError) as error:

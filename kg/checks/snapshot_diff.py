@@ -292,13 +292,13 @@ class _File:
         self._path = Path(path)
         uri = f"{self._path.absolute().as_uri()}?mode=ro&immutable=1"
         self._connection = sqlite3.connect(uri, uri=True)
-        self.statements = _Groups(
+        self.statements = _EntityGroups(
             self.rows(
                 "SELECT subject, property, rank, type, value, qualifiers, id FROM statement"
                 " ORDER BY subject, property, ordinal"
             )
         )
-        self.terms = _Groups(
+        self.terms = _EntityGroups(
             self.rows("SELECT entity, language, kind, text FROM term ORDER BY entity, language, kind, ordinal")
         )
 
@@ -317,7 +317,7 @@ class _File:
         self._connection.close()
 
 
-class _Groups:
+class _EntityGroups:
     """Rows in the order of their first column, handed out by it; asked in ascending order."""
 
     def __init__(self, rows: Iterator[Any]) -> None:

@@ -147,9 +147,9 @@ def entities_of(
 
     Raises SourceError where rows are left over: of an entity that is not there, or out of order.
     """
-    term_groups = _Groups("terms", terms, 0)
-    statement_groups = _Groups("statements", statements, 1)
-    qualifier_groups = _Groups("qualifiers", qualifiers, 0)
+    term_groups = _ColumnGroups("terms", terms, 0)
+    statement_groups = _ColumnGroups("statements", statements, 1)
+    qualifier_groups = _ColumnGroups("qualifiers", qualifiers, 0)
     for subject, sitelinks, datatype in entities:
         labels: dict[str, str] = {}
         descriptions: dict[str, str] = {}
@@ -191,7 +191,7 @@ def entities_of(
         groups.check_empty()
 
 
-class _Groups:
+class _ColumnGroups:
     """Rows by entity, taken one entity after the other."""
 
     def __init__(self, table: str, rows: Iterable[Sequence[Any]], column: int) -> None:

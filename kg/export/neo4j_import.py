@@ -28,7 +28,7 @@ import orjson
 from kg.errors import ExportError
 from kg.export.output_streams import MANIFEST, folder_out
 from kg.store import neo4j_rows
-from kg.store.neo4j_rows import Piece
+from kg.store.neo4j_rows import RowPiece
 from kg.store.sqlite import SQLiteStore
 
 Format = Literal["csv", "parquet"]
@@ -90,7 +90,10 @@ def export_neo4j(
     with SQLiteStore.open(snapshot) as store:
         manifest = dict(store.manifest())
     with folder_out(out, source=snapshot, force=force) as folder:
-        jobs = [_Job(snapshot=Path(snapshot), manifest=manifest, folder=folder, format=format, table=t) for t in _NAMES]
+        jobs = [
+            _ExportJob(snapshot=Path(snapshot), manifest=manifest, folder=folder, format=format, table=t)
+            for t in _NAMES
+        ]
         files: list[_Written] = []
         with ExitStack() as stack:
             run: Callable[..., Iterable[_Written]] = map
@@ -111,7 +114,7 @@ def export_neo4j(
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class _Job:
+class _ExportJob:
     """One table to write, in a process of its own."""
 
     snapshot: Path
@@ -121,7 +124,7 @@ class _Job:
     table: str
 
 
-def _write(job: _Job) -> _Written:
+def _write(job: _ExportJob) -> _Written:
     uri = f"{job.snapshot.absolute().as_uri()}?mode=ro&immutable=1"
     with closing(sqlite3.connect(uri, uri=True)) as connection:
         (table,) = (one for one in _tables(connection, job.manifest) if one.name == job.table)
@@ -227,7 +230,7 @@ def _tables(connection: sqlite3.Connection, manifest: Mapping[str, Any]) -> Iter
     )
 
 
-def _rows(pieces: Iterable[Piece]) -> Iterator[Sequence[Any]]:
+def _rows(pieces: Iterable[RowPiece]) -> Iterator[Sequence[Any]]:
     for piece in pieces:
         yield from piece.rows
 

@@ -322,7 +322,7 @@ class _Writer:
             blocks.append(self._block(node, self._parts(point if isinstance(value, OtherValue) else value)))
         return [(self._cached(prefix, prop), node)]
 
-    def _parts(self, value: TimeValue | QuantityValue | _Point | None) -> Pairs:
+    def _parts(self, value: TimeValue | QuantityValue | _Coordinates | None) -> Pairs:
         name, typed = self._names, self._typed
         if isinstance(value, TimeValue):
             return [
@@ -386,14 +386,14 @@ def _iri(text: str) -> str:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class _Point:
+class _Coordinates:
     latitude: float
     longitude: float
     precision: float | None
     globe: str
 
 
-def _point(value: OtherValue) -> _Point | None:
+def _point(value: OtherValue) -> _Coordinates | None:
     """A coordinate's parts, None where it is no coordinate or not a whole one."""
     given = orjson.loads(value.json) if value.type == "globecoordinate" else None
     if not isinstance(given, dict):
@@ -406,7 +406,7 @@ def _point(value: OtherValue) -> _Point | None:
         return None
     precision = given.get("precision")
     return (
-        _Point(
+        _Coordinates(
             latitude=latitude,
             longitude=longitude,
             precision=precision if isinstance(precision, int | float) else None,

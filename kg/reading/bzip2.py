@@ -32,7 +32,7 @@ class Pending(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Piece:
+class PackedPiece:
     """One block: its ordinal in the file, its level ('1' to '9'), its bits as an integer and their number."""
 
     number: int
@@ -52,9 +52,9 @@ class Piece:
         padding = -length % 8
         return b"BZh%c" % self.level + (value << padding).to_bytes((length + padding) // 8, "big")
 
-    def joined(self, other: Piece) -> Piece:
+    def joined(self, other: PackedPiece) -> PackedPiece:
         """This piece and the next as one block."""
-        return Piece(
+        return PackedPiece(
             number=self.number,
             level=self.level,
             bits=(self.bits << other.length) | other.bits,
@@ -83,7 +83,7 @@ def unpack(stream: bytes | memoryview) -> bytes:
         raise BrokenError(str(error)) from error
 
 
-def _unpacks(piece: Piece) -> bool:
+def _unpacks(piece: PackedPiece) -> bool:
     try:
         unpack(piece.stream())
     except BrokenError:
@@ -159,7 +159,7 @@ class Cutter:
     def _fail(self, what: str) -> BrokenError:
         return BrokenError(f"{what.format(member=f'bzip2 member {self._members}')}")
 
-    def pieces(self) -> Iterator[Piece | StreamEnd]:
+    def pieces(self) -> Iterator[PackedPiece | StreamEnd]:
         """Every block of every stream, in order. Raises `BrokenError` at anything out of order."""
         number = 0
         while True:
@@ -188,10 +188,10 @@ class Cutter:
                 if mark != _BLOCK:
                     raise self._fail(f"damaged: no block begins where block {number} should, in {{member}}")
                 end = self._next(at)
-                piece = Piece(number=number, level=level, bits=self._bits(at, end - at), length=end - at)
+                piece = PackedPiece(number=number, level=level, bits=self._bits(at, end - at), length=end - at)
                 while self._bits(end, _MARK) == _END and not self._ends(end) and not _unpacks(piece):
                     end = self._next(end)  # the mark was there by chance
-                    piece = Piece(number=number, level=level, bits=self._bits(at, end - at), length=end - at)
+                    piece = PackedPiece(number=number, level=level, bits=self._bits(at, end - at), length=end - at)
                 yield piece
                 number += 1
                 self._drop(end // 8)
@@ -226,7 +226,7 @@ def plain(
     Raises `BrokenError` at the first damage, after everything before it.
     """
     ahead = max(1, ahead)  # a block may have to be joined with the next
-    waiting: deque[tuple[Piece | StreamEnd, Pending | None]] = deque()
+    waiting: deque[tuple[PackedPiece | StreamEnd, Pending | None]] = deque()
     source = cutter.pieces()
     broken: BrokenError | None = None
     combined: int | None = 0  # unknown where blocks of the stream were passed over
@@ -260,7 +260,7 @@ def plain(
             content = pending.result()
         except BrokenError as error:
             following = waiting[0][0] if waiting else None
-            if not isinstance(following, Piece):
+            if not isinstance(following, PackedPiece):
                 raise BrokenError(f"damaged: bzip2 block {piece.number}: {error}") from error
             try:
                 content = unpack(piece.joined(following).stream())

@@ -61,13 +61,13 @@ def content_hash(connection: sqlite3.Connection, digest: int | None = None) -> s
 
 def _records(connection: sqlite3.Connection, number: int | None) -> Iterator[tuple[Any, ...]]:
     where = "" if number is None else f" WHERE {{column}} = {number:d}"
-    terms = _Groups(
+    terms = _DigestGroups(
         connection.execute(
             f"SELECT entity, language, kind, ordinal, text FROM term{where.format(column='entity')}"
             " ORDER BY entity, language, kind, ordinal"
         )
     )
-    statements = _Groups(
+    statements = _DigestGroups(
         connection.execute(
             "SELECT subject, property, ordinal, rank, type, value, qualifiers, id, datatype"
             f" FROM statement{where.format(column='subject')} ORDER BY subject, property, ordinal"
@@ -78,7 +78,7 @@ def _records(connection: sqlite3.Connection, number: int | None) -> Iterator[tup
         yield entity, sitelinks, datatype, terms.of(entity), statements.of(entity)
 
 
-class _Groups:
+class _DigestGroups:
     """The columns of all rows of one entity after another; `of` is asked in ascending order."""
 
     def __init__(self, rows: Iterator[Any]) -> None:

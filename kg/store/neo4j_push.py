@@ -26,7 +26,7 @@ from kg.errors import MirrorError
 from kg.store import neo4j_rows
 from kg.store.neo4j import FULL_TEXT, MODEL, read_marker
 from kg.store.neo4j_client import Address, Neo4jClient
-from kg.store.neo4j_rows import Piece, batches
+from kg.store.neo4j_rows import RowPiece, batches
 from kg.store.sqlite import SQLiteStore
 
 BATCH = 10_000  # nodes or relationships a statement
@@ -62,7 +62,7 @@ _RELATIONSHIP = (
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Phase:
     name: str
-    rows: Callable[[sqlite3.Connection, Any], Iterator[Piece]]
+    rows: Callable[[sqlite3.Connection, Any], Iterator[RowPiece]]
     write: str
     count: str  # how many there should be, from the snapshot file
     held: str  # how many there are, from the server
@@ -375,7 +375,7 @@ class _Push:
             self._progress(PushProgress(phase=phase, done=done, total=total))
 
 
-def _ahead(pieces: Iterator[Piece]) -> Generator[Piece]:
+def _ahead(pieces: Iterator[RowPiece]) -> Generator[RowPiece]:
     """The same, each made in a thread while the server still writes the one before."""
     with ThreadPoolExecutor(1) as worker:
         coming = worker.submit(next, pieces, None)

@@ -28,7 +28,7 @@ _FARTHEST_YEAR = 10**14  # whose days are integers of 64 bits
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Piece:
+class RowPiece:
     """What goes in whole or not at all: `key` is where to go on after it."""
 
     key: int | str
@@ -37,23 +37,23 @@ class Piece:
     count: int = 1  # nodes, or relationships
 
 
-def entities(connection: sqlite3.Connection, after: int | None = None) -> Iterator[Piece]:
+def entities(connection: sqlite3.Connection, after: int | None = None) -> Iterator[RowPiece]:
     """Entity nodes as property maps, by number, properties first."""
     begin = (_BEGIN if after is None else after,)
-    terms = _Groups(
+    terms = _RowGroups(
         connection.execute(
             "SELECT entity, language, kind, text FROM term WHERE entity > ? ORDER BY entity, language, kind, ordinal",
             begin,
         )
     )
-    literals = _Groups(
+    literals = _RowGroups(
         connection.execute(
             "SELECT subject, property, ordinal, rank, type, value, qualifiers, id, datatype FROM statement"
             f" WHERE subject > ? AND type <> {schema.ENTITY} ORDER BY subject, property, ordinal",
             begin,
         )
     )
-    counts = _Groups(
+    counts = _RowGroups(
         connection.execute(
             "SELECT target, property, entities FROM value_count WHERE target > ? ORDER BY target, property", begin
         )
@@ -70,20 +70,20 @@ def entities(connection: sqlite3.Connection, after: int | None = None) -> Iterat
         if found := counts.of(number):
             node["value_counts"] = _json({f"P{prop}": count for _, prop, count in found})
         size = 50 + sum(len(value) + 20 for value in node.values() if type(value) is str)
-        yield Piece(key=number, rows=[node], size=size)
+        yield RowPiece(key=number, rows=[node], size=size)
 
 
-def missing(connection: sqlite3.Connection, after: int | None = None) -> Iterator[Piece]:
+def missing(connection: sqlite3.Connection, after: int | None = None) -> Iterator[RowPiece]:
     """Nodes of what is stated as a value and not in the snapshot: [id, number], by number."""
     for (number,) in connection.execute(
         f"SELECT DISTINCT value FROM statement WHERE type = {schema.ENTITY} AND value > ?"
         " AND value NOT IN (SELECT id FROM entity) ORDER BY value",
         (_BEGIN if after is None else after,),
     ):
-        yield Piece(key=number, rows=[[id_of(number), number]], size=30)
+        yield RowPiece(key=number, rows=[[id_of(number), number]], size=30)
 
 
-def names(connection: sqlite3.Connection, after: str | None = None) -> Iterator[Piece]:
+def names(connection: sqlite3.Connection, after: str | None = None) -> Iterator[RowPiece]:
     """Name nodes: [key, carriers], in binary order of the keys."""
     rows = connection.execute(
         "SELECT name.key, name.entity, name.kind, name.language, term.text FROM name JOIN term"
@@ -94,26 +94,26 @@ def names(connection: sqlite3.Connection, after: str | None = None) -> Iterator[
     )
     for key, group in groupby(rows, key=itemgetter(0)):
         carriers = _json([list(row[1:]) for row in group])
-        yield Piece(key=key, rows=[[stored_key(key), carriers]], size=len(key) + len(carriers))
+        yield RowPiece(key=key, rows=[[stored_key(key), carriers]], size=len(key) + len(carriers))
 
 
-def redirects(connection: sqlite3.Connection, after: int | None = None) -> Iterator[Piece]:
+def redirects(connection: sqlite3.Connection, after: int | None = None) -> Iterator[RowPiece]:
     """Redirect nodes: [id, target], by number."""
     for source, target in connection.execute(
         "SELECT source, target FROM redirect WHERE source > ? ORDER BY source", (_BEGIN if after is None else after,)
     ):
-        yield Piece(key=source, rows=[[id_of(source), id_of(target)]], size=30)
+        yield RowPiece(key=source, rows=[[id_of(source), id_of(target)]], size=30)
 
 
-def property_counts(connection: sqlite3.Connection, after: int | None = None) -> Iterator[Piece]:
+def property_counts(connection: sqlite3.Connection, after: int | None = None) -> Iterator[RowPiece]:
     """PropertyCount nodes: [property, entities], by number."""
     for prop, count in connection.execute(
         "SELECT property, entities FROM property_count WHERE property > ? ORDER BY property", (after or 0,)
     ):
-        yield Piece(key=prop, rows=[[f"P{prop}", count]], size=30)
+        yield RowPiece(key=prop, rows=[[f"P{prop}", count]], size=30)
 
 
-def value_lists(connection: sqlite3.Connection, after: int | None = None) -> Iterator[Piece]:
+def value_lists(connection: sqlite3.Connection, after: int | None = None) -> Iterator[RowPiece]:
     """ValueList nodes: [property, block, targets, entities], in that order; the key is how many there are."""
     rows = connection.execute(
         "SELECT property, target, entities FROM value_count ORDER BY property, entities DESC, target < 0, abs(target)"
@@ -125,11 +125,11 @@ def value_lists(connection: sqlite3.Connection, after: int | None = None) -> Ite
             place += 1
             if after is None or place > after:
                 columns = [[row[1] for row in listed], [row[2] for row in listed]]
-                yield Piece(key=place, rows=[[f"P{prop}", block, *columns]], size=20 * len(listed))
+                yield RowPiece(key=place, rows=[[f"P{prop}", block, *columns]], size=20 * len(listed))
             block += 1
 
 
-def relationships(connection: sqlite3.Connection, after: int | None = None) -> Iterator[Piece]:
+def relationships(connection: sqlite3.Connection, after: int | None = None) -> Iterator[RowPiece]:
     """Statements whose value is an item or a property: [subject, [[target, type, properties], ...]] a subject."""
     rows = connection.execute(
         "SELECT subject, property, ordinal, rank, value, qualifiers, id, datatype FROM statement"
@@ -153,10 +153,10 @@ def relationships(connection: sqlite3.Connection, after: int | None = None) -> I
                 properties["datatype"] = kind or ""
             stated.append([id_of(value), f"P{prop}", properties])
             size += 120
-        yield Piece(key=subject, rows=[[name, stated]], size=size, count=len(stated))
+        yield RowPiece(key=subject, rows=[[name, stated]], size=size, count=len(stated))
 
 
-def batches(pieces: Iterable[Piece], *, rows: int, size: int) -> Iterator[Piece]:
+def batches(pieces: Iterable[RowPiece], *, rows: int, size: int) -> Iterator[RowPiece]:
     """Pieces put together until `rows` things or `size` characters are reached, in order, never split."""
     held: list[Any] = []
     weight = count = 0
@@ -167,10 +167,10 @@ def batches(pieces: Iterable[Piece], *, rows: int, size: int) -> Iterator[Piece]
         weight += piece.size
         count += piece.count
         if count >= rows or weight >= size:
-            yield Piece(key=key, rows=held, size=weight, count=count)
+            yield RowPiece(key=key, rows=held, size=weight, count=count)
             held, weight, count = [], 0, 0
     if held:
-        yield Piece(key=key, rows=held, size=weight, count=count)
+        yield RowPiece(key=key, rows=held, size=weight, count=count)
 
 
 def stored_key(name: str) -> str:
@@ -238,7 +238,7 @@ def _json(value: Any) -> str:
     return orjson.dumps(value).decode()
 
 
-class _Groups:
+class _RowGroups:
     """Rows ordered by their first column, handed out by it; asked in ascending order."""
 
     def __init__(self, rows: Iterable[Any]) -> None:

@@ -101,8 +101,8 @@ def test_a_worker_that_is_killed_is_told(tmp_path: Path, monkeypatch: pytest.Mon
     (tmp_path / "dump").write_bytes(DUMP)
     monkeypatch.setattr(checkpoint, "EVERY", 0.0)
     workers: list[Any] = []
-    real = worker_pool._Worker
-    monkeypatch.setattr(worker_pool, "_Worker", lambda: workers.append(real()) or workers[-1])
+    real = worker_pool._PoolWorker
+    monkeypatch.setattr(worker_pool, "_PoolWorker", lambda: workers.append(real()) or workers[-1])
 
     def kill(_: object) -> None:
         workers[0].process.kill()
