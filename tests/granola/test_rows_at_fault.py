@@ -103,11 +103,11 @@ def check_told(told: list[dict[str, Any]], source: Path, *, line: int = 2) -> No
 STAGES = {
     "reading": ("abstraction.formats.fields:answers_of", lambda data, **_: data["id"]),
     "linking": ("abstraction.linking.linker:Linker.link", None),
-    "builders": ("abstraction.pipeline:builder_for", None),
+    "builders": ("abstraction.row_maker:builder_for", None),
     "filters": ("abstraction.assembly.filters:remove", None),
-    "levels": ("abstraction.pipeline:levels", None),
+    "levels": ("abstraction.row_maker:levels", None),
     "information": ("abstraction.information.weighing:population_of", None),
-    "golds": ("abstraction.pipeline:arranged", None),
+    "golds": ("abstraction.row_maker:arranged", None),
     "writing": ("abstraction.rows:TieredRow.to_json", lambda row: row.id),
 }
 
@@ -120,7 +120,7 @@ def test_tiers(
     whole, out = tmp_path / f"whole.{ending}", tmp_path / f"out.{ending}"
     words = ["tiers", questions, "--snapshot", snapshot, "--language", "de", "--out"]
     assert run(*words, whole)[0] == 0
-    inject.watch("abstraction.pipeline:LadderMaker._make", lambda _, row, *__: row.id)
+    inject.watch("abstraction.pipeline:LadderMaker.made", lambda _, row: row.id)
     inject.into(*STAGES[stage])
     code, _, stderr = run(*words, out)
     assert code == 1
@@ -134,7 +134,7 @@ def test_tiers(
 
 
 def test_tiers_in_python_raise_without_on_reject(snapshot: Path, inject: Injection) -> None:
-    inject.into("abstraction.pipeline:builder_for", lambda *_: BAD)
+    inject.into("abstraction.row_maker:builder_for", lambda *_: BAD)
     maker = LadderMaker(store_of(*WORLD[-7:]))
     with pytest.raises(BrokenError):
         list(maker.make_all([row("Berlin")]))
@@ -190,7 +190,7 @@ def test_a_mirror_that_went_away_ends_the_run(
     def gone(*_: object, **__: object) -> None:
         raise MirrorUnreachableError("no server answers")
 
-    monkeypatch.setattr("abstraction.pipeline.builder_for", gone)
+    monkeypatch.setattr("abstraction.row_maker.builder_for", gone)
     code, _, stderr = run("tiers", questions, "--snapshot", snapshot, "--out", tmp_path / "out.jsonl")
     assert (code, stderr.strip()) == (2, "granola: no server answers")
     assert not (tmp_path / "out.jsonl").exists()
@@ -368,7 +368,7 @@ def test_audit(run: Run, scored: tuple[Path, Path], snapshot: Path, inject: Inje
 @pytest.mark.parametrize(
     ("where", "of"),
     [
-        ("abstraction.pipeline:levels", None),
+        ("abstraction.row_maker:levels", None),
         ("abstraction.datasets.building:described", lambda row, graph: row.id),
         ("abstraction.datasets.saved_work:line_of", lambda row: row.id),
         ("abstraction.datasets.dataset_cleaning:Cleaner.clean", lambda _, row: row.id),
@@ -390,7 +390,7 @@ def test_dataset(
         pytest.importorskip("pyarrow")
     words = ["dataset", questions, "--snapshot", snapshot, "--without", "missing-answers", "--format", format]
     assert run(*words, "--out", tmp_path / "whole")[0] == 0
-    inject.watch("abstraction.pipeline:LadderMaker._make", lambda _, row, *__: row.id)
+    inject.watch("abstraction.pipeline:LadderMaker.made", lambda _, row: row.id)
     inject.into(where, of)
     out = tmp_path / "out"
     code, _, stderr = run(*words, "--out", out)
