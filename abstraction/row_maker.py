@@ -30,7 +30,7 @@ from abstraction.linking.ambiguous_capitals import CAPITAL
 from abstraction.linking.gazetteer import PLACES
 from abstraction.linking.linker import Link
 from abstraction.proposals import Builder, LadderCase, Proposal
-from abstraction.questions.answer_fit import MAY_BE_VALUE, class_conflict, text_conflict
+from abstraction.questions.answer_fit import MAY_BE_VALUE, entity_conflict, text_conflict
 from abstraction.questions.asked_wording import as_asked
 from abstraction.questions.golds import arranged
 from abstraction.questions.question_kinds import ANY_KIND, AskedKind, QuestionKind, implied
@@ -153,7 +153,8 @@ class RowMaker:
             if made is None and asked.asks == "date" and (told := self._time_of(text, kind, row)):
                 return told
             if made is None:
-                code = Abstention.UNSUPPORTED if kind is ANY_KIND else Abstention.KIND_CONFLICT
+                is_open = kind is ANY_KIND or any(letter.isdigit() for letter in text)  # "25 December" is no year
+                code = Abstention.UNSUPPORTED if is_open else Abstention.KIND_CONFLICT
                 return None, Ladder(levels=(alone,), abstained=code)
             made = self._news(made, row.question)
             return None, Ladder(levels=made, abstained=None if len(made) > 1 else Abstention.ONLY_TRIVIAL)
@@ -168,7 +169,7 @@ class RowMaker:
                     return None, Ladder(levels=left)
         if link.qid is None or link.abstained:
             return link, Ladder(levels=(self._first_level(text, link),), abstained=link.abstained)
-        if class_conflict(kind, self._readers.classes(link.qid)):
+        if entity_conflict(kind, link.qid, self._readers.classes(link.qid), self._graph):
             return replace(link, abstained=Abstention.KIND_CONFLICT), Ladder(
                 levels=(alone,), abstained=Abstention.KIND_CONFLICT
             )

@@ -18,12 +18,15 @@ from kg.walks.ranks import time_key
 _THOUSANDS = re.compile(r"\d[.,]\d{3}(?!\d)")
 
 
+_AGED = re.compile(r"(?<!\s)\s*+\((?:aged?|at age|age at death) [^()]{1,30}\)\s*+\Z", re.IGNORECASE)
+
+
 def date_levels(text: str, *, graph: Graph, subject: str | None, relation: str) -> tuple[Level, ...] | None:
     """The levels of a date in the language that the graph shows, the answer first; None where the text is no date.
 
     Where the subject has the date as a statement of the relation, the statement is the evidence.
     """
-    parsed = parse_date(text, code=graph.shown_in)
+    parsed = parse_date(text, code=graph.shown_in) or parse_date(_AGED.sub("", text), code=graph.shown_in)
     if parsed is None:
         return None
     evidence = _date_evidence(parsed, graph, subject, relation)

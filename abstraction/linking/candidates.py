@@ -81,7 +81,36 @@ class Candidates:
             if found:
                 self._graph.fetch(m.id for m in found)
                 return found
-        return () if bare_word else self.typed.find(text)
+        return () if bare_word else self.typed.find(text) or self._placed(text) or self._beside(text)
+
+    def _placed(self, text: str) -> tuple[NameMatch, ...]:
+        """Places that a chain tells: those of the first name that lie in all of the others, "Warren, Ohio"."""
+        first, *around = (part.strip() for part in text.rstrip(". ").split(",", LONGEST_CHAIN))
+        if not around or not first or not all(around):
+            return ()
+        for variant in variants(first):
+            found = [m for m in self._graph.find(variant) if m.id.startswith("Q")]
+            self._graph.fetch(m.id for m in found)
+            kept = tuple(m for m in found if self._lies_in(m.id, around))
+            if kept:
+                return kept
+        return ()
+
+    def _lies_in(self, qid: str, around: Iterable[str]) -> bool:
+        if PLACES.isdisjoint(self._classes(qid)):
+            return False
+        above = self._gazetteer.above(qid)
+        return all(normalise(part) in above for part in around)
+
+    def _beside(self, text: str) -> tuple[NameMatch, ...]:
+        """Places behind a preposition ("in Munich"), persons before the part that they play ("Bob Geldof as Pink")."""
+        for pattern, kinds in ((_IN, PLACES), (_AS, _PERSONS)):
+            if found := pattern.fullmatch(text.strip()):
+                named = tuple(m for m in self._graph.find(found["name"]) if m.id.startswith("Q"))
+                self._graph.fetch(m.id for m in named)
+                if kept := tuple(m for m in named if not kinds.isdisjoint(self._classes(m.id))):
+                    return kept
+        return ()
 
     def fitting(
         self, matches: Iterable[NameMatch], text: str, relation: Relation, *, measured: str | None = None
@@ -233,6 +262,13 @@ def fits_class(kinds: frozenset[str], filter_: Wanted) -> bool:
     return filter_.excludes.isdisjoint(kinds) or not filter_.prefers.isdisjoint(kinds)
 
 
+LONGEST_CHAIN = 4  # commas
+_PERSONS = frozenset({"person"})
+_IN = re.compile(r"(?:in|at|from) (?P<name>[^\W\d_a-zß-ÿ][^,.;]{1,60})")
+_AS = re.compile(r"(?P<name>[^,.;()]{3,60}?) as (?:the |an? )?[^\W\d_][^,.;]{0,60}")
+_SENTENCE = re.compile(r"[^\W\d_]{3,40}\.")  # "Munich.", but no abbreviation of a letter or two
+
+
 def variants(text: str) -> Sequence[str]:
     """The text as it stands, without brackets, and without or with an article."""
     out = [text.strip()]
@@ -240,6 +276,6 @@ def variants(text: str) -> Sequence[str]:
     out += [bare, re.sub(r"^(?:the|a|an)\s+", "", bare, flags=re.I)]
     if bare and not bare.lower().startswith("the "):
         out.append(f"the {bare}")
-    if len(words(bare)) > 1 and bare.endswith("."):
+    if bare.endswith(".") and (len(words(bare)) > 1 or _SENTENCE.fullmatch(bare)):
         out.append(bare.rstrip("."))
     return list(dict.fromkeys(v for v in out if v))

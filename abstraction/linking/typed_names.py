@@ -1,7 +1,8 @@
 """Names said with what they are: "Yunnan province", "the city of Lyon", "Lyon (city)", "the French composer Debussy".
 
 The word is believed where an entity of the bare name is such a thing: where one of its classes or occupations, or one
-right above it, is called that, or ends in it before "of" or "in" ("province of China", "big city").
+right above it, is called that, or ends in it before "of" or "in" ("province of China", "big city"); of a person also
+where the description says it.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ KEPT = 10_000_000  # characters of texts whose entities are kept: 40 MB at most
 _OF = re.compile(r"\A(?P<type>[^\W\d_][\w '-]*?) of (?:the )?(?P<name>\S(?s:.*))\Z", re.I)
 _BRACKETED = re.compile(r"\A(?P<name>[^()]*\S)\s*\((?:the |an? )?(?P<type>[^()]+)\)\Z", re.I)
 _ARTICLE = re.compile(r"\A(?:the|an?)\s+", re.I)
+_WORD = re.compile(r"[^\W_]+")
 _HEAD = re.compile(r"(?<!\s)\s++(?:of|in|within|for)\s+|(?:(?<!\s)\s++)?[,(]")
 
 
@@ -68,11 +70,17 @@ class TypedNames:
             kept = tuple(
                 m
                 for m in found
-                if split.type in self._of(m.id) and (placed or not split.proper or self._is_division(m.id))
+                if (split.type in self._of(m.id) and (placed or not split.proper or self._is_division(m.id)))
+                or self._is_described(m.id, split.type)
             )
             if kept:
                 return kept
         return ()
+
+    def _is_described(self, entity_id: str, type_: str) -> bool:
+        """Whether a person's description says as much: "American swimmer", "British stateswoman and prime minister"."""
+        said = self._graph.description(entity_id) if "person" in self._classes(entity_id) else None
+        return said is not None and f" {type_} " in f" {' '.join(_WORD.findall(normalise(said)))} "
 
     def _is_division(self, entity_id: str) -> bool:
         return "place" in self._classes(entity_id) and not self._graph.is_instance(entity_id, SETTLEMENTS)

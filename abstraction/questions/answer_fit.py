@@ -14,6 +14,7 @@ from abstraction.language.date_reader import parse_date
 from abstraction.questions.question_kinds import AskedKind, QuestionKind, yes_no_words
 from abstraction.tiers import Abstention
 from kg.terms import normalise
+from kg.walks.graph import Graph
 
 FIRST_YEAR, LAST_YEAR = 1000, 2100  # of a bare number that is read as a year
 _NUMBER = re.compile(r"[~+-]?\d[\d.,]*\Z")
@@ -90,6 +91,32 @@ def text_conflict(asked: AskedKind, text: str, *, code: str = "en") -> Abstentio
         if wanted is not None and parsed.unit is not None and parsed.unit.dimension not in wanted:
             return Abstention.KIND_CONFLICT
     return None
+
+
+# Sorts of places of which an entity is one or another: who asks for a river is not answered by a town.
+_SORTS: Mapping[str, frozenset[str]] = {
+    "country": frozenset({"Q6256", "Q3624078", "Q3024240", "Q161243"}),  # and territories, of today and of the past
+    "city": frozenset({"Q486972", "Q515", "Q15284"}),  # and towns, villages, municipalities
+    "river": frozenset({"Q4022"}),
+    "lake": frozenset({"Q23397"}),
+    "mountain": frozenset({"Q8502", "Q46831"}),  # and ranges
+    "continent": frozenset({"Q5107"}),
+    "planet": frozenset({"Q634"}),
+}
+_NOUNS = {"nation": "country", "town": "city", "village": "city"}
+_COUNTRY = frozenset({"country"})
+
+
+def entity_conflict(asked: AskedKind, qid: str, classes: Collection[str], graph: Graph) -> bool:
+    """Whether an entity is clearly no answer of the kind asked for, by its classes in the graph."""
+    if class_conflict(asked, classes):
+        return True
+    if asked.kind is QuestionKind.PERSON and asked.detail:  # states own and win; they write and paint nothing
+        return not _COUNTRY.isdisjoint(classes)
+    wanted = _NOUNS.get(asked.detail, asked.detail)
+    if asked.kind is not QuestionKind.PLACE or wanted not in _SORTS or graph.is_instance(qid, _SORTS[wanted]):
+        return False
+    return any(graph.is_instance(qid, ids) for sort, ids in _SORTS.items() if sort != wanted)
 
 
 def class_conflict(asked: AskedKind, classes: Collection[str]) -> bool:

@@ -167,7 +167,22 @@ def _who(word: str, rest: Sequence[str]) -> AskedKind:
         return AskedKind(QuestionKind.CHARACTER if "for" not in rest else QuestionKind.GROUP_OR_PERSON)
     if not _words_of("group_verbs").isdisjoint(rest[:3]) or following in ("do", "does", "did"):
         return AskedKind(QuestionKind.GROUP_OR_PERSON, many=many)
-    return AskedKind(QuestionKind.PERSON, many=many)
+    return AskedKind(QuestionKind.PERSON, _doer(rest), many=many)
+
+
+def _doer(rest: Sequence[str]) -> str:
+    """The trade of who does what the verb says, "actor" of who stars in a film; empty where it tells none."""
+    trade = next((trade for verb in rest[:1] for trade, verbs in _doers().items() if verb in verbs), "")
+    if rest[:1] in (["plays"], ["played"]) and (
+        not {"in", "on"} & {*rest} or not _words_of("played_otherwise").isdisjoint(rest)
+    ):
+        return ""
+    return trade
+
+
+@lru_cache(maxsize=1)
+def _doers() -> Mapping[str, frozenset[str]]:
+    return {trade: frozenset(verbs) for trade, verbs in _data()["doers"].items()}
 
 
 def _what_is(rest: Sequence[str], *, plural: bool) -> AskedKind:
