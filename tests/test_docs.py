@@ -15,7 +15,9 @@ import pytest
 from typer.main import get_command
 
 from granola.cli.main import app
+from granola.runs.settings import settings_of
 from kg.snapshot import build
+from scripts.build_granola_eq import RebuildRun
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -78,7 +80,7 @@ OF_SCRIPTS = {
     option
     for script in (ROOT / "scripts").glob("*.py")
     for option in re.findall(r"add_argument\(\s*\"(--[a-z-]+)\"", script.read_text(encoding="utf-8"))
-}
+} | {one.setting.name(one.field) for one in settings_of(RebuildRun)}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -12,8 +12,8 @@ import orjson
 import typer
 
 from abstraction.formats.writing import check_kind
-from granola.cli.output import check_outputs, report_rejects
 from granola.errors import UsageError
+from granola.runs.outputs import check_outputs, report_rejects
 from kg.files import atomic_path
 
 _TOLD = 20  # properties in the printed table

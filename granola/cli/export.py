@@ -8,8 +8,8 @@ from pathlib import Path
 
 import typer
 
-from granola.cli.output import STANDARD, check_out, check_outputs
-from granola.cli.progress import counting
+from granola.runs.outputs import STANDARD, check_out, check_outputs
+from granola.runs.progress import counting
 from kg.errors import ExportError
 
 PACKED = (".bz2", ".zst", ".xz", ".zip")

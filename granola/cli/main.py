@@ -10,7 +10,7 @@ import io
 import os
 import sqlite3
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -21,7 +21,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from abstraction.errors import AbstractionError
 from granola import __version__
-from granola.cli.commands import ADVANCED, COMMANDS, GROUPS
+from granola.cli.commands import ADVANCED, COMMANDS, GROUPS, RUNS
 from granola.cli.dash_hints import HintingCommand
 from granola.errors import GranolaError, UsageError
 from kg.errors import KGError, WebAddressError
@@ -56,8 +56,18 @@ def _of_modules(names: Sequence[str], **settings: Any) -> typer.Typer:
     """Commands that stand in modules of their names."""
     made = typer.Typer(add_completion=False, no_args_is_help=len(names) > 1, **settings)
     for name in names:
-        made.command(name=name, cls=_CLASSES.get(name))(getattr(import_module(f"granola.cli.{name}"), name))
+        made.command(name=name, cls=_CLASSES.get(name))(_function(name))
     return made
+
+
+def _function(name: str) -> Callable[..., None]:
+    """What a command does: that of a run, or a function that stands in a module of its name."""
+    if name not in RUNS:
+        return getattr(import_module(f"granola.cli.{name}"), name)  # type: ignore[no-any-return]
+    from granola.cli.from_settings import command_of
+
+    module, _, run = RUNS[name].partition(":")
+    return command_of(getattr(import_module(f"granola.runs.{module}"), run))
 
 
 def _snapshot() -> typer.Typer:

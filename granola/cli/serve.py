@@ -68,8 +68,8 @@ def serve(
     Clients send the token, if GRANOLA_TOKEN has one, as a bearer's; browsers ask for it as a password. SIGTERM ends
     the service when what was begun is answered; SIGHUP takes up the snapshot anew without losing a request.
     """
-    from granola.cli.output import check_language, note
     from granola.errors import GranolaError, UsageError
+    from granola.runs.outputs import check_language, note
     from granola.service.service_settings import MIB, ServiceSettings, is_loopback
     from kg.store import open_store
 
@@ -159,7 +159,7 @@ def _snapshot(given: str | None) -> Iterator[str]:
         return
     import tempfile
 
-    from granola.cli.demo import bundled
+    from granola.runs.demo_run import bundled
     from kg.snapshot import build
 
     with tempfile.TemporaryDirectory(prefix="granola-demo-") as folder:

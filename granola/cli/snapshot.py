@@ -15,10 +15,10 @@ import typer
 from granola.cli.manifest_text import COUNTED, described
 from granola.cli.mirror import push
 from granola.cli.mirror import verify as verify_mirror
-from granola.cli.output import check_out, check_standard_input, count, note
-from granola.cli.scope_options import languages_of, scope_of
 from granola.cli.source_options import SourceKind, build_from
 from granola.errors import UsageError
+from granola.runs.outputs import check_out, check_standard_input, count, note
+from granola.runs.scope_settings import languages_of, scope_of
 from kg.web.addresses import scrubbed, without_secrets
 
 if TYPE_CHECKING:

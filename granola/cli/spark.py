@@ -8,8 +8,8 @@ from pathlib import Path
 
 import typer
 
-from granola.cli.output import check_outputs
-from granola.cli.scope_options import languages_of
+from granola.runs.outputs import check_outputs
+from granola.runs.scope_settings import languages_of
 
 
 def spark(

@@ -133,7 +133,7 @@ def test_wrong_use_is_told_and_leaves_nothing(demo: Path, tmp_path: Path, words:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--consistency", "replay:x", "--samples", "0"), "--samples is 0: allowed is 1 and more"),
+        (("--consistency", "replay:x", "--samples", "0"), "greater than or equal to 1"),
         (("--phrase", "replay:x", "--max-tokens", "0"), "max_tokens is 0"),
         (("--max-tokens", "9"), "--max-tokens goes with --phrase MODEL"),
     ],
@@ -173,7 +173,7 @@ def test_the_script_builds_granola_eqs_selection(demo: Path, tmp_path: Path) -> 
     ]  # two of P19, 16 others
     for words, said in (
         (("--relations", "P19,P9"), "no file for P9"),
-        (("--limit", "0"), "limit 0"),
+        (("--limit", "0"), "greater than or equal to 1"),
         ((), "exists; give --force"),
     ):
         done = run(script, folder, "--snapshot", demo, "--out", "eq", *words, cwd=tmp_path)

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from abstraction.formats.records import Record
-from granola.cli.match import read_row
 from granola.matching import RulesMatcher
+from granola.runs.match_run import read_row
 from tests.granola.test_judge import ITEM, LEVELS, recorded
 
 GRANOLA = [sys.executable, "-c", "from granola.cli.main import main; main()"]

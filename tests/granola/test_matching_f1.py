@@ -174,12 +174,14 @@ def test_a_registered_matcher_is_asked_for_by_its_name_and_in_a_language(monkeyp
 
 
 def test_help_and_service_list_the_registered_matchers() -> None:
-    from granola.cli.matcher_options import MATCHER
+    from granola.runs import ScoreRun
+    from granola.runs.settings import settings_of
     from granola.service.schemas import ScoreRequest
 
     schema = ScoreRequest.model_json_schema()
     assert schema["properties"]["matcher"]["enum"] == list(registry.MATCHERS)
-    assert MATCHER.help == "What decides a match: rules, f1, em or judge."
+    told = {one.field: one.setting.help for one in settings_of(ScoreRun)}
+    assert told["matcher"] == "What decides a match: rules, f1, em or judge."
     assert registry.named(with_setting="tau") == "f1"
     assert registry.named(asking=False) == "rules, f1 or em"
 

@@ -11,8 +11,8 @@ import pytest
 
 from abstraction.rows import TieredRow, read_tiered
 from abstraction.tiers import Level, Tier
-from granola.cli.scored_systems import with_popularity
 from granola.errors import UsageError
+from granola.runs.group_scores import with_popularity
 from granola.scoring.page_views import FIELD, SITELINKS, read_page_views, with_page_views
 from tests.conftest import Run
 
@@ -109,12 +109,12 @@ def test_lines_that_could_not_be_read_are_told(run: Run, scored: list[str | Path
 
 def test_sitelinks_stand_in_where_there_are_no_page_views(scored: list[str | Path]) -> None:
     rows = list(read_tiered(str(scored[0])))
-    assert with_popularity(rows, None, None, "en.wikipedia") == (rows, [SITELINKS])
+    assert with_popularity(rows, [], None, "en.wikipedia") == (rows, [SITELINKS])
 
 
 def test_a_figure_that_is_left_out_is_told(scored: list[str | Path], capfd: pytest.CaptureFixture[str]) -> None:
     rows = list(read_tiered(str(scored[0])))[:9]  # fewer than two a bin
-    assert with_popularity(rows, None, None, "en.wikipedia") == (rows, [])
+    assert with_popularity(rows, [], None, "en.wikipedia") == (rows, [])
     assert "no figure by popularity: give --page-views FILE" in capfd.readouterr().err
     assert with_popularity(rows, [SITELINKS], None, "en.wikipedia") == (rows, [SITELINKS])
     assert capfd.readouterr().err == ""

@@ -207,7 +207,7 @@ MATCHED = [
 @pytest.mark.parametrize(
     ("where", "of"),
     [
-        ("granola.cli.match:read_row", lambda record: record.data["id"]),
+        ("granola.runs.match_run:read_row", lambda record: record.data["id"]),
         ("granola.matching.batch_matching:_match", lambda _, case: BAD if case.prediction == "Berlin 1" else ""),
         ("abstraction.formats.writing:json_line", lambda record: "" if "reason" in record else record["id"]),
     ],
@@ -319,7 +319,7 @@ def test_compare_and_report(run: Run, scored: tuple[Path, Path], tmp_path: Path,
     [
         ("granola.decoding.samples:sample_row", lambda record: record.data["id"]),
         ("granola.decoding.responses:ResponseReader._reading", lambda _, one, row, context: row.id),
-        ("granola.cli.aggregate:prediction_row", lambda row, *_, **__: row.id),
+        ("granola.decoding:prediction_row", lambda row, *_, **__: row.id),
         ("abstraction.formats.writing:json_line", lambda record: "" if "reason" in record else record["id"]),
         ("granola.decoding.response_aggregation:tally", None),
     ],
@@ -334,8 +334,6 @@ def test_aggregate(
     samples = write(tmp_path / "samples.jsonl", rows)
     words = ["aggregate", samples, "--snapshot", snapshot, "--support", 0.5, "--out"]
     assert run(*words, tmp_path / "whole.jsonl")[0] == 0
-    if where.startswith("granola.cli"):
-        where = "granola.decoding:prediction_row"
     if of is None:
         of = _of_readings
     inject.into(where, of)

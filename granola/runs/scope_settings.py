@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from granola.cli.output import report_rejects
 from granola.errors import UsageError
+from granola.runs.outputs import report_rejects
 
 if TYPE_CHECKING:
     from abstraction.rows import RejectedRow

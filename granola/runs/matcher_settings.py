@@ -1,15 +1,14 @@
-"""`--judge MODEL`: the matcher that options name, with its model open while it is needed."""
+"""The matcher that settings name, with its model open while it is needed."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-import typer
+from typing import TYPE_CHECKING, Annotated
 
 from granola.matching.registry import asks_a_model, named
+from granola.runs.settings import Setting
 
 if TYPE_CHECKING:
     from abstraction.rows import TieredRow
@@ -17,20 +16,21 @@ if TYPE_CHECKING:
     from granola.scoring.metrics import Standard
     from granola.scoring.predictions import PredictionFile
 
-MATCHER = typer.Option("rules", "--matcher", help=f"What decides a match: {named()}.")
-TAU = typer.Option(None, "--tau", help="Threshold of --matcher f1: a token-F1 above it matches. Default 0.3.")
-JUDGE = typer.Option(
-    None,
-    "--judge",
-    metavar="MODEL",
-    help="The model that --matcher judge asks: openai:URL#NAME, local:FOLDER or replay:FILE.",
-)
-ANSWERS = typer.Option(
-    None,
-    "--answers",
-    metavar="FILE",
-    help="Where the judge's answers are kept, so that nothing is asked twice (default: OUT.answers.sqlite).",
-)
+MatcherName = Annotated[str, Setting(f"What decides a match: {named()}.")]
+Tau = Annotated[float | None, Setting("Threshold of --matcher f1: a token-F1 above it matches. Default 0.3.")]
+JudgeModel = Annotated[
+    str | None,
+    Setting("The model that --matcher judge asks: openai:URL#NAME, local:FOLDER or replay:FILE.", metavar="MODEL"),
+]
+JudgeAnswers = Annotated[
+    Path | None,
+    Setting(
+        "Where the judge's answers are kept, so that nothing is asked twice (default: OUT.answers.sqlite).",
+        metavar="FILE",
+        recorded=False,
+    ),
+]
+MatchingWorkers = Annotated[int, Setting("Processes that match, 1 or more; the result is the same.", recorded=False)]
 
 
 @contextmanager
@@ -46,7 +46,7 @@ def opened_matcher(
 ) -> Iterator[Matcher]:
     """The matcher, wrong settings told before a model is opened."""
     from granola import matching
-    from granola.cli.phrasing_options import opened
+    from granola.runs.phrasing_settings import opened
 
     check_matcher(name, tau=tau, judge=judge, answers=answers)
     if judge is None:
@@ -98,7 +98,7 @@ def check_workers(workers: int, matcher: str) -> None:
 def warn_of_answer_languages(rows: Mapping[str, int]) -> None:
     """Say on stderr which of the languages, given with how many rows are in them, have no rules of their own."""
     from abstraction.language.languages import is_known, language, languages
-    from granola.cli.output import count, note
+    from granola.runs.outputs import count, note
 
     for code, number in sorted(rows.items()):
         if not is_known(code):

@@ -1,4 +1,4 @@
-"""What the verbs share: rejected rows told on stderr, and the exit status that they lead to."""
+"""What runs share: outputs that destroy nothing, and what is said on standard error."""
 
 from __future__ import annotations
 
@@ -11,8 +11,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-import typer
 
 from abstraction.language.languages import notice
 from abstraction.relations import table as relation_table
@@ -198,9 +196,3 @@ def list_rejects(out: Path | str, rejected: Sequence[RejectedRow]) -> Path | Non
     else:
         path.unlink(missing_ok=True)
     return path
-
-
-def exit_status(*rejected: Sequence[RejectedRow]) -> None:
-    """End with status 1 where anything was rejected."""
-    if any(rejected):
-        raise typer.Exit(1)

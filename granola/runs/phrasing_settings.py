@@ -5,17 +5,17 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
 import orjson
-import typer
 
 from abstraction.rows import TieredRow
-from granola.cli.output import check_outputs, count, note
 from granola.errors import UsageError
+from granola.runs.outputs import check_outputs, count, note
+from granola.runs.settings import Setting, recorded, settings_of
 from kg.files import atomic_path
 from kg.store.protocol import Store
 
@@ -46,64 +46,68 @@ class Unproven(StrEnum):
     DROP = "drop"
 
 
-PHRASE = typer.Option(
-    None,
-    "--phrase",
-    help="A model that words the ladders, each tier checked by the graph: openai:URL#NAME, local:FOLDER, replay:FILE.",
-    metavar="MODEL",
-)
-MODE = typer.Option(
-    PhraseMode.FREE, help="free: the model writes the coarser answers; word: it words those that the graph gives."
-)
-PROMPTS = typer.Option(
-    None,
-    help="What models are asked with: paper (built as the paper describes its prompts; the default), guided (with "
-    "instructions and examples of ours), or a folder of your own: ladder, wording, again, consistency, each .txt; not "
-    "all of them.",
-    metavar="SET|FOLDER",
-)
-UNPROVEN = typer.Option(
-    Unproven.KEEP, help="What becomes of a model's tier that the graph neither states nor contradicts (with --phrase)."
-)
-TEMPERATURE = typer.Option(0.0, help="Temperature of --phrase, from 0 to 2.")
-TOP_P = typer.Option(1.0, "--top-p", help="Share of likely tokens that --phrase draws from, above 0 and up to 1.")
-MAX_TOKENS = typer.Option(LONGEST, "--max-tokens", help="The longest reply that --phrase takes.")
-PHRASE_SEED = typer.Option(0, "--phrase-seed", help="Seed of --phrase, where the temperature is above 0.")
-CONSISTENCY = typer.Option(
-    None,
-    "--consistency",
-    help="A model that is asked whether a row's descriptions fit it, as --phrase; gives score_for_potential_error.",
-    metavar="MODEL",
-)
-SAMPLES = typer.Option(ASKED, "--samples", min=1, help="How often --consistency asks about a row, at temperature 1.")
-ANSWERS = typer.Option(
-    None,
-    help=f"Where models' answers are kept, so that nothing is asked twice (default: OUT{ANSWERS_SUFFIX}).",
-    metavar="FILE",
-)
+@dataclass(frozen=True, kw_only=True)
+class PhrasingSettings:
+    """How a model words ladders; `phrase` None where nothing is to be phrased. A run has them among its own."""
 
+    phrase: Annotated[
+        str | None,
+        Setting(
+            "A model that words the ladders, each tier checked by the graph: openai:URL#NAME, local:FOLDER, "
+            "replay:FILE.",
+            metavar="MODEL",
+        ),
+    ] = None
+    phrase_mode: Annotated[
+        PhraseMode,
+        Setting("free: the model writes the coarser answers; word: it words those that the graph gives."),
+    ] = PhraseMode.FREE
+    prompts: Annotated[
+        str | None,
+        Setting(
+            "What models are asked with: paper (built as the paper describes its prompts; the default), guided (with "
+            "instructions and examples of ours), or a folder of your own: ladder, wording, again, consistency, each "
+            ".txt; not all of them.",
+            metavar="SET|FOLDER",
+        ),
+    ] = None
+    unproven: Annotated[
+        Unproven,
+        Setting("What becomes of a model's tier that the graph neither states nor contradicts (with --phrase)."),
+    ] = Unproven.KEEP
+    temperature: Annotated[float, Setting("Temperature of --phrase, from 0 to 2.")] = 0.0
+    top_p: Annotated[float, Setting("Share of likely tokens that --phrase draws from, above 0 and up to 1.")] = 1.0
+    max_tokens: Annotated[int, Setting("The longest reply that --phrase takes.")] = LONGEST
+    phrase_seed: Annotated[int, Setting("Seed of --phrase, where the temperature is above 0.")] = 0
+    answers: Annotated[
+        Path | None,
+        Setting(
+            f"Where models' answers are kept, so that nothing is asked twice (default: OUT{ANSWERS_SUFFIX}).",
+            metavar="FILE",
+            recorded=False,
+        ),
+    ] = None
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class PhraseOptions:
-    """The options as given; `model` None where nothing is to be phrased."""
+    def check_phrasing(self, *, scored: bool = False) -> None:
+        """Raise before anything is read or asked: UsageError, ModelSpecError or PromptError.
 
-    model: str | None
-    mode: PhraseMode
-    prompts: str | None
-    unproven: Unproven
-    temperature: float = 0.0
-    top_p: float = 1.0
-    max_tokens: int = LONGEST
-    seed: int = 0
-
-    def check(self) -> None:
-        """Raise UsageError, ModelSpecError or PromptError for what cannot be, before anything is read or asked."""
+        Settings that do nothing without a model are refused; where one is `scored` with, prompts and answers are its.
+        """
         from abstraction.models.spec import parse_model_spec
         from abstraction.phrasing.phrasing_prompts import read_prompts
 
-        if self.model is None:
+        if self.phrase is None:
+            spared = {"phrase", *(("prompts", "answers") if scored else ())}
+            changed = [
+                one for one in settings_of(PhrasingSettings)
+                if one.field not in spared and getattr(self, one.field) != one.default
+            ]  # fmt: skip
+            if changed:
+                raise UsageError(
+                    f"{changed[0].setting.name(changed[0].field)} goes with --phrase MODEL, which is not given"
+                )
             return
-        parse_model_spec(self.model)
+        parse_model_spec(self.phrase)
         self.sampling()
         read_prompts(self.prompts)
 
@@ -112,19 +116,21 @@ class PhraseOptions:
         from abstraction.models.chat_request import Sampling
 
         try:
-            return Sampling(temperature=self.temperature, top_p=self.top_p, max_tokens=self.max_tokens, seed=self.seed)
+            return Sampling(
+                temperature=self.temperature, top_p=self.top_p, max_tokens=self.max_tokens, seed=self.phrase_seed
+            )
         except ValueError as error:
             raise UsageError(f"--phrase cannot sample so: {error}") from error
 
     def phraser(self, model: ChatModel, store: Store, language: str) -> ModelPhraser:
-        """The phraser of a model that was opened for these options."""
+        """The phraser of a model that was opened for these settings."""
         from abstraction.phrasing.phraser import ModelPhraser
         from abstraction.phrasing.phrasing_prompts import read_prompts
 
         return ModelPhraser(
             model,
             store,
-            mode="free" if self.mode is PhraseMode.FREE else "word",
+            mode="free" if self.phrase_mode is PhraseMode.FREE else "word",
             prompts=read_prompts(self.prompts),
             sampling=self.sampling(),
             unproven="keep" if self.unproven is Unproven.KEEP else "drop",
@@ -132,68 +138,54 @@ class PhraseOptions:
         )
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class PhrasingModels:
-    """The models that take part in building a dataset, as their options name them."""
+@dataclass(frozen=True, kw_only=True)
+class DatasetModels(PhrasingSettings):
+    """The models that take part in building a dataset: one that words ladders, one that scores descriptions."""
 
-    phrasing: PhraseOptions
-    consistency: str | None = None
-    samples: int = ASKED
-    answers: Path | None = None
+    consistency: Annotated[
+        str | None,
+        Setting(
+            "A model that is asked whether a row's descriptions fit it, as --phrase; gives score_for_potential_error.",
+            metavar="MODEL",
+        ),
+    ] = None
+    samples: Annotated[int, Setting("How often --consistency asks about a row, at temperature 1.", least=1)] = ASKED
 
-    def check(self) -> None:
-        """As `PhraseOptions.check`, of both."""
+    def check_models(self) -> None:
+        """As `check_phrasing`, of both."""
         from abstraction.models.spec import parse_model_spec
         from abstraction.phrasing.phrasing_prompts import read_prompts
 
-        self.phrasing.check()
+        self.check_phrasing(scored=self.consistency is not None)
         if self.consistency is None and self.samples != ASKED:
             raise UsageError("--samples goes with --consistency MODEL, which is not given")
-        if self.samples < 1:
-            raise UsageError(f"--samples is {self.samples}: allowed is 1 and more")
         if self.consistency is not None:
             parse_model_spec(self.consistency)
-            read_prompts(self.phrasing.prompts)
+            read_prompts(self.prompts)
 
-    def opened(
+    def asked_of_models(self) -> dict[str, Any]:
+        """What a run record says of them: nothing of a model that takes no part."""
+        said = recorded(self, DatasetModels)
+        scored = {name: said.pop(name) for name in ("consistency", "samples")}
+        return {**(said if self.phrase else {}), **(scored if self.consistency else {})}
+
+    def open_models(
         self, stack: ExitStack, store: Store, out: Path, inputs: Sequence[Path | str], language: str
     ) -> tuple[ModelPhraser | None, ConsistencyScorer | None]:
         """The phraser and the scorer, each None where it is not asked for; one model where both name the same."""
         from abstraction.phrasing.consistency import ConsistencyScorer
         from abstraction.phrasing.phrasing_prompts import read_prompts
 
-        word, phraser, scorer = self.phrasing.model, None, None
+        word, phraser, scorer = self.phrase, None, None
         model: ChatModel | None = None
         if word is not None:
             model = stack.enter_context(opened(word, out, self.answers, inputs))
-            phraser = self.phrasing.phraser(model, store, language)
+            phraser = self.phraser(model, store, language)
         if self.consistency is not None:
             if model is None or word != self.consistency:
                 model = stack.enter_context(opened(self.consistency, out, self.answers, inputs))
-            scorer = ConsistencyScorer(model, prompts=read_prompts(self.phrasing.prompts), samples=self.samples)
+            scorer = ConsistencyScorer(model, prompts=read_prompts(self.prompts), samples=self.samples)
         return phraser, scorer
-
-    def plain(self) -> dict[str, Any]:
-        """The options as a run record has them."""
-        scored = {"consistency": self.consistency, "samples": self.samples} if self.consistency else {}
-        return {**(plain(self.phrasing) if self.phrasing.model else {}), **scored}
-
-
-def check_unphrased(options: PhraseOptions, *, answers: Path | None, scored: bool = False) -> None:
-    """Raise UsageError for options that do nothing without a model."""
-    given = {
-        "--phrase-mode": options.mode is not PhraseMode.FREE,
-        "--unproven": options.unproven is not Unproven.KEEP,
-        "--temperature": options.temperature != 0.0,
-        "--top-p": options.top_p != 1.0,
-        "--max-tokens": options.max_tokens != LONGEST,
-        "--phrase-seed": options.seed != 0,
-        "--prompts": options.prompts is not None and not scored,
-        "--answers": answers is not None and not scored,
-    }
-    wrong = [name for name, said in given.items() if said]
-    if options.model is None and wrong:
-        raise UsageError(f"{wrong[0]} goes with --phrase MODEL, which is not given")
 
 
 @contextmanager
@@ -274,9 +266,3 @@ class PhrasingRun:
     def record(self) -> dict[str, Any]:
         """What the run record has of it."""
         return {**self.phraser.settings, "fingerprint": self.phraser.fingerprint, "counts": self.counts.to_json()}
-
-
-def plain(options: PhraseOptions) -> dict[str, Any]:
-    """The options as a run record has them."""
-    told = asdict(replace(options))
-    return {"phrase": told.pop("model")} | {("phrase_mode" if k == "mode" else k): v for k, v in told.items()}

@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
-import typer
-
-from granola.cli.csv_options import CsvRaw
-from granola.cli.matcher_options import (
-    ANSWERS,
-    JUDGE,
-    MATCHER,
-    TAU,
+from granola.runs.matcher_settings import (
+    JudgeAnswers,
+    JudgeModel,
+    MatcherName,
+    MatchingWorkers,
+    Tau,
     check_answer_language,
     check_workers,
     opened_matcher,
     warn_of_answer_languages,
 )
+from granola.runs.rows_output import RowsWritten, rows_output
+from granola.runs.settings import Run, Setting
+from granola.runs.shared_settings import CsvRaw, Force
 
 if TYPE_CHECKING:
     from abstraction.faults import Fault
@@ -66,74 +66,58 @@ class MatchRow:
     language: str | None = None
 
 
-def match(
-    file: str = typer.Argument(
-        ...,
-        metavar="FILE",
-        help='Rows with "prediction" and "answers" (one set) or "levels" (lists of texts, finest first), and maybe '
-        '"question" and "language", as JSONL, a JSON array, CSV or Parquet; - is standard input.',
-    ),
-    out: str = typer.Option(
-        "-", "--out", metavar="FILE", help="Where to write rows with level, rule, abstained; - is standard output."
-    ),
-    force: bool = typer.Option(False, "--force", help="Replace an existing --out."),
-    csv_raw: CsvRaw = False,
-    matcher: str = MATCHER,
-    tau: float | None = TAU,
-    language: str | None = typer.Option(
-        None, "--language", help="Language of the answers in rows that name none, as de or fr. Default: en."
-    ),
-    judge: str | None = JUDGE,
-    answers: Path | None = ANSWERS,
-    workers: int = typer.Option(1, "--workers", help="Processes that match, 1 or more; what is written is the same."),
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class MatchRun(Run):
     """Say which level, if any, each prediction states, by which rule, and whether it abstains."""
-    from abstraction.formats.writing import check_format, write_records
-    from granola.cli.output import (
-        REJECTS_SUFFIX,
-        STANDARD,
-        check_outputs,
-        count,
-        exit_status,
-        list_rejects,
-        note,
-        removed_on_error,
-        report_rejects,
-    )
-    from granola.run_record import SUFFIX as RECORD_SUFFIX
-    from granola.run_record import write_run_record
 
-    check_answer_language(language, matcher)
-    check_workers(workers, matcher)
-    check_format(out)
-    target = None if out == STANDARD else Path(out)
-    if target is not None:
-        check_outputs(target, inputs=[file], sides=(REJECTS_SUFFIX, RECORD_SUFFIX), force=force)
-    tally = MatchCounts()
-    with (
-        opened_matcher(
-            matcher, tau=tau, judge=judge, answers=answers, out=target, inputs=[file], language=language
-        ) as chosen,
-        removed_on_error(target),
-    ):
-        written = write_records(_matched(file, chosen, tally, workers), out, csv_raw=csv_raw, on_fault=tally.fault)
-        signature = chosen.signature()
-    rejected = tally.rejected
-    rejects = list_rejects(out, rejected)
-    if rejects is not None:
-        write_run_record(
-            out,
-            command="match",
-            arguments={"file": file, "matcher": signature, "language": language or "en"},
-            inputs=[file],
-            more={"signature": signature, "counts": {"matched": written, "rejected": len(rejected)}},
-        )
-    report_rejects(file, rejected, listed=rejects)
-    warn_of_answer_languages(tally.languages)
-    if tally.replaced:
-        note(f"{count(tally.replaced, 'row')} had {', '.join(ADDED[:-1])} or {ADDED[-1]} already: replaced")
-    note(f"{count(written, 'row')} matched, {count(len(rejected), 'row')} rejected; matcher: {signature}")
-    exit_status(rejected)
+    verb: ClassVar[str] = "match"
+
+    file: Annotated[
+        str,
+        Setting(
+            'Rows with "prediction" and "answers" (one set) or "levels" (lists of texts, finest first), and maybe '
+            '"question" and "language", as JSONL, a JSON array, CSV or Parquet; - is standard input.',
+            metavar="FILE",
+            positional=True,
+        ),
+    ]
+    out: Annotated[
+        str, Setting("Where to write rows with level, rule, abstained; - is standard output.", metavar="FILE")
+    ] = "-"
+    force: Force = False
+    csv_raw: CsvRaw = False
+    matcher: MatcherName = "rules"
+    tau: Tau = None
+    language: Annotated[
+        str | None, Setting("Language of the answers in rows that name none, as de or fr. Default: en.")
+    ] = None
+    judge: JudgeModel = None
+    answers: JudgeAnswers = None
+    workers: MatchingWorkers = 1
+
+    def run(self) -> RowsWritten:
+        """Match and write. Raises UsageError, MatcherError for settings that do not go together."""
+        from granola.runs.outputs import count, note
+
+        check_answer_language(self.language, self.matcher)
+        check_workers(self.workers, self.matcher)
+        with rows_output(self, self.out, inputs=[self.file], force=self.force, csv_raw=self.csv_raw) as output:
+            tally = MatchCounts(rejected=output.rejected)
+            with opened_matcher(
+                self.matcher, tau=self.tau, judge=self.judge, answers=self.answers, out=output.beside,
+                inputs=[self.file], language=self.language,
+            ) as chosen:  # fmt: skip
+                output.write(_matched(self.file, chosen, tally, self.workers), on_fault=tally.fault)
+                signature = chosen.signature()
+            output.more |= {
+                "signature": signature, "counts": {"matched": output.written, "rejected": len(output.rejected)}
+            }  # fmt: skip
+        warn_of_answer_languages(tally.languages)
+        if tally.replaced:
+            note(f"{count(tally.replaced, 'row')} had {', '.join(ADDED[:-1])} or {ADDED[-1]} already: replaced")
+        rejected = count(len(output.rejected), "row")
+        note(f"{count(output.written, 'row')} matched, {rejected} rejected; matcher: {signature}")
+        return output.ended(source=self.file, matcher=signature, language=self.language or "en")
 
 
 def _matched(file: str, matcher: Matcher, tally: MatchCounts, workers: int) -> Iterator[Mapping[str, Any]]:

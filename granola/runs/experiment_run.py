@@ -6,21 +6,21 @@ import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
-import typer
-
-from granola.cli.csv_options import CsvRaw
+from granola.runs.settings import Run, Setting
+from granola.runs.shared_settings import CsvRaw
 
 if TYPE_CHECKING:
     from abstraction.models.chat_model import ChatModel
     from abstraction.models.prompts import Prompt
     from abstraction.rows import RejectedRow
-    from granola.cli.scored_systems import Systems
     from granola.decoding.experiment_plan import ExperimentCell, Plan
     from granola.decoding.response_aggregation import Aggregator
+    from granola.runs.scored_systems import Systems
 
 GUESS = "guess"  # the system that knows a question's relation and its subject's name alone
 STATE, RESULTS, REPORT = "experiment.json", "results.csv", "report"
@@ -29,68 +29,100 @@ BEFORE = ("0.1.0",)  # versions that scored by other definitions
 LEFT_OUT = ("informativeness_bits", "informativeness_bits_matched", "bits", "bits_matched", "abstention_rate")
 
 
-def experiment(
-    file: Path = typer.Argument(help="The experiment: a TOML file; see docs/decoding.md.", metavar="FILE.toml"),
-    out: Path = typer.Option(help="A folder for predictions, results and the report."),
-    force: bool = typer.Option(
-        False, "--force", help="Begin anew where OUT holds another experiment; responses that were kept are used."
-    ),
-    csv_raw: CsvRaw = False,
-    no_report: bool = typer.Option(False, "--no-report", help="Leave the report's page and figures out."),
-    dry_run: bool = typer.Option(
-        False, "--dry-run", help="Name the systems, how many responses each asks for, and stop."
-    ),
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class ExperimentRun(Run):
     """Run every model, method and setting of a file, score the predictions, and write the comparison report.
 
     Killed, it goes on with the same command to the same files. Questions that got no response are tried again by the
     next run; the exit status is then 1.
     """
-    from importlib.util import find_spec
 
-    from granola.cli.output import note
-    from granola.cli.scored_systems import check_settings, score_systems
-    from granola.cli.scoring_options import ScoringSettings
-    from granola.decoding.answer_prompts import read_prompts
-    from granola.decoding.experiment_plan import read_plan
+    verb: ClassVar[str] = "experiment"
 
-    plan = read_plan(file)
-    prompts = read_prompts(plan.prompts)
-    for path in (plan.tiered, *plan.questions):
-        if not path.is_file():
-            raise FileNotFoundError(2, "no such file", str(path))
-    # Questions may be fewer than the tiered rows, and what got no response is asked again: neither stops scoring.
-    settings = ScoringSettings(
-        matcher=plan.matcher, tau=plan.tau, standard=plan.standard, lambda_=plan.lambda_, seed=plan.seed,
-        resamples=plan.resamples, allow_missing=True,
-    )  # fmt: skip
-    check_settings(settings)
-    _check_inputs(plan)
-    if dry_run:
-        for cell in plan.cells:
-            print(f"{cell.name}: {cell.asking.sampling().n} a question")
-        return
-    with _alone_in(out):
-        _begin(out, plan, prompts, force=force)
-        failed = _run(out, plan, prompts)
-        failed += _guess(out, plan)
-        found = score_systems(
-            str(plan.tiered),
-            [str(out / PREDICTIONS / f"{name}.jsonl") for name in (*(cell.name for cell in plan.cells), GUESS)],
-            settings,
-        )
-        _write_results(out / RESULTS, plan.cells, found, csv_raw=csv_raw)
-        if not no_report and find_spec("matplotlib") is not None:
-            _write_report(out / REPORT, plan, found, csv_raw=csv_raw)
-        elif not no_report:
+    file: Annotated[
+        Path, Setting("The experiment: a TOML file; see docs/decoding.md.", metavar="FILE.toml", positional=True)
+    ]
+    out: Annotated[Path, Setting("A folder for predictions, results and the report.")]
+    force: Annotated[
+        bool, Setting("Begin anew where OUT holds another experiment; responses that were kept are used.")
+    ] = False
+    csv_raw: CsvRaw = False
+    no_report: Annotated[bool, Setting("Leave the report's page and figures out.")] = False
+    dry_run: Annotated[bool, Setting("Name the systems, how many responses each asks for, and stop.")] = False
+
+    def run(self) -> ExperimentDone:
+        """Do what is not done yet, and score all. Raises UsageError, before any model is asked."""
+        from granola.decoding.answer_prompts import read_prompts
+        from granola.decoding.experiment_plan import read_plan
+        from granola.runs.scored_systems import check_settings, score_systems
+        from granola.runs.scoring_settings import ScoringSettings, StandardName
+
+        plan = read_plan(self.file)
+        prompts = read_prompts(plan.prompts)
+        for path in (plan.tiered, *plan.questions):
+            if not path.is_file():
+                raise FileNotFoundError(2, "no such file", str(path))
+        # Questions may be fewer than the tiered rows, and what got no response is asked again: neither stops scoring.
+        settings = ScoringSettings(
+            matcher=plan.matcher, tau=plan.tau, standard=None if plan.standard is None else StandardName(plan.standard),
+            lambda_=plan.lambda_, seed=plan.seed, resamples=plan.resamples, allow_missing=True,
+        )  # fmt: skip
+        check_settings(settings)
+        _check_inputs(plan)
+        if self.dry_run:
+            return ExperimentDone(plan=plan)
+        with _alone_in(self.out):
+            _begin(self.out, plan, prompts, force=self.force)
+            failed = _run(self.out, plan, prompts)
+            failed += _guess(self.out, plan)
+            names = (*(cell.name for cell in plan.cells), GUESS)
+            found = score_systems(
+                str(plan.tiered), [str(self.out / PREDICTIONS / f"{name}.jsonl") for name in names], settings
+            )
+            _write_results(self.out / RESULTS, plan.cells, found, csv_raw=self.csv_raw)
+            self._report(plan, found)
+        return ExperimentDone(plan=plan, systems=found, missing=failed)
+
+    def _report(self, plan: Plan, found: Systems) -> None:
+        from importlib.util import find_spec
+
+        from granola.runs.outputs import note
+
+        if self.no_report:
+            return
+        if find_spec("matplotlib") is not None:
+            _write_report(self.out / REPORT, plan, found, csv_raw=self.csv_raw)
+        else:
             note(
                 "no figures without matplotlib (pip install -e '.[report]' in the clone); "
-                f"the scores are in {out / RESULTS}"
+                f"the scores are in {self.out / RESULTS}"
             )
-        _print(found)
-        if failed:
-            note(f"{failed:,} answers are missing; the same command asks for them again")
-            raise typer.Exit(1)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ExperimentDone:
+    """The systems of an experiment with their scores; of a dry run the plan alone."""
+
+    plan: Plan
+    systems: Systems | None = None
+    missing: int = 0
+
+    @property
+    def failed(self) -> bool:
+        """Whether answers are missing."""
+        return self.missing > 0
+
+    def show(self) -> None:
+        """A line a system."""
+        from granola.runs.outputs import note
+
+        if self.systems is None:
+            for cell in self.plan.cells:
+                print(f"{cell.name}: {cell.asking.sampling().n} a question")
+            return
+        _print(self.systems)
+        if self.missing:
+            note(f"{self.missing:,} answers are missing; the same command asks for them again")
 
 
 @contextmanager
@@ -200,9 +232,9 @@ def _begin(out: Path, plan: Plan, prompts: Mapping[str, Prompt], *, force: bool)
 def _run(out: Path, plan: Plan, prompts: Mapping[str, Prompt]) -> int:
     """Make the predictions that are not there yet; how many questions got none, over all systems."""
     from abstraction.models import open_model
-    from granola.cli.output import note
-    from granola.cli.phrasing_options import tell_totals
     from granola.decoding.response_aggregation import Aggregator
+    from granola.runs.outputs import note
+    from granola.runs.phrasing_settings import tell_totals
     from kg.store import open_store
 
     failed = 0
@@ -241,9 +273,9 @@ def _kept(out: Path, word: str, name: str) -> dict[str, Path]:
 def _guess(out: Path, plan: Plan) -> int:
     """The guess baseline's predictions, for the questions that were asked; how many of them could not be guessed."""
     from abstraction.rows import read_tiered
-    from granola.cli.output import report_rejects
     from granola.decoding.guessing import guesses
     from granola.decoding.samples import read_asked
+    from granola.runs.outputs import report_rejects
 
     path = out / PREDICTIONS / f"{GUESS}.jsonl"
     if _is_done(path):
@@ -275,8 +307,8 @@ def _write(
     """A system's predictions, each with its source, what was rejected, and last the record: then the system is done."""
     from abstraction.faults import Taken
     from abstraction.formats.writing import write_records
-    from granola.cli.output import list_rejects
     from granola.run_record import write_run_record
+    from granola.runs.outputs import list_rejects
 
     if path.exists():  # until all is written again it is not to be taken for whole
         path.unlink()
@@ -297,7 +329,7 @@ def _is_done(path: Path) -> bool:
 
 
 def _rejects(path: Path) -> Path:
-    from granola.cli.output import REJECTS_SUFFIX
+    from granola.runs.outputs import REJECTS_SUFFIX
 
     return Path(f"{path}{REJECTS_SUFFIX}")
 
@@ -318,11 +350,11 @@ def _predict(
     drag_model: ChatModel | None,
 ) -> int:
     from abstraction.faults import Fault, attempt
-    from granola.cli.progress import with_progress
     from granola.decoding.model_answers import Answered, Answerer
     from granola.decoding.response_aggregation import answer_row
     from granola.decoding.samples import read_asked
     from granola.errors import PredictionError
+    from granola.runs.progress import with_progress
 
     answerer = Answerer(
         model,

@@ -1,0 +1,77 @@
+"""Every verb of the command line as a value: its settings, checked, and what running it brings.
+
+from granola.runs import ScoreRun
+
+scored = ScoreRun(tiered="tiers.jsonl", predictions="mine.jsonl").run()
+scored.report.overall.value("granola_accuracy")
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kg.lazy_names import lazy_names
+
+if TYPE_CHECKING:
+    from granola.runs.aggregate_run import AggregateRun
+    from granola.runs.answer_run import AnswerRun
+    from granola.runs.audit_run import AuditRun
+    from granola.runs.calibrate_run import CalibrateRun
+    from granola.runs.compare_run import CompareRun
+    from granola.runs.dataset_run import DatasetRun
+    from granola.runs.demo_run import DemoRun
+    from granola.runs.experiment_run import ExperimentRun
+    from granola.runs.guess_run import GuessRun
+    from granola.runs.ladder_run import LadderRun
+    from granola.runs.match_run import MatchRun
+    from granola.runs.perturb_run import PerturbRun
+    from granola.runs.report_run import ReportRun
+    from granola.runs.score_run import ScoreRun
+    from granola.runs.settings import Run, RunOutcome, Setting
+    from granola.runs.targets_run import TargetsRun
+    from granola.runs.tiers_run import TiersRun
+
+__all__ = [
+    "AggregateRun",
+    "AnswerRun",
+    "AuditRun",
+    "CalibrateRun",
+    "CompareRun",
+    "DatasetRun",
+    "DemoRun",
+    "ExperimentRun",
+    "GuessRun",
+    "LadderRun",
+    "MatchRun",
+    "PerturbRun",
+    "ReportRun",
+    "Run",
+    "RunOutcome",
+    "ScoreRun",
+    "Setting",
+    "TargetsRun",
+    "TiersRun",
+]
+_MODULES = {
+    "AggregateRun": ".aggregate_run",
+    "AnswerRun": ".answer_run",
+    "AuditRun": ".audit_run",
+    "CalibrateRun": ".calibrate_run",
+    "CompareRun": ".compare_run",
+    "DatasetRun": ".dataset_run",
+    "DemoRun": ".demo_run",
+    "ExperimentRun": ".experiment_run",
+    "GuessRun": ".guess_run",
+    "LadderRun": ".ladder_run",
+    "MatchRun": ".match_run",
+    "PerturbRun": ".perturb_run",
+    "ReportRun": ".report_run",
+    "Run": ".settings",
+    "RunOutcome": ".settings",
+    "ScoreRun": ".score_run",
+    "Setting": ".settings",
+    "TargetsRun": ".targets_run",
+    "TiersRun": ".tiers_run",
+}
+if not TYPE_CHECKING:
+    __getattr__ = lazy_names(__name__, _MODULES)

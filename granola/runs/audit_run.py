@@ -1,0 +1,261 @@
+"""`granola audit`: are the tiers of a file correct, informative and coarser with each level?"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, ClassVar
+
+from abstraction.formats.writing import check_kind
+from abstraction.rows import RejectedRow, read_tiered
+from granola.audit.annotation import Rate, rate_lines, rates
+from granola.audit.finding_tables import axes_lines, entailment_lines
+from granola.audit.offences import FindingTally, Offence, audit_axes, audit_entailment
+from granola.audit.sheets import KEY_SUFFIX, draw, read_sheet, write_sheet
+from granola.errors import UsageError
+from granola.runs.outputs import (
+    check_language,
+    check_outputs,
+    check_standard_input,
+    count,
+    note,
+    print_json,
+    report_rejects,
+)
+from granola.runs.settings import Run, RunOutcome, Setting
+from granola.runs.shared_settings import CsvRaw, Language
+from kg.files import atomic_path
+from kg.store import open_store
+
+SHOWN = 20
+COMPARABLE = (
+    "paper: Yona et al. 2024, Table 2, of 358 answers with the 124 first ones among them; of coarser tiers alone its "
+    "shares are about 9 % (informative_template) and 14 % (granularity), if they are of answers. informative is our "
+    "stricter reading, from the question as asked."
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AuditRun(Run):
+    """Audit a tiered file, whoever made it: correctness, informativeness, granularity, as far as the graph can tell.
+
+    Prints the tiers against each axis per relation and answer class, and lists them; the exit status is 1 if there are
+    any. --entailment replays evidence; --sheet and --annotated are for audits by people.
+    """
+
+    verb: ClassVar[str] = "audit"
+
+    files: Annotated[
+        tuple[str, ...],
+        Setting(
+            "A tiered file, ours or GRANOLA-EQ's; with --annotated, filled sheets.", metavar="TIERED", positional=True
+        ),
+    ]
+    snapshot: Annotated[str | None, Setting("The snapshot to judge by: a file, or bolt://HOST:PORT.")] = None
+    entailment: Annotated[bool, Setting("Replay each tier's own evidence instead of judging its words.")] = False
+    out: Annotated[
+        Path | None,
+        Setting("Write every offending tier as JSONL; with --sheet, the sheet (default TIERED.sheet.csv)."),
+    ] = None
+    sheet: Annotated[int | None, Setting("Draw so many tiers into a CSV sheet for annotators.", least=1)] = None
+    equally: Annotated[bool, Setting("Draw as many from each relation, not from all tiers alike.")] = False
+    with_first: Annotated[
+        bool, Setting("With --sheet: draw from the answers themselves, too, as in the paper's audit.")
+    ] = False
+    seed: Annotated[int, Setting("Seed of the draw and of the order of a sheet.")] = 0
+    annotated: Annotated[
+        bool, Setting("Read filled sheets: error rates with intervals, and the annotators' agreement.")
+    ] = False
+    language: Language = "en"
+    as_json: Annotated[bool, Setting("Print the figures as JSON.", flag="--json")] = False
+    force: Annotated[bool, Setting("Replace existing outputs.")] = False
+    csv_raw: CsvRaw = False
+
+    def run(self) -> RunOutcome:
+        """Audit, draw a sheet or read sheets. Raises UsageError for settings that do not go together."""
+        if self.annotated:
+            if self.sheet or self.entailment or self.out:
+                raise UsageError(
+                    "--annotated reads filled sheets and goes with none of --sheet, --entailment and --out"
+                )
+            return self._annotations()
+        if len(self.files) != 1:
+            raise UsageError(
+                f"one tiered file is audited at a time, not {len(self.files)}; sheets are read with --annotated"
+            )
+        check_standard_input(self.files)
+        if self.sheet is not None:
+            if self.entailment:
+                raise UsageError("--sheet draws tiers for people; --entailment goes without it")
+            return self._draw(self.files[0], self.sheet)
+        if self.snapshot is None:
+            raise UsageError("give the --snapshot to judge by; `granola snapshot build` makes one")
+        check_language(self.language)
+        if self.out is not None:
+            check_outputs(self.out, inputs=[*self.files, self.snapshot], force=self.force)
+            check_kind(self.out, "jsonl")
+        return self._audit(self.files[0], self.snapshot)
+
+    def _audit(self, path: str, snapshot: str) -> Audited:
+        rejected: list[RejectedRow] = []
+        tally = FindingTally()
+        with closing(open_store(snapshot)) as store:
+            rows = read_tiered(path, on_reject=rejected.append)
+            run = audit_entailment if self.entailment else audit_axes
+            found = list(run(rows, store, tally, language=self.language, on_reject=rejected.append))
+            about = str(store.manifest()["snapshot_id"])
+        if tally.total.rows == 0:
+            report_rejects(path, rejected)
+            raise UsageError(f"{path}: no row to audit")
+        if self.out is not None:
+            _write(found, tally, self.out, about)
+        return Audited(settings=self, findings=found, tally=tally, snapshot=about, rejected=rejected)
+
+    def _draw(self, path: str, n: int) -> SheetDrawn:
+        if path == "-" and self.out is None:
+            raise UsageError("name the sheet with --out where the tiered file is standard input")
+        place = self.out or Path(f"{path}.sheet.csv")
+        check_outputs(place, inputs=[path], sides=(KEY_SUFFIX,), force=self.force)
+        check_kind(place, "csv")
+        rejected: list[RejectedRow] = []
+        rows = read_tiered(path, on_reject=rejected.append)
+        items = draw(rows, n, seed=self.seed, equally=self.equally, with_first=self.with_first)
+        if not items:
+            raise UsageError(f"{path}: no tier beyond the answers, so there is nothing to annotate")
+        if len(items) < n:
+            note(f"there are only {count(len(items), 'tier')}; all of them are in the sheet")
+        key = write_sheet(items, place, source=path, seed=self.seed, csv_raw=self.csv_raw)
+        return SheetDrawn(sheet=place, key=key, tiers=len(items), source=path, rejected=rejected)
+
+    def _annotations(self) -> Annotations:
+        sheets = [read_sheet(path) for path in self.files]
+        return Annotations(
+            settings=self,
+            coarser=rates(sheets, first=False),
+            every=rates(sheets) if any(sheet.first for sheet in sheets) else None,
+        )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Audited:
+    """What an audit found."""
+
+    settings: AuditRun
+    findings: Sequence[Offence]
+    tally: FindingTally
+    snapshot: str
+    rejected: Sequence[RejectedRow]
+
+    @property
+    def failed(self) -> bool:
+        """Whether anything was found, or rejected."""
+        return bool(self.findings or self.rejected)
+
+    def show(self) -> None:
+        """The tables and the findings, or the figures as JSON."""
+        if self.settings.as_json:
+            print_json(self.to_json(), indent=2)
+        else:
+            print(*(entailment_lines if self.settings.entailment else axes_lines)(self.tally), sep="\n")
+            _list(self.findings, self.tally, self.settings.out)
+        report_rejects(self.settings.files[0], self.rejected)
+
+    def to_json(self) -> dict[str, Any]:
+        """The figures."""
+
+        def group(counts: Any) -> dict[str, object]:
+            return {"rows": counts.rows, "tiers": counts.tiers, **dict(sorted(counts.by.items()))}
+
+        return {
+            "schema_version": 1,
+            "snapshot": self.snapshot,
+            "total": group(self.tally.total),
+            "relations": {name: group(counts) for name, counts in sorted(self.tally.relations.items())},
+            "classes": {name: group(counts) for name, counts in sorted(self.tally.classes.items())},
+            "findings": dict(sorted(Counter(one.verdict for one in self.findings).items())),
+            "namesakes": self.tally.namesakes,
+        }
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SheetDrawn:
+    """A sheet for annotators, and the key that says where each tier is from."""
+
+    sheet: Path
+    key: Path
+    tiers: int
+    source: str
+    rejected: Sequence[RejectedRow]
+
+    @property
+    def failed(self) -> bool:
+        """Whether rows were rejected."""
+        return bool(self.rejected)
+
+    def show(self) -> None:
+        """Where it is."""
+        print(f"{self.sheet}: {count(self.tiers, 'tier')} to annotate; {self.key} says where each is from")
+        report_rejects(self.source, self.rejected)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Annotations:
+    """Rates of filled sheets: of coarser tiers, and of every answer where first ones are among them."""
+
+    settings: AuditRun
+    coarser: Sequence[Rate]
+    every: Sequence[Rate] | None
+
+    @property
+    def failed(self) -> bool:
+        """Never."""
+        return False
+
+    def show(self) -> None:
+        """The rates with what they may be compared with."""
+        if self.settings.as_json:
+            print_json(self.to_json(), indent=2)
+            return
+        if self.every:
+            print(
+                "All answers, the first ones among them, as in the paper's audit:",
+                *rate_lines(self.every),
+                "",
+                sep="\n",
+            )
+        print("Tiers coarser than the answer:", *rate_lines(self.coarser), COMPARABLE, sep="\n")
+
+    def to_json(self) -> Mapping[str, Any]:
+        """The rates."""
+        every = {"rates_with_first_answers": [rate.to_json() for rate in self.every]} if self.every else {}
+        rates = [rate.to_json() for rate in self.coarser]
+        return {
+            "schema_version": 1, "sheets": list(self.settings.files), "rates": rates, **every, "comparable": COMPARABLE
+        }  # fmt: skip
+
+
+def _list(found: Sequence[Offence], tally: FindingTally, out: Path | None) -> None:
+    if tally.namesakes:
+        print(f"\n{count(len(tally.namesakes), 'chain')} of a namesake of the answer's entity:")
+    for one in tally.namesakes:
+        whose = f"; they belong to {one['belongs_to']}" if one["belongs_to"] else ""
+        doubt = "" if one["certain"] else " (if that is meant)"
+        print(f"  {one['row']}: {one['answer']} is {one['taken_for']}{doubt}, not in {' › '.join(one['chain'])}{whose}")
+    if found:
+        print(f"\n{count(len(found), 'finding')}:")
+    for offence in found[:SHOWN] if out is not None else found:
+        place = f"{offence.row} level {offence.level}.{offence.position}"
+        print(f"  {place}: {offence.text!r}: {offence.verdict}: {offence.why}")
+    if out is not None and found:
+        print(f"  all of them: {out}")
+
+
+def _write(found: Sequence[Offence], tally: FindingTally, out: Path, snapshot: str) -> None:
+    with atomic_path(out) as place, place.open("w", encoding="utf-8", newline="\n") as stream:
+        head = {"schema_version": 1, "snapshot": snapshot, "rows": tally.total.rows, "tiers": tally.total.tiers}
+        for record in (head, *(one.to_json() for one in found), *({"namesake": one} for one in tally.namesakes)):
+            stream.write(json.dumps(record, ensure_ascii=False) + "\n")

@@ -1,0 +1,173 @@
+"""`granola dataset`: questions of one's own in, a folder to publish out."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack, closing
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any, ClassVar
+
+from abstraction.datasets.building import BATCH, Built, DatasetSettings, build_dataset, check_place
+from abstraction.datasets.dataset_cleaning import MOST, STEPS, CleaningStep, read_trivial
+from abstraction.datasets.questions import Published, QuestionFiles, Questions
+from granola.run_record import write_run_record
+from granola.runs.outputs import check_language, count, note, warn_of_language, warn_of_relation
+from granola.runs.phrasing_settings import DatasetModels
+from granola.runs.progress import counting
+from granola.runs.settings import Run, Setting
+from granola.runs.shared_settings import LINKED_TO, Language, Limit, Linker, LinkerName, Relation, property_id
+from kg.files import resolved
+from kg.store import is_address, open_store
+
+
+class DataFormat(StrEnum):
+    """What `--format` takes."""
+
+    PARQUET = "parquet"
+    JSONL = "jsonl"
+
+
+@dataclass(frozen=True, kw_only=True)
+class BuildingSettings(DatasetModels):
+    """How a dataset is built, whatever its questions are."""
+
+    snapshot: Annotated[str, Setting(LINKED_TO)]
+    out: Annotated[Path, Setting("The folder to write; it appears when all is done.")]
+    name: Annotated[str | None, Setting("The dataset's name on its card; by default the folder's.")] = None
+    split: Annotated[str, Setting("What the `datasets` library shall call the rows.")] = "test"
+    format: Annotated[DataFormat, Setting("The format of the file with the rows.")] = DataFormat.JSONL
+    without: Annotated[tuple[CleaningStep, ...], Setting("Leave a step of the cleaning out; may be given again.")] = ()
+    trivial: Annotated[Path | None, Setting("A file of texts that never are a coarser answer, one a line.")] = None
+    threshold: Annotated[
+        float, Setting("Rows whose score_for_potential_error is above it are left out; from 0 to 1.")
+    ] = MOST
+    limit: Limit = None
+    batch: Annotated[int, Setting("Questions to a batch, what a kill may cost.", least=1)] = BATCH
+    restart: Annotated[bool, Setting("Throw away what a killed run left.", recorded=False)] = False
+    force: Annotated[bool, Setting("Replace a dataset that was built here before.", recorded=False)] = False
+
+    def settings(self, **more: Any) -> DatasetSettings:
+        """As the library takes them; `more` has what depends on the questions."""
+        return DatasetSettings(
+            **{
+                "name": self.name if self.name is not None else resolved(self.out).name,
+                "split": self.split,
+                "format": self.format.value,
+                "steps": frozenset(STEPS) - frozenset(self.without),
+                "trivial": read_trivial(self.trivial) if self.trivial else (),
+                "most": self.threshold,
+                "batch": self.batch,
+                **more,
+            }
+        )
+
+    def build(self, questions: Questions, settings: DatasetSettings) -> DatasetBuilt:
+        """Build the dataset. Raises UsageError, DatasetError and what reading the questions raises."""
+        check_language(settings.language)
+        self.check_models()
+        for path in questions.files:
+            if not path.exists():
+                raise FileNotFoundError(2, "no such file", str(path))
+        beside = [] if is_address(self.snapshot) else [Path(self.snapshot)]
+        check_place(self.out, [*questions.files, *beside], force=self.force)
+        inputs: list[Path | str] = [*questions.files, self.snapshot]
+        with closing(open_store(self.snapshot)) as store, ExitStack() as stack, counting("questions") as progress:
+            warn_of_language(settings.language, store)
+            phraser, scorer = self.open_models(stack, store, self.out, inputs, settings.language)
+            built = build_dataset(
+                questions, store, self.out, settings=settings, phraser=phraser, scorer=scorer, force=self.force,
+                restart=self.restart, progress=progress,
+            )  # fmt: skip
+            arguments = {**asdict(settings), **questions.asked, "snapshot": self.snapshot, "out": self.out}
+            arguments |= self.asked_of_models()
+            arguments |= {
+                "steps": list(built.cleaner.counts), "beside": settings.beside.name if settings.beside else None
+            }  # fmt: skip
+            write_run_record(
+                built.data,
+                command="dataset",
+                arguments=arguments,
+                inputs=inputs,
+                more={
+                    "snapshot": store.manifest()["snapshot_id"],
+                    **({"phrasing": {**phraser.settings, "fingerprint": phraser.fingerprint}} if phraser else {}),
+                    **({"scorer": scorer.fingerprint} if scorer else {}),
+                },
+            )
+        return DatasetBuilt(settings=self, built=built, beside=settings.beside)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DatasetRun(Run, BuildingSettings):
+    """Build a dataset of answers at several granularities: rows, a card with statistics, what was left out and why.
+
+    With --phrase a model words the ladders, with --consistency one scores whether descriptions fit their questions.
+
+    Killed, it goes on with the same command. The folder is loaded with datasets.load_dataset(OUT).
+    """
+
+    verb: ClassVar[str] = "dataset"
+
+    qa: Annotated[
+        tuple[Path, ...],
+        Setting("Questions: JSON, JSONL, CSV, Parquet or GRANOLA-EQ.", metavar="QA...", positional=True),
+    ]
+    relation: Relation = None
+    language: Language = "en"
+    linker: Linker = LinkerName.QUESTION
+    one_answer: Annotated[
+        bool, Setting("Only questions with one gold answer, as in GRANOLA-EQ (the step several-answers).")
+    ] = False
+
+    def run(self) -> DatasetBuilt:
+        """Build it, as `build`."""
+        relation = property_id(self.relation)
+        if relation is not None:
+            warn_of_relation(relation)
+        steps = frozenset(STEPS) - frozenset(self.without)
+        settings = self.settings(
+            language=self.language,
+            linker=self.linker,
+            steps=steps if self.one_answer else steps - {CleaningStep.SEVERAL_ANSWERS},
+            command="granola dataset",
+        )
+        return self.build(QuestionFiles(files=self.qa, relation=relation, limit=self.limit), settings)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DatasetBuilt:
+    """A dataset that was built; `beside` has the published figures that its own are set beside."""
+
+    settings: BuildingSettings
+    built: Built
+    beside: Published | None
+
+    @property
+    def failed(self) -> bool:
+        """Whether rows were rejected, or a model gave no answer."""
+        return bool(self.built.rejected or self.built.phrasing.unanswered or self.built.unscored)
+
+    def show(self) -> None:
+        """What is in it, and what was left out and why."""
+        built = self.built
+        if self.settings.phrase is not None:
+            print(*built.phrasing.lines(), "", sep="\n")
+        for step, counted in built.cleaner.counts.items():
+            taken = f", {count(counted.answers, 'answer')} taken out" if step is CleaningStep.TRIVIAL_ANSWERS else ""
+            unjudged = ""
+            if step is CleaningStep.INCONSISTENT_DESCRIPTIONS:
+                unjudged = f", {counted.unjudged:,} without a score"
+            print(f"{step}: {counted.dropped:,} of {count(counted.rows, 'row')} left out{taken}{unjudged}")
+            for reason, number in counted.reasons.most_common():
+                print(f"  {number:>6}  {reason}")
+        print("", *built.statistics.tables(self.beside), "", f"{built.data}", sep="\n")
+        if built.rejected:
+            listed = self.settings.out / "rejected.jsonl"
+            note(f"{count(built.rejected, 'row')} rejected; listed in {listed}; the first: {built.first_reject}")
+        again = "--force builds anew and asks them again"
+        if built.phrasing.unanswered:
+            rows = count(built.phrasing.unanswered, "row")
+            note(f"{rows} without an answer of the model's keep the graph's ladder; {again}")
+        if built.unscored:
+            note(f"{count(built.unscored, 'row')} without a score, as the model could not be had; {again}")

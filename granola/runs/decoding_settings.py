@@ -1,0 +1,58 @@
+"""Settings that the runs on several responses share: `answer`, `aggregate`, `calibrate` and `targets`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from granola.decoding.decision import Abstaining
+from granola.decoding.drag_graph import SUPPORT
+from granola.decoding.self_consistency import Counting
+from granola.runs.settings import Setting
+
+Support = Annotated[
+    float | None,
+    Setting(
+        "drag-graph: the share that must entail the answer, above 0 and up to 1, of the responses that do not "
+        f"decline. Default: {SUPPORT:g}."
+    ),
+]
+Weigh = Annotated[
+    float | None,
+    Setting(
+        "drag-graph: of what has enough support take the greatest bits times share to this power, rather than the "
+        "finest; 0 or more. 2 prefers what many say, 0 changes nothing."
+    ),
+]
+CalibrationFile = Annotated[
+    Path | None,
+    Setting(
+        "drag-graph: how much support answers need by their fineness, as `granola calibrate` wrote it; in the "
+        "place of --support.",
+        metavar="FILE",
+    ),
+]
+CountedAs = Annotated[
+    Counting,
+    Setting("self-consistency: what counts as the same answer: its words, what they name, or what follows from them."),
+]
+AbstainingRule = Annotated[
+    Abstaining | None,
+    Setting(
+        "What responses count that decline. majority: nothing, but where they are half of them or more the "
+        "answer is IDK; ignore: nothing; against: as entailing nothing; pass: drag's model sees them. Default: drag "
+        "pass, others majority."
+    ),
+]
+AggregatorModel = Annotated[
+    str | None,
+    Setting("drag: the model that makes one answer of the responses, if not the one that is sampled.", metavar="MODEL"),
+]
+ResponseLanguage = Annotated[str, Setting("Language of the responses and of the predictions.")]
+LinkedTo = Annotated[str, Setting("The snapshot to link responses to: a file, or bolt://HOST:PORT.")]
+PROMPTS_HELP = (
+    "What models are asked with: paper (built as the paper describes its prompts; the default), guided (with "
+    "instructions and examples of ours), or a folder of your own: answer, idk, idk_if_uncertain, agg, drag, each .txt; "
+    "not all of them."
+)
+PromptSet = Annotated[str | None, Setting(PROMPTS_HELP, metavar="SET|FOLDER")]

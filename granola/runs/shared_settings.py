@@ -1,0 +1,58 @@
+"""Settings that many runs have, each with its words once."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+from granola.runs.settings import Setting
+
+
+class LinkerName(StrEnum):
+    """What `--linker` takes; the methods of `abstraction.linking.linker.Linker`."""
+
+    QUESTION = "question"
+    SMALLEST = "smallest"
+
+
+Linker = Annotated[
+    LinkerName,
+    Setting(
+        "How an answer's name finds its entity: by what the question asks and about whom, or, as in the paper, the "
+        "smallest QID among those that carry the name, also for the entity asked about."
+    ),
+]
+CsvRaw = Annotated[
+    bool,
+    Setting(
+        "Write CSV as it is: without the ' before texts that a spreadsheet would take for formulas.", recorded=False
+    ),
+]
+Force = Annotated[bool, Setting("Replace an existing output.", recorded=False)]
+AsJson = Annotated[bool, Setting("Print the result as one JSON object.", flag="--json", recorded=False)]
+Limit = Annotated[int | None, Setting("Stop after so many questions.", least=1)]
+Language = Annotated[str, Setting("Language of names and tiers, with its fallbacks.")]
+LINKED_TO = "The snapshot to link to and climb in: a file, or bolt://HOST:PORT."
+Relation = Annotated[str | None, Setting("Property id, as P19, of rows that name none.")]
+Out = Annotated[str, Setting("Where to write the rows; - is standard output.")]
+Tiered = Annotated[
+    str,
+    Setting("Tiered rows, as `granola tiers` writes them; - is standard input.", metavar="TIERED", positional=True),
+]
+Samples = Annotated[
+    str,
+    Setting(
+        'Rows with "id", "question" and "samples", as JSONL, CSV or Parquet; - is standard input.',
+        metavar="SAMPLES",
+        positional=True,
+    ),
+]
+
+
+def property_id(relation: str | None) -> str | None:
+    """The id of a relation as it was given, "p19" for "P19". Raises RelationError for what is none."""
+    from abstraction.relations import relation as relation_row
+
+    if relation is None:
+        return None
+    return relation_row(relation.upper() if relation[:1] == "p" else relation).id
