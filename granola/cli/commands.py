@@ -35,24 +35,16 @@ GROUPS: dict[str, dict[str, str]] = {
 }
 COMMANDS = {name: line for group in GROUPS.values() for name, line in group.items()}
 
-RUNS: dict[str, str] = {
-    "aggregate": "aggregate_run:AggregateRun",
-    "answer": "answer_run:AnswerRun",
-    "audit": "audit_run:AuditRun",
-    "calibrate": "calibrate_run:CalibrateRun",
-    "compare": "compare_run:CompareRun",
-    "dataset": "dataset_run:DatasetRun",
-    "demo": "demo_run:DemoRun",
-    "experiment": "experiment_run:ExperimentRun",
-    "guess": "guess_run:GuessRun",
-    "ladder": "ladder_run:LadderRun",
-    "match": "match_run:MatchRun",
-    "perturb": "perturb_run:PerturbRun",
-    "report": "report_run:ReportRun",
-    "score": "score_run:ScoreRun",
-    "targets": "targets_run:TargetsRun",
-    "tiers": "tiers_run:TiersRun",
-}  # what each command is made of, in granola.runs
+MEMBERS = {
+    "snapshot": ("build", "info", "verify", "push", "export", "import", "diff", "check", "spark"),
+    "derive": ("perturb", "guess", "targets"),
+}  # the commands of a command
+
+
+def run_of(name: str) -> str:
+    """Where the run of a command is: module and class within `granola.runs`."""
+    return f"{name}_run:{name.title()}Run"
+
 
 _SCORING = "--answers --tiers-from --seed --resamples --workers --ignore-unknown"
 _BY_VIEWS = "--page-views --page-views-of --bins"

@@ -1,4 +1,4 @@
-"""The `granola` command: a thin shell over the library, one file a verb.
+"""The `granola` command: a thin shell over `granola.runs`.
 
 Data goes to stdout, all else to stderr. Exit status: 0 all well, 1 some rows were rejected or a check
 failed, 2 wrong usage or unusable input.
@@ -10,7 +10,7 @@ import io
 import os
 import sqlite3
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -21,7 +21,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from abstraction.errors import AbstractionError
 from granola import __version__
-from granola.cli.commands import ADVANCED, COMMANDS, GROUPS, RUNS
+from granola.cli.commands import ADVANCED, COMMANDS, GROUPS, MEMBERS, run_of
 from granola.cli.dash_hints import HintingCommand
 from granola.errors import GranolaError, UsageError
 from kg.errors import KGError, WebAddressError
@@ -30,19 +30,16 @@ from kg.web.addresses import scrubbed, without_secrets
 
 UNUSABLE, INTERRUPTED, CLOSED_PIPE = 2, 130, 141  # the last two as a shell tells SIGINT and SIGPIPE
 
-DERIVED = ("perturb", "guess", "targets")
 _CLASSES: dict[str, type[TyperCommand]] = {"ladder": HintingCommand}
 
 
 @cache
 def _command(name: str) -> Any:
     command: Any
-    if name == "snapshot":
-        command = typer.main.get_group(_snapshot())
-    elif name == "derive":
-        command = typer.main.get_group(_of_modules(DERIVED, help=COMMANDS[name]))
+    if name in MEMBERS:
+        command = typer.main.get_group(_of_runs(MEMBERS[name], help=COMMANDS[name], no_args_is_help=True))
     else:
-        command = typer.main.get_command(_of_modules((name,)))
+        command = typer.main.get_command(_of_runs((name,)))
     command.name = name
     for one in (command, *getattr(command, "commands", {}).values()):
         advanced = set(ADVANCED.get(one.name, "").split())
@@ -52,33 +49,15 @@ def _command(name: str) -> Any:
     return command
 
 
-def _of_modules(names: Sequence[str], **settings: Any) -> typer.Typer:
-    """Commands that stand in modules of their names."""
-    made = typer.Typer(add_completion=False, no_args_is_help=len(names) > 1, **settings)
-    for name in names:
-        made.command(name=name, cls=_CLASSES.get(name))(_function(name))
-    return made
-
-
-def _function(name: str) -> Callable[..., None]:
-    """What a command does: that of a run, or a function that stands in a module of its name."""
-    if name not in RUNS:
-        return getattr(import_module(f"granola.cli.{name}"), name)  # type: ignore[no-any-return]
+def _of_runs(names: Sequence[str], **settings: Any) -> typer.Typer:
     from granola.cli.from_settings import command_of
 
-    module, _, run = RUNS[name].partition(":")
-    return command_of(getattr(import_module(f"granola.runs.{module}"), run))
-
-
-def _snapshot() -> typer.Typer:
-    from granola.cli import diff, export, snapshot, spark
-
-    snapshot.app.command(name="export")(export.export)
-    snapshot.app.command(name="import")(export.import_)
-    snapshot.app.command(name="diff")(diff.diff)
-    snapshot.app.command(name="check")(diff.check)
-    snapshot.app.command(name="spark")(spark.spark)
-    return snapshot.app
+    made = typer.Typer(add_completion=False, **settings)
+    for name in names:
+        module, _, run = run_of(name).partition(":")
+        command = command_of(getattr(import_module(f"granola.runs.{module}"), run))
+        made.command(name=name, cls=_CLASSES.get(name))(command)
+    return made
 
 
 class Commands(TyperGroup):
@@ -86,7 +65,7 @@ class Commands(TyperGroup):
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """The command of that name, None where there is none."""
-        if cmd_name in DERIVED:
+        if cmd_name in MEMBERS["derive"]:
             raise UsageError(f"granola {cmd_name} is granola derive {cmd_name}")
         return _command(cmd_name) if cmd_name in COMMANDS else None
 

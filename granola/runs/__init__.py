@@ -16,62 +16,92 @@ if TYPE_CHECKING:
     from granola.runs.aggregate_run import AggregateRun
     from granola.runs.answer_run import AnswerRun
     from granola.runs.audit_run import AuditRun
+    from granola.runs.build_run import BuildRun
     from granola.runs.calibrate_run import CalibrateRun
+    from granola.runs.check_run import CheckRun
     from granola.runs.compare_run import CompareRun
     from granola.runs.dataset_run import DatasetRun
     from granola.runs.demo_run import DemoRun
+    from granola.runs.diff_run import DiffRun
     from granola.runs.experiment_run import ExperimentRun
+    from granola.runs.export_run import ExportRun
     from granola.runs.guess_run import GuessRun
+    from granola.runs.import_run import ImportRun
+    from granola.runs.info_run import InfoRun
     from granola.runs.ladder_run import LadderRun
     from granola.runs.match_run import MatchRun
     from granola.runs.perturb_run import PerturbRun
+    from granola.runs.push_run import PushRun
     from granola.runs.report_run import ReportRun
     from granola.runs.score_run import ScoreRun
+    from granola.runs.serve_run import ServeRun
     from granola.runs.settings import Run, RunOutcome, Setting
+    from granola.runs.spark_run import SparkRun
     from granola.runs.targets_run import TargetsRun
     from granola.runs.tiers_run import TiersRun
+    from granola.runs.verify_run import VerifyRun
 
 __all__ = [
     "AggregateRun",
     "AnswerRun",
     "AuditRun",
+    "BuildRun",
     "CalibrateRun",
+    "CheckRun",
     "CompareRun",
     "DatasetRun",
     "DemoRun",
+    "DiffRun",
     "ExperimentRun",
+    "ExportRun",
     "GuessRun",
+    "ImportRun",
+    "InfoRun",
     "LadderRun",
     "MatchRun",
     "PerturbRun",
+    "PushRun",
     "ReportRun",
     "Run",
     "RunOutcome",
     "ScoreRun",
+    "ServeRun",
     "Setting",
+    "SparkRun",
     "TargetsRun",
     "TiersRun",
+    "VerifyRun",
 ]
 _MODULES = {
     "AggregateRun": ".aggregate_run",
     "AnswerRun": ".answer_run",
     "AuditRun": ".audit_run",
+    "BuildRun": ".build_run",
     "CalibrateRun": ".calibrate_run",
+    "CheckRun": ".check_run",
     "CompareRun": ".compare_run",
     "DatasetRun": ".dataset_run",
     "DemoRun": ".demo_run",
+    "DiffRun": ".diff_run",
     "ExperimentRun": ".experiment_run",
+    "ExportRun": ".export_run",
     "GuessRun": ".guess_run",
+    "ImportRun": ".import_run",
+    "InfoRun": ".info_run",
     "LadderRun": ".ladder_run",
     "MatchRun": ".match_run",
     "PerturbRun": ".perturb_run",
+    "PushRun": ".push_run",
     "ReportRun": ".report_run",
     "Run": ".settings",
     "RunOutcome": ".settings",
     "ScoreRun": ".score_run",
+    "ServeRun": ".serve_run",
     "Setting": ".settings",
+    "SparkRun": ".spark_run",
     "TargetsRun": ".targets_run",
     "TiersRun": ".tiers_run",
+    "VerifyRun": ".verify_run",
 }
 if not TYPE_CHECKING:
     __getattr__ = lazy_names(__name__, _MODULES)

@@ -1,14 +1,16 @@
-"""The options that select what goes into a snapshot -> a scope."""
+"""What goes into a snapshot, as it is asked for."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 from granola.errors import UsageError
 from granola.runs.outputs import report_rejects
+from granola.runs.settings import Setting
 
 if TYPE_CHECKING:
     from abstraction.rows import RejectedRow
@@ -17,62 +19,106 @@ if TYPE_CHECKING:
 _ID = re.compile(r"(?:https?://www\.wikidata\.org/(?:entity|wiki)/(?:Property:)?)?([QP][1-9][0-9]{0,17})\Z")
 
 
-def scope_of(
-    ids: list[str],
-    ids_from: list[Path],
-    qa: list[Path],
-    instances_of: list[str],
-    hops: int,
-    along: list[str],
-    *,
-    excluded: list[str],
-    hub_limit: int | None,
-    properties: bool,
-) -> tuple[Scope, int]:
-    """The scope, and how many rows of QA files were rejected."""
-    from abstraction.properties import with_role
-    from kg.errors import SelectionError
-    from kg.scope import Scope
-    from kg.terms import normalise
+@dataclass(frozen=True, kw_only=True)
+class ScopeSettings:
+    """What goes into a snapshot: everything, or the union of what is selected."""
 
-    chosen = set(words(ids))
-    for path in ids_from:
-        chosen.update(_ids_in(path))
-    names: set[str] = set()
-    rejected: list[RejectedRow] = []
-    if qa:
-        from abstraction.rows import read_questions
+    ids: Annotated[tuple[str, ...], Setting("Select these entities.", metavar="ID,...")] = ()
+    ids_from: Annotated[
+        tuple[Path, ...], Setting("Select the ids in a text file, the first word of each line.", metavar="FILE")
+    ] = ()
+    qa: Annotated[
+        tuple[Path, ...],
+        Setting("Select what the answers and subjects of a QA file may be, by name or id.", metavar="FILE"),
+    ] = ()
+    instances_of: Annotated[
+        tuple[str, ...],
+        Setting("Select the instances of these classes and of all classes below them.", metavar="QID,..."),
+    ] = ()
+    hops: Annotated[int, Setting("Take in what so many steps from the selected reach.", least=0)] = 0
+    along: Annotated[
+        tuple[str, ...],
+        Setting(
+            "The properties that steps follow; 'ladder' stands for those that ladders climb.",
+            metavar="PROPERTY,...",
+            shown="ladder",
+        ),
+    ] = ()
+    hub_limit: Annotated[
+        int | None, Setting("Take no step on from an entity with more than N values of those properties.", least=1)
+    ] = None
+    exclude_instances_of: Annotated[
+        tuple[str, ...],
+        Setting(
+            "Leave out, and do not step to, instances of these classes and of all below them, such as Q13442814"
+            " (scholarly articles). What is named by id or name stays.",
+            metavar="QID,...",
+        ),
+    ] = ()
+    properties: Annotated[
+        bool,
+        Setting(
+            "Also take the properties that the selected use, for their labels.", flag="--properties/--no-properties"
+        ),
+    ] = True
 
-        for row in read_questions(qa, on_reject=rejected.append):
-            names.update(row.answers)
-            if row.subject_text:
-                names.add(row.subject_text)
-            chosen.update(qid for qid in (*row.answer_qids, row.subject_qid) if qid)
-        report_rejects("QA files", rejected)
-    followed = {prop for word in words(along) for prop in (with_role("along") if word == "ladder" else (word,))}
-    classes = frozenset(words(instances_of))
-    if (ids or ids_from or qa or instances_of) and not (chosen or classes or any(map(normalise, names))):
-        why = f"; {rejected[0].source}: {rejected[0].reason}" if rejected else ""
-        raise SelectionError(f"nothing selected: the selection names no entity{why}; leave it out to take everything")
-    scope = Scope(
-        ids=frozenset(chosen),
-        names=frozenset(names),
-        classes=classes,
-        hops=hops,
-        along=frozenset(followed) if hops else frozenset(),
-        excluded=frozenset(words(excluded)),
-        hub_limit=hub_limit,
-        properties=properties,
-    )
-    return scope, len(rejected)
+    def scope(self) -> tuple[Scope, int]:
+        """The scope, and how many rows of QA files were rejected. Raises SelectionError where nothing is selected."""
+        from abstraction.properties import with_role
+        from kg.errors import SelectionError
+        from kg.scope import Scope
+        from kg.terms import normalise
+
+        chosen = {*words(self.ids), *(one for path in self.ids_from for one in _ids_in(path))}
+        names, named, rejected = self._of_questions()
+        chosen |= named
+        followed = {
+            prop
+            for word in words(self.along or ("ladder",))
+            for prop in (with_role("along") if word == "ladder" else (word,))
+        }
+        classes = frozenset(words(self.instances_of))
+        asked = self.ids or self.ids_from or self.qa or self.instances_of
+        if asked and not (chosen or classes or any(map(normalise, names))):
+            why = f"; {rejected[0].source}: {rejected[0].reason}" if rejected else ""
+            raise SelectionError(
+                f"nothing selected: the selection names no entity{why}; leave it out to take everything"
+            )
+        scope = Scope(
+            ids=frozenset(chosen),
+            names=frozenset(names),
+            classes=classes,
+            hops=self.hops,
+            along=frozenset(followed) if self.hops else frozenset(),
+            excluded=frozenset(words(self.exclude_instances_of)),
+            hub_limit=self.hub_limit,
+            properties=self.properties,
+        )
+        return scope, len(rejected)
+
+    def _of_questions(self) -> tuple[set[str], set[str], list[RejectedRow]]:
+        """(names, ids) that the QA files have, and their rejected rows."""
+        names: set[str] = set()
+        ids: set[str] = set()
+        rejected: list[RejectedRow] = []
+        if self.qa:
+            from abstraction.rows import read_questions
+
+            for row in read_questions(self.qa, on_reject=rejected.append):
+                names.update(row.answers)
+                if row.subject_text:
+                    names.add(row.subject_text)
+                ids.update(qid for qid in (*row.answer_qids, row.subject_qid) if qid)
+            report_rejects("QA files", rejected)
+        return names, ids, rejected
 
 
-def words(given: list[str]) -> list[str]:
+def words(given: Iterable[str]) -> list[str]:
     """The words of options that take several, by commas or by being repeated."""
     return [word for text in given for word in re.split(r"[,\s]+", text) if word]
 
 
-def languages_of(given: list[str]) -> list[str] | None:
+def languages_of(given: Iterable[str]) -> list[str] | None:
     """The codes of `--languages`, None for all. Raises UsageError where there is none: nothing would have a name."""
     codes = words(given)
     if not codes:

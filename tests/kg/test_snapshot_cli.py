@@ -20,8 +20,8 @@ from dump_json import entity_json, lines
 from many_blocks import padded
 from springfield import WORLD, ids_of
 
-from granola.cli import snapshot
 from granola.cli.main import main
+from granola.runs import build_run
 from kg.building import checkpoint
 from kg.building.estimate import estimate
 from kg.snapshot import build
@@ -326,7 +326,7 @@ def test_an_interrupt_says_what_becomes_of_the_work(
 
     with monkeypatch.context() as during:
         during.setattr(checkpoint, "WORTH", worth)
-        during.setattr(snapshot, "_progress_bar", lambda: nullcontext(stop))
+        during.setattr(build_run, "_progress_bar", lambda: nullcontext(stop))
         code, out, err = run("build", "world.json.gz", "--out", "w")
     told = "what was read is kept, the same command goes on" if worth == 0 else "nothing was written"
     assert (code, out, err) == (130, "", f"granola: interrupted; {told}\n")

@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from kg.building.estimate import BuildEstimate
 
 LARGE = 1 << 30  # packed bytes of sources from which on a build is estimated unasked
-
-
-def tell(found: BuildEstimate, *, asked: bool) -> None:
-    """The estimate in words: on standard output where it was asked for, else on standard error."""
-    stream = sys.stdout if asked else sys.stderr
-    for line in lines(found):
-        print(line, file=stream)
 
 
 def lines(found: BuildEstimate) -> list[str]:

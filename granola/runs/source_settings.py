@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import typer
+from granola.errors import UsageError
 
 if TYPE_CHECKING:
     from kg.scope import Scope
@@ -25,7 +25,7 @@ class SourceKind(StrEnum):
 
 def build_from(
     kind: SourceKind,
-    sources: list[str],
+    sources: Sequence[str],
     out: Path,
     *,
     scope: Scope,
@@ -36,29 +36,29 @@ def build_from(
 ) -> Report:
     """Build from sources of one kind; `options` are those that every builder takes.
 
-    Raises typer.BadParameter for options and numbers of sources that the kind has no use for.
+    Raises UsageError for options and numbers of sources that the kind has no use for.
     """
     if kind is not SourceKind.API and cache is not None:
-        raise typer.BadParameter(f"--cache is for --from api; --from {kind} keeps no answers")
+        raise UsageError(f"--cache is for --from api; --from {kind} keeps no answers")
     if keep_partial and kind in (SourceKind.API, SourceKind.SPARQL):
-        raise typer.BadParameter(f"--keep-partial is for files; --from {kind} has none")
+        raise UsageError(f"--keep-partial is for files; --from {kind} has none")
     if kind is SourceKind.API:
         from kg.building.other_sources import build_from_api
 
         if len(sources) > 1:
-            raise typer.BadParameter(f"--from api takes one URL or none, not {len(sources)}")
+            raise UsageError(f"--from api takes one URL or none, not {len(sources)}")
         url = sources[0] if sources else None
         if url is not None and "://" not in url:
-            raise typer.BadParameter(f"--from api takes another API's URL, not {url}; entities are named by --ids")
+            raise UsageError(f"--from api takes another API's URL, not {url}; entities are named by --ids")
         return build_from_api(out, scope=scope, url=url, cache=cache, progress=progress, **options)
     if kind is SourceKind.SPARQL:
         from kg.building.other_sources import build_from_sparql
 
         if len(sources) != 1:
-            raise typer.BadParameter(f"--from sparql takes one endpoint, a URL or a profile's name, not {len(sources)}")
+            raise UsageError(f"--from sparql takes one endpoint, a URL or a profile's name, not {len(sources)}")
         return build_from_sparql(sources[0], out, scope=scope, progress=progress, **options)
     if not sources:
-        raise typer.BadParameter(f"--from {kind} needs a file, or - for standard input")
+        raise UsageError(f"--from {kind} needs a file, or - for standard input")
     if kind is SourceKind.RDF:
         from kg.building.other_sources import build_from_rdf
 

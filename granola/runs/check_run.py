@@ -1,0 +1,99 @@
+"""`granola snapshot check`: whether a dataset's evidence still stands in another snapshot."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, ClassVar
+
+import orjson
+
+from abstraction.formats.writing import check_kind
+from granola.errors import UsageError
+from granola.runs.json_lines import json_lines
+from granola.runs.outputs import check_outputs, report_rejects
+from granola.runs.settings import Run, Setting
+from granola.runs.shared_settings import AsJson
+
+if TYPE_CHECKING:
+    from abstraction.rows import RejectedRow
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckRun(Run):
+    """Say whether a dataset's evidence still stands in a snapshot, such as a later one.
+
+    Every entity of a row must be there, and every statement and description of its evidence say the same there.
+    Exit status 1 if anything does not stand.
+    """
+
+    verb: ClassVar[str] = "snapshot check"
+
+    tiered: Annotated[Path, Setting("Tiered rows, as 'granola tiers' writes them.", positional=True)]
+    snapshot: Annotated[
+        str, Setting("The snapshot to check them against, a file or bolt://HOST:PORT.", positional=True)
+    ]
+    as_json: AsJson = False
+    problems: Annotated[Path | None, Setting("Write every problem to this file, one JSON object a line.")] = None
+    force: Annotated[bool, Setting("Replace the file of --problems if it exists.")] = False
+
+    def run(self) -> Revalidated:
+        """Check every row. Raises UsageError where there is none."""
+        from abstraction.rows import read_tiered
+        from abstraction.verifying.revalidation import recheck
+        from kg.store import open_store
+
+        if self.problems is not None:
+            check_outputs(self.problems, inputs=[self.tiered, self.snapshot], force=self.force, asked="--problems")
+            check_kind(self.problems, "jsonl", asked="--problems")
+        findings: Counter[str] = Counter()
+        rows = sound = 0
+        rejected: list[RejectedRow] = []
+        with closing(open_store(self.snapshot)) as store, json_lines(self.problems) as write:
+            given = read_tiered(self.tiered, on_reject=rejected.append)
+            for _, found in recheck(given, store, on_reject=rejected.append):
+                rows += 1
+                sound += not found
+                findings.update(str(one.finding) for one in found)
+                for one in found if write is not None else ():
+                    write(one.to_json())  # type: ignore[misc]  # there is no loop without it
+            snapshot = str(store.manifest()["snapshot_id"])
+        return Revalidated(
+            settings=self, snapshot=snapshot, rows=rows, sound=sound, findings=findings, rejected=rejected
+        )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Revalidated:
+    """How many rows stand in a snapshot, and what does not, by kind."""
+
+    settings: CheckRun
+    snapshot: str
+    rows: int
+    sound: int
+    findings: Counter[str] = field(default_factory=Counter)
+    rejected: Sequence[RejectedRow] = ()
+
+    @property
+    def failed(self) -> bool:
+        """Whether anything does not stand."""
+        return self.sound < self.rows or bool(self.rejected)
+
+    def show(self) -> None:
+        """The counts. Raises UsageError where there was no row, when what was rejected has been told."""
+        if self.settings.as_json:
+            said = {
+                "snapshot": self.snapshot, "rows": self.rows, "sound": self.sound, "rejected": len(self.rejected),
+                "findings": dict(sorted(self.findings.items())),
+            }  # fmt: skip
+            print(orjson.dumps(said, option=orjson.OPT_INDENT_2).decode())
+        else:
+            print(f"{self.sound:,} of {self.rows:,} rows stand in snapshot {self.snapshot}")
+            for finding, count in self.findings.most_common():
+                print(f"{count:>8,}  {finding}")
+        report_rejects(str(self.settings.tiered), self.rejected)
+        if not self.rows:
+            raise UsageError(f"{self.settings.tiered}: no tiered row in it; name a file that granola tiers wrote")

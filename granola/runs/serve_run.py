@@ -1,0 +1,213 @@
+"""`granola serve`: a snapshot behind HTTP, and a page to look at it."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, ClassVar
+
+from granola.runs.settings import Run, Setting
+
+if TYPE_CHECKING:
+    from granola.service.service_settings import ServiceSettings
+
+TOKEN = "GRANOLA_TOKEN"
+SERVICE_HELP = "the service needs its libraries: pip install -e '.[service]' in the clone"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServeRun(Run):
+    """Serve ladders, links, verdicts and scores under /v1, and a page at /.
+
+    Clients send the token, if GRANOLA_TOKEN has one, as a bearer's; browsers ask for it as a password. SIGTERM ends
+    the service when what was begun is answered; SIGHUP takes up the snapshot anew without losing a request.
+    """
+
+    verb: ClassVar[str] = "serve"
+
+    snapshot: Annotated[str | None, Setting("The snapshot to serve: a file, or bolt://HOST:PORT.")] = None
+    demo: Annotated[bool, Setting("Serve the bundled sample; nothing else is needed.")] = False
+    host: Annotated[str, Setting(f"Where to listen. Another than this machine alone wants {TOKEN}, or --no-auth.")] = (
+        "127.0.0.1"
+    )
+    port: Annotated[int, Setting("Port to listen at; 0 takes a free one.", least=0, most=65535)] = 8080
+    workers: Annotated[int, Setting("Processes; about one a core. They share the snapshot.", least=1, most=256)] = 1
+    no_auth: Annotated[bool, Setting(f"Serve whoever can connect, {TOKEN} or not.")] = False
+    allow_host: Annotated[
+        tuple[str, ...],
+        Setting(
+            "A name that the service may be asked under, besides addresses and localhost; any where it listens beyond "
+            "this machine and none is given.",
+            metavar="NAME",
+        ),
+    ] = ()
+    language: Annotated[str, Setting("Language that ladders are made ready for at the start.")] = "en"
+    max_body: Annotated[int, Setting("Largest body of a request, in MiB.", least=1)] = 16
+    max_rows: Annotated[int, Setting("Most rows of a batch, and of a file to score.", least=1)] = 10_000
+    seconds: Annotated[float, Setting("Longest time for one request; a batch has 60 times as much.", least=0.1)] = 10.0
+    waiting: Annotated[int, Setting("Requests that wait, in each process; further ones are refused.", least=1)] = 32
+    model: Annotated[
+        str | None,
+        Setting(
+            "A chat model for those requests that want one: openai:URL#NAME, local:FOLDER or replay:FILE.",
+            metavar="MODEL",
+        ),
+    ] = None
+    answers: Annotated[
+        Path | None,
+        Setting("Where the model's answers are kept, so that nothing is asked twice.", metavar="FILE"),
+    ] = None
+    model_seconds: Annotated[float, Setting("Longest time for a request to the model.", least=1)] = 60.0
+    per_client: Annotated[
+        int | None,
+        Setting(
+            "Requests of one client's address under way, in each process; further ones are refused. No limit if left "
+            "out: behind a proxy all clients have one address.",
+            least=1,
+        ),
+    ] = None
+    hang_seconds: Annotated[
+        float | None,
+        Setting(
+            "A process that gives no sign of life for so long is replaced: 10, or 60 with a local model, whose "
+            "libraries take long to load.",
+            least=1,
+        ),
+    ] = None
+    connections: Annotated[int, Setting("Open connections of each process; further ones are refused.", least=1)] = 512
+
+    def run(self) -> Served:
+        """Serve until a signal ends it. Raises UsageError, and GranolaError without the service's libraries."""
+        from granola.errors import GranolaError
+        from granola.runs.outputs import note
+        from granola.service.service_settings import is_loopback
+        from kg.store import open_store
+
+        token = self._token()
+        try:
+            from granola.service.server import bind, run
+        except ImportError as error:
+            raise GranolaError(f"{SERVICE_HELP} ({error.name} is missing)") from error
+        logging.basicConfig(level=logging.WARNING, stream=sys.stderr, format="granola: %(message)s")
+        logging.getLogger("uvicorn").setLevel(logging.ERROR)  # it warns of everything that is no HTTP
+        with _snapshot(self.snapshot) as where:
+            settings = self.settings(where, token)
+            with closing(open_store(where)) as store:  # what is wrong with it is told before anything is started
+                about = str(store.manifest()["snapshot_id"])[:8]
+            if self.model is not None:
+                from granola.service.model_threads import opened
+
+                # or looking for a GPU here would keep the workers, which are forks, from using it
+                os.environ.setdefault("PYTORCH_NVML_BASED_CUDA_CHECK", "1")
+                opened(settings).close()
+            sock = bind(self.host, self.port, workers=self.workers)
+            name = f"[{self.host}]" if ":" in self.host else self.host
+            address = f"http://{name}:{sock.getsockname()[1]}"
+            if not is_loopback(self.host):
+                asked = "anyone may ask" if token is None else f"{TOKEN} is asked for"
+                note(f"listening beyond this machine; {asked}")
+            run(settings, sock, workers=self.workers, ready=lambda: note(f"serving snapshot {about} at {address}"))
+        return Served()
+
+    def _token(self) -> str | None:
+        """What clients must send, None for nothing. Raises UsageError for settings that do not go together."""
+        from granola.errors import UsageError
+        from granola.runs.outputs import check_language
+        from granola.service.service_settings import is_loopback
+
+        if self.answers is not None and self.model is None:
+            raise UsageError("--answers goes with --model, which is not given")
+        if (self.snapshot is None) != self.demo:
+            raise UsageError("give the --snapshot to serve, or --demo for the bundled one; not both")
+        check_language(self.language)
+        token = None if self.no_auth else read_token()
+        if token is None and not self.no_auth and not is_loopback(self.host):
+            raise UsageError(
+                f"whoever reaches {self.host} could use the service; set {TOKEN} to a secret for its clients, or give "
+                "--no-auth"
+            )
+        return token
+
+    def settings(self, snapshot: str, token: str | None) -> ServiceSettings:
+        """As the service takes them."""
+        from granola.service.service_settings import MIB, ServiceSettings
+
+        is_local = bool(self.model and self.model.startswith("local:"))
+        return ServiceSettings(
+            snapshot=snapshot,
+            language=self.language,
+            token=token,
+            body=self.max_body * MIB,
+            buffered=max(64, 4 * self.max_body) * MIB,
+            rows=self.max_rows,
+            seconds=self.seconds,
+            batch_seconds=60 * self.seconds,
+            waiting=self.waiting,
+            per_client=self.per_client,
+            hosts=_hosts(self.host, self.allow_host),
+            model=self.model,
+            answers=None if self.answers is None else str(self.answers),
+            model_seconds=self.model_seconds,
+            connections=self.connections,
+            hang_seconds=self.hang_seconds or (60.0 if is_local else 10.0),
+        )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Served:
+    """A service that has ended well."""
+
+    failed: bool = False
+
+    def show(self) -> None:
+        """Nothing."""
+
+
+def _hosts(host: str, allowed: Iterable[str]) -> frozenset[str] | None:
+    """The names that the service may be asked under, None for any. Raises UsageError for what is no name."""
+    import re
+
+    from granola.errors import UsageError
+    from granola.service.service_settings import is_loopback
+
+    names = tuple(allowed)
+    for name in names:
+        if not re.fullmatch(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?", name):
+            raise UsageError(f"--allow-host {name!r}: expected a host's name alone, as granola.example.org")
+    if not names and not is_loopback(host):
+        return None
+    return frozenset({"localhost", *(name.lower() for name in names)})
+
+
+def read_token() -> str | None:
+    """The token of the environment, None where there is none. Raises UsageError for one that cannot be sent."""
+    from granola.errors import UsageError
+
+    token = os.environ.get(TOKEN)
+    if token is None:
+        return None
+    if len(token) < 8 or not token.isascii() or not token.isprintable() or token != token.strip():
+        raise UsageError(f"{TOKEN} must have 8 or more printable ASCII characters, and no space at its ends")
+    return token
+
+
+@contextmanager
+def _snapshot(given: str | None) -> Iterator[str]:
+    """The snapshot's place; the demo's is built now and goes when the block ends."""
+    if given is not None:
+        yield given
+        return
+    import tempfile
+
+    from granola.runs.demo_run import bundled
+    from kg.snapshot import build
+
+    with tempfile.TemporaryDirectory(prefix="granola-demo-") as folder:
+        path = Path(folder) / "demo.sqlite"
+        build([bundled("wikidata")], path)
+        yield str(path)
