@@ -115,6 +115,11 @@ def settings_of(run: type) -> tuple[DeclaredSetting, ...]:
     return tuple(_declared(name, hints[name], defaults[name]) for name in names if name in defaults)
 
 
+def setting_of(run: type, field: str) -> DeclaredSetting:
+    """One of them."""
+    return next(one for one in settings_of(run) if one.field == field)
+
+
 def _declared(name: str, hint: Any, default: Any) -> DeclaredSetting:
     if get_origin(hint) is not Annotated:
         raise TypeError(f"{name} has no Setting")

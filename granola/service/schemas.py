@@ -11,6 +11,13 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from granola.decoding.drag_graph import SUPPORT
 from granola.matching.registry import MATCHERS
+from granola.runs import phrasing_settings
+from granola.runs.aggregate_run import AggregateRun
+from granola.runs.ladder_run import LadderRun
+from granola.runs.phrasing_settings import PhrasingSettings
+from granola.runs.scoring_settings import ScoringSettings
+from granola.runs.settings import setting_of
+from granola.runs.shared_settings import LinkerName
 from granola.scoring.metrics import Standard
 from granola.service.limits import (
     LONGEST,
@@ -25,16 +32,25 @@ from granola.service.limits import (
 
 Text = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST, pattern=r"\S")]
 Language = Annotated[str, StringConstraints(pattern=r"^[a-z]{2,3}(-[A-Za-z0-9]{1,8}){0,3}$")]
-Linker = Literal["question", "smallest"]
 if TYPE_CHECKING:
     MatcherName = str
+    Linker = Literal["question", "smallest"]
+    PhraseMode = Literal["free", "word"]
+    Unproven = Literal["keep", "drop"]
 else:
     MatcherName = Literal[tuple(MATCHERS)]
-PhraseMode = Literal["free", "word"]
-Unproven = Literal["keep", "drop"]
+    Linker = Literal[tuple(map(str, LinkerName))]
+    PhraseMode = Literal[tuple(map(str, phrasing_settings.PhraseMode))]
+    Unproven = Literal[tuple(map(str, phrasing_settings.Unproven))]
 EntityText = Annotated[str, StringConstraints(max_length=LONGEST)]
 Answers = Text | Annotated[list[Text], Field(min_length=1, max_length=MOST_ANSWERS)]
 ItemId = Annotated[str, StringConstraints(max_length=LONGEST_ID)]
+
+
+def _as_in(run: type, field: str, **more: Any) -> Any:
+    """A field with the default and the help of a run's setting."""
+    declared = setting_of(run, field)
+    return Field(declared.default, **{"description": declared.setting.help, **more})
 
 
 class _Open(BaseModel):
@@ -70,8 +86,8 @@ class Question(_Open):
 class LinkRequest(Question):
     """A question, the language of names and tiers, and how the answer finds its entity."""
 
-    language: Language = "en"
-    linker: Linker = "question"
+    language: Language = _as_in(LadderRun, "language")
+    linker: Linker = _as_in(LadderRun, "linker")
 
 
 class LadderRequest(LinkRequest):
@@ -82,7 +98,7 @@ class LadderRequest(LinkRequest):
         description="Where the service has a model, let it write the coarser answers (free) or word those that the "
         "graph gives (word), each checked by the graph.",
     )
-    unproven: Unproven = Field("keep", description="With `phrase`: tiers that the graph neither states nor denies.")
+    unproven: Unproven = _as_in(PhrasingSettings, "unproven")
 
 
 class AggregateRequest(_Open):
@@ -105,13 +121,11 @@ class AggregateRequest(_Open):
         le=1,
         description="drag-graph: the share that entails the answer, of responses that do not decline.",
     )
-    weigh: float | None = Field(None, ge=0, le=1_000, description="drag-graph: how much more support counts.")
-    counting: Literal["text", "alias", "ladder"] = "text"
-    abstaining: Literal["majority", "ignore", "against", "pass"] | None = Field(
-        None, description="Responses that decline; pass, drag's default, shows them to its model; else majority."
-    )
-    language: Language = "en"
-    linker: Linker = "question"
+    weigh: float | None = _as_in(AggregateRun, "weigh", ge=0, le=1_000)
+    counting: Literal["text", "alias", "ladder"] = _as_in(AggregateRun, "counting")
+    abstaining: Literal["majority", "ignore", "against", "pass"] | None = _as_in(AggregateRun, "abstaining")
+    language: Language = _as_in(AggregateRun, "language")
+    linker: Linker = _as_in(AggregateRun, "linker")
 
 
 class AggregateAnswer(_Open):
@@ -272,8 +286,8 @@ class MatchSettings(_Closed):
     """What decides a match, and how levels weigh."""
 
     matcher: MatcherName = Field("rules", description="judge: the service's model decides, where it has one.")
-    tau: float | None = Field(None, ge=0, lt=1, description="Threshold of f1; what exceeds it matches.")
-    lambda_: float = Field(0.5, ge=0, le=1_000, alias="lambda")
+    tau: float | None = _as_in(ScoringSettings, "tau", ge=0, lt=1)
+    lambda_: float = _as_in(ScoringSettings, "lambda_", ge=0, le=1_000, alias="lambda")
 
 
 Prediction = Annotated[str, StringConstraints(max_length=LONGEST)]
@@ -335,10 +349,10 @@ class ScoreRequest(MatchSettings):
     rows: list[Any] = Field(min_length=1, description="Tiered rows, as `granola tiers` writes them.")
     predictions: list[Any] = Field(min_length=1, description='{"id", "prediction"} each.')
     system: Annotated[str, StringConstraints(min_length=1, max_length=200)] = "predictions"
-    resamples: int = Field(1_000, ge=1, le=MOST_RESAMPLES)
-    seed: int = Field(0, ge=0, le=(1 << 31) - 1)
-    allow_missing: bool = False
-    ignore_unknown: bool = False
+    resamples: int = _as_in(ScoringSettings, "resamples", ge=1, le=MOST_RESAMPLES)
+    seed: int = _as_in(ScoringSettings, "seed", ge=0, le=(1 << 31) - 1)
+    allow_missing: bool = _as_in(ScoringSettings, "allow_missing")
+    ignore_unknown: bool = _as_in(ScoringSettings, "ignore_unknown")
     snapshot: str | None = Field(
         None, max_length=100, description="Id of the snapshot that the rows were made from, for the signature."
     )
@@ -348,9 +362,7 @@ class ScoreRequest(MatchSettings):
     asked: PromptsHash | None = Field(
         None, description="Set and hash of the prompts that a model was asked the questions with, for the signature."
     )
-    standard: Standard | None = Field(
-        None, description="The names of level 1: the gold answers alone (gold), or aliases too. Default: gold for f1."
-    )
+    standard: Standard | None = _as_in(ScoringSettings, "standard")
 
 
 class Rejected(BaseModel):

@@ -22,6 +22,7 @@ from granola.decoding.drag_graph import DragGraph
 from granola.decoding.experiment_plan import read_plan
 from granola.decoding.response_aggregation import answer_row
 from granola.errors import UsageError
+from granola.runs import ExperimentRun
 from kg.store.sqlite import SQLiteStore
 from tests.chat_server import serving
 from tests.worlds import CLASSES, entity
@@ -88,6 +89,17 @@ def made(out: Path) -> dict[str, bytes]:
     return {
         path.name: path.read_bytes() for path in files if not path.name.endswith(".run.json")
     }  # these tell the time
+
+
+def test_an_experiment_from_python(folder: Path, run: Run) -> None:
+    with serving() as (address, _):
+        plan = planned(folder, address)
+        done = ExperimentRun(file=plan, out=folder / "python").run()
+        assert run("experiment", plan, "--out", folder / "told")[0] == 0
+    assert not done.failed
+    assert done.systems is not None
+    assert [report.system for report in done.systems.reports] == [*(cell.name for cell in done.plan.cells), "guess"]
+    assert made(folder / "python") == made(folder / "told")
 
 
 def test_an_experiment_and_going_on_with_it(run: Run, folder: Path) -> None:

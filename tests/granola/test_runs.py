@@ -1,0 +1,158 @@
+"""Runs: what they are told, what of it is recorded, and that Python and the command line do the same."""
+
+from __future__ import annotations
+
+import json
+from importlib import import_module
+from pathlib import Path
+from typing import Annotated, Any, ClassVar
+
+import pytest
+
+import granola.runs
+from granola.cli.commands import COMMANDS, MEMBERS, run_of
+from granola.errors import UsageError
+from granola.runs import GuessRun, PerturbRun, Run, ScoreRun, Setting, TiersRun
+from granola.runs.settings import settings_of
+from tests.conftest import Run as Command
+
+NAMES = [name for name in (*COMMANDS, *(one for group in MEMBERS.values() for one in group)) if name not in MEMBERS]
+RUNS: list[type[Run]] = []
+for _name in NAMES:
+    _module, _, _class = run_of(_name).partition(":")
+    RUNS.append(getattr(import_module(f"granola.runs.{_module}"), _class))
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    from granola.runs import DemoRun
+
+    out = tmp_path_factory.mktemp("demo") / "out"
+    DemoRun(out=out).run()
+    return out
+
+
+def test_every_run_is_public_and_a_command() -> None:
+    public = {name for name in granola.runs.__all__ if name.endswith("Run")} - {"Run"}
+    assert public == {one.__name__ for one in RUNS}
+    assert [one.verb.rpartition(" ")[2] for one in RUNS] == NAMES
+
+
+@pytest.mark.parametrize("run", RUNS, ids=lambda run: run.__name__)
+def test_settings_say_what_they_mean_and_have_no_two_names(run: type[Run]) -> None:
+    declared = settings_of(run)
+    assert run.__doc__
+    assert [one.field for one in declared if not one.setting.help.strip()] == []
+    names = [one.setting.name(one.field) for one in declared]
+    assert len(names) == len(set(names))
+    for one in declared:  # a default is itself allowed
+        if one.default not in (..., None) and not one.many:
+            assert isinstance(one.default, one.type)
+            assert (one.setting.least or one.default) <= one.default
+
+
+def given(run: type[Run]) -> dict[str, Any]:
+    """The least that a run wants."""
+    return {one.field: "x" if one.type is not int else 1 for one in settings_of(run) if one.default is ...}
+
+
+@pytest.mark.parametrize("run", RUNS, ids=lambda run: run.__name__)
+def test_every_recorded_setting_is_an_argument_as_json_has_it(run: type[Run]) -> None:
+    values = given(run)
+    if run.__name__ == "ExportRun":
+        values["format"] = "nt"
+    made = run(**values)
+    arguments = made.arguments()
+    assert set(arguments) == {one.field.strip("_") for one in settings_of(run) if one.setting.recorded}
+    assert json.loads(json.dumps(arguments)) == arguments
+    assert made == run(**values)
+
+
+class TriedRun(Run):
+    """Tried."""
+
+    verb: ClassVar[str] = "tried"
+
+
+def test_a_setting_without_words_is_no_setting() -> None:
+    from dataclasses import dataclass
+
+    @dataclass(frozen=True, kw_only=True)
+    class Bare(TriedRun):
+        one: int
+
+        def run(self) -> Any:
+            return None
+
+    with pytest.raises(TypeError, match="one has no Setting"):
+        Bare(one=1)
+
+
+def test_values_that_fit_are_taken_and_others_are_told() -> None:
+    made = TiersRun(qa=Path("a.csv"), snapshot=Path("s"), out="o", format="csv", temperature=1)
+    assert (made.qa, made.snapshot, made.temperature) == (("a.csv",), "s", 1.0)
+    assert TiersRun(qa=["a", "b"], snapshot="s", out="o").qa == ("a", "b")
+    for values, said in (
+        ({"limit": 0}, "--limit is 0; allowed: 1 or more"),
+        ({"limit": "3"}, "--limit is '3'; expected int"),
+        ({"limit": True}, "--limit is True; expected int"),
+        ({"format": "xml"}, "--format is 'xml'; allowed: jsonl, csv, parquet, granola-eq"),
+        ({"qa": 3}, "QA... is 3; expected str"),
+        ({"csv_raw": 1}, "--csv-raw is 1; expected bool"),
+    ):
+        with pytest.raises(UsageError) as error:
+            TiersRun(**{"qa": "a", "snapshot": "s", "out": "o", **values})
+        assert str(error.value) == said
+    with pytest.raises(TypeError, match="snapshot"):
+        TiersRun(qa="a", out="o")  # type: ignore[call-arg]
+
+
+def test_bounds_are_both_ends() -> None:
+    from dataclasses import dataclass
+
+    @dataclass(frozen=True, kw_only=True)
+    class Bounded(TriedRun):
+        one: Annotated[int, Setting("One.", least=2, most=4)]
+
+        def run(self) -> Any:
+            return None
+
+    assert [Bounded(one=n).one for n in (2, 3, 4)] == [2, 3, 4]
+    for wrong in (1, 5):
+        with pytest.raises(UsageError, match=f"--one is {wrong}; allowed: 2 to 4"):
+            Bounded(one=wrong)
+
+
+def test_python_and_the_command_line_do_the_same(run: Command, demo: Path, tmp_path: Path) -> None:
+    questions = next((Path(granola.runs.__file__).parents[1] / "demo").glob("questions.*"))
+    words = ["tiers", questions, "--snapshot", demo / "snapshot.sqlite", "--limit", 5, "--out"]
+    assert run(*words, tmp_path / "told.jsonl")[0] == 0
+    made = TiersRun(
+        qa=questions, snapshot=demo / "snapshot.sqlite", limit=5, out=tmp_path / "made.jsonl"  # type: ignore[arg-type]
+    ).run()  # fmt: skip
+    assert not made.failed
+    assert (tmp_path / "made.jsonl").read_bytes() == (tmp_path / "told.jsonl").read_bytes()
+
+    def record(name: str) -> Any:
+        found = json.loads((tmp_path / f"{name}.jsonl.run.json").read_text())
+        return {key: found[key] for key in ("command", "inputs")} | {
+            key: value for key, value in found["arguments"].items() if key != "out"
+        }
+
+    assert record("made") == record("told")
+    recorded = {one.field for one in settings_of(TiersRun) if one.setting.recorded}
+    assert set(record("made")) - {"command", "inputs"} == recorded - {"out"}
+
+
+def test_a_chain_of_runs_in_python(demo: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    tiers = demo / "tiers.jsonl"
+    guessed = GuessRun(tiered=str(tiers), out=str(tmp_path / "guessed.jsonl")).run()
+    assert not guessed.failed
+    assert sum(guessed.counts.values()) == len(tiers.read_text().splitlines())
+    scored = ScoreRun(tiered=str(tiers), predictions=guessed.out, resamples=10).run()
+    assert 0 <= scored.report.overall.estimates["granola_accuracy"].value <= 1
+    perturbed = PerturbRun(tiered=str(tiers), out=str(tmp_path / "years.jsonl")).run()
+    assert perturbed.counts["made"] > 0
+    assert capsys.readouterr().out == ""  # a run prints nothing; its outcome is shown when asked
+    scored.show()
+    assert f"signature: {scored.report.signature}" in capsys.readouterr().out
