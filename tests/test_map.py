@@ -13,6 +13,17 @@ PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
 TREE = PAGE.split("```")[1]
 
 
+def test_every_room_has_an_example() -> None:
+    rooms = {
+        "_".join(path.parent.relative_to(ROOT).parts)
+        for top in ("kg", "abstraction", "granola")
+        for path in (ROOT / top).glob("*/__init__.py")
+    }
+    examples = {path.stem.removeprefix("test_"): path for path in (ROOT / "tests" / "rooms").glob("test_*.py")}
+    assert set(examples) == rooms
+    assert [name for name, path in examples.items() if path.read_text(encoding="utf-8").count("\n") > 50] == []
+
+
 def test_the_tree_names_every_room_and_no_other() -> None:
     rooms, package = set(), ""
     for line in TREE.strip().splitlines():

@@ -1,0 +1,20 @@
+"""Which entity a text means, and how sure that is."""
+
+from __future__ import annotations
+
+from abstraction.classes import Classifier
+from abstraction.linking import Gazetteer, Linker
+from abstraction.relations import relation
+from kg.walks import Graph
+
+
+def test_the_subject_tells_namesakes_apart(graph: Graph) -> None:
+    linker = Linker(graph, Gazetteer(graph, Classifier(graph)))
+    link = linker.link("Honolulu", relation("P19"), subjects=["Q76"])
+    assert (link.qid, link.confidence) == ("Q18094", "high")
+    assert linker.link("Nowhere at all", relation("P19")).qid is None
+
+
+def test_what_lies_around(graph: Graph) -> None:
+    gazetteer = Gazetteer(graph, Classifier(graph))
+    assert "hawaii" in gazetteer.above("Q18094")

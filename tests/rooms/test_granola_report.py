@@ -1,0 +1,20 @@
+"""One page about rows and scores, in one file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from abstraction.rows import read_tiered
+from granola.matching import matcher
+from granola.report import render
+from granola.runs.demo_run import bundled
+from granola.scoring import read_predictions, score
+
+
+def test_the_page_asks_nobody_for_anything(demo: Path) -> None:
+    rows = list(read_tiered(demo / "tiers.jsonl"))
+    report = score(rows, read_predictions(bundled("predictions-specific")), matcher("rules"), times=20)
+    page = render(rows, [report], title="Mine")
+    assert "<title>Mine</title>" in page
+    assert "Honolulu" in page
+    assert 'src="http' not in page

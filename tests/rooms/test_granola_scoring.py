@@ -1,0 +1,33 @@
+"""Items, metrics, intervals, comparisons."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from granola.matching import matcher
+from granola.runs.demo_run import bundled
+from granola.scoring import Metric, compare, estimated, read_predictions, score
+
+
+def test_two_systems_scored_and_compared(demo: Path) -> None:
+    reports = [
+        score(demo / "tiers.jsonl", read_predictions(bundled(f"predictions-{name}")), matcher("rules"), times=50)
+        for name in ("specific", "cautious")
+    ]
+    values = [report.overall.estimates["granola_accuracy"].value for report in reports]
+    (found,) = compare(reports, metrics=["granola_accuracy"], times=50)
+    assert found.difference == pytest.approx(values[0] - values[1])
+
+
+def test_a_metric_is_a_value() -> None:
+    metric = Metric.parse("informativeness(lambda=1)")
+    assert metric == Metric(name="informativeness", lambda_=1.0)
+    assert Metric.parse(str(metric)) == metric
+
+
+def test_an_interval_of_any_statistic() -> None:
+    value, interval = estimated([0, 1, 1, 1], lambda kinds, counts: counts @ kinds / counts.sum(axis=-1), times=200)
+    assert value == 0.75
+    assert interval.low <= value <= interval.high

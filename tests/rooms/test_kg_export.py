@@ -1,0 +1,22 @@
+"""Snapshots for other programs, and back to the same id."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from kg.export import export_parquet, export_rdf, import_parquet
+from kg.store import open_store
+
+
+def test_parquet_and_back(demo: Path, tmp_path: Path) -> None:
+    export_parquet(demo / "snapshot.sqlite", tmp_path / "tables")
+    import_parquet(tmp_path / "tables", tmp_path / "again.sqlite")
+    with open_store(demo / "snapshot.sqlite") as old, open_store(tmp_path / "again.sqlite") as new:
+        assert old.manifest()["snapshot_id"] == new.manifest()["snapshot_id"]
+
+
+def test_rdf_is_wikidatas_own(demo: Path, tmp_path: Path) -> None:
+    report = export_rdf(demo / "snapshot.sqlite", tmp_path / "out.nt")
+    text = (tmp_path / "out.nt").read_text(encoding="utf-8")
+    assert text.count("\n") == report.triples
+    assert "<http://www.wikidata.org/entity/Q76> <http://www.wikidata.org/prop/direct/P19>" in text
