@@ -188,8 +188,18 @@ def read_tiered(
     Without `evidence` that of the tiers is left out, which takes half of the time and of the memory. Raises RowError
     for an unusable file, and for a bad or repeated row unless `on_reject` takes it.
     """
+    return tiered_rows(read_records(path), on_reject=on_reject, evidence=evidence)
+
+
+def tiered_rows(
+    records: Iterable[Record | RejectedRow],
+    *,
+    on_reject: Callable[[RejectedRow], None] | None = None,
+    evidence: bool = True,
+) -> Iterator[TieredRow]:
+    """The rows of records, as `read_tiered` of a file that holds them."""
     seen: dict[str, str] = {}
-    for position, record in enumerate(read_records(path), 1):
+    for position, record in enumerate(records, 1):
         if isinstance(record, RejectedRow):
             _reject(record, on_reject)
             continue

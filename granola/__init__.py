@@ -1,4 +1,11 @@
-"""Predictions and what is said of them: matching, metrics, statistics, reports and the command line."""
+"""Answers at several granularities: ladders, verdicts and scores in a few lines.
+
+import granola
+
+with granola.snapshot() as sample:  # the bundled one, or a file
+    row = granola.ladder("Where was Barack Obama born?", "Honolulu", sample)
+granola.match("somewhere in Hawaii", row).level
+"""
 
 from __future__ import annotations
 
@@ -13,9 +20,10 @@ if TYPE_CHECKING:
     from granola.matching.registry import matcher
     from granola.scoring.metrics import Metric, metrics
     from granola.scoring.predictions import Prediction, PredictionFile, read_predictions
-    from granola.scoring.scores import ScoreReport, score
+    from granola.scoring.scores import ScoreReport
     from granola.scoring.system_comparison import compare
     from granola.scoring.tiered_file import TieredFile, read_tiered_file
+    from granola.shortcuts import ladder, ladders, match, score, snapshot
 
 __all__ = [
     "Aggregator",
@@ -27,11 +35,15 @@ __all__ = [
     "TieredFile",
     "__version__",
     "compare",
+    "ladder",
+    "ladders",
+    "match",
     "matcher",
     "metrics",
     "read_predictions",
     "read_tiered_file",
     "score",
+    "snapshot",
 ]
 _MODULES = {
     "Aggregator": ".decoding.response_aggregation",
@@ -46,7 +58,11 @@ _MODULES = {
     "metrics": ".scoring.metrics",
     "read_predictions": ".scoring.predictions",
     "read_tiered_file": ".scoring.tiered_file",
-    "score": ".scoring.scores",
+    "ladder": ".shortcuts",
+    "ladders": ".shortcuts",
+    "match": ".shortcuts",
+    "score": ".shortcuts",
+    "snapshot": ".shortcuts",
 }
 if not TYPE_CHECKING:
     __getattr__ = lazy_names(__name__, _MODULES)
