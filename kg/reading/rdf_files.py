@@ -1,16 +1,16 @@
-"""RDF files -> entity objects: N-Triples and N-Quads line by line, Turtle, RDF/XML, TriG and the rest by rdflib.
+"""RDF files -> entity objects: N-Triples, N-Quads, Turtle, RDF/XML, TriG, N3 and JSON-LD, parsed by pyoxigraph.
 
 Triples may come in any order: what is said of one entity is gathered in a database beside the output, so memory
-is bounded for files that are read by line. rdflib holds a whole file in memory, about 1 KB a triple.
+is bounded, however long a file is.
 """
 
 from __future__ import annotations
 
-import logging
+import io
 import re
 import sqlite3
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -26,26 +26,30 @@ from kg.reading.entity_json import Reject
 from kg.reading.lines import EXCERPT
 from kg.reading.rdf_entities import ABOUT, PROPERTY_TYPE, SITELINKS, TERMS, Facts, assemble, is_read
 from kg.reading.rdf_entities import property_datatype as datatype_of
-from kg.reading.rdf_terms import DATA, ENTITY, Term, language_code, parse_line
+from kg.reading.rdf_terms import DATA, ENTITY, Term, language_code, triple_of
 from kg.reading.snaks import shortened
 from kg.reading.streams import DamagedError, HashedReader, plain_chunks
 
 BY_LINE = ("nt", "ntriples", "nq", "nquads")
-BY_RDFLIB = {
-    "ttl": "turtle",
-    "turtle": "turtle",
+WHOLE = {
+    "ttl": "ttl",
+    "turtle": "ttl",
     "n3": "n3",
-    "rdf": "xml",
-    "owl": "xml",
-    "xml": "xml",
+    "rdf": "rdf",
+    "owl": "rdf",
+    "xml": "rdf",
     "trig": "trig",
-    "trix": "trix",
-    "jsonld": "json-ld",
-}
+    "jsonld": "jsonld",
+}  # file ending -> the format's own, of those that end at their first fault
 _PACKED = re.compile(r"\.(?:gz|bz2|zst)\Z", re.IGNORECASE)
 _SUBJECT = re.compile(re.escape(ENTITY) + r"([QP][1-9][0-9]{0,17})\Z")
 _NODE = (NAMESPACES["wds"], NAMESPACES["wdv"])
 _BATCH = 20_000
+BASE = "http://localhost/"  # of relative addresses, which no entity of WikiData has
+BLOCK = 1 << 20  # bytes
+LONGEST_LINE = 1 << 24  # bytes
+_PLACE = re.compile(r"\AParser error at line \d+ (?:between columns \d+ and \d+|column \d+): ")
+Triple = tuple[str, str, Term]
 
 
 @dataclass(kw_only=True, slots=True)
@@ -74,6 +78,9 @@ class RDFReading:
     rejects: list[tuple[str, int | None, Reject, str | None]] = field(default_factory=list)
     redirects: dict[str, str] = field(default_factory=dict)
     truthy: bool = False
+    _is_wanted: SizedDict[str, bool] = field(
+        default_factory=lambda: SizedDict(10_000_000, lambda predicate, _: len(predicate) + 100)
+    )
 
     def entities(self, work: Path) -> Iterator[dict[str, Any]]:
         """Every entity that the files speak of, by number, properties first. `work`: a folder for what is gathered.
@@ -101,7 +108,7 @@ class RDFReading:
         if not found:
             raise SourceError(f"{names}: no entity of WikiData in it; subjects are like {ENTITY}Q42")
 
-    def _triples(self, path: str) -> Iterator[tuple[str, str, Term]]:
+    def _triples(self, path: str) -> Iterator[Triple]:
         source = RDFSource(name="stdin" if path == STDIN else Path(path).name)
         self.sources.append(source)
         with ExitStack() as stack:
@@ -109,15 +116,9 @@ class RDFReading:
             stream = HashedReader(raw, name=source.name)
             kind = rdf_format(source.name)
             try:
-                if kind is None:
-                    chunks = plain_chunks(stream, source.name)
-                    for triple in self._by_line(chunks, source):
-                        source.triples += 1
-                        yield triple
-                else:
-                    for triple in _by_rdflib(b"".join(plain_chunks(stream, source.name)), kind, source.name):
-                        source.triples += 1
-                        yield triple
+                for triple in self._parsed(plain_chunks(stream, source.name), kind, source):
+                    source.triples += 1
+                    yield triple
             except DamagedError as error:
                 if not self.keep_partial or kind is not None:
                     more = "" if kind else ". What precedes the damage can be kept with --keep-partial"
@@ -129,21 +130,43 @@ class RDFReading:
         if not source.triples:
             raise SourceError(f"{source.name}: no triple about an entity of WikiData in it{self._first_reject()}")
 
-    def _by_line(self, chunks: Iterable[bytes], source: RDFSource) -> Iterator[tuple[str, str, Term]]:
-        read: dict[bytes, bool] = {}
-        for number, line in enumerate(_lines(chunks), 1):
+    def _parsed(self, chunks: Iterable[bytes], kind: str | None, source: RDFSource) -> Iterator[Triple]:
+        """The triples of predicates that are read; `kind` None is N-Quads, whose bad lines are rejected one by one."""
+        if kind is not None:
             try:
-                triple = parse_line(line, read, is_read)
-            except ValueError as error:  # UnicodeDecodeError is one
+                yield from self._wanted(quads_of(io.BufferedReader(ChunkStream(chunks), BLOCK), kind))
+            except (SyntaxError, ValueError) as error:
+                raise SourceError(f"{source.name} is not readable as {kind}: {_reason(error)}") from error
+            return
+        first = 1
+        for block in _blocks(chunks):
+            try:
+                yield from self._wanted(list(quads_of(block, "nq")))
+            except (SyntaxError, ValueError):  # what follows an unclosed quote would be lost with it
+                yield from self._wanted(self._by_line(block, first, source))
+            first += block.count(b"\n")
+
+    def _by_line(self, block: bytes, first: int, source: RDFSource) -> Iterator[Any]:
+        for number, line in enumerate(block.split(b"\n"), first):
+            try:
+                yield from list(quads_of(line, "nq"))
+            except (SyntaxError, ValueError) as error:
                 excerpt = line[:EXCERPT].decode("utf-8", "replace")
-                self.rejects.append((source.name, number, Reject(reason="not-ntriples", detail=str(error)), excerpt))
-                if len(self.rejects) >= 1000 and not source.triples and not read:
+                reject = Reject(reason="not-ntriples", detail=_reason(error))
+                self.rejects.append((source.name, number, reject, excerpt))
+                if len(self.rejects) >= 1000 and not source.triples:
                     raise SourceError(
                         f"{source.name}: no line is N-Triples{self._first_reject()};"
-                        f" other formats are told by the name's ending: {', '.join(BY_RDFLIB)}"
+                        f" other formats are told by the name's ending: {', '.join(WHOLE)}"
                     ) from error
-                continue
-            if triple is not None:
+
+    def _wanted(self, quads: Iterable[Any]) -> Iterator[Triple]:
+        for quad in quads:
+            predicate = quad.predicate.value
+            wanted = self._is_wanted.get(predicate)
+            if wanted is None:
+                wanted = self._is_wanted[predicate] = is_read(predicate)
+            if wanted and (triple := triple_of(quad)) is not None:
                 yield triple
 
     def _first_reject(self) -> str:
@@ -153,7 +176,7 @@ class RDFReading:
 
 
 def rdf_format(name: str) -> str | None:
-    """rdflib's name of the format that a file's ending tells, None for N-Triples and N-Quads, read by line.
+    """The format that a file's ending tells, None for N-Triples and N-Quads, read by line.
 
     Raises SourceError for other endings. Standard input is N-Triples.
     """
@@ -162,10 +185,10 @@ def rdf_format(name: str) -> str | None:
     ending = _PACKED.sub("", name).rpartition(".")[2].lower()
     if ending in BY_LINE:
         return None
-    if ending not in BY_RDFLIB:
-        allowed = ", ".join(f".{one}" for one in (*BY_LINE, *BY_RDFLIB))
+    if ending not in WHOLE:
+        allowed = ", ".join(f".{one}" for one in (*BY_LINE, *WHOLE))
         raise SourceError(f"{name}: no RDF format has the ending .{ending}; expected {allowed}, plain, .gz, .bz2, .zst")
-    return BY_RDFLIB[ending]
+    return WHOLE[ending]
 
 
 def _opened(path: str, source: RDFSource, stack: ExitStack) -> BinaryIO:
@@ -184,56 +207,56 @@ def _opened(path: str, source: RDFSource, stack: ExitStack) -> BinaryIO:
     return stack.enter_context(opened(path))
 
 
-def _lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
+def quads_of(data: Any, kind: str) -> Iterator[Any]:
+    """pyoxigraph's quads of bytes or a stream. Raises SyntaxError or ValueError where it is none of its format."""
+    import pyoxigraph
+
+    form = pyoxigraph.RdfFormat.from_extension(kind)
+    return iter(pyoxigraph.parse(data, form, base_iri=BASE, lenient=True))
+
+
+def _reason(error: Exception) -> str:
+    text = " ".join(str(getattr(error, "msg", error)).split())
+    return _PLACE.sub("", text)[:300]
+
+
+def _blocks(chunks: Iterable[bytes]) -> Iterator[bytes]:
+    """The chunks cut where lines end."""
     rest = b""
     for chunk in chunks:
-        lines = (rest + chunk if rest else chunk).split(b"\n")
-        rest = lines.pop()
-        yield from lines
+        lines, end, tail = (rest + chunk).rpartition(b"\n")
+        rest = tail
+        if end:
+            yield lines + end
+        elif len(rest) > LONGEST_LINE:  # no line of RDF
+            yield rest
+            rest = b""
     if rest:
         yield rest
 
 
-def _by_rdflib(data: bytes, kind: str, name: str) -> Iterator[tuple[str, str, Term]]:
-    import rdflib
+class ChunkStream(io.RawIOBase):
+    """Chunks of bytes as a stream."""
 
-    with lexical_forms():
-        graph: Any = rdflib.Dataset() if kind in ("trig", "trix", "json-ld") else rdflib.Graph()
-        try:
-            graph.parse(data=data, format=kind)
-        except Exception as error:  # each of rdflib's parsers raises errors of its own
-            reason = " ".join(str(error).split())[:300]
-            raise SourceError(f"{name} is not readable as {kind}: {reason}") from error
-        triples = (found[:3] for found in graph.quads()) if isinstance(graph, rdflib.Dataset) else iter(graph)
-        for subject, predicate, thing in triples:
-            if isinstance(thing, rdflib.Literal):
-                term = Term("literal", str(thing), thing.language, str(thing.datatype) if thing.datatype else None)
-            else:
-                term = Term("blank" if isinstance(thing, rdflib.BNode) else "iri", str(thing))
-            yield (f"_:{subject}" if isinstance(subject, rdflib.BNode) else str(subject)), str(predicate), term
+    def __init__(self, chunks: Iterable[bytes]) -> None:
+        self._chunks = iter(chunks)
+        self._rest = memoryview(b"")
 
+    def readable(self) -> bool:
+        """It is."""
+        return True
 
-@contextmanager
-def lexical_forms() -> Iterator[None]:
-    """rdflib without Python's dates: they know no year 0, and it writes a traceback for each.
-
-    Nor does it tell of changes that are its own affair.
-    """
-    import warnings
-
-    import rdflib
-
-    logger = logging.getLogger("rdflib.term")
-    disabled, normalize = logger.disabled, rdflib.NORMALIZE_LITERALS
-    logger.disabled = True
-    rdflib.NORMALIZE_LITERALS = False
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DeprecationWarning)
-            yield
-    finally:
-        logger.disabled = disabled
-        rdflib.NORMALIZE_LITERALS = normalize
+    def readinto(self, buffer: Any) -> int:
+        """Fill the buffer as far as one chunk goes; 0 at the end."""
+        while not self._rest:
+            try:
+                self._rest = memoryview(next(self._chunks))
+            except StopIteration:
+                return 0
+        size = min(len(buffer), len(self._rest))
+        buffer[:size] = self._rest[:size]
+        self._rest = self._rest[size:]
+        return size
 
 
 class Gathering:

@@ -1,10 +1,9 @@
-"""The terms of RDF as they are read: N-Triples lines, language tags and names of statements in WikiData's use."""
+"""The terms of RDF as they are read: triples, language tags and names of statements in WikiData's use."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Mapping
-from typing import Literal, NamedTuple
+from collections.abc import Mapping
+from typing import Any, Literal, NamedTuple
 from urllib.parse import unquote
 
 from kg.rdf_vocabulary import NAMESPACES, datatype_name
@@ -20,13 +19,17 @@ GENID = "http://www.wikidata.org/.well-known/genid/"  # unknown values on the qu
 DATATYPE_NAMES: Mapping[str, str] = {datatype_name(datatype): datatype for datatype in DATATYPES}
 
 
+Kind = Literal["iri", "blank", "literal"]
+KINDS: Mapping[str, Kind] = {"NamedNode": "iri", "BlankNode": "blank", "Literal": "literal"}
+
+
 class Term(NamedTuple):
     """What stands in a triple: an IRI, a blank node's name, or a literal's text with its language or datatype IRI.
 
     A tuple, for there are as many as triples.
     """
 
-    kind: Literal["iri", "blank", "literal"]
+    kind: Kind
     value: str
     language: str | None = None
     datatype: str | None = None
@@ -75,61 +78,19 @@ def statement_id(node: str, subject: str) -> str:
     return name
 
 
-_LINE = re.compile(
-    rb"[ \t]*+(?:<([^>]*)>|_:([^ \t]+))[ \t]*<([^>]*)>[ \t]*"
-    rb'(?:<([^>]*)>|_:([^ \t]+?)(?=[ \t.])|"((?:[^"\\]|\\.)*+)"(?:@([A-Za-z0-9-]+)|\^\^<([^>]*)>)?)'
-    rb"[ \t]*(?:(?:<[^>]*>|_:[^ \t]+)[ \t]*)?\.[ \t\r]*(?:#.*)?\Z"
-)
-_ESCAPE = re.compile(r'\\(?:([tbnrf"\'\\])|u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.?))')
-_ESCAPED = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f", '"': '"', "'": "'", "\\": "\\"}
+_PLAIN = (NAMESPACES["xsd"] + "string", NAMESPACES["rdf"] + "langString")
 
 
-def parse_line(
-    line: bytes, read: dict[bytes, bool] | None = None, is_read: Callable[[str], bool] | None = None
-) -> tuple[str, str, Term] | None:
-    """Subject (blank nodes with `_:`), predicate and object of an N-Triples or N-Quads line; a graph is passed over.
-
-    None for blank lines and comments, and for predicates that `is_read` does not want, remembered in `read`. Raises
-    ValueError for anything else.
-    """
-    found = _LINE.match(line)
-    if found is None:
-        stripped = line.strip()
-        if not stripped or stripped.startswith(b"#"):
-            return None
-        raise ValueError("expected: subject predicate object .")
-    subject, blank, predicate, iri, blank_object, text, language, datatype = found.groups()
-    if read is not None and is_read is not None:
-        wanted = read.get(predicate)
-        if wanted is None:
-            wanted = read[predicate] = is_read(_plain(predicate))
-        if not wanted:
-            return None
-    if iri is not None:
-        term = Term("iri", _plain(iri))
-    elif text is not None:
-        term = Term(
-            "literal",
-            _plain(text),
-            language.decode() if language else None,
-            _plain(datatype) if datatype is not None else None,
-        )
+def triple_of(quad: Any) -> tuple[str, str, Term] | None:
+    """(subject, blank ones with `_:`; predicate; object) of pyoxigraph's quad, None where a triple is in the object."""
+    subject, thing = quad.subject, quad.object
+    kind = KINDS.get(type(thing).__name__)
+    if kind is None:
+        return None
+    if kind == "literal":
+        language, datatype = thing.language, thing.datatype.value
+        term = Term("literal", thing.value, language, None if datatype in _PLAIN else datatype)
     else:
-        term = Term("blank", _plain(blank_object))
-    return (_plain(subject) if subject is not None else f"_:{_plain(blank)}"), _plain(predicate), term
-
-
-def _plain(given: bytes) -> str:
-    text = given.decode("utf-8")
-    return _ESCAPE.sub(_unescaped, text) if "\\" in text else text
-
-
-def _unescaped(found: re.Match[str]) -> str:
-    if found[1]:
-        return _ESCAPED[found[1]]
-    if digits := found[2] or found[3]:
-        code = int(digits, 16)
-        if code > 0x10FFFF or 0xD800 <= code < 0xE000:
-            raise ValueError(f"{found[0]} is no character")
-        return chr(code)
-    raise ValueError(f"{found[0]!r} is no escape")
+        term = Term(kind, thing.value)
+    name = subject.value
+    return (name if type(subject).__name__ == "NamedNode" else f"_:{name}"), quad.predicate.value, term

@@ -11,8 +11,7 @@ from urllib.parse import parse_qs
 import orjson
 import rdflib
 from loopback import Answering, Loopback, running
-
-from kg.reading.rdf_files import lexical_forms
+from rdflib_literals import lexical_forms
 
 Fault = Callable[["Handler", bytes], bool]  # given the true answer; whether it answered
 

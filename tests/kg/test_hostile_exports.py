@@ -18,6 +18,7 @@ from neo4j_server import SERVER, mirror_of, the_server
 from pyarrow import csv, parquet
 from rdflib import Literal, URIRef
 from rdflib.namespace import RDF, RDFS, SKOS, XSD
+from rdflib_literals import lexical_forms
 
 from kg.errors import ExportError
 from kg.export.neo4j_import import export_neo4j
@@ -25,7 +26,6 @@ from kg.export.parquet import export_parquet, import_parquet
 from kg.export.rdf_writer import export_rdf
 from kg.model import Entity, EntityValue, OtherValue, QuantityValue, Snak, Statement, TextValue, TimeValue
 from kg.rdf_vocabulary import NAMESPACES
-from kg.reading.rdf_files import lexical_forms
 from kg.store import open_store
 from kg.store.sqlite import SQLiteStore
 

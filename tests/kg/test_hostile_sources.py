@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 
 from kg.building.other_sources import build_from_api, build_from_rdf, build_from_sparql
 from kg.checks.verification import verify
+from kg.errors import SourceError
 from kg.model import Entity
 from kg.scope import Scope
 from kg.snapshot import Report, build
@@ -319,10 +320,13 @@ def test_subjects_that_are_no_entities_are_counted(kinds: Path, tmp_path: Path) 
 def test_half_characters_cost_the_statement_they_stand_in(kinds: Path, tmp_path: Path) -> None:
     prefix = f"<{WD}Q1> <http://www.w3.org/2000/01/rdf-schema#label>"
     text = statement_of("P9", '"\\uD800"') + f'{prefix} "\\uDFFF"@fr .\n'
-    (tmp_path / "world.ttl").write_text((kinds / "world.nt").read_text() + text)
-    report = build_from_rdf([tmp_path / "world.ttl"], tmp_path / "out")
+    (tmp_path / "world.nt").write_text((kinds / "world.nt").read_text() + text)
+    report = build_from_rdf([tmp_path / "world.nt"], tmp_path / "out")
     assert every_kind.entities_of(tmp_path / "out") == every_kind.entities_of(kinds / "dump")
-    assert report.rejects == {"bad-statement": 1, "bad-text": 2}
+    assert report.rejects == {"bad-statement": 1, "not-ntriples": 2}
+    (tmp_path / "world.ttl").write_text((tmp_path / "world.nt").read_text())
+    with pytest.raises(SourceError, match=r"world.ttl is not readable as ttl: .*surrogate"):
+        build_from_rdf([tmp_path / "world.ttl"], tmp_path / "turtle")
 
 
 OBJECTS = st.one_of(
