@@ -15,6 +15,7 @@ from functools import cache
 from operator import attrgetter
 
 from abstraction.language.date_reader import ParsedDate, parse_date
+from abstraction.language.language_data import with_plain_digits
 from abstraction.language.languages import Language, language
 from abstraction.language.units import unit_of_spelling
 from granola.matching import date_claims as english
@@ -30,7 +31,7 @@ _OPEN, _CLOSED = r"(?<![\w.,])", r"(?!\w|[.,]\d)"
 
 def _lowered(text: str) -> tuple[str, str]:
     """The text and its lower case, of one length."""
-    lower = text.lower().translate(_ONE_FOR_ONE)
+    lower = with_plain_digits(text.lower().translate(_ONE_FOR_ONE))
     return (text if len(lower) == len(text) else lower), lower
 
 
@@ -109,10 +110,9 @@ def _days(value: TimeValue) -> tuple[int, int]:
 
 @cache
 def _amount(words: Language) -> re.Pattern[str]:
-    scales = "|".join(sorted(map(re.escape, words.powers), key=lambda s: (-len(s), s)))
-    spelled = "|".join(
-        sorted((re.escape(w) for w, n in words.number_words.items() if n > 1), key=lambda s: (-len(s), s))
-    )
+    scales = "|".join(sorted(map(re.escape, words.powers), key=lambda s: (-len(s), s))) or "(?!)"
+    numbers = [re.escape(word) for word, number in words.number_words.items() if number > 1]
+    spelled = "|".join(sorted(numbers, key=lambda s: (-len(s), s))) or "(?!)"
     below = "|".join(re.escape(word.lower()) for word in words.fewer)
     joint = "|".join(re.escape(j.strip()) for j in (words.joint_and, words.joint_to))
     scale = rf"(?:\s*(?P<{{}}>{scales})\b\.?)?"
