@@ -27,6 +27,7 @@ _ONE_FOR_ONE = str.maketrans(
     dict.fromkeys("\xa0\u2009\u202f", " ") | dict.fromkeys("‐‑‒–—−", "-") | {"’": "'", "‘": "'", "º": "o", "ᵉ": "e"}
 )
 _OPEN, _CLOSED = r"(?<![\w.,])", r"(?!\w|[.,]\d)"
+_BETWEEN_WORDS = r"(?<![\d.,])", r"(?!\d|[.,]\d)"  # where words follow each other without spaces
 
 
 def _lowered(text: str) -> tuple[str, str]:
@@ -44,7 +45,8 @@ def _date_patterns(words: Language) -> tuple[re.Pattern[str], ...]:
     forms += [r"\d{1,2}[./]\d{1,2}[./]\d{4}", r"\d{4}-\d{2}-\d{2}", *(words.patterns[k].pattern for k in _COUNTED)]
     year = rf"(?:\d{{3,4}}|\d{{1,2}}(?={era}))(?:{era})?"
     found = [rf"{form}(?:{era})?" for form in forms]
-    return tuple(re.compile(_OPEN + form + _CLOSED) for form in (*found, rf"{year}(?:{joint}){year}", year))
+    before, behind = (_OPEN, _CLOSED) if " " in words.templates["day"][0] else _BETWEEN_WORDS
+    return tuple(re.compile(before + form + behind) for form in (*found, rf"{year}(?:{joint}){year}", year))
 
 
 _COUNTED = ("century", "millennium", "decade")
