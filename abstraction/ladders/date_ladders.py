@@ -171,12 +171,9 @@ def _approximate(parsed: ParsedDate) -> list[list[_DateRung]]:
             if (unit := unit_of(year, kind)) and _is_worth_saying(unit, parsed.era)
         ]
     begin, end = unit_of(first), unit_of(last)
-    if (
-        not begin
-        or not end
-        or {begin.kind, end.kind} & {"millennium", "deep"}
-        or not parsed.era.words.can_tell("century")
-    ):
+    if not begin or not end or {begin.kind, end.kind} & {"millennium", "deep"}:
+        return []
+    if not parsed.era.words.can_tell("century"):
         return []
     early = TimeValue(year=_shifted(begin.first_year(), -_spread(first)), precision=9)
     late = TimeValue(year=_shifted(end.last_year(), _spread(last)), precision=9)

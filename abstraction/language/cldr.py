@@ -149,13 +149,10 @@ def _written(locale: _Locale) -> dict[str, list[str]]:
     """The templates of what is written. A year in a date has its words with it: {year}."""
     year, marked, after = locale.year_in_date(), locale.parts("Gy"), locale.marks()[1]
     marked = marked if year in marked else marked.replace("{y}", year)
+    full = locale.date("long").replace("{short}", "{month}")
     day, short, month = (
         _MARK.sub("", template.replace(year, "{year}").replace("{y}", "{year}"))
-        for template in (
-            locale.date("long").replace("{short}", "{month}"),
-            locale.date("medium"),
-            locale.parts("yMMMM"),
-        )
+        for template in (full, locale.date("medium"), locale.parts("yMMMM"))
     )
     alone = year if "{mark}" in year else locale.parts("y")
     alone, inside, before = (template.replace("{y}", "{n}") for template in (alone, year, marked))
