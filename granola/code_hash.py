@@ -6,6 +6,7 @@ import hashlib
 import re
 from collections.abc import Iterable, Iterator
 from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 
 PACKAGES = ("kg", "abstraction", "granola")
@@ -20,13 +21,13 @@ _COMMIT = re.compile(r"[0-9a-f]{40,64}\Z")
 
 
 @cache
-def hash_of_modules(*modules: str, folders: tuple[str, ...] = ()) -> str:
+def hash_of_modules(*modules: str, folders: tuple[str, ...] = (), libraries: tuple[str, ...] = ()) -> str:
     """The start of the SHA-256 of the modules' code, of all that they import from our packages and the data they name.
 
-    `folders`, as "granola/matching", are hashed whole, too.
+    `folders`, as "granola/matching", are hashed whole, too, and so are the versions of `libraries` whose data decide.
     """
     files = {path for folder in folders for path in _all_in(ROOT / folder)}
-    return _hash(files.union(*map(files_of, modules)))
+    return _hash(files.union(*map(files_of, modules)), [f"{name}=={version(name)}" for name in libraries])
 
 
 @cache
@@ -114,8 +115,8 @@ def _all_in(folder: Path) -> Iterator[Path]:
             yield path.resolve()
 
 
-def _hash(files: Iterable[Path]) -> str:
-    digest = hashlib.sha256()
+def _hash(files: Iterable[Path], versions: Iterable[str] = ()) -> str:
+    digest = hashlib.sha256("".join(f"{one}\0" for one in versions).encode())
     for path in sorted(set(files), key=lambda path: path.relative_to(ROOT).as_posix()):
         content = path.read_bytes()
         digest.update(f"{path.relative_to(ROOT).as_posix()}\0{len(content)}\0".encode())

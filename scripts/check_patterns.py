@@ -37,6 +37,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = ("kg", "abstraction", "granola")
+OF_CLDR = ("ar", "eu", "fa", "hi", "ja", "lt", "pt", "ru", "th")  # languages without a file, of all kinds of patterns
 CALLS = {"compile", "match", "search", "fullmatch", "sub", "subn", "split", "findall", "finditer"}
 ALL = frozenset({"search", "match", "fullmatch"})  # the other methods search
 LONGEST = 48_000  # characters of an attack: a quadratic pattern needs a second for it
@@ -172,7 +173,7 @@ def _fill(module: ModuleType) -> None:
         elif taken == ["Language"]:
             from abstraction.language.languages import language, languages
 
-            for code in languages():
+            for code in (*languages(), *OF_CLDR):
                 function(language(code))
 
 

@@ -14,6 +14,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = ("kg", "abstraction", "granola")
 BELOW = {"kg": {"kg"}, "abstraction": {"kg", "abstraction"}, "granola": set(PACKAGES)}
 HEAVY = (
+    "babel",
     "networkx",
     "torch",
     "transformers",

@@ -79,7 +79,7 @@ def _text(value: TimeValue, era: Era, style: Style) -> str:
     unit = unit_of(value)
     if unit is None:  # a decade of a single digit, or a day or month that is not there
         mark = era.before if value.year < 0 else era.after
-        if value.precision == 8:
+        if value.precision == 8 and era.words.can_tell("decade"):
             return era.words.written("decade", n=0, mark=f" {mark}")[0]
         return names(CalendarUnit("year", value.year), era=era)[0]
     return names(unit, era=era, style=style)[0]
@@ -126,7 +126,7 @@ def _exact(parsed: ParsedDate) -> list[list[_DateRung]]:
     levels: list[list[_DateRung]] = []
     for kind in KINDS[start:-1]:
         unit = unit_of(first, kind)
-        if unit is None or unit != unit_of(last, kind) or not _is_worth_saying(unit):
+        if unit is None or unit != unit_of(last, kind) or not _is_worth_saying(unit, parsed.era):
             continue
         rungs = [_rung(unit, parsed.era)]
         if kind == "decade":
@@ -168,10 +168,12 @@ def _approximate(parsed: ParsedDate) -> list[list[_DateRung]]:
         return [
             [_rung(unit, parsed.era)]
             for kind in KINDS[KINDS.index("year") : -1]
-            if (unit := unit_of(year, kind)) and _is_worth_saying(unit)
+            if (unit := unit_of(year, kind)) and _is_worth_saying(unit, parsed.era)
         ]
     begin, end = unit_of(first), unit_of(last)
     if not begin or not end or {begin.kind, end.kind} & {"millennium", "deep"}:
+        return []
+    if not parsed.era.words.can_tell("century"):
         return []
     early = TimeValue(year=_shifted(begin.first_year(), -_spread(first)), precision=9)
     late = TimeValue(year=_shifted(end.last_year(), _spread(last)), precision=9)
@@ -182,7 +184,7 @@ def _approximate(parsed: ParsedDate) -> list[list[_DateRung]]:
     elif parsed.last is None and first.precision == 9 and early.year * late.year > 0:
         levels.append([_turn(*centuries, parsed.era)])
     millennium = unit_of(early, "millennium")
-    if millennium and millennium == unit_of(late, "millennium") and _is_worth_saying(millennium):
+    if millennium and millennium == unit_of(late, "millennium") and _is_worth_saying(millennium, parsed.era):
         levels.append([_rung(millennium, parsed.era)])
     return levels
 
@@ -192,9 +194,9 @@ def _spread(value: TimeValue) -> int:
     return {8: 10, 7: 100}.get(value.precision) or tolerance(value.year)
 
 
-def _is_worth_saying(unit: CalendarUnit) -> bool:
-    """A millennium tells something only of the far past."""
-    return unit.kind != "millennium" or unit.number < 0
+def _is_worth_saying(unit: CalendarUnit, era: Era) -> bool:
+    """Whether there is a word for it; a millennium tells something only of the far past."""
+    return era.words.can_tell(unit.kind) and (unit.kind != "millennium" or unit.number < 0)
 
 
 def _shifted(year: int, by: int) -> int:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from abstraction.evidence import from_statement
 from abstraction.information.literal_bits import with_date_bits, with_quantity_bits
 from abstraction.ladders.date_ladders import ParsedDate, date_ladder, parse_date, time_value_ladder
+from abstraction.language.languages import is_known
 from abstraction.relations import table
 from abstraction.tiers import MAX_LEVELS, Evidence, Level, Tier
 from kg.model import QuantityValue, Statement, TimeValue
@@ -56,7 +57,7 @@ def quantity_levels(text: str, *, graph: Graph, subject: str | None, relation: s
     parsed = parse_quantity(text, code=graph.shown_in, is_temperature=not relation or relation not in table())
     if parsed is None:
         return None
-    if parsed.code != graph.shown_in.split("-")[0] and _THOUSANDS.search(text):
+    if not is_known(graph.shown_in) and _THOUSANDS.search(text):
         return None  # "3.718 metros": no rules of the language tell a thousand from a thousandth
     evidence = None
     if subject is not None and relation:

@@ -170,11 +170,12 @@ def _interval(parsed: ParsedQuantity, given: tuple[Evidence, ...]) -> Tier | Non
         low, high = -high, -low
     words = parsed.language
     joint, to = words.joint_and, words.joint_to
+    between = f"{words.between} ".lstrip()
     short, long = _between(low, high, words)
-    text = f"{words.between} {_with_unit(long if parsed.sign else short, parsed, joint=joint)}"
+    text = f"{between}{_with_unit(long if parsed.sign else short, parsed, joint=joint)}"
     names = [
-        f"{words.between} {_with_unit(long, parsed, joint=joint)}",
-        f"{words.between} {_with_unit(f'{_plain(low, words)}{joint}{_plain(high, words)}', parsed, joint=joint)}",
+        f"{between}{_with_unit(long, parsed, joint=joint)}",
+        f"{between}{_with_unit(f'{_plain(low, words)}{joint}{_plain(high, words)}', parsed, joint=joint)}",
         _with_unit(long.replace(joint, to), parsed, joint=to),
         _with_unit(f"{_plain(low, words)}–{_plain(high, words)}", parsed, joint="–"),
     ]
@@ -183,7 +184,7 @@ def _interval(parsed: ParsedQuantity, given: tuple[Evidence, ...]) -> Tier | Non
         magnitude = words.magnitudes[power]
         names.append(words.finished(f"{magnitude}{words.magnitude_of}{of}") if of else magnitude)
     if parsed.noun:
-        names += [f"{words.between} {short}", f"{words.between} {long}"]
+        names += [f"{between}{short}", f"{between}{long}"]
     return Tier(
         text=text,
         aliases=_without(text, names),

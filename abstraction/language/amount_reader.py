@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
 
+from abstraction.language.language_data import with_plain_digits, without_direction
 from abstraction.language.languages import Language, language
 from abstraction.language.units import MeasureUnit, unit_of_sign, unit_of_spelling
 
@@ -51,7 +52,7 @@ class ParsedQuantity:
 @cache
 def _amount(words: Language) -> re.Pattern[str]:
     number = rf"[+-]?{words.number_pattern}"
-    scales = "|".join(sorted(map(re.escape, words.powers), key=lambda s: (-len(s), s)))
+    scales = "|".join(sorted(map(re.escape, words.powers), key=lambda s: (-len(s), s))) or "(?!)"
     return re.compile(
         rf"(?P<sign>[^\w\s+.,-]|[a-z]{{1,3}}[^\w\s+.,-]|[a-z]{{3}} )?(?:(?<!\s)\s++)?(?P<number>{number})"
         rf"(?:\s*(?:±|\+/-)\s*(?P<bound>{number}))?"
@@ -74,7 +75,7 @@ def parse_quantity(text: str, *, code: str = "en", is_temperature: bool = True) 
     if len(text) > 80 or _FRACTIONS.search(text):
         return None
     words = language(code)
-    rest = unicodedata.normalize("NFKC", text)
+    rest = with_plain_digits(without_direction(unicodedata.normalize("NFKC", text)))
     rest = rest.translate({ord(c): "-" for c in "‐‑‒–—−"} | {ord(c): "'" for c in "’′"} | {ord("″"): '"'})
     rest = _with_powers(" ".join(rest.split()).rstrip(" .;,"), words, is_temperature=is_temperature)
     lowered = rest.lower()
@@ -144,16 +145,15 @@ def _with_powers(text: str, words: Language, *, is_temperature: bool) -> str:
 
     def spelled(found: re.Match[str]) -> str:
         letter = found.lastgroup or ""
-        if letter == "K" and is_temperature:
-            return found[0]
-        return f" {_power_word(words, _POWERS[letter])}"
+        word = "" if letter == "K" and is_temperature else _power_word(words, _POWERS[letter])
+        return f" {word}" if word else found[0]
 
     return _LETTER.sub(spelled, text)
 
 
 @cache
 def _power_word(words: Language, power: int) -> str:
-    return next(word for word, own in words.powers.items() if own == power)
+    return next((word for word, own in words.powers.items() if own == power), "")
 
 
 def _plainly(spelling: str) -> str:

@@ -124,7 +124,10 @@ def names(unit: CalendarUnit, *, era: Era, style: Style = "day-first") -> tuple[
         case "month":
             found = _months(unit, era)
         case "year":
-            found = _years(unit.number, era)
+            alone = era.words.written("year", n=unit.number) if unit.number >= 100 else ()
+            found = [*alone, *_years(unit.number, era)]
+        case "decade" | "century" | "millennium" if not era.words.can_tell(unit.kind):
+            found = _spans(unit, era)
         case "decade":
             found = _decades(unit.number, era)
         case "century" | "millennium":
@@ -163,13 +166,21 @@ def gregorian_of(value: TimeValue) -> TimeValue | None:
 
 
 def _years(year: int, era: Era) -> list[str]:
-    if year >= 1000:
-        return [str(year)]
+    """A year as it stands in a date."""
     words = era.words
+    if year >= 1000:
+        return list(words.written("year_in_date", n=year))
     if year < 0:
         return list(words.written("year_before", n=-year, mark=era.before, other=era.other.before))
     marked = words.written(f"year_after_{era.kind}", n=year)
-    return [str(year), *marked] if year >= 100 else [*marked, str(year)]
+    plain = words.written("year_in_date", n=year)
+    return [*plain, *marked] if year >= 100 else [*marked, *plain]
+
+
+def _spans(unit: CalendarUnit, era: Era) -> list[str]:
+    """The years of a unit that the language has no word for: "1960–1969", "49–40 v. Chr."."""
+    first = str(abs(unit.first_year())) if unit.number < 0 else _years(unit.first_year(), era)[0]
+    return list(era.words.written("range", first=first, last=_years(unit.last_year(), era)[0]))
 
 
 def _days(unit: CalendarUnit, era: Era, style: Style) -> list[str]:
@@ -177,7 +188,7 @@ def _days(unit: CalendarUnit, era: Era, style: Style) -> list[str]:
     month = words.months[unit.month - 1]
     slots: dict[str, object] = {
         "d": words.days.get(unit.day, unit.day), "n": unit.day, "nth": words.ordinal(unit.day), "m": unit.month,
-        "dd": f"{unit.day:02d}", "mm": f"{unit.month:02d}", "month": month.name, "short": month.short,
+        "dd": f"{unit.day:02d}", "mm": f"{unit.month:02d}", "month": month.name, "short": month.short, "y": unit.number,
     }  # fmt: skip
     usual = "day" if style == "day-first" else "day_month_first"
     years = _years(unit.number, era)
@@ -195,7 +206,8 @@ def _months(unit: CalendarUnit, era: Era) -> list[str]:
     years = _years(unit.number, era)
     if 0 < unit.number < 32:
         years = [year for year in years if not year.isdigit()]  # "January 1" is a day
-    usual = [words.written("month", month=month.name, year=year) for year in years]
+    slots = {"month": month.name, "alone": month.alone, "m": unit.month, "mm": f"{unit.month:02d}"}
+    usual = [words.written("month", year=year, **slots) for year in years]
     out = [forms[0] for forms in usual] + [form for forms in usual for form in forms[1:]]
     out += words.written("month_also", month=month.name, year=years[0])
     if month.short:

@@ -12,9 +12,10 @@ from typing import Literal
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Month:
-    """A month: its name as written inside a date, a short form ("" for none), other forms that are read."""
+    """A month: its name within a date and alone, a short form ("" for none), other forms that are read."""
 
     name: str
+    alone: str
     short: str
     read: tuple[str, ...]
 
@@ -31,13 +32,14 @@ class Scale:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Language:
-    """One language's surface, as its file gives it.
+    """One language's surface, as CLDR and its file give it; `has_file` where there is one.
 
     `marks` holds (before, after) for "BC" and "BCE", in the language's own words. `templates` and `patterns`
     are those of TEMPLATES and PATTERNS; `points` pairs a pattern of a date with the style it shows. `counts`
     are templates of the number of a century, with `n`, `nth` or `roman`; `special_counts` stand in their place.
     `elided` are replacements in finished texts, as of "de e" by "d'e"; `singular` those that make one language of
-    a family's name, `bare_names` those that take a case or an elided article from a word.
+    a family's name, `bare_names` those that take a case or an elided article from a word. Numbers have `later_group`
+    digits between separators, but three behind the last; `digits` puts the language's own in place of 0 to 9.
 
     `matching` helps to judge answers, all of it read against lower case without accents: "asks_amount" is
     searched in questions, "opening" is a courtesy before a refusal, each "abstain:..." is how an answer begins
@@ -47,6 +49,7 @@ class Language:
 
     code: str
     name: str
+    has_file: bool
     months: tuple[Month, ...]
     marks: Mapping[str, tuple[str, str]]
     templates: Mapping[str, tuple[str, ...]]
@@ -66,7 +69,9 @@ class Language:
     decimal: str
     group: str
     grouped_from: int
+    later_group: int
     groups_read: str
+    digits: Mapping[int, str]
     signs_after: bool
     plural_from_two: bool
     scales: tuple[Scale, ...]
@@ -93,7 +98,7 @@ class Language:
         """Every readable month name in lower case, without a final dot, to its number."""
         found: dict[str, int] = {}
         for number, month in enumerate(self.months, 1):
-            for word in (month.name, month.short, *month.read):
+            for word in (month.name, month.alone, month.short, *month.read):
                 if key := folded(word).rstrip("."):
                     found.setdefault(key, number)
         return found
@@ -106,7 +111,11 @@ class Language:
         """The text with what sounds force: "de hectares" stays, "de euros" becomes "d'euros"."""
         for pattern, replacement in self.elided:
             text = pattern.sub(replacement, text)
-        return text
+        return text.translate(self.digits) if self.digits else text
+
+    def can_tell(self, kind: str) -> bool:
+        """Whether the language has words for a unit of the calendar: CLDR has none for decades and centuries."""
+        return bool(self.templates.get(kind, True))
 
     def one_of(self, plural: str) -> str:
         """The singular of a class that is named in the plural: "langues romanes" -> "langue romane"."""
@@ -171,8 +180,19 @@ class Language:
         sign, digits = ("-", plain[1:]) if plain.startswith("-") else ("", plain)
         whole, _, fraction = digits.partition(".")
         if len(whole) >= self.grouped_from:
-            whole = f"{int(whole):,}".replace(",", self.group)
-        return sign + whole + (self.decimal + fraction if fraction else "")
+            whole = self._grouped(whole)
+        text = sign + whole + (self.decimal + fraction if fraction else "")
+        return text.translate(self.digits) if self.digits else text
+
+    def _grouped(self, whole: str) -> str:
+        """1234567 as 1,234,567, or as 12,34,567."""
+        if self.later_group == 3:
+            return f"{int(whole):,}".replace(",", self.group)
+        parts, whole = [whole[-3:]], whole[:-3]
+        while whole:
+            parts.append(whole[-self.later_group :])
+            whole = whole[: -self.later_group]
+        return self.group.join(reversed(parts))
 
     def scaled(self, plain: str, scale: Scale) -> str:
         """A plain decimal text with the word of a scale: "1.4 billion", "1,4 Milliarden", "1,4 milliard"."""
@@ -194,7 +214,10 @@ class Language:
     @cached_property
     def number_pattern(self) -> str:
         """A regular expression of the numbers that the language reads, without a sign."""
-        groups = "|".join(rf"\d{{1,3}}(?:{re.escape(g)}\d{{3}}){{1,12}}" for g in self.groups_read)
+        later = "3" if self.later_group == 3 else f"{self.later_group},3"
+        groups = "|".join(
+            rf"\d{{1,3}}(?:{re.escape(g)}\d{{{later}}}){{0,11}}{re.escape(g)}\d{{3}}" for g in self.groups_read
+        )
         return rf"(?:{groups}|\d++)(?:{re.escape(self.decimal)}\d++)?"
 
     def plain_number(self, text: str) -> str:
@@ -205,10 +228,26 @@ class Language:
 
 
 def folded(text: str) -> str:
-    """The form in which texts are read: NFKC, lower case, dashes and apostrophes of one kind, single spaces."""
-    text = unicodedata.normalize("NFKC", text).lower()
-    text = text.translate({ord(c): "-" for c in "‐‑‒–—−"} | {ord("’"): "'", ord("‘"): "'"})
-    return " ".join(text.split())
+    """The form in which texts are read: NFKC, lower case, dashes and apostrophes of one kind, digits 0 to 9, single
+    spaces, nothing that only turns the direction of writing."""
+    text = with_plain_digits(unicodedata.normalize("NFKC", text).lower())
+    return " ".join(without_direction(text.translate(_FOLDED)).split())
+
+
+def with_plain_digits(text: str) -> str:
+    """The text with 0 to 9 for the digits of any script."""
+    if text.isascii():
+        return text
+    return "".join(str(unicodedata.decimal(sign)) if sign.isdecimal() else sign for sign in text)
+
+
+def without_direction(text: str) -> str:
+    """The text without the marks of its direction, as they stand in Arabic and Hebrew dates."""
+    return text if text.isascii() else text.translate(_DIRECTIONS)
+
+
+_FOLDED = {ord(c): "-" for c in "‐‑‒–—−"} | {ord("’"): "'", ord("‘"): "'"}
+_DIRECTIONS = dict.fromkeys(map(ord, "\u061c\u200e\u200f"))
 
 
 def roman(number: int) -> str:

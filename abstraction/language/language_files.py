@@ -1,4 +1,4 @@
-"""Reading a language's data file, every field checked."""
+"""Reading a language's data, every field checked: its file, and what CLDR tells where the file has nothing."""
 
 from __future__ import annotations
 
@@ -10,19 +10,22 @@ from importlib.resources.abc import Traversable
 from typing import Any, Literal
 
 from abstraction.errors import LanguageError
+from abstraction.language.cldr import cldr_data
 from abstraction.language.language_data import Language, Month, Scale, folded
 
-# Every list of templates a file must have, and the slots that one may fill in.
+# Every list of templates there is, and the slots that one may fill in.
 TEMPLATES: Mapping[str, str] = {
+    "year": "n",
+    "year_in_date": "n",
     "year_before": "n mark other",
     "year_after_BC": "n",
     "year_after_BCE": "n",
-    "day": "d n dd mm nth month year",
-    "day_month_first": "d n dd mm nth month year",
-    "day_also": "d n dd mm nth month year",
-    "day_short": "d n short year",
-    "day_numeric": "n m dd mm year",
-    "month": "month year",
+    "day": "d n m dd mm nth month short year",
+    "day_month_first": "d n m dd mm nth month short year",
+    "day_also": "d n m dd mm nth month year",
+    "day_short": "d n dd short year",
+    "day_numeric": "n m dd mm y year",
+    "month": "month alone m mm year",
     "month_also": "month year",
     "month_short": "short year",
     "decade": "n mark",
@@ -41,7 +44,7 @@ TEMPLATES: Mapping[str, str] = {
     "percent": "n",
     "position": "sport",
 }
-# Every regular expression a file must have, read against lower-case text; "" where the language has none.
+# Every regular expression there is, read against lower-case text; "" where the language has none.
 PATTERNS: Mapping[str, str] = {
     "lead": "", "weekday": "", "clock": "", "circa": "", "part": "", "range_joint": "", "range_lead": "",
     "era_before": "bc bce ad ce", "era_after": "bc bce ad ce", "calendar": "julian gregorian",
@@ -57,15 +60,25 @@ def read_language(path: Traversable) -> Language:
         data = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, ValueError) as error:
         raise LanguageError(f"{path}: no readable JSON file: {error}") from error
-    return _FileReader(str(path), data).language()
+    return _FileReader(str(path), data, has_file=True).language()
+
+
+def language_of_cldr(code: str) -> Language:
+    """A language without a file, by what CLDR alone tells of it."""
+    return _FileReader(f"CLDR {code}", {"code": code, "months": [[]] * 12}, has_file=False).language()
 
 
 class _FileReader:
-    """Checks one file's fields one by one."""
+    """Checks one file's fields one by one. What the file leaves out is CLDR's."""
 
-    def __init__(self, path: str, data: Any) -> None:
+    def __init__(self, path: str, data: Any, *, has_file: bool) -> None:
         self.path = path
-        self.data = self.typed(data, dict, "the file")
+        self.has_file = has_file
+        self.own = self.data = self.typed(data, dict, "the file")
+        told = cldr_data(self.get("code", str))
+        for key, value in self.own.items():
+            told[key] = told[key] | value if isinstance(told.get(key), dict) and isinstance(value, dict) else value
+        self.data = told
 
     def fail(self, key: str, what: str) -> LanguageError:
         return LanguageError(f"{self.path}: {key}: {what}")
@@ -77,7 +90,7 @@ class _FileReader:
 
     def get(self, key: str, kind: type) -> Any:
         if key not in self.data:
-            raise self.fail(key, "missing; en.json beside it has every key")
+            raise self.fail(key, "missing; de.json beside it has it")
         return self.typed(self.data[key], kind, key)
 
     def texts(self, value: Any, key: str) -> tuple[str, ...]:
@@ -114,17 +127,22 @@ class _FileReader:
         written = self.texts(counts.get("written"), "counts.written")
         numerals = "|[ivxl]{1,12}" if any("roman" in template for template in written) else ""
         days = {folded(k): self.typed(v, int, "day_words") for k, v in self.get("day_words", dict).items()}
-        names = [folded(w).rstrip(".") for m in months for w in (m.name, m.short, *m.read)]
+        weekdays = dict.fromkeys(folded(day) for day in self.texts(self.get("weekdays", list), "weekdays"))
+        names = [folded(w).rstrip(".") for m in months for w in (m.name, m.alone, m.short, *m.read)]
         forms = sorted({re.escape(n) for n in names if n}, key=lambda n: (-len(n), n))
         self.slots = {
-            "<month>": rf"(?P<m>{'|'.join(forms)})\b\.?",
+            "<months>": rf"(?P<m>{'|'.join(forms)})",
+            "<month>": rf"(?P<m>{'|'.join(forms)})(?!\w)\.?",
+            "<weekday>": f"(?:{'|'.join(map(re.escape, weekdays))})",
             "<day>": rf"(?P<d>\d{{1,2}}{''.join('|' + re.escape(w) for w in days)})(?:{self.get('day_suffix', str)})?",
             "<year>": r"(?P<y>\d{1,4})",
             "<count>": rf"(?P<n>(?:\d{{1,3}}{numerals})(?:{suffix})" + (f"|{heads}" if heads else "") + ")",
         }  # fmt: skip
         templates = self.templates()
         patterns = {
-            key: self.pattern(self.typed(self.get("read", dict).get(key), str, f"read.{key}"), f"read.{key}", groups)
+            key: self.pattern(
+                self.typed(self.get("read", dict).get(key, ""), str, f"read.{key}"), f"read.{key}", groups
+            )
             for key, groups in PATTERNS.items()
         }
         number = self.get("numbers", dict)
@@ -137,6 +155,7 @@ class _FileReader:
         return Language(
             code=self.get("code", str),
             name=self.get("name", str),
+            has_file=self.has_file,
             months=months,
             marks=self.marks(),
             templates=templates,
@@ -156,7 +175,9 @@ class _FileReader:
             decimal=of(number, "decimal", str),
             group=of(number, "group", str),
             grouped_from=of(number, "grouped_from", int),
+            later_group=of(number, "later_group", int),
             groups_read=of(number, "groups_read", str),
+            digits=_digits(of(number, "zero", str)),
             signs_after=of(number, "signs_after", bool),
             plural_from_two=of(number, "plural_from_two", bool),
             scales=self.scales(quantity),
@@ -204,10 +225,13 @@ class _FileReader:
         rows = self.get("months", list)
         if len(rows) != 12:
             raise self.fail("months", f"there are 12, got {len(rows)}")
-        out = []
-        for row in rows:
-            name, short, *read = self.texts(row, "months")
-            out.append(Month(name=name, short=short, read=tuple(read)))
+        shorts, out = self.table("short_months"), []
+        for number, (names, row) in enumerate(zip(self.data["month_names"], rows, strict=True), 1):
+            name, alone, short, short_alone = self.texts(names, "month_names")
+            read = (short, short_alone, *self.texts(row, "months"))
+            out.append(
+                Month(name=name, alone=alone, short=shorts.get(number, "" if short == name else short), read=read)
+            )
         return tuple(out)
 
     def marks(self) -> dict[str, tuple[str, str]]:
@@ -227,14 +251,14 @@ class _FileReader:
             raise self.fail("write", f"no templates {sorted(unknown)}; there are {', '.join(TEMPLATES)}")
         out = {}
         for key, allowed in TEMPLATES.items():
-            found = self.texts(data.get(key), f"write.{key}")
+            found = self.texts(data.get(key, []), f"write.{key}")
             for template in found:
                 slots = {name for _, name, _, _ in string.Formatter().parse(template) if name is not None}
                 if wrong := slots - set(allowed.split()):
                     raise self.fail(f"write.{key}", f"slots {sorted(wrong)} in {template!r}; allowed: {allowed}")
             out[key] = found
         for key in ("year_before", "day", "month", "decade", "century", "millennium", "circa", "range", "position"):
-            if not out[key]:
+            if key in self.own.get("write", {}) and not out[key]:
                 raise self.fail(f"write.{key}", "at least one template is needed")
         return out
 
@@ -255,3 +279,8 @@ class _FileReader:
             self.typed(power, int, "scales")
             out.append(Scale(power=power, one=one, many=many, read=self.texts(read, "scales")))
         return tuple(sorted(out, key=lambda s: -s.power))
+
+
+def _digits(zero: str) -> dict[int, str]:
+    """What puts a script's digits, given by its zero, in place of 0 to 9; empty where they are these."""
+    return {} if zero == "0" else {ord("0") + digit: chr(ord(zero) + digit) for digit in range(10)}

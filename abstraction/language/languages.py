@@ -1,8 +1,9 @@
 """Languages as data: how each writes and reads dates, numbers, units and the few phrases that tiers need.
 
-One file a language, `data/languages/<code>.json`; `languages()` names those there are. A language without a
-file borrows the nearest of its fallbacks (Austrian German is German, Polish falls back to English), and
-`notice` says so.
+Names of months, patterns of dates and signs of numbers are Unicode CLDR's; one file a language,
+`data/languages/<code>.json`, has what CLDR lacks, and `languages()` names those there are. A language that CLDR
+alone knows (Polish) goes without centuries, and one that it does not know borrows the nearest of its fallbacks
+(Bavarian is German). `notice` says so.
 """
 
 from __future__ import annotations
@@ -11,11 +12,22 @@ from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 
+from abstraction.language.cldr import cldr_name
 from abstraction.language.language_data import Language, folded
-from abstraction.language.language_files import read_language
+from abstraction.language.language_files import language_of_cldr, read_language
 from kg.terms import fallback_chain
 
-__all__ = ["Language", "folded", "is_known", "language", "languages", "notice", "read_language", "reading_language"]
+__all__ = [
+    "Language",
+    "folded",
+    "is_known",
+    "language",
+    "languages",
+    "notice",
+    "read_language",
+    "reading_language",
+    "told_languages",
+]
 
 
 @cache
@@ -26,18 +38,29 @@ def languages() -> tuple[str, ...]:
 
 @cache
 def language(code: str) -> Language:
-    """The language of a code, or the first of its fallbacks that has a file (`en` is the last of all).
+    """The language of a code, or the first of its fallbacks that has a file or is CLDR's (`en` is the last of all).
 
     Raises LanguageError for a file that is not as it must be.
     """
-    there = languages()
-    found = next((c for c in fallback_chain(code.lower()) if c in there), "en")
-    return read_language(_folder() / f"{found}.json")
+    found = next((one for one in fallback_chain(code.lower()) if _is_told(one)), "en")
+    if found != code:
+        return language(found)
+    return read_language(_folder() / f"{code}.json") if code in languages() else language_of_cldr(code)
+
+
+def _is_told(code: str) -> bool:
+    """Whether there are data for just this code; of a language with a file, CLDR's other scripts are not."""
+    return code in languages() or (code.split("-")[0] not in languages() and cldr_name(code) is not None)
 
 
 def is_known(code: str) -> bool:
-    """Whether the language's own dates and quantities are read and written: de-at by German, pl by none."""
-    return language(code).code == code.lower().split("-")[0]
+    """Whether the language's own dates and quantities are read and written: de-at by German, tlh by none."""
+    return language(code).code.split("-")[0] == code.lower().split("-")[0]
+
+
+def told_languages() -> str:
+    """Which languages have rules, in words."""
+    return f"{', '.join(languages())} and those of Unicode CLDR"
 
 
 def reading_language(code: str) -> str:
@@ -50,12 +73,17 @@ def reading_language(code: str) -> str:
 
 def notice(code: str) -> str | None:
     """What a language without a file does without, in one sentence; None where it has one."""
-    if is_known(code):
-        return None
     used = language(code)
+    if not is_known(code):
+        return (
+            f"no rules for {code!r} (there are: {told_languages()}): "
+            f"names come from labels, dates and quantities are read and written in {used.name}"
+        )
+    if used.has_file:
+        return None
     return (
-        f"no rules for {code!r} (there are: {', '.join(languages())}): names come from labels, "
-        f"dates and quantities are read and written in {used.name}"
+        f"{code!r} has days, months, years and numbers alone, from Unicode CLDR: no decades, no centuries, "
+        "no words for about, no names of units, no phrases, no refusals"
     )
 
 

@@ -213,7 +213,7 @@ def _begins_in(sentence: str, code: str) -> str | None:
 def _any_in(code: str) -> re.Pattern[str]:
     """All ways to decline of a language in one expression."""
     own = [p.pattern for name, p in language(code).matching.items() if name.startswith("abstain:")]
-    return re.compile("|".join(f"(?:{pattern})" for pattern in own))
+    return re.compile("|".join(f"(?:{pattern})" for pattern in own) or r"(?!)")
 
 
 def _courtesies(sentence: str, code: str) -> int:

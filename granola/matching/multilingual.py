@@ -15,6 +15,7 @@ from functools import cache
 from operator import attrgetter
 
 from abstraction.language.date_reader import ParsedDate, parse_date
+from abstraction.language.language_data import with_plain_digits
 from abstraction.language.languages import Language, language
 from abstraction.language.units import unit_of_spelling
 from granola.matching import date_claims as english
@@ -26,11 +27,12 @@ _ONE_FOR_ONE = str.maketrans(
     dict.fromkeys("\xa0\u2009\u202f", " ") | dict.fromkeys("‐‑‒–—−", "-") | {"’": "'", "‘": "'", "º": "o", "ᵉ": "e"}
 )
 _OPEN, _CLOSED = r"(?<![\w.,])", r"(?!\w|[.,]\d)"
+_BETWEEN_WORDS = r"(?<![\d.,])", r"(?!\d|[.,]\d)"  # where words follow each other without spaces
 
 
 def _lowered(text: str) -> tuple[str, str]:
     """The text and its lower case, of one length."""
-    lower = text.lower().translate(_ONE_FOR_ONE)
+    lower = with_plain_digits(text.lower().translate(_ONE_FOR_ONE))
     return (text if len(lower) == len(text) else lower), lower
 
 
@@ -43,7 +45,8 @@ def _date_patterns(words: Language) -> tuple[re.Pattern[str], ...]:
     forms += [r"\d{1,2}[./]\d{1,2}[./]\d{4}", r"\d{4}-\d{2}-\d{2}", *(words.patterns[k].pattern for k in _COUNTED)]
     year = rf"(?:\d{{3,4}}|\d{{1,2}}(?={era}))(?:{era})?"
     found = [rf"{form}(?:{era})?" for form in forms]
-    return tuple(re.compile(_OPEN + form + _CLOSED) for form in (*found, rf"{year}(?:{joint}){year}", year))
+    before, behind = (_OPEN, _CLOSED) if " " in words.templates["day"][0] else _BETWEEN_WORDS
+    return tuple(re.compile(before + form + behind) for form in (*found, rf"{year}(?:{joint}){year}", year))
 
 
 _COUNTED = ("century", "millennium", "decade")
@@ -109,10 +112,9 @@ def _days(value: TimeValue) -> tuple[int, int]:
 
 @cache
 def _amount(words: Language) -> re.Pattern[str]:
-    scales = "|".join(sorted(map(re.escape, words.powers), key=lambda s: (-len(s), s)))
-    spelled = "|".join(
-        sorted((re.escape(w) for w, n in words.number_words.items() if n > 1), key=lambda s: (-len(s), s))
-    )
+    scales = "|".join(sorted(map(re.escape, words.powers), key=lambda s: (-len(s), s))) or "(?!)"
+    numbers = [re.escape(word) for word, number in words.number_words.items() if number > 1]
+    spelled = "|".join(sorted(numbers, key=lambda s: (-len(s), s))) or "(?!)"
     below = "|".join(re.escape(word.lower()) for word in words.fewer)
     joint = "|".join(re.escape(j.strip()) for j in (words.joint_and, words.joint_to))
     scale = rf"(?:\s*(?P<{{}}>{scales})\b\.?)?"

@@ -103,8 +103,12 @@ class RulesMatcher:
     language: str = "en"
 
     def signature(self) -> str:
-        """`rules|v:HASH`: it has no settings; the hash is of the rules, their data and the readers that they use."""
-        return signature("rules", v=hash_of_modules("granola.matching.rules", folders=("granola/matching",)))
+        """`rules|v:HASH`: it has no settings; the hash is of the rules, their data and the readers that they use.
+
+        The version of Babel is in it, since CLDR's data decide in other languages than English.
+        """
+        code = hash_of_modules("granola.matching.rules", folders=("granola/matching",), libraries=("babel",))
+        return signature("rules", v=code)
 
     def match(self, prediction: str, levels: Levels, question: str | None = None) -> Verdict:
         """The verdict of the first rule that decides; repeating words of `question` claims nothing."""

@@ -76,11 +76,11 @@ def check_matcher(name: str, *, tau: float | None, judge: str | None, answers: P
 
 def check_answer_language(code: str | None, matcher: str) -> None:
     """Raise UsageError for a language that answers cannot be read in, and for one where a model reads them."""
-    from abstraction.language.languages import is_known, languages
+    from abstraction.language.languages import is_known, told_languages
     from granola.errors import UsageError
 
     if code is not None and not is_known(code):
-        raise UsageError(f"--language is {code!r}; answers are read in {', '.join(languages())}, or a kind as de-at")
+        raise UsageError(f"--language is {code!r}; answers are read in {told_languages()}, or a kind as de-at")
     if code is not None and asks_a_model(matcher):
         raise UsageError(f"--language goes with --matcher {named(asking=False)}: a judge reads any language")
 
@@ -97,14 +97,14 @@ def check_workers(workers: int, matcher: str) -> None:
 
 def warn_of_answer_languages(rows: Mapping[str, int]) -> None:
     """Say on stderr which of the languages, given with how many rows are in them, have no rules of their own."""
-    from abstraction.language.languages import is_known, language, languages
+    from abstraction.language.languages import is_known, language, told_languages
     from granola.runs.outputs import count, note
 
     for code, number in sorted(rows.items()):
         if not is_known(code):
             note(
                 f"{count(number, 'row')} in the language {code!r}, which has no rules (there are: "
-                f"{', '.join(languages())}): read as {language(code).name}"
+                f"{told_languages()}): read as {language(code).name}"
             )
 
 

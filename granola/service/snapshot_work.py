@@ -12,7 +12,7 @@ from abstraction.errors import RowError
 from abstraction.formats.fields import FieldError
 from abstraction.formats.records import EXCERPT, Record, RejectedRow, excerpt, parse_records
 from abstraction.formats.writing import json_line
-from abstraction.language.languages import is_known, languages
+from abstraction.language.languages import is_known, told_languages
 from abstraction.rows import SCHEMA_VERSION, QARow, TieredRow, question_rows
 from abstraction.tiers import Level, Tier
 from granola.decoding import (
@@ -142,7 +142,7 @@ def check_language(holding: SnapshotSession, language: str) -> None:
     if not holding.speaks(language):
         raise HTTPProblem(
             422, "language", f"language is {language!r}: the snapshot has no names in it, and dates are written in "
-            f"{', '.join(languages())} alone; ask in one of these, or in one that the snapshot has names in",
+            f"{told_languages()} alone; ask in one of these, or in one that the snapshot has names in",
         )  # fmt: skip
 
 
@@ -150,7 +150,7 @@ def check_answer_language(code: str) -> None:
     """Raise HTTPProblem for a language that answers cannot be read in, as `granola match` does."""
     if not is_known(code):
         raise HTTPProblem(
-            422, "language", f"language is {code!r}; answers are read in {', '.join(languages())}, or a kind as de-at"
+            422, "language", f"language is {code!r}; answers are read in {told_languages()}, or a kind as de-at"
         )
 
 

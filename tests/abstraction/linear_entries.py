@@ -81,7 +81,7 @@ def _readers() -> Iterator[tuple[str, Entry]]:
 
 
 def _of_languages() -> Iterator[tuple[str, Entry]]:
-    for code in languages():
+    for code in (*languages(), "fa", "ja", "lt"):  # three that CLDR alone knows
         known = language(code)
         yield f"date {code}", lambda text, code=code: parse_date(text, code=code)  # type: ignore[misc]
         yield f"quantity {code}", lambda text, code=code: parse_quantity(text, code=code)  # type: ignore[misc]

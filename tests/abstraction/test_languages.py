@@ -137,14 +137,14 @@ def test_values_of_the_graph_in_a_language() -> None:
 
 @pytest.mark.parametrize(
     ("code", "used", "known"),
-    [("de", "de", True), ("de-at", "de", True), ("es-419", "es", True), ("en-gb", "en", True), ("pl", "en", False)],
+    [("de", "de", True), ("de-at", "de", True), ("es-419", "es", True), ("en-gb", "en", True), ("tlh", "en", False)],
 )
 def test_fallbacks(code: str, used: str, known: bool) -> None:
     assert language(code).code == used
     assert is_known(code) is known
     assert (notice(code) is None) is known
     if not known:
-        assert "'pl'" in str(notice(code))
+        assert "'tlh'" in str(notice(code))
         assert "de, en, es, fr" in str(notice(code))
 
 
@@ -285,10 +285,10 @@ def test_ladders(code: str, answer: str, relation: str, expected: str) -> None:
 
 def test_what_a_language_goes_without_stands_in_the_row() -> None:
     assert ladder("de", "Dover", "P19")[1]["language_notes"] == ["no label in 'de', told in 'en': Q1428"]
-    text, data = ladder("pl", "Munich", "P19")
+    text, data = ladder("tlh", "Munich", "P19")
     assert text == "Munich › Bavaria › Germany › Europe"
-    assert data["language_notes"][0] == notice("pl")
-    assert ladder("pl", "1961", "P569")[0] == "1961 › the 1960s › the 20th century"
+    assert data["language_notes"][0] == notice("tlh")
+    assert ladder("tlh", "1961", "P569")[0] == "1961 › the 1960s › the 20th century"
     text, data = ladder("de", "Ludwig van Beethoven", "P50")
     assert data["abstained"] == "unsupported-answer-class"
     assert "phrases are made in English only" in " ".join(data["language_notes"])
@@ -311,7 +311,7 @@ def test_a_name_in_the_question_is_no_tier(code: str, question: str) -> None:
 
 @pytest.mark.parametrize(
     ("code", "answer", "levels"),
-    [("pt", "3.718 metros", 1), ("pt", "3,718", 1), ("pt", "3718", 5), ("en-gb", "3,718", 5), ("de-at", "3.718", 5)],
+    [("tlh", "3.718 metros", 1), ("tlh", "3,718", 1), ("tlh", "3718", 5), ("en-gb", "3,718", 5), ("de-at", "3.718", 5)],
 )
 def test_a_thousand_is_not_guessed_at_without_rules(code: str, answer: str, levels: int) -> None:
     made = LadderMaker(store_of(*WORLD), language=code).make(row(answer, "P1082", question="?"))

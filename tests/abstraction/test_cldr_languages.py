@@ -1,0 +1,263 @@
+"""Languages of Unicode CLDR alone: dates as their own pages write them, and laws over all of them."""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from babel import localedata
+from babel.core import Locale
+
+from abstraction.ladders.date_ladders import date_ladder, parse_date, time_value_ladder
+from abstraction.ladders.quantities import parse_quantity, quantity_ladder, quantity_value_ladder
+from abstraction.language.calendar_units import CalendarUnit, Era, names
+from abstraction.language.cldr import cldr_data, cldr_name
+from abstraction.language.languages import is_known, language, languages, notice
+from abstraction.pipeline import LadderMaker
+from granola.matching import RulesMatcher
+from kg.model import QuantityValue, TimeValue
+from tests.worlds import row, store_of
+
+# 4 August 1961 as an encyclopedia in the language writes it, then its month, then its year.
+WRITTEN = {
+    "ar": "4 أغسطس 1961 › أغسطس 1961 › 1961",
+    "bg": "4 август 1961 г. › август 1961 г. › 1961 г.",
+    "bn": "৪ আগস্ট, ১৯৬১ › আগস্ট ১৯৬১ › ১৯৬১",
+    "ca": "4 d’agost del 1961 › agost del 1961 › 1961",
+    "cs": "4. srpna 1961 › srpen 1961 › 1961",
+    "da": "4. august 1961 › august 1961 › 1961",
+    "el": "4 Αυγούστου 1961 › Αύγουστος 1961 › 1961",
+    "fa": "۴ اوت ۱۹۶۱ › اوت ۱۹۶۱ › ۱۹۶۱",
+    "fi": "4. elokuuta 1961 › elokuu 1961 › 1961",
+    "he": "4 באוגוסט 1961 › אוגוסט 1961 › 1961",
+    "hi": "4 अगस्त 1961 › अगस्त 1961 › 1961",
+    "hr": "4. kolovoza 1961. › kolovoz 1961. › 1961.",
+    "hu": "1961. augusztus 4. › 1961. augusztus › 1961.",
+    "id": "4 Agustus 1961 › Agustus 1961 › 1961",
+    "it": "4 agosto 1961 › agosto 1961 › 1961",
+    "ja": "1961年8月4日 › 1961年8月 › 1961年",
+    "ko": "1961년 8월 4일 › 1961년 8월 › 1961년",
+    "lt": "1961 m. rugpjūčio 4 d. › 1961 m. rugpjūtis › 1961",
+    "nb": "4. august 1961 › august 1961 › 1961",
+    "nl": "4 augustus 1961 › augustus 1961 › 1961",
+    "pl": "4 sierpnia 1961 › sierpień 1961 › 1961",
+    "pt": "4 de agosto de 1961 › agosto de 1961 › 1961",
+    "ro": "4 august 1961 › august 1961 › 1961",
+    "ru": "4 августа 1961 г. › август 1961 г. › 1961",
+    "sv": "4 augusti 1961 › augusti 1961 › 1961",
+    "th": "4 สิงหาคม ค.ศ. 1961 › สิงหาคม ค.ศ. 1961 › ค.ศ. 1961",
+    "tr": "4 Ağustos 1961 › Ağustos 1961 › 1961",
+    "uk": "4 серпня 1961 р. › серпень 1961 р. › 1961",
+    "vi": "4 tháng 8, 1961 › tháng 8 năm 1961 › 1961",
+    "zh": "1961年8月4日 › 1961年8月 › 1961年",
+    "zh-hant": "1961年8月4日 › 1961年8月 › 1961年",
+}
+# Other ways in which the same day is read.
+READ = [
+    ("pt", "sexta-feira, 4 de agosto de 1961"),
+    ("pt", "4 de ago. de 1961"),
+    ("pt", "04/08/1961"),
+    ("pt-br", "4 de Agosto de 1961"),
+    ("ru", "4 августа 1961"),
+    ("ru", "пятница, 4 августа 1961 г."),
+    ("ru", "04.08.1961"),
+    ("uk", "4 серпня 1961"),
+    ("ja", "1961年8月4日金曜日"),
+    ("ja", "1961/08/04"),
+    ("ja", "１９６１年８月４日"),
+    ("ko", "1961. 8. 4."),
+    ("fi", "perjantai 4. elokuuta 1961"),
+    ("fi", "4.8.1961"),
+    ("sv", "fredag 4 augusti 1961"),
+    ("ar", "٤ أغسطس ١٩٦١"),
+    ("ar", "الجمعة، 4 أغسطس 1961"),
+    ("ar", "4\u200f/8\u200f/1961"),
+    ("fa", "4 اوت 1961"),
+    ("hi", "४ अगस्त १९६१"),
+    ("th", "วันศุกร์ที่ 4 สิงหาคม ค.ศ. 1961"),
+    ("th", "4 สิงหาคม 1961"),
+    ("hr", "4. kolovoza 1961"),
+    ("vi", "4 tháng 8 1961"),
+    ("eu", "1961(e)ko abuztuaren 4(a)"),
+    ("zh-tw", "1961年8月4日"),
+]
+# Before 1 CE: the era stands in the middle where no reader looks for it, or CLDR marks it by one letter.
+NOT_READ_BEFORE_CE = {"eo", "lv", "prg", "sah"}
+NOT_READ = {"bo"}  # Tibetan's word before every year is its word for the era
+EVERY = sorted({name.lower().replace("_", "-") for name in localedata.locale_identifiers()})
+CODES = [code for code in EVERY if cldr_name(code) and code.split("-")[0] not in languages()]
+
+
+def shown(text: str, code: str) -> str | None:
+    parsed = parse_date(text, code=code)
+    return None if parsed is None else " › ".join(level.tiers[0].text for level in date_ladder(parsed))
+
+
+@pytest.mark.parametrize("code", WRITTEN)
+def test_a_day_and_what_it_lies_in(code: str) -> None:
+    day = WRITTEN[code].split(" › ")[0]
+    assert shown(day, code) == WRITTEN[code]
+    levels = time_value_ladder(TimeValue(year=1961, month=8, day=4, precision=11), era=Era("BC", code))
+    assert " › ".join(level.tiers[0].text for level in levels) == WRITTEN[code]
+
+
+@pytest.mark.parametrize(("code", "text"), READ)
+def test_other_ways_to_write_a_day(code: str, text: str) -> None:
+    parsed = parse_date(text, code=code)
+    assert parsed is not None
+    assert (parsed.first.year, parsed.first.month, parsed.first.day, parsed.first.precision) == (1961, 8, 4, 11)
+
+
+@pytest.mark.parametrize(
+    ("code", "text"),
+    [("pt", "32 de agosto de 1961"), ("pt", "década de 1960"), ("ru", "481961"), ("fil", "Marso 44"), ("ja", "196184")],
+)
+def test_what_is_no_day_month_or_year_is_not_read(code: str, text: str) -> None:
+    assert parse_date(text, code=code) is None
+
+
+def units(year: int) -> list[CalendarUnit]:
+    of_month = [
+        unit for m in range(1, 13) for unit in (CalendarUnit("day", year, m, 21), CalendarUnit("month", year, m))
+    ]
+    return [*of_month, CalendarUnit("year", year)]
+
+
+def unread(code: str, year: int) -> list[str]:
+    """The texts of a year's units that are not read back."""
+    wrong = []
+    for unit in units(year):
+        text = names(unit, era=Era("BC", code))[0]
+        parsed = parse_date(text, code=code)
+        found = parsed and not parsed.last and (parsed.first.year, parsed.first.month or 0, parsed.first.day or 0)
+        if found != (unit.number, unit.month, unit.day):
+            wrong.append(text)
+    return wrong
+
+
+def test_every_language_reads_the_dates_that_it_writes() -> None:
+    assert len(CODES) > 300
+    assert {code for code in CODES if unread(code, 1961) or unread(code, 987)} == NOT_READ
+    assert {code for code in CODES if unread(code, -44)} == NOT_READ_BEFORE_CE
+
+
+def test_every_language_reads_the_numbers_that_it_writes() -> None:
+    for code in CODES:
+        for text in ("3769495", "-12345.5", "999", "1000000000"):
+            parsed = parse_quantity(language(code).number(text), code=code)
+            assert parsed is not None, (code, text)
+            assert parsed.amount == Decimal(text), (code, text)
+
+
+@pytest.mark.parametrize(
+    ("code", "text", "expected"),
+    [
+        ("pt", "3.769.495", "3.769.495 › ~ 3.770.000 › ~ 3.800.000 › ~ 4.000.000 › 1.000.000–10.000.000"),
+        ("pt", "3,8 milhões", "3,8 milhões › ~ 4.000.000 › 1.000.000–10.000.000"),
+        ("pl", "12 345", "12 345 › ~ 12 300 › ~ 12 000 › ~ 10 000"),
+        ("hi", "37,69,495", "37,69,495 › ~ 37,70,000 › ~ 38,00,000 › ~ 40,00,000 › 10,00,000–1,00,00,000"),
+        ("fa", "۱۲٬۳۴۵", "۱۲٬۳۴۵ › ~ ۱۲٬۳۰۰ › ~ ۱۲٬۰۰۰ › ~ ۱۰٬۰۰۰"),
+        ("ja", "3,769,495", "3,769,495 › 約 3,770,000 › 約 3,800,000 › 約 4,000,000 › 1,000,000–10,000,000"),
+        ("pt", "3,769,495", None),
+        ("pt", "12k", "12k › ~ 10.000"),
+        ("sw", "12k", None),
+    ],
+)
+def test_numbers(code: str, text: str, expected: str | None) -> None:
+    parsed = parse_quantity(text, code=code)
+    found = parsed and " › ".join(level.tiers[0].text for level in quantity_ladder(parsed))
+    assert found == expected
+
+
+def test_a_value_that_has_no_word_is_told_by_its_years() -> None:
+    for precision, text in ((8, "1960–1969"), (7, "1901–2000"), (6, "1001–2000")):
+        levels = time_value_ladder(TimeValue(year=1960, precision=precision), era=Era("BC", "pt"))
+        assert [tier.text for level in levels for tier in level.tiers] == [text]
+    assert names(CalendarUnit("decade", -40), era=Era("BC", "pt")) == ("49–40 a.C.",)
+    circa = time_value_ladder(TimeValue(year=1500, precision=9), circa=True, era=Era("BC", "pt"))
+    assert [level.tiers[0].text for level in circa] == ["~ 1500"]
+
+
+@pytest.mark.parametrize("code", ["de", "en", "es", "fr"])
+def test_files_keep_what_cldr_says(code: str) -> None:
+    """Months that files once had by hand, and what CLDR's own library says of them."""
+    months = {
+        "de": "Januar Februar März April Mai Juni Juli August September Oktober November Dezember",
+        "en": "January February March April May June July August September October November December",
+        "es": "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre",
+        "fr": "janvier février mars avril mai juin juillet août septembre octobre novembre décembre",
+    }
+    shorts = {
+        "de": "Jan. Feb. - Apr. - - - Aug. Sept. Okt. Nov. Dez.",
+        "en": "Jan Feb Mar Apr - - - Aug Sep Oct Nov Dec",
+        "es": "ene. feb. mar. abr. may. jun. jul. ago. sept. oct. nov. dic.",
+        "fr": "janv. févr. - avr. - - juil. - sept. oct. nov. déc.",
+    }
+    own = language(code)
+    assert " ".join(month.name for month in own.months) == months[code]
+    assert " ".join(month.short or "-" for month in own.months) == shorts[code]
+    assert [month.name for month in own.months] == list(Locale(code).months["format"]["wide"].values())
+
+
+def test_data_of_one_language_do_not_change_those_of_another() -> None:
+    """Babel's `Locale` puts Japanese months into the table that Hebrew falls back on."""
+    before = cldr_data("he")
+    for code in ("ja", "th", "lt"):
+        cldr_data(code)
+    assert cldr_data("he") == before
+    assert language("he").months[7].alone == "אוגוסט"
+
+
+def test_a_language_is_kept_once() -> None:
+    assert language("pt-br") is language("pt-PT") is language("pt")
+    assert language("de-at") is language("de")
+    assert language("zh-hant") is not language("zh")
+
+
+@pytest.mark.parametrize(
+    ("code", "used", "known"),
+    [("pt-br", "pt", True), ("zh-tw", "zh", True), ("zh-hant", "zh-hant", True), ("de-latn", "de", True),
+     ("sr-latn", "sr-latn", True), ("../en", "en", False), ("aa_bb", "en", False), ("wa", "en", False)],
+)  # fmt: skip
+def test_codes(code: str, used: str, known: bool) -> None:
+    assert language(code).code == used
+    assert is_known(code) is known
+
+
+def test_what_such_a_language_goes_without_stands_in_the_row() -> None:
+    made = LadderMaker(store_of(), language="pl").make(row("4 sierpnia 1961", "P569"))
+    assert [level.tiers[0].text for level in made.levels] == ["4 sierpnia 1961", "sierpień 1961", "1961"]
+    data: dict[str, Any] = json.loads(json.dumps(made.to_json()))
+    assert data["language_notes"] == [notice("pl")]
+    assert "no centuries" in data["language_notes"][0]
+    assert "no phrases" in data["language_notes"][0]
+
+
+@pytest.mark.parametrize(
+    ("code", "answer", "level"),
+    [
+        ("pt", "Nasceu em 4 de agosto de 1961.", 1),
+        ("pt", "agosto de 1961", 2),
+        ("pl", "w 1961", 3),
+        ("ru", "Он родился 4 августа 1961 года", 1),
+        ("ja", "1961年8月4日", 1),
+        ("ja", "1961年", 3),
+        ("ja", "彼は1961年8月4日に生まれた。", 1),
+        ("zh", "他生于1961年8月4日星期五。", 1),
+        ("zh", "他生于1961年8月5日。", None),
+        ("fa", "4 اوت 1961", 1),
+        ("pt", "5 de agosto de 1961", None),
+        ("pt", "Não sei.", None),
+    ],
+)
+def test_answers_are_judged_in_it(code: str, answer: str, level: int | None) -> None:
+    levels = time_value_ladder(TimeValue(year=1961, month=8, day=4, precision=11), era=Era("BC", code))
+    assert RulesMatcher(language=code).match(answer, [each.names() for each in levels]).level == level
+
+
+def test_amounts_are_judged_in_it() -> None:
+    levels = [level.names() for level in quantity_value_ladder(QuantityValue(amount=Decimal(3_769_495)), code="pt")]
+    assert RulesMatcher(language="pt").match("3.769.495 pessoas", levels).level == 1
+    assert RulesMatcher(language="pt").match("cerca de 3,8 milhões de pessoas", levels).level == 3
