@@ -39,6 +39,7 @@ _WORD = re.compile(r"[^\W_]+(?:['’.&-][^\W_]+)*")
 _OF = frozenset({"of", "from", "de", "da", "di", "del", "della", "von", "van", "zu"})
 _ENDINGS = (("n", 1), ("an", 2), ("s", 1))  # Asian, European, Wikipedians
 _ARTICLE = re.compile(r"^(?:an?|the)\s+")
+_AMERICA = re.compile(r"\A(?:american|u\.s\.) | in the united states(?: of america)?\Z")
 _ELIDED = re.compile(r"\b[dlDL]['’](?=[A-ZÀ-Þ])")  # "l'Italie"
 
 
@@ -73,8 +74,11 @@ class ToldInQuestion:
             names = said.behind_of if case.subject_text else said.behind_of | (said.names & self._demonyms)
             if case.subject_text and case.subject_text in case.question:
                 names |= _said(case.question.replace(case.subject_text, " ")).names
-        if not names or not nodes:
+        if not nodes:
             return frozenset()
+        american = self._american(nodes, case)
+        if not names:
+            return american
         whole = _folded(case.subject_text) if case.subject_text else ""
         asks_capital = case.relation.id == "P36"
         if not asks_capital and whole in names:
@@ -100,13 +104,23 @@ class ToldInQuestion:
             nations = {adjective.casefold() for land in lands if (adjective := self._vocabulary.adjective(land))}
             asked = case.relation.trivial.union(*(_parts()["kinds"].get(name, ()) for name in names))
             found.update(key for key, node in nodes.items() if _is_only(node, nations, asked))
-        return frozenset(found)
+        return american | found
 
     def _lands(self, names: frozenset[str]) -> frozenset[str]:
         """Ids of what the demonyms and the parts of names among them stand for."""
         found = [land for name in names & self._demonyms for land in self._vocabulary.nations(name)]
         found += [land for name in names & _parts()["lands"].keys() for land in _parts()["lands"][name]]
         return frozenset(found)
+
+    def _american(self, nodes: Mapping[str, Proposal], case: LadderCase) -> frozenset[str]:
+        """Keys of what a league or a kind of state tells: who won the World Series is a baseball team in America."""
+        question = f" {_folded(case.question)} "
+        kinds = {kind for name, own in _parts()["american"].items() if f" {name} " in question for kind in own}
+        if not kinds:
+            return frozenset()
+        only = {key for key, node in nodes.items() if node.qid in kinds or _without_america(node.text) in kinds}
+        graph = dict(nodes)
+        return frozenset(only.union(key for key in graph if not only.isdisjoint(ancestors(graph, key))))
 
     def _of_answer(self, case: LadderCase) -> frozenset[str]:
         of = self._of_entity if case.graph is self._graph else lambda qid: _compared(case.graph, qid)
@@ -189,8 +203,12 @@ def _is_inside(label: str, words: tuple[str, ...]) -> bool:
     return any(word != name and (word.startswith(name) or word.endswith(name)) for word in words)
 
 
+def _without_america(phrase: str) -> str:
+    return _AMERICA.sub("", normalise(_ARTICLE.sub("", phrase)))
+
+
 def _is_only(node: Proposal, nations: Collection[str], asked: Collection[str]) -> bool:
-    """Whether a phrase says no more than the nationality that is told and what is asked for: an American company."""
+    """Whether a phrase says no more than the land that is told and what is asked for: an American company."""
     phrase = normalise(_ARTICLE.sub("", node.text))
     if node.qid is not None or not node.text[:1].islower():
         return False

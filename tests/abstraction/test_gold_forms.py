@@ -88,6 +88,28 @@ def test_what_goes_with_the_question_has_a_ladder(maker: LadderMaker, question: 
     assert made(maker, question, answer)[1] is None
 
 
+@needs_data
+@pytest.mark.parametrize(
+    ("question", "answer", "tiers"),
+    [
+        (
+            "who won game 4 of the 2000 nba finals",
+            "Los Angeles Lakers",
+            [
+                "a professional basketball team in Los Angeles, California",
+                "a professional basketball team in California",
+            ],
+        ),
+        ("what us state forms the western boundary of montana", "Idaho", []),
+    ],
+)
+def test_a_league_or_a_kind_of_state_tells_the_land(
+    maker: LadderMaker, question: str, answer: str, tiers: list[str]
+) -> None:
+    row = maker.make(QARow(id="1", question=question, answers=(answer,), answer_qids=(None,)))
+    assert [level.tiers[0].text for level in row.levels[1:]] == tiers
+
+
 @pytest.mark.parametrize(
     ("question", "trade"),
     [
