@@ -12,6 +12,7 @@ from abstraction.errors import RowError
 from abstraction.faults import Fault, OnReject, Taken, attempt, fault_of
 from abstraction.formats import fields
 from abstraction.formats.records import SCHEMA_VERSION, Record, RejectedRow, excerpt, read_records
+from abstraction.formats.row_shapes import RowShape
 from abstraction.formats.writing import FORMATS, write_records
 from abstraction.questions.relation_wording import read_wording, subject_of
 from abstraction.tiers import Level, Tier
@@ -118,12 +119,17 @@ def read_questions(
     relation: str | None = None,
     limit: int | None = None,
     on_reject: Callable[[RejectedRow], None] | None = None,
+    shape: RowShape | None = None,
+    language: str = "en",
 ) -> Iterator[QARow]:
     """The questions of files in order: JSON arrays, JSONL, CSV, Parquet, with GRANOLA-EQ's columns too.
 
+    `shape` says where rows of another form have what (`abstraction.formats.row_shapes`), `language` which of theirs.
+
     A row's relation is its own, else `relation`, else the file name's (P19.test.json), else what its wording surely
     asks for (`questions.wording`). Its subject is given, or read from the question by the relation's patterns.
-    A row without an id is called "<relation>-<n>", n counting the records of that relation's files from 1.
+    A row without an id is called "<relation>-<n>", n counting the records of that relation's files from 1; "row-<n>"
+    where no relation is given, whatever the wording asks for.
     `limit` caps the rows given out. Bad and repeated rows go to `on_reject`; without it they raise RowError.
     Raises RowError for a file that cannot be used at all.
     """
@@ -135,7 +141,12 @@ def read_questions(
     for path in paths:
         from_name = _FILE_RELATION.match(Path(path).name)
         default = relation or (from_name[1].upper() if from_name else None)
-        for row in _rows(read_records(path), default, seen, bases):
+        records = read_records(path)
+        if shape is not None:
+            records = (
+                record if isinstance(record, RejectedRow) else shape.shaped(record, language) for record in records
+            )
+        for row in _rows(records, default, seen, bases):
             if isinstance(row, RejectedRow):
                 _reject(row, on_reject)
                 continue
@@ -163,13 +174,16 @@ def _rows(
         try:
             row = _question(record.data, default, record.source, flat=record.flat)
         except fields.FieldError as error:
-            yield RejectedRow(source=record.source, reason=str(error), excerpt=excerpt(repr(dict(record.data))))
+            reason = str(error)
+            if reason.startswith(("no question", "no answer")):
+                reason += f"; the row has {', '.join(list(map(str, record.data))[:12]) or 'nothing'}"
+            yield RejectedRow(source=record.source, reason=reason, excerpt=excerpt(repr(dict(record.data))))
             continue
         except Exception as error:
             yield _faulty(record, error)
             continue
         if not row.id:
-            prefix = row.relation or "row"
+            prefix = fields.relation_of(record.data) or default or "row"  # not by what rules read, which may change
             bases[prefix] = start.get(prefix, 0) + position
             row = replace(row, id=f"{prefix}-{bases[prefix]}")
         if row.id in seen:

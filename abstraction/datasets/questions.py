@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, Protocol
 
 from abstraction.errors import DatasetError
+from abstraction.formats.row_shapes import RowShape
 from abstraction.rows import QARow, RejectedRow, read_questions
 from kg.model import entity_number
 
@@ -80,6 +81,8 @@ class QuestionFiles:
     files: tuple[Path, ...]
     relation: str | None = None
     limit: int | None = None
+    shape: RowShape | None = None
+    language: str = "en"
 
     def __post_init__(self) -> None:
         if any(str(path) == "-" for path in self.files):
@@ -92,11 +95,17 @@ class QuestionFiles:
     @property
     def asked(self) -> dict[str, Any]:
         """See `Questions.asked`."""
-        return {"relation": self.relation, "limit": self.limit}
+        shaped = (
+            {} if self.shape is None else {"shape": {name: said for name, said in asdict(self.shape).items() if said}}
+        )
+        return {"relation": self.relation, "limit": self.limit, **shaped}
 
     def read(self, on_reject: OnReject) -> Iterator[QARow]:
         """See `Questions.read`."""
-        return read_questions(self.files, relation=self.relation, limit=self.limit, on_reject=on_reject)
+        return read_questions(
+            self.files, relation=self.relation, limit=self.limit, on_reject=on_reject, shape=self.shape,
+            language=self.language,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -51,17 +51,18 @@ _BY_VIEWS = "--page-views --page-views-of --bins"
 _WEIGHING = "--weigh --counting --linker --csv-raw"
 _BOUNDS = "--max-body --max-rows --seconds --waiting --connections"
 _SAMPLING = "--prompts --top-p --max-tokens"
+_FIELDS = "--question-field --answer-field --id-field --preset"
 _PHRASING = f"--phrase-mode --unproven --temperature --phrase-seed --answers {_SAMPLING}"
 
 ADVANCED: dict[str, str] = {
-    "tiers": f"{_PHRASING} --linker --engine --master --csv-raw",
-    "dataset": f"{_PHRASING} --linker --one-answer --trivial --threshold --samples --batch --restart",
-    "answer": f"{_SAMPLING} --seed --answers {_WEIGHING} --abstaining --aggregator --language",
+    "tiers": f"{_PHRASING} {_FIELDS} --linker --engine --master --csv-raw",
+    "dataset": f"{_PHRASING} {_FIELDS} --linker --one-answer --trivial --threshold --samples --batch --restart",
+    "answer": f"{_SAMPLING} {_FIELDS} --seed --answers {_WEIGHING} --abstaining --aggregator --language",
     "aggregate": f"{_WEIGHING} --aggregator --prompts --answers",
     "targets": "--prompt --prompts --unknown --most --linker --csv-raw",
     "score": _SCORING,
     "compare": f"{_SCORING} {_BY_VIEWS}",
     "report": f"{_SCORING} {_BY_VIEWS} --csv-raw --colour",
     "serve": f"{_BOUNDS} --answers --model-seconds --per-client --hang-seconds",
-    "build": "--cache --hub-limit --exclude-instances-of --keep-partial --workers --restart --along",
+    "build": f"{_FIELDS} --cache --hub-limit --exclude-instances-of --keep-partial --workers --restart --along",
 }

@@ -12,6 +12,7 @@ from abstraction.errors import RowError
 from abstraction.faults import fault_of
 from abstraction.formats import fields
 from abstraction.formats.records import Record, RejectedRow, excerpt, read_records
+from abstraction.formats.row_shapes import RowShape
 from abstraction.questions.relation_wording import read_wording, subject_of
 
 _FILE_RELATION = re.compile(r"\A(P[1-9][0-9]*)\b", re.IGNORECASE)  # P19.test.json
@@ -79,6 +80,8 @@ def read_asked(
     on_reject: Callable[[RejectedRow], None],
     relation: str | None = None,
     limit: int | None = None,
+    shape: RowShape | None = None,
+    language: str = "en",
 ) -> Iterator[SampleRow]:
     """The questions of files in order, without samples; gold answers and ladders in them are not looked at.
 
@@ -98,9 +101,11 @@ def read_asked(
                 on_reject(record)
                 continue
             try:
+                if shape is not None:
+                    record = shape.shaped(record, language)
                 row = _row(record, (), default)
                 if not row.id:
-                    prefix = row.relation or "row"
+                    prefix = fields.relation_of(record.data) or default or "row"
                     counted[prefix] = before.get(prefix, 0) + position
                     row = replace(row, id=f"{prefix}-{counted[prefix]}")
                 if row.id in seen:

@@ -21,6 +21,7 @@ from granola.runs.decoding_settings import (
     Weigh,
 )
 from granola.runs.phrasing_settings import ANSWERS_SUFFIX
+from granola.runs.question_settings import QuestionSettings
 from granola.runs.rows_output import RowsOutput, RowsWritten, rows_output
 from granola.runs.settings import Run, Setting
 from granola.runs.shared_settings import CsvRaw, Force, Limit, Linker, LinkerName, Out, Relation, property_id
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class AnswerRun(Run):
+class AnswerRun(Run, QuestionSettings):
     """Ask a model the questions and write its predictions, with the responses that they were made of.
 
     Killed, it goes on with the same command: no response is asked for twice. Methods that draw share their responses
@@ -165,7 +166,10 @@ class AnswerRun(Run):
     def _predictions(self, output: RowsOutput, answerer: Answerer, relation: str | None) -> Iterator[dict[str, Any]]:
         from granola.decoding.samples import read_asked
 
-        rows = read_asked(self.questions, relation=relation, limit=self.limit, on_reject=output.rejected.append)
+        rows = read_asked(
+            self.questions, relation=relation, limit=self.limit, on_reject=output.rejected.append, shape=self.shape(),
+            language=self.language,
+        )  # fmt: skip
         return answered_rows(answerer.answer(rows), output, self.method, source=self.questions)
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, TextIO
 from granola.errors import UsageError
 from granola.runs.estimates import LARGE, lines
 from granola.runs.outputs import check_out, check_standard_input, count, note
+from granola.runs.question_settings import QuestionSettings
 from granola.runs.scope_settings import ScopeSettings, languages_of
 from granola.runs.settings import Run, RunOutcome, Setting, settings_of
 from granola.runs.source_settings import SourceKind, build_from
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class BuildRun(Run, ScopeSettings):
+class BuildRun(Run, QuestionSettings, ScopeSettings):
     """Build a snapshot from WikiData's JSON dumps, or another source: everything, or the union of what is selected.
 
     Exit status 1 if anything was rejected, which is listed in OUT.rejects.jsonl, or a dump's array is never closed.
@@ -93,7 +94,7 @@ class BuildRun(Run, ScopeSettings):
 
         began = time.monotonic()
         self._check()
-        scope, bad_rows = self.scope()
+        scope, bad_rows = self.scope(self.shape())
         languages = languages_of(self.languages)
         is_dump = self.source_kind is SourceKind.DUMP
         if is_dump and (self.dry_run or self._is_large()):

@@ -15,6 +15,7 @@ from granola.run_record import write_run_record
 from granola.runs.outputs import check_language, count, note, warn_of_language, warn_of_relation
 from granola.runs.phrasing_settings import DatasetModels
 from granola.runs.progress import counting
+from granola.runs.question_settings import QuestionSettings
 from granola.runs.settings import Run, Setting
 from granola.runs.shared_settings import LINKED_TO, Language, Limit, Linker, LinkerName, Relation, property_id
 from kg.files import resolved
@@ -99,7 +100,7 @@ class BuildingSettings(DatasetModels):
 
 
 @dataclass(frozen=True, kw_only=True)
-class DatasetRun(Run, BuildingSettings):
+class DatasetRun(Run, QuestionSettings, BuildingSettings):
     """Build a dataset of answers at several granularities: rows, a card with statistics, what was left out and why.
 
     With --phrase a model words the ladders, with --consistency one scores whether descriptions fit their questions.
@@ -132,7 +133,12 @@ class DatasetRun(Run, BuildingSettings):
             steps=steps if self.one_answer else steps - {CleaningStep.SEVERAL_ANSWERS},
             command="granola dataset",
         )
-        return self.build(QuestionFiles(files=self.qa, relation=relation, limit=self.limit), settings)
+        return self.build(
+            QuestionFiles(
+                files=self.qa, relation=relation, limit=self.limit, shape=self.shape(), language=self.language
+            ),
+            settings,
+        )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

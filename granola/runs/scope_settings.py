@@ -13,6 +13,7 @@ from granola.runs.outputs import report_rejects
 from granola.runs.settings import Setting
 
 if TYPE_CHECKING:
+    from abstraction.formats.row_shapes import RowShape
     from abstraction.rows import RejectedRow
     from kg.scope import Scope
 
@@ -62,15 +63,18 @@ class ScopeSettings:
         ),
     ] = True
 
-    def scope(self) -> tuple[Scope, int]:
-        """The scope, and how many rows of QA files were rejected. Raises SelectionError where nothing is selected."""
+    def scope(self, shape: RowShape | None = None) -> tuple[Scope, int]:
+        """The scope, and how many rows of QA files, which are of a `shape`, were rejected.
+
+        Raises SelectionError where nothing is selected.
+        """
         from abstraction.properties import with_role
         from kg.errors import SelectionError
         from kg.scope import Scope
         from kg.terms import normalise
 
         chosen = {*words(self.ids), *(one for path in self.ids_from for one in _ids_in(path))}
-        names, named, rejected = self._of_questions()
+        names, named, rejected = self._of_questions(shape)
         chosen |= named
         followed = {
             prop
@@ -96,7 +100,7 @@ class ScopeSettings:
         )
         return scope, len(rejected)
 
-    def _of_questions(self) -> tuple[set[str], set[str], list[RejectedRow]]:
+    def _of_questions(self, shape: RowShape | None) -> tuple[set[str], set[str], list[RejectedRow]]:
         """(names, ids) that the QA files have, and their rejected rows."""
         names: set[str] = set()
         ids: set[str] = set()
@@ -104,7 +108,7 @@ class ScopeSettings:
         if self.qa:
             from abstraction.rows import read_questions
 
-            for row in read_questions(self.qa, on_reject=rejected.append):
+            for row in read_questions(self.qa, on_reject=rejected.append, shape=shape):
                 names.update(row.answers)
                 if row.subject_text:
                     names.add(row.subject_text)

@@ -39,6 +39,7 @@ from granola.runs.outputs import (
 )
 from granola.runs.phrasing_settings import LOG_SUFFIX, PhrasingRun, PhrasingSettings, opened
 from granola.runs.progress import with_progress
+from granola.runs.question_settings import QuestionSettings
 from granola.runs.rejects_file import RejectsFile
 from granola.runs.settings import Run, Setting
 from granola.runs.shared_settings import CsvRaw, Force, Language, Limit, Linker, LinkerName, Relation, property_id
@@ -73,7 +74,7 @@ class Format(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True)
-class TiersRun(Run, PhrasingSettings):
+class TiersRun(Run, QuestionSettings, PhrasingSettings):
     """Make a ladder for every question and print the coverage per relation.
 
     With --phrase a model words the ladders, and each decision on its words stands in OUT.phrasing.jsonl. Killed, the
@@ -134,6 +135,7 @@ class TiersRun(Run, PhrasingSettings):
         if relation is not None:
             warn_of_relation(relation)
         self._check()
+        shape = self.shape()
         decisions = read_decisions(self.decisions) if self.decisions else {}
         references, bad = References.read(self.reference) if self.reference is not None else (None, [])
         kind = self._kind()
@@ -149,7 +151,9 @@ class TiersRun(Run, PhrasingSettings):
                 made.reject(row)
             warn_of_language(self.language, store)
             warn_of_time(store)
-            asked = read_questions(self.qa, relation=relation, limit=self.limit, on_reject=made.reject)
+            asked = read_questions(
+                self.qa, relation=relation, limit=self.limit, on_reject=made.reject, shape=shape, language=self.language
+            )
             questions = watch_languages((decided(row, decisions) for row in asked), self.language)
             ladders = self._reviewed(self._ladders(questions, store, made), store, decisions)
             if references is not None:

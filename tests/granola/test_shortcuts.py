@@ -92,7 +92,7 @@ def test_frames_in_and_out(sample: Any) -> None:
     given = pandas.DataFrame({"id": ["a", "b"], "prediction": ["Hawaii", "Berlin"]})
     assert granola.score(made, given, times=20).overall.estimates["granola_accuracy"].value == 0.5
     unnamed = granola.ladders(frame.drop(columns="id"), sample)
-    assert list(unnamed["id"]) == ["P19-1", "P19-2"]
+    assert list(unnamed["id"]) == ["row-1", "P19-2"]
 
 
 def test_what_cannot_be_used_is_told_with_its_place(sample: Any, tmp_path: Path) -> None:

@@ -1,0 +1,39 @@
+"""How files of questions have their rows, for the runs that read them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+from abstraction.formats.row_shapes import PRESETS
+from granola.runs.settings import Setting
+
+if TYPE_CHECKING:
+    from abstraction.formats.row_shapes import RowShape
+
+
+@dataclass(frozen=True, kw_only=True)
+class QuestionSettings:
+    """Where rows have what, where they do not have the usual names."""
+
+    preset: Annotated[
+        str | None, Setting(f"Rows as a dataset publishes them: {', '.join(PRESETS)}.", metavar="DATASET")
+    ] = None
+    question_field: Annotated[
+        str | None, Setting("The field with the question; a.b leads inside. Default: question.", metavar="FIELD")
+    ] = None
+    answer_field: Annotated[
+        str | None,
+        Setting(
+            "The field with the answer, or the list of them; a.*.b is of every item. Default: answer.", metavar="FIELD"
+        ),
+    ] = None
+    id_field: Annotated[
+        str | None, Setting("The field with the id. Default: id, else the row's place in the file.", metavar="FIELD")
+    ] = None
+
+    def shape(self) -> RowShape | None:
+        """What these say, None where they say nothing. Raises RowError for a preset that is not known."""
+        from abstraction.formats.row_shapes import shape_of
+
+        return shape_of(self.preset, question=self.question_field, answer=self.answer_field, id=self.id_field)

@@ -1,0 +1,164 @@
+"""Rows of datasets in the form in which they are published, and fields that are named one by one."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from abstraction.errors import RowError
+from abstraction.formats.row_shapes import PRESETS, shape_of
+from abstraction.rows import QARow, RejectedRow, read_questions
+
+# One made-up row each, with the fields of the published files.
+ROWS: dict[str, list[tuple[dict[str, Any], dict[str, Any]]]] = {
+    "nq-open": [
+        ({"question": "where is lyon", "answer": ["France", "in France"]}, {"answers": ("France", "in France")}),
+    ],
+    "entityquestions": [({"question": "Where was Ada born?", "answers": ["Lyon"]}, {"answers": ("Lyon",)})],
+    "simpleqa": [
+        (
+            {"metadata": "{'topic': 'Art', 'answer_type': 'Place'}", "problem": "Where is it?", "answer": "Lyon"},
+            {"question": "Where is it?", "answers": ("Lyon",)},
+        ),
+    ],
+    "triviaqa": [
+        (
+            {"question": "Where?", "question_id": "tc_1", "answer": {"value": "Lyon", "aliases": ["Lyon", "Lyons"]}},
+            {"id": "tc_1", "answers": ("Lyon", "Lyons")},
+        ),
+        (
+            {"Question": "Which city?", "QuestionId": "tc_2", "Answer": {"Value": "Lyon", "Aliases": ["Lugdunum"]}},
+            {"id": "tc_2", "question": "Which city?", "answers": ("Lyon", "Lugdunum")},
+        ),
+    ],
+    "webquestions": [
+        ({"url": "x", "question": "where is it?", "answers": ["Lyon", "France"]}, {"answers": ("Lyon", "France")}),
+    ],
+    "popqa": [
+        (
+            {
+                "id": 4222362, "subj": "Ada Lang", "prop": "place of birth", "obj": "Lyon", "prop_id": 218,
+                "s_uri": "http://www.wikidata.org/entity/Q76", "o_uri": "http://www.wikidata.org/entity/Q456",
+                "question": "In what city was Ada Lang born?", "possible_answers": '["Lyon", "Lyons"]',
+            },
+            {
+                "id": "4222362", "answers": ("Lyon", "Lyons"), "answer_qids": ("Q456", "Q456"), "relation": "P19",
+                "subject_text": "Ada Lang", "subject_qid": "Q76",
+            },
+        ),
+    ],
+    "mintaka": [
+        (
+            {
+                "id": "a9011ddf", "question": "Which city?", "translations": {"de": "Welche Stadt?"},
+                "answer": {
+                    "answerType": "entity", "mention": "Lyon",
+                    "answer": [{"name": "Q456", "label": {"en": "Lyon", "de": "Lyon (de)"}}],
+                },
+            },
+            {"id": "a9011ddf", "question": "Which city?", "answers": ("Lyon",), "answer_qids": ("Q456",)},
+        ),
+        (
+            {"id": "b", "question": "Is it?", "answer": {"answerType": "boolean", "answer": [True], "mention": "Yes"}},
+            {"answers": ("Yes",)},
+        ),
+        (
+            {
+                "id": "c", "lang": "de", "question": "Welche Stadt?", "answerText": "Lyon",
+                "answerEntity": [{"name": "Q456", "label": "Lyon"}],
+            },
+            {"answers": ("Lyon",), "answer_qids": ("Q456",), "extra": {"language": "de"}},
+        ),
+    ],
+    "mkqa": [
+        (
+            {
+                "example_id": -42, "query": "which city", "queries": {"de": "welche stadt", "en": "which city?"},
+                "answers": {
+                    "en": [{"type": "entity", "entity": "Q456", "text": "Lyon", "aliases": ["Lyons"]}],
+                    "de": [{"type": "entity", "entity": "Q456", "text": "Lyon (de)", "aliases": []}],
+                },
+            },
+            {"id": "-42", "question": "which city?", "answers": ("Lyon", "Lyons"), "answer_qids": ("Q456", "Q456")},
+        ),
+    ],
+    "crag": [
+        (
+            {"interaction_id": "7bb", "query": "which city?", "answer": "lyon", "alt_ans": ["lyons"], "domain": "open"},
+            {"id": "7bb", "answers": ("lyon", "lyons"), "extra": {"domain": "open"}},
+        ),
+    ],
+}  # fmt: skip
+
+
+def read(path: Path, **how: Any) -> tuple[list[QARow], list[RejectedRow]]:
+    rejected: list[RejectedRow] = []
+    return list(read_questions([path], on_reject=rejected.append, **how)), rejected
+
+
+@pytest.mark.parametrize(("preset", "given", "wanted"), [(n, *one) for n, rows in ROWS.items() for one in rows])
+def test_a_row_as_it_is_published(tmp_path: Path, preset: str, given: dict[str, Any], wanted: dict[str, Any]) -> None:
+    path = tmp_path / "rows.jsonl"
+    path.write_text(json.dumps(given) + "\n")
+    (row,), rejected = read(path, shape=shape_of(preset))
+    assert rejected == []
+    extra = wanted.pop("extra", {})
+    assert {name: getattr(row, name) for name in wanted} == wanted
+    assert extra.items() <= row.extra.items()
+
+
+def test_every_preset_has_a_row() -> None:
+    assert set(ROWS) == set(PRESETS)
+
+
+def test_another_language_of_the_same_row(tmp_path: Path) -> None:
+    for preset in ("mkqa", "mintaka"):
+        path = tmp_path / f"{preset}.jsonl"
+        path.write_text(json.dumps(ROWS[preset][0][0]) + "\n")
+        (row,), _ = read(path, shape=shape_of(preset), language="de")
+        assert row.question.casefold() == "welche stadt?" or row.question == "welche stadt"
+        assert row.answers[0] == "Lyon (de)"
+
+
+def test_fields_that_are_named(tmp_path: Path) -> None:
+    path = tmp_path / "mine.csv"
+    path.write_text('nr,prompt,gold\n7,Where is it?,"[""Lyon"", ""Lyons""]"\n8,,Lyon\n')
+    shape = shape_of(question="prompt", answer="gold", id="nr")
+    (row,), (bad,) = read(path, shape=shape)
+    assert (row.id, row.question, row.answers) == ("7", "Where is it?", ("Lyon", "Lyons"))
+    assert bad.reason.startswith("no question")
+    nested = tmp_path / "nested.jsonl"
+    nested.write_text(json.dumps({"a": {"q": "Where?"}, "gold": [{"t": "Lyon"}, {"t": "Paris"}, {}]}) + "\n")
+    (row,), _ = read(nested, shape=shape_of(question="a.q", answer="gold.*.t"))
+    assert (row.question, row.answers, row.id) == ("Where?", ("Lyon", "Paris"), "row-1")
+
+
+def test_a_row_that_has_other_names_tells_them(tmp_path: Path) -> None:
+    path = tmp_path / "mine.jsonl"
+    path.write_text('{"prompt": "Where was Ada born?", "gold": "Lyon"}\n')
+    rows, (bad,) = read(path)
+    assert rows == []
+    assert bad.reason == "no question: expected a text under 'question'; the row has prompt, gold"
+    with pytest.raises(RowError, match="preset 'squad' is not known; there are nq-open, "):
+        shape_of("squad")
+
+
+def test_ids_come_from_places_and_not_from_what_wordings_are_read_for(tmp_path: Path) -> None:
+    path = tmp_path / "mine.jsonl"
+    path.write_text('{"question": "Where was Ada born?", "answer": "Lyon"}\n' * 2)
+    rows, _ = read(path)
+    assert [(row.id, row.relation) for row in rows] == [("row-1", "P19"), ("row-2", "P19")]
+    rows, _ = read(path, relation="P19")
+    assert [row.id for row in rows] == ["P19-1", "P19-2"]
+
+
+def test_what_is_deep_or_long_has_a_bound(tmp_path: Path) -> None:
+    path = tmp_path / "mine.jsonl"
+    rows = [{"q": "Where?", "a": "[" * 5_000}, {"q": "Where?", "a": [["x"] * 100] * 100}, {"q": "Where?", "a": {}}]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    read_rows, rejected = read(path, shape=shape_of(question="q", answer="a.*"))
+    assert all(len(row.answers) <= 1_000 for row in read_rows)
+    assert len(read_rows) + len(rejected) == 3
