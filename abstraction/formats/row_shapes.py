@@ -60,16 +60,19 @@ class RowShape:
         if self.relation:
             told = next(_texts(given, self.relation, language), None)
             took["relation"] = told if self.relations is None else self.relations.get(told or "")
-        read = {path.partition(".")[0] for paths in self._paths() for path in paths.split("|")}
+        found = {name: value for name, value in took.items() if value not in (None, [])}
+        read = {path.partition(".")[0] for name in found for path in self._paths(name)}
         rest = {name: value for name, value in given.items() if name not in read}
-        told_fields = {name: value for name, value in took.items() if value not in (None, [])}
-        return replace(record, data={**rest, **told_fields}, flat=False)
+        return replace(record, data={**rest, **found}, flat=record.flat and "answer" not in found)
 
-    def _paths(self) -> tuple[str, ...]:
-        return (
-            self.question, self.answers, self.aliases, self.answer_qids, self.id, self.language, self.subject,
-            self.subject_qid, self.relation,
-        )  # fmt: skip
+    def _paths(self, name: str) -> list[str]:
+        """Where what is now under a usual name was."""
+        paths = {
+            "question": (self.question,), "answer": (self.answers, self.aliases), "answer_qid": (self.answer_qids,),
+            "id": (self.id,), "language": (self.language,), "question_entity": (self.subject,),
+            "question_entity_qid": (self.subject_qid,), "relation": (self.relation,),
+        }[name]  # fmt: skip
+        return [path for one in paths for path in one.split("|") if path]
 
     def _qids(self, given: Mapping[str, Any], language: str, answers: int) -> str | list[str] | None:
         found = list(_texts(given, self.answer_qids, language))
@@ -93,7 +96,7 @@ PRESETS: Mapping[str, RowShape] = {
     ),
     "mintaka": RowShape(
         question="translations.{language}|question", id="id",
-        answers="answer.answer.*.label.{language}|answerEntity.*.label|answer.mention|answerText|answer.answer.*",
+        answers="answer.answer.*.label.{language}|answerEntity.*.label|answer.mention|answerText|answer.answer.*|answer",
         answer_qids="answer.answer.*.name|answerEntity.*.name", language="lang",
     ),
     "mkqa": RowShape(
