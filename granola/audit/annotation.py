@@ -82,19 +82,23 @@ def _rate(axis: str, sheets: Sequence[Sheet], *, first: bool) -> Rate:
         marks = [sheet.items[item][axis] for sheet in sheets if item in sheet.items]
         told = [mark for mark in marks if mark is not None]
         no, yes = told.count(False), told.count(True)
-        if no != yes:
-            decided += 1
-            errors += no > yes
-        if len(told) == len(sheets):
+        decided += no != yes
+        errors += no > yes
+        if len(sheets) > 1 and len(told) == len(sheets):
             shared.append(tuple(str(mark) for mark in told))
-    kappa = agreed = math.nan
-    if len(sheets) > 1 and shared:
-        agreed = sum(len(set(marks)) == 1 for marks in shared) / len(shared)
-        kappa = cohen_kappa([(a, b) for a, b in shared]) if len(sheets) == 2 else fleiss_kappa(shared)
+    kappa, agreed = _agreement(shared)
     return Rate(
         axis=axis, errors=errors, n=decided, open=len(items) - decided, interval=wilson(errors, decided), kappa=kappa,
-        agreed=agreed, shared=len(shared) if len(sheets) > 1 else 0,
+        agreed=agreed, shared=len(shared),
     )  # fmt: skip
+
+
+def _agreement(marks: Sequence[tuple[str, ...]]) -> tuple[float, float]:
+    """Kappa and plain agreement on items that each of several annotators marked; NaN where there are none."""
+    if not marks:
+        return math.nan, math.nan
+    agreed = sum(len(set(own)) == 1 for own in marks) / len(marks)
+    return cohen_kappa([(a, b) for a, b in marks]) if len(marks[0]) == 2 else fleiss_kappa(marks), agreed
 
 
 def rate_lines(found: Sequence[Rate]) -> list[str]:

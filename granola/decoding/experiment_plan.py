@@ -104,26 +104,18 @@ def read_plan(path: Path) -> Plan:
         raise UsageError(f"{path} is no TOML: {error}") from error
     told = _resolved(given, KEYS, str(path))
     scoring = _resolved(told["scoring"], SCORING, f"{path}, [scoring]")
-    models = told["models"]
-    if not models or not all(isinstance(word, str) and _NAME.fullmatch(name) for name, word in models.items()):
-        raise UsageError(f'{path}, [models]: give each model a name of letters, digits, - and _, as in small = "..."')
-    for key, allowed in (("linker", get_args(LinkerMethod)), ("abstaining", ("", *Abstaining))):
-        if told[key] not in allowed:
-            raise UsageError(f"{path}: {key} is {told[key]!r}; allowed: {', '.join(allowed)}")
-    if scoring["standard"] not in ("", *STANDARDS):
-        raise UsageError(f"{path}: standard is {scoring['standard']!r}; allowed: {', '.join(STANDARDS)}")
+    _check(told, scoring, str(path))
     if "limit" in given and told["limit"] < 1:
         raise UsageError(f"{path}: limit is {told['limit']}; allowed: 1 and more, or no limit at all")
     folder = path.parent
     tiered = folder / told["tiered"]
-    snapshot = told["snapshot"]
     plan = Plan(
         tiered=tiered,
         questions=tuple(folder / one for one in told["questions"]) or (tiered,),
-        snapshot=(snapshot if "://" in snapshot else str(folder / snapshot)) if snapshot else None,
+        snapshot=_address(told["snapshot"], folder),
         prompts=_prompts(told["prompts"], folder),
         aggregator=_placed(told["models"].get(told["aggregator"], told["aggregator"]), folder) or None,
-        models={name: _placed(word, folder) for name, word in models.items()},
+        models={name: _placed(word, folder) for name, word in told["models"].items()},
         language=told["language"],
         linker=told["linker"],
         limit=told["limit"] or None,
@@ -139,6 +131,23 @@ def read_plan(path: Path) -> Plan:
     if plan.snapshot is None and (cell := next((c for c in plan.cells if needs_snapshot(c.rule)), None)):
         raise UsageError(f"{path}: {cell.asking.method} links responses; give snapshot")
     return plan
+
+
+def _check(told: Mapping[str, Any], scoring: Mapping[str, Any], where: str) -> None:
+    """Raises UsageError for values that are not among those allowed."""
+    models = told["models"]
+    if not models or not all(isinstance(word, str) and _NAME.fullmatch(name) for name, word in models.items()):
+        raise UsageError(f'{where}, [models]: give each model a name of letters, digits, - and _, as in small = "..."')
+    for key, allowed in (("linker", get_args(LinkerMethod)), ("abstaining", ("", *Abstaining))):
+        if told[key] not in allowed:
+            raise UsageError(f"{where}: {key} is {told[key]!r}; allowed: {', '.join(allowed)}")
+    if scoring["standard"] not in ("", *STANDARDS):
+        raise UsageError(f"{where}: standard is {scoring['standard']!r}; allowed: {', '.join(STANDARDS)}")
+
+
+def _address(snapshot: str, folder: Path) -> str | None:
+    """A store's address, or a file beside the plan's; None for none."""
+    return (snapshot if "://" in snapshot else str(folder / snapshot)) if snapshot else None
 
 
 def _prompts(given: str, folder: Path) -> str | None:

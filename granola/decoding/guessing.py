@@ -81,34 +81,46 @@ def guesses(
         raise UsageError(f"least is {least:g}; allowed: above 0 and up to 1")
     if folds < 2:
         raise UsageError(f"folds is {folds}; allowed: 2 and more")
-    read = [_read(row) if on_reject is None else attempt("reading a question", _read, row) for row in rows]
-    if on_reject is not None:
-        for row, one in zip(rows, read, strict=True):
-            if isinstance(one, Fault):
-                on_reject(one.rejected(source=row.source, id=row.id, text=row.question))
-    kept = [(row, one) for row, one in zip(rows, read, strict=True) if not isinstance(one, Fault)]
-    rows, signs = [row for row, _ in kept], [one for _, one in kept]
-    parts: dict[tuple[str | None, int], list[int]] = defaultdict(list)
-    known: dict[str | None, _Known] = defaultdict(_Known)
-    for place, row in enumerate(rows):
-        known[row.relation].add(row, signs[place])
-        parts[row.relation, _fold(row.id, folds)].append(place)
-    made: dict[int, Decision | Fault] = {}
-    for (relation, _), places in sorted(parts.items(), key=lambda part: part[1]):
-        here = known[relation]
-        for place in places:
-            here.add(rows[place], signs[place], by=-1)
-        for place in places:
-            work = here, signs[place], least
-            made[place] = _guess(*work) if on_reject is None else attempt("guessing", _guess, *work)
-        for place in places:
-            here.add(rows[place], signs[place])
-    for place, row in enumerate(rows):
+    read = list(_read_all(rows, on_reject))
+    made = _guess_all(read, least, folds, attempted=on_reject is not None)
+    for place, (row, _) in enumerate(read):
         decision = made[place]
         if not isinstance(decision, Fault):
             yield row, decision
         elif on_reject is not None:
             on_reject(decision.rejected(source=row.source, id=row.id, text=row.question))
+
+
+def _read_all(rows: Sequence[TieredRow], on_reject: OnReject | None) -> Iterator[tuple[TieredRow, frozenset[str]]]:
+    """Each row that can be counted, with its signs."""
+    for row in rows:
+        signs = _read(row) if on_reject is None else attempt("reading a question", _read, row)
+        if not isinstance(signs, Fault):
+            yield row, signs
+        elif on_reject is not None:
+            on_reject(signs.rejected(source=row.source, id=row.id, text=row.question))
+
+
+def _guess_all(
+    read: Sequence[tuple[TieredRow, frozenset[str]]], least: float | None, folds: int, *, attempted: bool
+) -> dict[int, Decision | Fault]:
+    """The guess of each place in `read`, from the questions of its relation in the other folds."""
+    parts: dict[tuple[str | None, int], list[int]] = defaultdict(list)
+    known: dict[str | None, _Known] = defaultdict(_Known)
+    for place, (row, signs) in enumerate(read):
+        known[row.relation].add(row, signs)
+        parts[row.relation, _fold(row.id, folds)].append(place)
+    made: dict[int, Decision | Fault] = {}
+    for (relation, _), places in sorted(parts.items(), key=lambda part: part[1]):
+        here = known[relation]
+        for place in places:
+            here.add(*read[place], by=-1)
+        for place in places:
+            work = here, read[place][1], least
+            made[place] = attempt("guessing", _guess, *work) if attempted else _guess(*work)
+        for place in places:
+            here.add(*read[place])
+    return made
 
 
 def _read(row: TieredRow) -> frozenset[str]:

@@ -13,7 +13,7 @@ from enum import StrEnum
 
 from abstraction.ladders.date_ladders import parse_date
 from abstraction.rows import TieredRow
-from abstraction.tiers import Level
+from abstraction.tiers import Level, Tier
 from kg.terms import normalise
 
 _WHEN = re.compile(r"\A(?P<lead>\W*)when (?P<verb>was|were|is|are|did|does|do|had|has) (?P<rest>.+)\Z", re.IGNORECASE)
@@ -59,25 +59,29 @@ def perturbed(row: TieredRow, unit: AskedUnit) -> TieredRow | Kept:
         return Kept(row=row, reason=f"no level is a {unit}")
     if depth == 0:
         return Kept(row=row, reason=f"its answer is a {unit} already")
-    tiers = [tier for tier in row.levels[depth].tiers if _precision(tier.text) == precision]
-    # Of two years, say of two calendars, each is as good an answer as the other.
-    coarser = {normalise(name) for level in row.levels[depth + 1 :] for name in level.names()}
-    finer = [name for level in row.levels[:depth] for name in level.names() if normalise(name) not in coarser]
-    own = tiers[0]
-    known = {normalise(name) for name in own.names()}
-    others = [name for tier in tiers[1:] for name in tier.names()]
-    more = [name for name in dict.fromkeys((*others, *finer)) if normalise(name) not in known]
-    first = Level(tiers=(replace(own, aliases=(*own.aliases, *more)),))
-    levels = (first, *row.levels[depth + 1 :])
+    answer = _answer(row, depth, precision)
+    levels = (Level(tiers=(answer,)), *row.levels[depth + 1 :])
     return replace(
         row,
         id=f"{row.id}-{unit}",
         question=f"{found['lead']}{asks} {found['verb'].lower()} {found['rest']}",
-        answers=tuple(tier.text for tier in tiers[:1]),
+        answers=(answer.text,),
         levels=levels,
         abstained=None if len(levels) > 1 else row.abstained or "only-trivial-left",
         extra={**row.extra, "perturbed_from": row.id},
     )
+
+
+def _answer(row: TieredRow, depth: int, precision: int) -> Tier:
+    """The first date of the precision in the level, under its names and all that entail it."""
+    # Of two years, say of two calendars, each is as good an answer as the other.
+    own, *rest = [tier for tier in row.levels[depth].tiers if _precision(tier.text) == precision]
+    coarser = {normalise(name) for level in row.levels[depth + 1 :] for name in level.names()}
+    finer = [name for level in row.levels[:depth] for name in level.names() if normalise(name) not in coarser]
+    known = {normalise(name) for name in own.names()}
+    others = [name for tier in rest for name in tier.names()]
+    more = [name for name in dict.fromkeys((*others, *finer)) if normalise(name) not in known]
+    return replace(own, aliases=(*own.aliases, *more))
 
 
 def _has(level: Level, precision: int) -> bool:

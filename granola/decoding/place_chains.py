@@ -70,8 +70,28 @@ class Chains:
         country). One that is no more, as the German Empire, does not; where all are such, the name alone decides.
         """
         around = [(self._names(part), self._known(part)) for part in parts[1:]]
-        named = [m.id for v in (parts[0], *variants(parts[0])) for m in self._graph.find(v) if m.id[0] == "Q"]
-        found = list(dict.fromkeys(named or [m.id for m in self._linker.typed.find(parts[0], placed=True)]))
+        agreeing = self._agreeing(self._carriers(parts[0]), around, context)
+        most = max(agreeing.values(), default=0)
+        best = [qid for qid, agree in agreeing.items() if agree == most]
+        past = all(ids and all(map(self._graph.is_historical, ids)) for _, ids in around)
+        if len(best) > 1 or (not best and past):
+            link = self._linker.link(parts[0], context.asked, subjects=context.subjects, question=context.question)
+            if link.qid in best or (past and not link.abstained and link.confidence != "low"):
+                return link.qid
+        return min(best, key=entity_number, default=None)
+
+    def _carriers(self, name: str) -> list[str]:
+        """Ids of the items that carry a name, or may be meant by it where none does."""
+        named = [m.id for v in (name, *variants(name)) for m in self._graph.find(v) if m.id[0] == "Q"]
+        return list(dict.fromkeys(named or [m.id for m in self._linker.typed.find(name, placed=True)]))
+
+    def _agreeing(
+        self, found: Sequence[str], around: Sequence[tuple[frozenset[str], list[str]]], context: AnswerContext
+    ) -> dict[str, int]:
+        """In how many of the places around each candidate lies, of those that lie in one and in no other of its class.
+
+        A place around: its names, and the ids that it may mean.
+        """
         self._graph.fetch(found)
         agreeing: dict[str, int] = {}
         for qid in found:
@@ -84,14 +104,7 @@ class Chains:
                 names.isdisjoint(above) and self._gazetteer.lies_elsewhere(within, ids) for names, ids in around
             ):
                 agreeing[qid] = agree
-        most = max(agreeing.values(), default=0)
-        best = [qid for qid, agree in agreeing.items() if agree == most]
-        past = all(ids and all(map(self._graph.is_historical, ids)) for _, ids in around)
-        if len(best) > 1 or (not best and past):
-            link = self._linker.link(parts[0], context.asked, subjects=context.subjects, question=context.question)
-            if link.qid in best or (past and not link.abstained and link.confidence != "low"):
-                return link.qid
-        return min(best, key=entity_number, default=None)
+        return agreeing
 
     def _above(self, qid: str, context: AnswerContext) -> frozenset[str]:
         """Names of what contains the entity, by the graph and by its ladder, which reads descriptions further."""

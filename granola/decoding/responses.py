@@ -217,24 +217,27 @@ class ResponseReader:
         subjects = [row.subject_text for row in rows if row.subject_text]
         every = [*subjects, *(name for names in by_relation.values() for name in names)]
         graph.find_all(every)
-        graph.fetch(
-            [*(m.id for name in every for m in graph.find(name)), *(row.subject_qid for row in rows if row.subject_qid)]
-        )
         ids = [m.id for name in every for m in graph.find(name)]
-        for _ in range(2):
-            new = [one for one in dict.fromkeys(ids) if one not in self._followed]
-            self._followed.update(new)
-            ids = [
-                s.target
-                for one in new
-                if (entity := graph.entity(one))
-                for s in entity.statements
-                if s.target and s.property in _AHEAD
-            ]
-            graph.fetch(ids)
+        graph.fetch([*ids, *(row.subject_qid for row in rows if row.subject_qid)])
+        self._follow(self._follow(ids))
         for prop, names in by_relation.items():
             if prop is not None:
                 linker.prepare(dict.fromkeys(names), relation(prop))
+
+    def _follow(self, ids: Sequence[str]) -> list[str]:
+        """Read what the statements of those entities lead to that were not looked along before; its ids."""
+        graph = self._maker.graph
+        new = [one for one in dict.fromkeys(ids) if one not in self._followed]
+        self._followed.update(new)
+        targets = [
+            s.target
+            for one in new
+            if (entity := graph.entity(one))
+            for s in entity.statements
+            if s.target and s.property in _AHEAD
+        ]
+        graph.fetch(targets)
+        return targets
 
     def _context(self, row: SampleRow) -> AnswerContext:
         asked = relation(row.relation) if row.relation else ANY

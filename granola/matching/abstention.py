@@ -162,26 +162,35 @@ def refusal(text: str, code: str = "en") -> Refusal | None:
     if len(whole) <= SHORT and (found := _begins_in(whole, code)) == "abstain:no-answer":
         return Refusal(found, "", False)  # "k. A." is one sentence
     offers: list[str] = []
-    for sentence in (part for part in _SENTENCE.split(text.strip()) if part):
+    for sentence in filter(None, _SENTENCE.split(text.strip())):
         lower = plain(sentence)
         # Positions carry over only while folding keeps the length; else the folded text is offered.
         source = sentence if len(lower) == len(sentence) else lower
-        name = None if _TITLE.match(sentence) else _begins(lower) or _begins_in(lower, code)
+        name = _declining(sentence, lower, code)
         if name is None or (name in _HEDGES and offers):
             offers.append(source)
             continue
         rule = rule or name
-        marker = _guess(lower, max(1, _courtesies(lower, code)), code)
-        while marker and _FILLER.fullmatch(lower[: marker.end()].strip()):
-            marker = _guess(lower, marker.end(), code)  # the "but" of "sorry, but"
-        if marker and not _HELP.match(lower, marker.start()):
-            offers.append(source[marker.end() :])
+        if (start := _guess_start(lower, code)) is not None:
+            offers.append(source[start:])
             guess = True
     if not rule:
         return None
     rest = " ".join(part.strip() for part in offers).strip()
-    lower = plain(rest)
-    return Refusal(rule, rest, guess or bool(_is_guess(lower, code) and not _HELP.match(lower)))
+    return Refusal(rule, rest, guess or _is_guess(plain(rest), code))
+
+
+def _declining(sentence: str, lower: str, code: str) -> str | None:
+    """The rule by which a sentence declines, `lower` as it is folded; none for a title that begins alike."""
+    return None if _TITLE.match(sentence) else _begins(lower) or _begins_in(lower, code)
+
+
+def _guess_start(sentence: str, code: str) -> int | None:
+    """Where a folded sentence that declines goes on to a guess; None where it does not, or offers help instead."""
+    marker = _guess(sentence, max(1, _courtesies(sentence, code)), code)
+    while marker and _FILLER.fullmatch(sentence[: marker.end()].strip()):
+        marker = _guess(sentence, marker.end(), code)  # the "but" of "sorry, but"
+    return marker.end() if marker and not _HELP.match(sentence, marker.start()) else None
 
 
 def _guess(text: str, start: int, code: str) -> re.Match[str] | None:
@@ -192,7 +201,8 @@ def _guess(text: str, start: int, code: str) -> re.Match[str] | None:
 
 
 def _is_guess(text: str, code: str) -> bool:
-    return bool(_GUESS.match(text) or language(code).matching["guess"].match(text))
+    announced = _GUESS.match(text) or language(code).matching["guess"].match(text)
+    return announced is not None and not _HELP.match(text)
 
 
 def _begins_in(sentence: str, code: str) -> str | None:

@@ -30,24 +30,39 @@ def _behind_a_name(answer: AnswerText, mention: Mention) -> bool:
     own = country_ids(answer.texts[mention.start : mention.end])
     if own and any(country_ids(answer.texts[max(0, mention.start - n) : mention.end]) & own for n in (2, 3)):
         return False  # Federal Republic of Germany
+    found = _bridge_before(answer, mention)
+    if found is None:
+        return False
+    bridge, parted = found
+    if parted and _is_an_alternative(answer, bridge):
+        return False
+    larger = next((m for m in answer.mentions_by_end.get(bridge, ()) if m.level < mention.level), None)
+    if larger is not None:  # Lyon, Rhône, France: what takes back the part before takes back this one
+        return follows_a_finer_claim(answer, larger)
+    return _is_behind_a_claim(answer, bridge, parted=parted)
+
+
+def _bridge_before(answer: AnswerText, mention: Mention) -> tuple[int, bool] | None:
+    """Where the words begin that join a mention to what stands before it, and whether a comma or bracket is there.
+
+    None where neither joins them, or where a sentence ends between.
+    """
     common = not answer.words[mention.start].capital
     bridge = mention.start
     parted = False
     while bridge > 0:
         gap, word = answer.words[bridge].gap, answer.words[bridge - 1]
         if set(gap) & SENTENCE_END:
-            return False
+            return None
         parted = parted or "," in gap or "(" in gap
         if word.text not in word_lists.BRIDGE and not (common and not word.capital and mention.start - bridge < 4):
             break
         bridge -= 1
-    if bridge == mention.start and not parted:
-        return False
-    larger = next((m for m in answer.mentions_by_end.get(bridge, ()) if m.level < mention.level), None)
-    if parted and _is_an_alternative(answer, bridge):
-        return False
-    if larger is not None:  # Lyon, Rhône, France: what takes back the part before takes back this one
-        return follows_a_finer_claim(answer, larger)
+    return (bridge, parted) if bridge < mention.start or parted else None
+
+
+def _is_behind_a_claim(answer: AnswerText, bridge: int, *, parted: bool) -> bool:
+    """Whether a name that claims something ends before word `bridge`; behind a comma also one with its kind."""
     end = bridge
     while parted and 0 < end > bridge - 3 and not answer.words[end - 1].capital:
         if answer.words[end - 1].text in word_lists.FUNCTION or answer.words[end - 1].gap:
@@ -123,22 +138,36 @@ def _in_another_division(answer: AnswerText, mention: Mention) -> bool | None:
     told = [part for level, name, _ in answer.tiers if level == mention.level for part in place_parts(name)[1]]
     own += told
     for index in range(mention.end, min(len(answer.words), mention.end + _CHAIN)):
-        word = answer.words[index]
-        if set(word.gap) & SENTENCE_END:
+        if set(answer.words[index].gap) & SENTENCE_END:
             return None
-        source = answer.quote(index, index + 1)
-        said = division(answer.texts[index : index + 3])
-        if said is None and word.gap:
-            said = ABBREVIATIONS.get(source)
-        if said is not None and (word.capital or not answer.cased):
+        said = _division_at(answer, index)
+        if said is not None:
             if said in own:
                 return False
             if any(exclude(said, other) for other in own) or any(contradict(said, other) for other in told):
                 return True
-        named = (word.capital or not answer.cased) and word.text not in word_lists.FUNCTION
-        if not named and word.text not in word_lists.BRIDGE and word.text not in word_lists.CLASSES:
+        if not _is_in_a_chain(answer, index):
             return None
     return None
+
+
+def _division_at(answer: AnswerText, index: int) -> tuple[str, ...] | None:
+    """The state or province that stands from word `index` on, in full or behind a comma in short; None for none."""
+    word = answer.words[index]
+    if answer.cased and not word.capital:
+        return None
+    said = division(answer.texts[index : index + 3])
+    if said is None and word.gap:
+        return ABBREVIATIONS.get(answer.quote(index, index + 1))
+    return said
+
+
+def _is_in_a_chain(answer: AnswerText, index: int) -> bool:
+    """Whether a word may stand in a chain of places: of a name, a kind of place, or what joins them."""
+    word = answer.words[index]
+    if (word.capital or not answer.cased) and word.text not in word_lists.FUNCTION:
+        return True
+    return word.text in word_lists.BRIDGE or word.text in word_lists.CLASSES
 
 
 def is_before_another_name(answer: AnswerText, mention: Mention) -> bool:

@@ -147,42 +147,54 @@ def _interval(kind: str, found: re.Match[str]) -> tuple[int, int] | None:
         case "mdy":
             return _day(year, _NUMBER[group["mon"].rstrip(".")], _ordinal(group["d"]))
         case "days":
-            month = _NUMBER[group["mon"].rstrip(".")]
-            one, other = (_day(year, month, _ordinal(group[name])) for name in "de")
-            return (one[0], other[1]) if one and other and one <= other else None
+            return _day_to_day(year, _NUMBER[group["mon"].rstrip(".")], _ordinal(group["d"]), _ordinal(group["e"]))
         case "my":
             return _month(year, _NUMBER[group["mon"].rstrip(".")])
         case "slash":
-            if len(group["y"]) == 2:
-                year = _signed("'" + group["y"], None)
-            return _slash(year, int(group["a"]), int(group["b"]), american=group["sep"] == "/")
+            return _slash(_this_or_last(group["y"]), int(group["a"]), int(group["b"]), american=group["sep"] == "/")
         case "century":
-            word = group["c"]
-            number = _ordinal(word)
-            return _part(
-                group["part"],
-                *_century(number, 1000 if group["unit"] == "millennium" else 100, group["y_era"]),
-            )
+            width = 1000 if group["unit"] == "millennium" else 100
+            return _part(group["part"], *_century(_ordinal(group["c"]), width, group["y_era"]))
         case "decade":
-            era = group["y_era"]
-            first = int(group["y"].lstrip("'"))
-            if first < 100 and not era:
-                first += 2000 if first < 20 else 1900
-            before = bool(era and era.startswith("b"))
-            return _part(group["part"], *(_span(-8 - first, 1 - first) if before else _span(first, first + 9)))
+            return _part(group["part"], *_decade(int(group["y"].lstrip("'")), group["y_era"]))
         case "season":
-            last = year // 100 * 100 + int(group["z"])
-            last += 100 if last < year else 0
-            return _span(year, last) if 0 < last - year < SEASONS else None
+            return _season(year, int(group["z"]))
         case "twenties":
             first = 1920 + 10 * _DECADES.index(group["t"])
             return _part(group["part"], *_span(first, first + 9))
         case "span":
-            last = _signed(group["z"], group["z_era"])
-            if group["z_era"] and not group["y_era"]:
-                year = _signed(group["y"], group["z_era"])
-            return _span(year, last) if year <= last else None
+            return _years(_signed(group["y"], group["y_era"] or group["z_era"]), _signed(group["z"], group["z_era"]))
     return _span(year, year)
+
+
+def _day_to_day(year: int, month: int, first: int, last: int) -> tuple[int, int] | None:
+    one, other = _day(year, month, first), _day(year, month, last)
+    return (one[0], other[1]) if one and other and one <= other else None
+
+
+def _this_or_last(year: str) -> int:
+    """A year of four digits, or of two in this century or the last."""
+    return _signed(year if len(year) > 2 else "'" + year, None)
+
+
+def _decade(first: int, era: str | None) -> tuple[int, int]:
+    """Ten years from their first, which may have two digits; before the common era they count down."""
+    if era and era.startswith("b"):
+        return _span(-8 - first, 1 - first)
+    if first < 100 and not era:
+        first += 2000 if first < 20 else 1900
+    return _span(first, first + 9)
+
+
+def _years(first: int, last: int) -> tuple[int, int] | None:
+    return _span(first, last) if first <= last else None
+
+
+def _season(year: int, digits: int) -> tuple[int, int] | None:
+    """From a year to the next that ends with the two digits; None where that is too far off."""
+    last = year // 100 * 100 + digits
+    last += 100 if last < year else 0
+    return _span(year, last) if 0 < last - year < SEASONS else None
 
 
 _HUNDREDS = re.compile(rf"(?:the )?{_PART}(?P<c>\d{{1,2}})00'?s")

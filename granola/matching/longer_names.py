@@ -6,7 +6,7 @@ from granola.matching import word_lists
 from granola.matching.countries import ABBREVIATIONS, division, is_adjective, nation
 from granola.matching.mentions import AnswerText, Mention
 from granola.matching.person_names import person, tells_by_initials
-from granola.matching.tokens import key
+from granola.matching.tokens import FoldedWord, key
 
 
 def is_part_of_a_name(answer: AnswerText, mention: Mention) -> bool:
@@ -16,26 +16,26 @@ def is_part_of_a_name(answer: AnswerText, mention: Mention) -> bool:
 
 def _has_a_name_before(answer: AnswerText, mention: Mention) -> bool:
     first, left = answer.words[mention.start], mention.start - 1
-    if left < 0 or first.gap.strip("-"):
-        return False
-    word = answer.words[left]
-    if answer.cased and not first.capital:
+    if left < 0 or first.gap.strip("-") or (answer.cased and not first.capital):
         return False
     if answer.is_mentioned(left, left + 1):
         return False
-    if word.text in word_lists.POINTS and answer.cased and not word.capital:
-        return first.text in word_lists.PARTED_BY_NAME or _has_a_part(answer, mention)
+    word = answer.words[left]
     if word.text in word_lists.DIRECTIONS or word.text in word_lists.POINTS:
-        return _is_elsewhere(answer, mention, word.text)
+        return _is_elsewhere(answer, mention, word)
     if word.text in word_lists.QUALIFIERS and (word.capital or not answer.cased):
         return not (mention.name.islower() and first.text in word_lists.OCCUPATIONS)  # Former politician
-    if not answer.cased:
-        return False
+    return answer.cased and _goes_on_from(answer, mention, left)
+
+
+def _goes_on_from(answer: AnswerText, mention: Mention, left: int) -> bool:
+    """Whether a mention in a text with capitals is the end of a name that has word `left` before it."""
+    word = answer.words[left]
     if word.text == "of" and left > 0 and answer.words[left - 1].text not in word_lists.PARTS:
         return answer.words[left - 1].capital and answer.is_claim(left - 1, left)
     if _is_a_language(mention) or (mention.name.islower() and nation((word.text,)) is not None):
         return False  # Brazilian Portuguese is Portuguese, the U.S. President a president
-    if any(level == mention.level and word.text in folded for level, _, folded in answer.tiers):
+    if _has_name_with(answer, mention.level, word.text):
         return False  # Roman Catholic, where Roman Catholicism and Catholic are names of one
     if answer.asks_person and mention.level == 0 and not _has_fuller_names(answer, mention):
         return False  # Gerald Ford, where the gold answer is Ford
@@ -48,14 +48,16 @@ def _is_a_language(mention: Mention) -> bool:
     return mention.end - mention.start == 1 and is_adjective(key(mention.name))
 
 
-def _is_elsewhere(answer: AnswerText, mention: Mention, direction: str) -> bool:
+def _is_elsewhere(answer: AnswerText, mention: Mention, direction: FoldedWord) -> bool:
     """`South Korea` for Korea, `East Asia` beside the finer tier Western Asia; not so `northern India`."""
     name = answer.words[mention.start].text
     if _has_a_part(answer, mention):
         return True
-    if direction in word_lists.DIRECTIONS:
-        return (direction, name) in word_lists.NO_PARTS
-    return direction not in word_lists.PARTED_BY_POINTS.get(name, ())
+    if direction.text in word_lists.POINTS and answer.cased and not direction.capital:
+        return name in word_lists.PARTED_BY_NAME
+    if direction.text in word_lists.DIRECTIONS:
+        return (direction.text, name) in word_lists.NO_PARTS
+    return direction.text not in word_lists.PARTED_BY_POINTS.get(name, ())
 
 
 def _has_a_part(answer: AnswerText, mention: Mention) -> bool:
@@ -91,6 +93,11 @@ def _is_a_container(answer: AnswerText, index: int) -> bool:
     folded = answer.texts[index : index + 3]
     known = division(folded) is not None or nation(folded[:1]) is not None
     return known or answer.quote(index, index + 1).replace(".", "") in ABBREVIATIONS
+
+
+def _has_name_with(answer: AnswerText, level: int, word: str) -> bool:
+    """Whether a name of the level has the word."""
+    return any(number == level and word in folded for number, _, folded in answer.tiers)
 
 
 def _has_fuller_names(answer: AnswerText, mention: Mention) -> bool:

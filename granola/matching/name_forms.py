@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from granola.matching import word_lists
@@ -37,42 +38,60 @@ def forms(name: str) -> tuple[Form, ...]:
     """The other forms of a name, none equal to its own folded words."""
     MATCHING.count(len(name))
     whole = key(name)
-    found: dict[tuple[str, ...], Form] = {}
+    found = {form.folded: form for form in _set_apart(name)}
+    for form in (*_parts(name), *_of_a_university(whole), *_without_addition(name)):
+        found.setdefault(form.folded, form)
+    found.pop(whole, None)
+    return tuple(found.values())
+
+
+def _set_apart(name: str) -> Iterator[Form]:
+    """What brackets or quotes set apart, and what stands before the brackets."""
     before, bracket, rest = name.partition("(")
     inside = rest.partition(")")[0].strip()
     if bracket and key(before):
-        found[key(before)] = Form(key(before))
+        yield Form(key(before))
         if is_abbreviation(inside, before):
-            found[key(inside)] = Form(key(inside))
+            yield Form(key(inside))
     if len(key(inside)) > 1 and name.islower():  # erythrocytes (red blood cells)
-        found[key(inside)] = Form(key(inside))
+        yield Form(key(inside))
     if (nick := _NICKNAME.search(name)) and nick[1][:1].isupper():
-        found[key(nick[1])] = Form(key(nick[1]), alone=True)
+        yield Form(key(nick[1]), alone=True)
+
+
+def _parts(name: str) -> Iterator[Form]:
+    """A name without what leads to it, what contains it or what a ruler rules; and what stands behind a colon."""
+    before, bracket, _ = name.partition("(")
     for text in (name, before) if bracket else (name,):
         if short := _without_edges(text):
-            found.setdefault(short, Form(short))
+            yield Form(short)
         first, container = place_parts(text)
         if container:
-            found.setdefault(first, Form(first, container))
+            yield Form(first, container)
     title = key(name.partition(":")[2])
     if len(title) > 1 and not name[0].isdigit():
-        found.setdefault(title, Form(title))
+        yield Form(title)
     if numbered := _RULER.match(name):
-        found.setdefault(key(numbered[1]), Form(key(numbered[1])))
+        yield Form(key(numbered[1]))
+
+
+def _of_a_university(whole: tuple[str, ...]) -> Iterator[Form]:
     if len(whole) == 2 and whole[1] == "university":
-        found.setdefault(whole[:1], Form(whole[:1], alone=True))
+        yield Form(whole[:1], alone=True)
     if whole[:2] == ("university", "of") and len(whole) > 2:
-        found.setdefault(whole[2:], Form(whole[2:], partial=True, alone=True))
-        found[*whole[2:], "university"] = Form((*whole[2:], "university"))
+        yield Form(whole[2:], partial=True, alone=True)
+        yield Form((*whole[2:], "university"))
+
+
+def _without_addition(name: str) -> Iterator[Form]:
+    """A name without what it adds behind a preposition, where what is left says enough."""
     cut = _ADDED.search(name)
-    if cut and not any(c.isdigit() for c in name):
-        before = name[: cut.start()]
-        own = [word for word in drop_articles(words(before)) if word.text not in word_lists.FUNCTION]
-        head = _without_edges(before) or key(before)
-        if len(own) > 1 or (cut["in"] and own and own[0].capital and own[0].text not in word_lists.CLASSES):
-            found.setdefault(head, Form(head, partial=True, alone=not own[-1].capital))
-    found.pop(whole, None)
-    return tuple(found.values())
+    if cut is None or any(c.isdigit() for c in name):
+        return
+    before = name[: cut.start()]
+    own = [word for word in drop_articles(words(before)) if word.text not in word_lists.FUNCTION]
+    if len(own) > 1 or (cut["in"] and own and own[0].capital and own[0].text not in word_lists.CLASSES):
+        yield Form(_without_edges(before) or key(before), partial=True, alone=not own[-1].capital)
 
 
 _RULER = re.compile(r"((?:[^\W\d_]\w* ){1,2}[IVX]+),? of \S")  # Nicholas II of Russia

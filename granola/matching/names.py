@@ -128,14 +128,14 @@ def by_country(answer: AnswerText, tier: Tier) -> Found:
     if len(answer.claimed) == 1 and answer.own in adjectives:
         yield Mention(tier[0], tier[1], 0, len(answer.words))
     own = nation(tier[2]) if len(answer.levels) == 1 else None
-    for start in range(len(answer.words)) if own is not None and own[1] == len(tier[2]) else ():
+    if own is not None and own[1] == len(tier[2]):
+        yield from _names_of_nation(answer, tier, own[0])
+
+
+def _names_of_nation(answer: AnswerText, tier: Tier, qid: str) -> Found:
+    for start, word in enumerate(answer.words):
         said = nation(answer.texts[start : start + 4])
-        if (
-            said is not None
-            and own is not None
-            and said[0] == own[0]
-            and (answer.words[start].capital or not answer.cased)
-        ):
+        if said is not None and said[0] == qid and (word.capital or not answer.cased):
             yield Mention(tier[0], tier[1], start, start + said[1])
 
 
@@ -152,17 +152,25 @@ def by_nation(answer: AnswerText, tier: Tier) -> Found:
     said = _parts(answer.texts, answer.loose)
     for start, end in _windows(answer, said, whole):
         yield Mention(tier[0], tier[1], start, end)
-    if not rest or answer.of_places or any(folded == rest for folded in map(_loose, answer.keys)):
-        return
+    if rest and not answer.of_places and rest not in map(_loose, answer.keys):
+        yield from _without_nation(answer, tier, said, rest)
+
+
+def _without_nation(answer: AnswerText, tier: Tier, said: tuple[Part, ...], rest: tuple[str, ...]) -> Found:
+    """What is left of a name without its country: a single word as all that is claimed, several behind no name."""
     if len(rest) == 1:
         if answer.claimed == rest and rest[0] not in _KIND_WORDS and not answer.asks_place:
             yield Mention(tier[0], tier[1], 0, len(answer.words))
         return
     for start, end in _windows(answer, said, rest):
-        before = answer.words[start - 1] if start else None
-        named = before is not None and (before.capital or not answer.cased) and before.text not in word_lists.FUNCTION
-        if not named or answer.words[start].gap:
+        if not start or answer.words[start].gap or not _is_named(answer, start - 1):
             yield Mention(tier[0], tier[1], start, end)
+
+
+def _is_named(answer: AnswerText, index: int) -> bool:
+    """Whether a word may be part of a name."""
+    word = answer.words[index]
+    return (word.capital or not answer.cased) and word.text not in word_lists.FUNCTION
 
 
 @MATCHING.remembered(1 << 12)

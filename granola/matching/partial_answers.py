@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
 from granola.matching import word_lists
@@ -31,36 +31,52 @@ def by_words(answer: AnswerText, tier: Tier) -> Found:
         return
     if len(wanted) < len(whole) and names_bare_container(answer, tier):
         return
-    there = answer.claimed
-    if len(there) < len(wanted) and there == _without_kind(tier[1], answer):
+    if _says_all_else(answer, wanted, whole) or _says_all_but_kind(answer, wanted, tier[1]):
         yield Mention(tier[0], tier[1], 0, len(answer.words))
-        return
-    if len(there) == len(wanted) and sorted(there) == sorted(wanted) and (len(wanted) < len(whole) or len(wanted) > 1):
-        if len(wanted) > 1 or wanted[0].isdecimal() or len(wanted[0]) >= DELICATE:
-            yield Mention(tier[0], tier[1], 0, len(answer.words))
-        return
-    if len(wanted) < 2 or not answer.loose_present.issuperset(wanted):
-        return
+    elif len(wanted) > 1 and answer.loose_present.issuperset(wanted):
+        for start, end in _closest_runs(answer, wanted):
+            if _is_one_name(answer, wanted, start, end):
+                yield Mention(tier[0], tier[1], start, end)
+
+
+def _says_all_else(answer: AnswerText, wanted: Sequence[str], whole: Sequence[str]) -> bool:
+    """Whether the answer claims the words wanted and no others; a single one only where the question says the rest."""
+    there = answer.claimed
+    if len(there) != len(wanted) or sorted(there) != sorted(wanted):
+        return False
+    if len(wanted) > 1:
+        return True
+    return len(whole) > 1 and (wanted[0].isdecimal() or len(wanted[0]) >= DELICATE)
+
+
+def _says_all_but_kind(answer: AnswerText, wanted: Sequence[str], name: str) -> bool:
+    there = answer.claimed
+    return len(there) < len(wanted) and there == _without_kind(name, answer)
+
+
+def _closest_runs(answer: AnswerText, wanted: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """The words [start, end) from each of the words wanted to where all have been said, with few others between."""
     places = [index for index, word in enumerate(answer.loose) if word in wanted]
-    spread = SPREAD if len(wanted) > 2 else 2
-    for first in range(len(places)):
-        need, last = set(wanted), first
-        while last < len(places) and places[last] - places[first] < len(wanted) + spread:
-            need.discard(answer.loose[places[last]])
-            if not need:
+    longest = len(wanted) + (SPREAD if len(wanted) > 2 else 2)
+    for first, start in enumerate(places):
+        need = set(wanted)
+        for place in islice(places, first, None):
+            if place - start >= longest:
                 break
-            last += 1
-        if need or last == len(places):
-            continue
-        start, end = places[first], places[last] + 1
-        more = [w for w, f in zip(answer.texts[start:end], answer.loose[start:end], strict=True) if f not in wanted]
-        if len(wanted) == 2 and not (all(w in word_lists.FUNCTION for w in more) or {"and", "or"} & set(more)):
-            continue
-        if any(word in word_lists.QUALIFIERS or word in word_lists.NEGATIONS or word[0].isdigit() for word in more):
-            continue
-        if any(set(word.gap) & set(".;!?") for word in answer.words[start + 1 : end]):
-            continue
-        yield Mention(tier[0], tier[1], start, end)
+            need.discard(answer.loose[place])
+            if not need:
+                yield start, place + 1
+                break
+
+
+def _is_one_name(answer: AnswerText, wanted: Sequence[str], start: int, end: int) -> bool:
+    """Whether what stands between the words wanted leaves them one name: no number, no denial, no sentence's end."""
+    more = [w for w, f in zip(answer.texts[start:end], answer.loose[start:end], strict=True) if f not in wanted]
+    if len(wanted) == 2 and not (all(w in word_lists.FUNCTION for w in more) or {"and", "or"} & set(more)):
+        return False
+    if any(word in word_lists.QUALIFIERS or word in word_lists.NEGATIONS or word[0].isdigit() for word in more):
+        return False
+    return not any(set(word.gap) & set(".;!?") for word in answer.words[start + 1 : end])
 
 
 _CONTAINED = re.compile(
@@ -164,25 +180,30 @@ def by_phrase(answer: AnswerText, tier: Tier) -> Found:
     wanted = phrase_stems(tier[1])
     if not wanted or answer.of_places or not answer.stems.issuperset(wanted):
         return
-    asked = {stem(word) for word in answer.loose_asked}
-    left = wanted - asked
+    left = wanted - {stem(word) for word in answer.loose_asked}
     if not left or (answer.denies and word_lists.NEGATIONS.isdisjoint(tier[2])):
         return
     if len(left) == 1 and (len(next(iter(left))) < _ALONE or len(answer.claimed) > _WHOLE):
         return
-    places = [(index, form) for index, word in enumerate(answer.loose) if (form := stem(word)) in left]
+    if (run := _first_run(answer, left)) is not None:
+        yield Mention(tier[0], tier[1], *run)
+
+
+def _first_run(answer: AnswerText, stems: frozenset[str]) -> tuple[int, int] | None:
+    """The first words [start, end) of one sentence that have all the stems, with few others between."""
+    places = [(index, form) for index, word in enumerate(answer.loose) if (form := stem(word)) in stems]
     ends = [index for index, word in enumerate(answer.words) if word.gap and set(word.gap) & SENTENCE_END]
     for first, (start, _) in enumerate(places):
-        need = set(left)
+        need = set(stems)
         later = bisect_right(ends, start)
-        beyond = min(start + 2 * len(left) + _APART + 1, ends[later] if later < len(ends) else len(answer.words))
+        beyond = min(start + 2 * len(stems) + _APART + 1, ends[later] if later < len(ends) else len(answer.words))
         for index, form in places[first : first + beyond - start]:
             if index >= beyond:
                 break
             need.discard(form)
             if not need:
-                yield Mention(tier[0], tier[1], start, index + 1)
-                return
+                return start, index + 1
+    return None
 
 
 _APART = 5  # words that may stand between those of a phrase, twice their number aside
@@ -214,25 +235,41 @@ def _covers(answer: AnswerText, level: int, name: str) -> bool:
     wanted, said = {root(word): word for word in informative(name)}, answer.roots
     if any(_may_not_miss(word) and form not in said for form, word in wanted.items()):
         return False
+    weights = _weights(answer, wanted)
+    told = [own for form, own in weights.items() if form in said]
+    if not told or _denies_it(answer, name):
+        return False
+    if len(told) < len(weights) and not _may_be_partial(answer, name, wanted, len(told)):
+        return False
+    if len(answer.words) <= FEW and is_another_person(answer, level, 0, len(answer.words)):
+        return False
+    return sum(told) >= SHARE * sum(weights.values())
+
+
+def _denies_it(answer: AnswerText, name: str) -> bool:
+    """Whether a short answer denies what it says, where the name itself has no negation."""
+    return answer.denies and len(answer.words) <= DENYING and word_lists.NEGATIONS.isdisjoint(key(name))
+
+
+def _weights(answer: AnswerText, wanted: Mapping[str, str]) -> dict[str, float]:
+    """What each root of a name weighs that the question has not said; `wanted`: the words by their roots."""
     asked = {root(word) for word in answer.loose_asked}
-    weights = {form: NUMBER if word[0].isdigit() else 1.0 for form, word in wanted.items() if form not in asked}
-    missing = [form for form in weights if form not in said]
-    if len(missing) == len(weights):
-        return False
-    if answer.denies and len(answer.words) <= DENYING and word_lists.NEGATIONS.isdisjoint(key(name)):
-        return False
+    return {form: NUMBER if word[0].isdigit() else 1.0 for form, word in wanted.items() if form not in asked}
+
+
+def _may_be_partial(answer: AnswerText, name: str, wanted: Mapping[str, str], told: int) -> bool:
+    """Whether an answer with but `told` of the words may mean the name: it has no others for them, and its family name.
+
+    `wanted`: the words of the name by their roots.
+    """
+    said = answer.roots
     if len(answer.words) <= FEW:
-        if missing and any(root(word) not in wanted for word in answer.claimed):
+        if any(root(word) not in wanted for word in answer.claimed):
             return False
-        if all(word in word_lists.CLASSES for form, word in wanted.items() if form in said) and missing:
+        if all(word in word_lists.CLASSES for form, word in wanted.items() if form in said):
             return False  # a language, for French language
-        if is_another_person(answer, level, 0, len(answer.words)):
-            return False
-    person = whole_person(name) if missing else None
-    if person is not None and (root(person.family) not in said or len(weights) - len(missing) < 2):
-        return False
-    told = sum(own for form, own in weights.items() if form in said)
-    return told >= SHARE * sum(weights.values())
+    person = whole_person(name)
+    return person is None or (root(person.family) in said and told > 1)
 
 
 def _may_not_miss(word: str) -> bool:

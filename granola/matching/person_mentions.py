@@ -16,7 +16,7 @@ def by_person(answer: AnswerText, tier: Tier) -> Found:
         return
     wanted = whole_person(tier[1])
     if wanted is None:
-        yield from _royal(answer, tier)
+        yield from _by_one_name(answer, tier)
         return
     for end, word in enumerate(answer.words, start=1):
         if word.text != wanted.family or (answer.cased and not word.capital):
@@ -51,33 +51,40 @@ def _stands_for_all(answer: AnswerText, start: int, stop: int, wanted: Person) -
 _OF_A_FAMILY = frozenset({"administration", "family", "government", "cabinet", "presidency", "dynasty", "era"})
 
 
-def _royal(answer: AnswerText, tier: Tier) -> Found:
+def _by_one_name(answer: AnswerText, tier: Tier) -> Found:
     """`Queen Charlotte` for Charlotte of Mecklenburg-Strelitz; `Donna Pinciotti` for Donna where one asks who."""
     folded = tier[2]
     if not folded[0].isalpha() or not tier[1][:1].isupper():
         return
+    royal = len(folded) > 2 and folded[1] == "of"
+    if not royal and not _may_be_added_to(answer, folded):
+        return
     for start, word in enumerate(answer.words):
         if word.text != folded[0] or (answer.cased and not word.capital):
             continue
-        if len(folded) > 2 and folded[1] == "of":
-            if start and answer.words[start - 1].text in word_lists.ROYAL and _ends_here(answer, start + 1):
-                yield Mention(tier[0], tier[1], start - 1, start + 1)
-        elif len(folded) == 1 and answer.asks_person and len(folded[0]) > DELICATE and answer.cased:
-            begin = _run_before(answer, start + 1)
-            if begin < start and not _has_fuller_name(answer, tier) and _ends_here(answer, start + 1):
-                yield Mention(tier[0], tier[1], begin, start + 1)
-            end = start + 1
-            while (
-                end < len(answer.words) and end < start + 3 and answer.words[end].capital and not answer.words[end].gap
-            ):
-                end += 1
-            names = {word.text for word in answer.words[start:end]}
-            if (
-                end > start + 1
-                and names.isdisjoint(word_lists.CLASSES | word_lists.FUNCTION)
-                and not answer.words[start].gap
-            ):
-                yield Mention(tier[0], tier[1], start, end)
+        if not royal:
+            yield from _with_other_names(answer, tier, start)
+        elif start and answer.words[start - 1].text in word_lists.ROYAL and _ends_here(answer, start + 1):
+            yield Mention(tier[0], tier[1], start - 1, start + 1)
+
+
+def _may_be_added_to(answer: AnswerText, folded: tuple[str, ...]) -> bool:
+    """Whether an answer may state a single name by saying more names with it."""
+    return len(folded) == 1 and len(folded[0]) > DELICATE and answer.cased and answer.asks_person
+
+
+def _with_other_names(answer: AnswerText, tier: Tier, start: int) -> Found:
+    """A single name with those before it, where no fuller one is known, and with those behind it."""
+    begin = _run_before(answer, start + 1)
+    if begin < start and not _has_fuller_name(answer, tier) and _ends_here(answer, start + 1):
+        yield Mention(tier[0], tier[1], begin, start + 1)
+    if answer.words[start].gap:
+        return
+    end = start + 1
+    while end < len(answer.words) and end < start + 3 and answer.words[end].capital and not answer.words[end].gap:
+        end += 1
+    if end > start + 1 and (word_lists.CLASSES | word_lists.FUNCTION).isdisjoint(answer.texts[start:end]):
+        yield Mention(tier[0], tier[1], start, end)
 
 
 def _has_fuller_name(answer: AnswerText, tier: Tier) -> bool:

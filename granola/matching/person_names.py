@@ -85,20 +85,24 @@ def whole_person(name: str) -> Person | None:
     if comma and not (word_lists.SUFFIXES & {word.text for word in words(given)[:1]}):
         return None
     found = drop_articles(words(text))
-    if len(found) < 2 or found[0].text in word_lists.QUALIFIERS or found[0].text in word_lists.ARTICLES_OF_NAMES:
+    if not _looks_like_a_person(found):
         return None
-    if any(not (w.capital or w.text in word_lists.PARTICLES) or w.text in _LINKS for w in found):
-        return None
-    own = {word.text for word in found}
     first = text[found[0].start : found[0].end]
     if len(first) > 2 and first.isupper() and first.isalpha() and not text.isupper():
         return None  # BBC America
-    if own & _NO_NAMES:
-        return None
     parts = person(found, text)
     if parts is None or (not parts.given and (parts.suffix or found[0].text not in _OFFICIAL)):
         return None
     return parts
+
+
+def _looks_like_a_person(found: tuple[FoldedWord, ...]) -> bool:
+    """Whether words are several, capitalised but for particles, and none of them is what no name of a person has."""
+    if len(found) < 2 or found[0].text in word_lists.QUALIFIERS or found[0].text in word_lists.ARTICLES_OF_NAMES:
+        return False
+    if any(not (word.capital or word.text in word_lists.PARTICLES) or word.text in _LINKS for word in found):
+        return False
+    return _NO_NAMES.isdisjoint([word.text for word in found])
 
 
 _OFFICIAL = word_lists.TITLES - word_lists.ROYAL
@@ -110,20 +114,28 @@ _NO_NAMES = word_lists.CLASSES - word_lists.FAMILY_NAMES
 
 def compatible(one: Person, other: Person) -> bool:
     """Whether two names can be one person's, both with given names; the family names are taken as equal."""
-    if one.suffix and other.suffix and one.suffix != other.suffix:
-        return False
-    if (one.suffix or other.suffix) in ("sr", "ii", "iii", "iv") and one.suffix != other.suffix:
+    if not _may_share_suffix(one, other):
         return False
     shorter, longer = sorted((one, other), key=lambda who: len(who.given))
     if not shorter.given or not _same(shorter, 0, longer, 0):
         return False
-    if one.suffix != other.suffix and (
-        len(shorter.given) < len(longer.given) or tells_by_initials(one) or tells_by_initials(other)
-    ):
+    fewer = len(shorter.given) < len(longer.given)
+    if one.suffix != other.suffix and (fewer or tells_by_initials(one) or tells_by_initials(other)):
         return False  # John F. Kennedy and his son
-    middle_s, middle_l = len(shorter.given) - 1, len(longer.given) - 1
-    if middle_s and middle_s != middle_l and _all_initials(one, 1) and _all_initials(other, 1):
+    if fewer and len(shorter.given) > 1 and _all_initials(one, 1) and _all_initials(other, 1):
         return False  # George W. and George H. W.
+    return _has_in_order(longer, shorter)
+
+
+def _may_share_suffix(one: Person, other: Person) -> bool:
+    """Whether suffixes are the same, or one name has none where the other is a junior's."""
+    if one.suffix == other.suffix:
+        return True
+    return not (one.suffix and other.suffix) and (one.suffix or other.suffix) not in ("sr", "ii", "iii", "iv")
+
+
+def _has_in_order(longer: Person, shorter: Person) -> bool:
+    """Whether the longer name has the further given names of the shorter in their order, initials without a gap."""
     place = 1
     for index in range(1, len(shorter.given)):
         first = place

@@ -34,6 +34,8 @@ _OR = re.compile(
     re.IGNORECASE,
 )
 
+_Placed = tuple[IntervalClaim, IntervalPlacing]  # a claim, and where it falls in a ladder
+
 
 def compare(
     kind: str,
@@ -48,42 +50,16 @@ def compare(
     """
     if not claims:
         return Verdict(level=None, rule=f"{kind}:none-stated")
-    answer = AnswerText(text, ())
-    affirmed = [claim for claim in claims if not is_denied(answer, claim.start)]
-    asked = AnswerText(text, (), question)
-    if kind == "date" and asked.asked.isdisjoint(_OPENING):
-        opened = [_OPEN.search(text, max(0, claim.start - _NEAR), claim.start) for claim in affirmed]
-        if any(opened):  # the gold answer may be open itself
-            own = _openings(" ".join(tier.text for tiers in ladder for tier in tiers))
-            affirmed = [
-                claim for claim, found in zip(affirmed, opened, strict=True) if not found or own & _openings(found[0])
-            ]
+    affirmed = _affirmed(kind, claims, ladder, text, question)
     if not affirmed:
         return Verdict(level=None, rule="negated", compared=Comparison(prediction=claims[0].text, tier=_first(ladder)))
-    placed: list[tuple[IntervalClaim, IntervalPlacing]] = []
     tiers = IntervalLadder(ladder)
-    for told in affirmed:
-        claim, placing = _placed(told, tiers) if kind == "amount" else (told, place(told, tiers))
-        if placing is not None and placing.level is None and (wider := as_century(claim)) is not None:
-            placing = place(wider, tiers)
-        if placing is not None:
-            placed.append((claim, placing))
+    placed = [found for claim in affirmed if (found := _placed(kind, claim, tiers)) is not None]
     if not placed:
         return Verdict(level=None, rule=f"{kind}:other-unit")
-    for (left, first), (right, second) in pairwise(placed):
-        if _OR.fullmatch(text, left.end, right.start) and None in (first.level, second.level):
-            return Verdict(
-                level=None,
-                rule="alternatives",
-                compared=Comparison(prediction=text[left.start : right.end], tier=first.tier.text),
-            )
-    wrong = {(claim.low, claim.high): claim for claim, placing in placed if placing.level is None}.values()
-    placed = [
-        (claim, placing)
-        for claim, placing in placed
-        if placing.level is None or not any(w.inside(claim) and w.width < claim.width for w in wrong)
-    ]
-    claim, best = min(placed, key=lambda pair: (pair[1].level is None, pair[1].level or 0, pair[1].how == "conflict"))
+    if (refused := _alternatives(placed, text)) is not None:
+        return refused
+    claim, best = _best(placed)
     if best.how == "coarser-than-all" and (
         _is_close(claim, ladder) if kind == "date" else _is_rounded(claim, ladder, text)
     ):
@@ -95,13 +71,60 @@ def compare(
     )
 
 
+def _affirmed(
+    kind: str,
+    claims: Sequence[IntervalClaim],
+    ladder: Sequence[Sequence[IntervalClaim]],
+    text: str,
+    question: str | None,
+) -> list[IntervalClaim]:
+    """The claims that are not negated and, of dates, not open: before a year, unless the gold answer is open alike."""
+    answer = AnswerText(text, ())
+    affirmed = [claim for claim in claims if not is_denied(answer, claim.start)]
+    if kind != "date" or not AnswerText(text, (), question).asked.isdisjoint(_OPENING):
+        return affirmed
+    opened = [_OPEN.search(text, max(0, claim.start - _NEAR), claim.start) for claim in affirmed]
+    if not any(opened):
+        return affirmed
+    own = _openings(" ".join(tier.text for tiers in ladder for tier in tiers))
+    return [claim for claim, found in zip(affirmed, opened, strict=True) if not found or own & _openings(found[0])]
+
+
+def _placed(kind: str, told: IntervalClaim, ladder: IntervalLadder) -> _Placed | None:
+    """A claim, an amount in the unit that is compared, with where it falls; None for an amount in no unit of theirs."""
+    claim, placing = _converted(told, ladder) if kind == "amount" else (told, place(told, ladder))
+    if placing is not None and placing.level is None and (wider := as_century(claim)) is not None:
+        placing = place(wider, ladder)
+    return None if placing is None else (claim, placing)
+
+
+def _alternatives(placed: Sequence[_Placed], text: str) -> Verdict | None:
+    """The verdict on two claims joined by "or" of which one states no level; None where there are none such."""
+    for (left, first), (right, second) in pairwise(placed):
+        if _OR.fullmatch(text, left.end, right.start) and None in (first.level, second.level):
+            compared = Comparison(prediction=text[left.start : right.end], tier=first.tier.text)
+            return Verdict(level=None, rule="alternatives", compared=compared)
+    return None
+
+
+def _best(placed: Sequence[_Placed]) -> _Placed:
+    """The claim that states the finest level, without those that have a finer one inside them that is wrong."""
+    wrong = {(claim.low, claim.high): claim for claim, placing in placed if placing.level is None}.values()
+    left = [
+        (claim, placing)
+        for claim, placing in placed
+        if placing.level is None or not any(w.inside(claim) and w.width < claim.width for w in wrong)
+    ]
+    return min(left, key=lambda pair: (pair[1].level is None, pair[1].level or 0, pair[1].how == "conflict"))
+
+
 def _openings(text: str) -> set[str]:
     """On which side of a date a text is open: `prior to 1996` and `before 1996` are open alike."""
     said = set(text.lower().split())
     return {name for name, words in (("before", _BEFORE | {"by"}), ("after", _AFTER)) if not words.isdisjoint(said)}
 
 
-def _placed(claim: IntervalClaim, ladder: IntervalLadder) -> tuple[IntervalClaim, IntervalPlacing | None]:
+def _converted(claim: IntervalClaim, ladder: IntervalLadder) -> tuple[IntervalClaim, IntervalPlacing | None]:
     """An amount in that of the gold answer's units in which it states the finest level, and where it falls.
 
     It falls in one place for each unit; where it rounds to one of the gold answers, no other can be better.

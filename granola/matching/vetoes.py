@@ -23,32 +23,41 @@ def is_alternative(answer: AnswerText, mention: Mention) -> bool:
     words = answer.words
     if answer.cased and not words[mention.start].capital:
         return False  # a bank or credit union
-    end = mention.end
-    while end < len(words) and words[end].gap == ",":  # Toronto, Ontario, or Ottawa
-        larger = next((m for m in answer.mentions if m.start == end and m.level > mention.level), None)
-        if larger is None:
-            break
-        end = larger.end
-    start, joined = end, False
-    while start < len(words) and (words[start].text == "or" or words[start].text in _MAYBE):
-        joined = joined or words[start].text == "or"
-        start += 1
-    if start > end and start < len(words):
+    end = _chain_end(answer, mention)
+    start, joined = _past_or(answer, end, 1)
+    if end < start < len(words):
         stop = start + 1
         while stop < len(words) and not words[stop].gap and stop < start + 3:
             stop += 1
         if answer.is_claim(start, stop) if joined else _is_name(answer, start):
             return True
-    before, joined = mention.start, False
-    while before > 0 and (words[before - 1].text == "or" or words[before - 1].text in _MAYBE):
-        joined = joined or words[before - 1].text == "or"
-        before -= 1
-    if before == mention.start or before == 0:
+    left, joined = _past_or(answer, mention.start - 1, -1)
+    if not 0 <= left < mention.start - 1:
         return False
-    return answer.is_claim(before - 1, before) if joined else _is_name(answer, before - 1)
+    return answer.is_claim(left, left + 1) if joined else _is_name(answer, left)
 
 
-_MAYBE = word_lists.MAYBE | {"probably", "even"}
+def _chain_end(answer: AnswerText, mention: Mention) -> int:
+    """Where the coarser tiers end that commas join to a mention: Toronto, Ontario, or Ottawa."""
+    end = mention.end
+    while end < len(answer.words) and answer.words[end].gap == ",":
+        larger = next((m for m in answer.mentions if m.start == end and m.level > mention.level), None)
+        if larger is None:
+            break
+        end = larger.end
+    return end
+
+
+def _past_or(answer: AnswerText, index: int, step: int) -> tuple[int, bool]:
+    """The first word from `index` on, or back with `step` -1, that is no "or" or "maybe"; whether any was an "or"."""
+    joined = False
+    while 0 <= index < len(answer.words) and answer.words[index].text in _JOINING:
+        joined = joined or answer.words[index].text == "or"
+        index += step
+    return index, joined
+
+
+_JOINING = word_lists.MAYBE | {"probably", "even", "or"}
 
 
 def _is_name(answer: AnswerText, index: int) -> bool:

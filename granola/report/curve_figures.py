@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from granola.report.figure_style import DASHES, SHOWN_SYSTEMS, WIDTH, legend, look, share, short, shown_names
@@ -16,6 +17,8 @@ from granola.scoring.sweeps import LAMBDAS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.collections import PathCollection
+    from matplotlib.colors import Normalize
     from matplotlib.figure import Figure
 
 
@@ -62,18 +65,9 @@ def f1(study: Study, figure: Figure) -> bool:
     """Token-F1 with the gold answer against that with the matched tier (the closest if none), coloured by a score."""
     import matplotlib
 
-    panels: list[tuple[str, dict[tuple[float, float], tuple[int, float]]]] = []
-    for index, name in enumerate(study.names[:SHOWN_SYSTEMS]):
-        colour, matched = study.colour_of(index), study.matched(index)
-        counts: Counter[tuple[float, float]] = Counter()
-        sums: Counter[tuple[float, float]] = Counter()
-        for item in study.f1[index]:
-            if not item.abstained and item.id in colour and item.id in matched:
-                place = (round(item.standard, 2), round(item.with_level(matched[item.id]), 2))
-                counts[place] += 1
-                sums[place] += colour[item.id]  # type: ignore[assignment]  # a Counter takes floats as well
-        if counts:
-            panels.append((name, {place: (n, sums[place] / n) for place, n in counts.items()}))
+    panels = [
+        (name, points) for index, name in enumerate(study.names[:SHOWN_SYSTEMS]) if (points := _f1_points(study, index))
+    ]
     if not panels:
         return False
     across = min(2, len(panels))
@@ -83,25 +77,45 @@ def f1(study: Study, figure: Figure) -> bool:
     scale = matplotlib.colors.Normalize(min(means), max(means) if max(means) > min(means) else min(means) + 1)
     most = max(n for _, points in panels for n, _ in points.values())
     axes_list: list[Axes] = []
-    drawn = None
     for number, (name, points) in enumerate(panels, start=1):
         axes = figure.add_subplot(down, across, number)
-        axes.plot([0, 1], [0, 1], color="#bbbbbb", linewidth=0.8, zorder=0)
-        drawn = axes.scatter(
-            [x for x, _ in points], [y for _, y in points],
-            s=[12 + 240 * math.sqrt(n / most) for n, _ in points.values()],
-            c=[mean for _, mean in points.values()], cmap="viridis", norm=scale, edgecolors="#333333", linewidths=0.4,
-            clip_on=False, zorder=3,
-        )  # fmt: skip
+        drawn = _draw_f1(axes, points, most, scale)
         axes.set_title(name, fontsize=9)
-        axes.set(xlim=(-0.06, 1.06), ylim=(-0.06, 1.06))
-        axes.tick_params(labelbottom=number + across > len(panels), labelleft=number % across == 1 or across == 1)
-        axes.set_xlabel("F1, gold answer" if number + across > len(panels) else "")
-        axes.set_ylabel("F1, matched tier" if number % across == 1 or across == 1 else "")
+        lowest, leftmost = number + across > len(panels), number % across == 1 or across == 1
+        axes.tick_params(labelbottom=lowest, labelleft=leftmost)
+        axes.set_xlabel("F1, gold answer" if lowest else "")
+        axes.set_ylabel("F1, matched tier" if leftmost else "")
         axes_list.append(axes)
-    if drawn is not None:
-        figure.colorbar(drawn, ax=axes_list, label=short(study.colour_title) if study.coloured else "informativeness")
+    figure.colorbar(drawn, ax=axes_list, label=short(study.colour_title) if study.coloured else "informativeness")
     return True
+
+
+def _f1_points(study: Study, index: int) -> dict[tuple[float, float], tuple[int, float]]:
+    """How many answers of a system stand at each pair of F1, and the mean of the scores that colour them."""
+    colour, matched = study.colour_of(index), study.matched(index)
+    counts: Counter[tuple[float, float]] = Counter()
+    sums: Counter[tuple[float, float]] = Counter()
+    for item in study.f1[index]:
+        if not item.abstained and item.id in colour and item.id in matched:
+            place = (round(item.standard, 2), round(item.with_level(matched[item.id]), 2))
+            counts[place] += 1
+            sums[place] += colour[item.id]  # type: ignore[assignment]  # a Counter takes floats as well
+    return {place: (n, sums[place] / n) for place, n in counts.items()}
+
+
+def _draw_f1(
+    axes: Axes, points: Mapping[tuple[float, float], tuple[int, float]], most: int, scale: Normalize
+) -> PathCollection:
+    """Points as large as they are many, beside the diagonal."""
+    axes.plot([0, 1], [0, 1], color="#bbbbbb", linewidth=0.8, zorder=0)
+    drawn = axes.scatter(
+        [x for x, _ in points], [y for _, y in points],
+        s=[12 + 240 * math.sqrt(n / most) for n, _ in points.values()],
+        c=[mean for _, mean in points.values()], cmap="viridis", norm=scale, edgecolors="#333333", linewidths=0.4,
+        clip_on=False, zorder=3,
+    )  # fmt: skip
+    axes.set(xlim=(-0.06, 1.06), ylim=(-0.06, 1.06))
+    return drawn
 
 
 def risk(study: Study, figure: Figure) -> bool:

@@ -35,20 +35,7 @@ def coarse_answers(
     by = score or next((name for name in carried if name.casefold().startswith("bleurt")), None)
     found: list[tuple[Value, ...]] = []
     for report, given in zip(reports, files, strict=True):
-        best: list[tuple[float, float, int]] = []
-        for index, (row, item) in enumerate(zip(rows, report.items, strict=True)):
-            if item.verdict is not None and (item.verdict.level or 0) > 1:
-                gold, tier = _both_f1(row, item, report)
-                value = given.predictions[item.id].scores.get(by, math.nan) if by else math.nan
-                best.append((gold - tier, math.inf if math.isnan(value) else value, index))
-        own: list[tuple[Value, ...]] = []
-        for _, _, index in nsmallest(EXAMPLES, best):
-            row, item = rows[index], report.items[index]
-            assert item.verdict is not None
-            gold, tier = _both_f1(row, item, report)
-            value = given.predictions[item.id].scores.get(by, math.nan) if by else math.nan
-            states = item.verdict.compared.tier if item.verdict.compared else ""
-            own.append((report.system, *_asked(row, item), states, item.verdict.level or 0, value, gold, tier))
+        own = _coarse_of(rows, report, given, by)
         found += sorted(own, key=lambda one: (math.isnan(one[6]), one[6], one[7]))  # type: ignore[arg-type]  # numbers
     caption = f"Up to {EXAMPLES} a system: low token-F1 with the gold answer, high with the tier (as Table 9)."
     return Table(
@@ -59,6 +46,29 @@ def coarse_answers(
               "F1, tier"),
         rows=tuple(found),
     )  # fmt: skip
+
+
+def _coarse_of(
+    rows: Sequence[TieredRow], report: ScoreReport, given: PredictionFile, by: str | None
+) -> Iterator[tuple[Value, ...]]:
+    """The table's rows of one system."""
+    best: list[tuple[float, float, int]] = []
+    for index, (row, item) in enumerate(zip(rows, report.items, strict=True)):
+        if item.verdict is not None and (item.verdict.level or 0) > 1:
+            gold, tier = _both_f1(row, item, report)
+            value = _carried(given, item, by)
+            best.append((gold - tier, math.inf if math.isnan(value) else value, index))
+    for _, _, index in nsmallest(EXAMPLES, best):
+        row, item = rows[index], report.items[index]
+        assert item.verdict is not None
+        states = item.verdict.compared.tier if item.verdict.compared else ""
+        scores = _carried(given, item, by), *_both_f1(row, item, report)
+        yield (report.system, *_asked(row, item), states, item.verdict.level or 0, *scores)
+
+
+def _carried(given: PredictionFile, item: ItemScore, by: str | None) -> float:
+    """The score of that name which a prediction carries; NaN where it carries none."""
+    return given.predictions[item.id].scores.get(by, math.nan) if by else math.nan
 
 
 def _both_f1(row: TieredRow, item: ItemScore, report: ScoreReport) -> tuple[float, float]:

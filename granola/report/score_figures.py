@@ -6,6 +6,7 @@ Each draws into an empty figure; False where the study has no numbers for it.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from granola.report.figure_style import (
@@ -23,6 +24,7 @@ from granola.report.figure_style import (
 from granola.report.score_tables import distribution_columns
 from granola.report.study import Study
 from granola.scoring.page_views import TITLES
+from granola.scoring.scores import ScoreReport
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -192,32 +194,44 @@ def relations(study: Study, figure: Figure) -> bool:
     across = min(2, len(reports))
     down = -(-len(reports) // across)
     figure.set_size_inches(WIDTH, WIDTH if across == 1 else 0.4 + 2.5 * down)
-    every = [
-        r.relations[name].estimates[k].value for r in reports for name in names if name in r.relations for k in BOTH
-    ]
-    shown = [value for value in every if not math.isnan(value)]
-    if not shown:
+    shown = _range_of(reports, names)
+    if shown is None:
         return False
-    low, high = max(0.0, math.floor(10 * min(shown)) / 10), min(1.0, math.ceil(10 * max(shown)) / 10)
-    low, high = (low, high) if high > low else (max(0.0, low - 0.1), min(1.0, high + 0.1))
     for index, report in enumerate(reports):
         axes = figure.add_subplot(down, across, index + 1)
-        places: dict[tuple[float, float], list[str]] = {}
-        for name in names:
-            if name in report.relations:
-                one, other = (report.relations[name].estimates[k].value for k in BOTH)
-                if not math.isnan(one):
-                    places.setdefault((round(one, 2), round(other, 2)), []).append(short(name))
-        for place, there in places.items():
+        for place, there in _places_of(report, names).items():
             axes.plot(*place, linestyle="none", zorder=3, **look(index))
             label = there[0] if len(there) == 1 else f"{there[0]} +{len(there) - 1}"
             axes.annotate(label, place, xytext=(3, -2), textcoords="offset points", fontsize=6, rotation=-35,
                 va="top", rotation_mode="anchor",
             )  # fmt: skip
-        _gap_lines(axes, low, high)
+        _gap_lines(axes, *shown)
         axes.set_title(shown_names(study)[index], fontsize=9)
         if index + across < len(reports):
             axes.set_xlabel("")
         if index % across:
             axes.set_ylabel("")
     return True
+
+
+def _range_of(reports: Sequence[ScoreReport], names: Sequence[str]) -> tuple[float, float] | None:
+    """The tenths around all accuracies of those relations, some way apart; None where there are none."""
+    every = [
+        r.relations[name].estimates[k].value for r in reports for name in names if name in r.relations for k in BOTH
+    ]
+    values = [value for value in every if not math.isnan(value)]
+    if not values:
+        return None
+    low, high = max(0.0, math.floor(10 * min(values)) / 10), min(1.0, math.ceil(10 * max(values)) / 10)
+    return (low, high) if high > low else (max(0.0, low - 0.1), min(1.0, high + 0.1))
+
+
+def _places_of(report: ScoreReport, names: Sequence[str]) -> dict[tuple[float, float], list[str]]:
+    """The relations that stand at each pair of accuracies, by their short names."""
+    places: dict[tuple[float, float], list[str]] = {}
+    for name in names:
+        if name in report.relations:
+            one, other = (report.relations[name].estimates[k].value for k in BOTH)
+            if not math.isnan(one):
+                places.setdefault((round(one, 2), round(other, 2)), []).append(short(name))
+    return places
