@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Literal, NamedTuple
 from urllib.parse import unquote
 
@@ -31,6 +31,8 @@ class Term(NamedTuple):
     language: str | None = None
     datatype: str | None = None
 
+
+Facts = Sequence[tuple[str, Term]]  # (predicate, object) of one subject
 
 # Language tags that are more than another case of the language code (Wikibase's canonicalLanguageCodes and the
 # non-standard codes of MediaWiki); only those that one code alone becomes.
