@@ -7,7 +7,7 @@ import sqlite3
 import time
 from collections.abc import Collection, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -68,34 +68,89 @@ def estimate(
     """
     scope = scope or Scope()
     folder = next(parent for parent in (Path(out).absolute()).parents if parent.exists())
+    readable = _readable(sources)
+    kept = None if languages is None else frozenset().union(*map(fallback_chain, languages))
+    sample = _sampled(readable[0], scope, kept)
+    per_entity = sample.size / max(1, sample.entities)
+    unknown = BuildEstimate(
+        source_bytes=None,
+        entities=None,
+        seconds=None,
+        readings=2 if scope.needs_graph else 1,
+        entity_bytes=per_entity,
+        snapshot_bytes=None,
+        work_bytes=None,
+        free_bytes=shutil.disk_usage(folder).free,
+    )
+    if len(readable) < len(sources):
+        return unknown
+    sizes = [Path(source).stat().st_size for source in readable]
+    packed = sum(sizes)
+    times = packed / (sizes[0] if sample.is_whole else max(1, sample.bytes_read))
+    total = int(sample.entities * times)
+    if limit is not None and total > limit:
+        times *= limit / total
+        total = limit
+    waiting = (sample.names * times * _NOTE if scope.everything else 0.0) + sample.edges * times * _EDGE
+    return replace(
+        unknown,
+        source_bytes=packed,
+        entities=total,
+        seconds=_work(sample, scope) * times * _IDLE / min(workers or cores(), cores()),
+        snapshot_bytes=_snapshot_bytes(scope, total, per_entity),
+        work_bytes=int(waiting),
+    )
+
+
+def _readable(sources: Sequence[Path | str]) -> list[str]:
     readable = [str(source) for source in sources if str(source) != STDIN and Path(source).is_file()]
     if not readable:
         raise SourceError("an estimate needs a source that can be read twice: a file, not a pipe")
-    kept = None if languages is None else frozenset().union(*map(fallback_chain, languages))
-    recipes = [ExtractionPlan(languages=kept, everything=True)]
-    if scope.needs_graph:
-        recipes.append(ExtractionPlan(languages=kept, keys=scope.keys(), along=edges_needed(scope)))
-    elif not scope.everything:
-        recipes.append(ExtractionPlan(languages=kept, keys=scope.keys()))
-    reader = DumpReader(readable[0], keep_partial=True)
-    harvesters = [Extractor(recipe) for recipe in recipes]
-    spent = [0.0] * len(recipes)
+    return readable
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Sample:
+    """What the first megabytes of a source hold, and the seconds of work on them.
+
+    `bytes_read`: packed; `size`: of the snapshot that they make. `unpacking`: of one reading; `taking`: all rows;
+    `selecting`: what the scope takes or surveys, 0 where it takes all; `loading`: the rows into a snapshot.
+    """
+
+    is_whole: bool
+    bytes_read: int
+    entities: int
+    names: int
+    edges: int
+    size: int
+    unpacking: float
+    taking: float
+    selecting: float
+    loading: float
+
+
+def _sampled(source: str, scope: Scope, languages: frozenset[str] | None) -> _Sample:
+    reader = DumpReader(source, keep_partial=True)
+    selection = _selection(scope, languages)
+    extractor = Extractor(ExtractionPlan(languages=languages, everything=True))
+    selector = None if selection is None else Extractor(selection)
     plain = entities = edges = names = 0
+    taking = selecting = loading = 0.0
     began = time.process_time()
-    size, loading = 0, 0.0
     store = _Store()
     with closing(store), closing(reader.blocks()) as blocks:
         for block in blocks:
-            for at, harvester in enumerate(harvesters):
+            start = time.process_time()
+            batch = extractor.read(block)
+            names += sum(map(len, batch.names))
+            taking += time.process_time() - start
+            if selector is not None:
                 start = time.process_time()
-                if at == 0:
-                    batch = harvester.read(block)
-                    names += sum(map(len, batch.names))
-                elif scope.needs_graph:
-                    edges += len(harvester.survey(block).edges)
+                if scope.needs_graph:
+                    edges += len(selector.survey(block).edges)
                 else:
-                    harvester.read(block)
-                spent[at] += time.process_time() - start
+                    selector.read(block)
+                selecting += time.process_time() - start
             start = time.process_time()
             store.add(batch.records)
             loading += time.process_time() - start
@@ -106,49 +161,39 @@ def estimate(
         start = time.process_time()
         size = store.finish()
         loading += time.process_time() - start
-    whole_sample = plain < SAMPLE
-    unpacking = max(0.0, time.process_time() - began - sum(spent) - loading)
-    given = [Path(source) for source in readable]
-    packed = sum(path.stat().st_size for path in given) if len(readable) == len(sources) else None
-    read = given[0].stat().st_size if whole_sample else max(1, reader.bytes_read)
-    free = shutil.disk_usage(folder).free
-    per_entity = size / max(1, entities)
-    readings = 2 if scope.needs_graph else 1
-    if packed is None:
-        return BuildEstimate(
-            source_bytes=None,
-            entities=None,
-            seconds=None,
-            readings=readings,
-            entity_bytes=per_entity,
-            snapshot_bytes=None,
-            work_bytes=None,
-            free_bytes=free,
-        )
-    times = packed / read
-    total = int(entities * times)
-    if limit is not None and total > limit:
-        times *= limit / total
-        total = limit
-    whole = scope.everything
-    # Who is not selected is only sketched; where nearly all are, the rows are what takes time.
-    work = (unpacking + spent[0] + loading) if whole else (unpacking + spent[-1])
-    if scope.needs_graph:
-        work += unpacking + spent[1]
-    snapshot = int(total * per_entity) if whole else None
-    if not whole and not scope.needs_graph:
-        snapshot = int((len(scope.ids) + 2 * len(scope.names)) * per_entity)
-    waiting = names * times * _NOTE * (1 if whole else 0) + edges * times * _EDGE
-    return BuildEstimate(
-        source_bytes=packed,
-        entities=total,
-        seconds=work * times * _IDLE / min(workers or cores(), cores()),
-        readings=readings,
-        entity_bytes=per_entity,
-        snapshot_bytes=snapshot,
-        work_bytes=int(waiting),
-        free_bytes=free,
+    return _Sample(
+        is_whole=plain < SAMPLE,
+        bytes_read=reader.bytes_read,
+        entities=entities,
+        names=names,
+        edges=edges,
+        size=size,
+        unpacking=max(0.0, time.process_time() - began - taking - selecting - loading),
+        taking=taking,
+        selecting=selecting,
+        loading=loading,
     )
+
+
+def _selection(scope: Scope, languages: frozenset[str] | None) -> ExtractionPlan | None:
+    """What a build takes from a block where it does not take all, or surveys to know what to take."""
+    if scope.needs_graph:
+        return ExtractionPlan(languages=languages, keys=scope.keys(), along=edges_needed(scope))
+    return None if scope.everything else ExtractionPlan(languages=languages, keys=scope.keys())
+
+
+def _work(sample: _Sample, scope: Scope) -> float:
+    """The seconds of one worker that the sample stands for: of one reading, and of the survey before it."""
+    # Who is not selected is only sketched; where nearly all are, the rows are what takes time.
+    work = sample.taking + sample.loading if scope.everything else sample.selecting
+    surveying = sample.unpacking + sample.selecting if scope.needs_graph else 0.0
+    return sample.unpacking + work + surveying
+
+
+def _snapshot_bytes(scope: Scope, entities: int, per_entity: float) -> int | None:
+    if scope.everything:
+        return int(entities * per_entity)
+    return None if scope.needs_graph else int((len(scope.ids) + 2 * len(scope.names)) * per_entity)
 
 
 class _Store:

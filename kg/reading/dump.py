@@ -14,6 +14,7 @@ from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
@@ -210,65 +211,76 @@ def _without(chunks: Iterator[bytes], count: int) -> Iterator[bytes]:
 
 
 def _split(chunks: Iterator[bytes], name: str, line: int, offset: int, shape: _Shape, ends: _Ends) -> Iterator[Block]:
+    head = b""
+    if offset == 0 and not shape.objects:
+        chunks = _with_head(chunks)
+        head = next(chunks)
+        shape.objects = _OPENS_PRETTY.match(head) is not None
+    if shape.objects:
+        yield from _objects(head, chunks, line, offset, name)
+    else:
+        yield from _lines(chain((head,), chunks), name, line, offset, shape, ends)
+
+
+def _with_head(chunks: Iterator[bytes]) -> Iterator[bytes]:
+    """The chunks, the first of them long enough to tell the dump's shape, or all that there is before damage."""
+    head = b""
+    try:
+        for chunk in chunks:
+            head += chunk
+            if _tells_shape(head):
+                break
+    except DamagedError:
+        yield head
+        raise
+    yield head
+    yield from chunks
+
+
+def _tells_shape(head: bytes) -> bool:
+    """Whether a dump's beginning shows its shape: it has a line end behind the first brace, or is long enough."""
+    brace = head.find(b"{")
+    return len(head) >= _HEAD or (brace >= 0 and head.find(b"\n", brace) >= 0)
+
+
+def _lines(chunks: Iterator[bytes], name: str, line: int, offset: int, shape: _Shape, ends: _Ends) -> Iterator[Block]:
+    """Blocks of whole lines; of objects from a line without end on. What damage leaves whole comes before the error."""
     pending = b""
     parts: list[bytes] = []
     size = 0  # of pending and parts
     fresh = 0  # line ends in pending and parts: counted while a chunk is in the processor's cache
-    shape_known = offset > 0
-    if shape.objects:
-        yield from _objects(b"", chunks, line, offset, name)
-        return
     damage: DamagedError | None = None
     while True:
         try:
             chunk = next(chunks, None)
         except DamagedError as error:  # what came before it counts
             damage, chunk = error, None
-        if chunk is not None:
-            parts.append(chunk)
-            size += len(chunk)
-            fresh += _line_ends(chunk)
-            if shape_known and size < BLOCK:
-                continue
-            if shape_known and (cut := chunk.rfind(b"\n") + 1):  # the usual case, without a second copy
-                parts[-1] = chunk[:cut]
-                offset += size - (len(chunk) - cut)
-                following = line + fresh
-                yield Block(line=line, data=b"".join((pending, *parts)), end=offset, next_line=following)
-                line, fresh = following, 0
-                pending = chunk[cut:]
-                size = len(pending)
-                parts.clear()
-                continue
-        pending = b"".join((pending, *parts)) if parts else pending
-        parts.clear()
         if chunk is None:
             break
-        if not shape_known:
-            brace = pending.find(b"{")
-            if len(pending) < _HEAD and (brace < 0 or pending.find(b"\n", brace) < 0):
-                continue
-            shape_known = True
-            if _OPENS_PRETTY.match(pending):
-                shape.objects = True
-                yield from _objects(pending, chunks, line, offset, name)
-                return
-            if size < BLOCK:
-                continue
-        cut = pending.rfind(b"\n") + 1
-        if cut:
+        parts.append(chunk)
+        size += len(chunk)
+        fresh += _line_ends(chunk)
+        if size < BLOCK:
+            continue
+        if cut := chunk.rfind(b"\n") + 1:  # the usual case, without a second copy
+            parts[-1] = chunk[:cut]
+            whole, pending = b"".join((pending, *parts)), chunk[cut:]
+        else:
+            pending = b"".join((pending, *parts))
+            cut = pending.rfind(b"\n") + 1
+            whole, pending = pending[:cut], pending[cut:]
+        parts.clear()
+        size = len(pending)
+        if whole:
+            offset += len(whole)
             following = line + fresh
-            fresh = 0  # none follows the last
-            offset += cut
-            yield Block(line=line, data=pending[:cut], end=offset, next_line=following)
-            line = following
-            pending = pending[cut:]
-            size = len(pending)
-        elif len(pending) > LONGEST:
+            yield Block(line=line, data=whole, end=offset, next_line=following)
+            line, fresh = following, 0
+        elif size > LONGEST:
             shape.objects = True
             yield from _objects(pending, chunks, line, offset, name)
             return
-    tail = b""
+    pending, tail = b"".join((pending, *parts)), b""
     if damage is not None or ends.first == _OPENS:
         at = pending.rfind(b"\n") + 1
         if is_cut(pending[at:]):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 from urllib.parse import unquote
 
@@ -34,6 +34,8 @@ class Term(NamedTuple):
     language: str | None = None
     datatype: str | None = None
 
+
+Facts = Sequence[tuple[str, Term]]  # (predicate, object) of one subject
 
 # Language tags that are more than another case of the language code (Wikibase's canonicalLanguageCodes and the
 # non-standard codes of MediaWiki); only those that one code alone becomes.

@@ -18,12 +18,11 @@ from kg.reading.rdf_entities import (
     ABOUT,
     PROPERTY_TYPE,
     SITELINKS,
-    Facts,
     assemble,
     is_read,
     property_datatype,
 )
-from kg.reading.rdf_terms import ENTITY, Term, language_tags
+from kg.reading.rdf_terms import ENTITY, Facts, Term, language_tags
 from kg.reading.sparql import Endpoint, Row
 
 _TERMS = "rdfs:label, skos:altLabel, schema:description"
