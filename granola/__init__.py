@@ -1,10 +1,12 @@
 """Answers at several granularities: ladders, verdicts and scores in a few lines.
 
+```python
 import granola
 
 with granola.snapshot() as sample:  # the bundled one, or a file
     row = granola.ladder("Where was Barack Obama born?", "Honolulu", sample)
 granola.match("somewhere in Hawaii", row).level
+```
 """
 
 from __future__ import annotations

@@ -1,10 +1,12 @@
 """The whole way in a few lines of Python, over files, rows or DataFrames.
 
+```python
 import granola
 
 with granola.snapshot() as sample:  # the bundled one
     row = granola.ladder("Where was Barack Obama born?", "Honolulu", sample)
     granola.match("somewhere in Hawaii", row).level
+```
 """
 
 from __future__ import annotations

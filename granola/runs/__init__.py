@@ -1,9 +1,11 @@
 """Every verb of the command line as a value: its settings, checked, and what running it brings.
 
+```python
 from granola.runs import ScoreRun
 
 scored = ScoreRun(tiered="tiers.jsonl", predictions="mine.jsonl").run()
-scored.report.overall.value("granola_accuracy")
+scored.report.overall.estimates["granola_accuracy"].value
+```
 """
 
 from __future__ import annotations
