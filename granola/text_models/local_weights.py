@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from abstraction.errors import ModelError
 from abstraction.models.local import device_of, folder_hash
@@ -147,14 +147,16 @@ class LocalWeights:
         half = len(items) // 2
         return self._batch(items[:half], run) + self._batch(items[half:], run)
 
-    def pair_logits(self, pairs: Sequence[tuple[str, str]]) -> list[list[float]]:
+    def pair_logits(
+        self, pairs: Sequence[tuple[str, str]], *, cut: Literal["first", "second"] = "first"
+    ) -> list[list[float]]:
         """The logits of each pair of texts, as 32-bit floats, under a head of sequence classification.
 
-        A pair that is too long loses the end of its first text; where the second alone takes more than half of the
-        room, the longer of the two loses its end until both fit.
+        A pair that is too long loses the end of the text that `cut` names; where the other alone takes more than half
+        of the room, the longer of the two loses its end until both fit.
         """
         tokenizer, model = self._both()
-        encoded = [self._pair(first, second) for first, second in pairs]
+        encoded = [self._pair(first, second, cut) for first, second in pairs]
 
         def run(some: Sequence[Any]) -> list[list[float]]:
             padded = tokenizer.pad([dict(one) for one in some], padding=True, return_tensors="pt").to(self.device)
@@ -163,10 +165,11 @@ class LocalWeights:
 
         return self.of_each(encoded, lambda one: len(one["input_ids"]), run)
 
-    def _pair(self, first: str, second: str) -> Any:
+    def _pair(self, first: str, second: str, cut: Literal["first", "second"]) -> Any:
         tokenizer, room = self.tokenizer, self.room
-        alone = len(tokenizer(second, add_special_tokens=False, truncation=True, max_length=room)["input_ids"])
-        how = "longest_first" if 2 * alone > room else "only_first"
+        kept = second if cut == "first" else first
+        alone = len(tokenizer(kept, add_special_tokens=False, truncation=True, max_length=room)["input_ids"])
+        how = "longest_first" if 2 * alone > room else f"only_{cut}"
         return tokenizer(first, second, truncation=how, max_length=room)
 
     def text_logits(self, texts: Sequence[str]) -> list[list[float]]:
