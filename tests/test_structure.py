@@ -74,6 +74,9 @@ def _commands() -> list[list[str]]:
             ["dataset"], ["ladder"], ["score"], ["match"], ["compare"], ["report"], ["audit"], ["aggregate"],
             ["answer"], ["calibrate"], ["experiment"],
             ["derive"], ["derive", "targets"], ["derive", "guess"], ["derive", "perturb"],
+            ["knowledge"], ["knowledge", "generate"], ["knowledge", "judge"], ["knowledge", "choose"],
+            ["knowledge", "rate"], ["knowledge", "correlate"], ["knowledge", "describe"],
+            ["knowledge", "surprise"],
             ["serve"], ["demo"]]  # fmt: skip
 
 

@@ -31,6 +31,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "match": "Say which level each prediction states, and by which rule.",
         "compare": "Compare systems by paired tests.",
         "report": "Draw the paper's figures for systems of one's own.",
+        "knowledge": "Write, judge, choose and rate knowledge texts: factuality, relevance, coherence ...",
     },
 }
 COMMANDS = {name: line for group in GROUPS.values() for name, line in group.items()}
@@ -38,6 +39,7 @@ COMMANDS = {name: line for group in GROUPS.values() for name, line in group.item
 MEMBERS = {
     "snapshot": ("build", "info", "verify", "push", "export", "import", "diff", "check", "spark"),
     "derive": ("perturb", "guess", "targets"),
+    "knowledge": ("generate", "judge", "choose", "rate", "correlate", "describe", "surprise"),
 }  # the commands of a command
 
 
@@ -59,6 +61,9 @@ ADVANCED: dict[str, str] = {
     "dataset": f"{_PHRASING} {_FIELDS} --linker --one-answer --trivial --threshold --samples --batch --restart",
     "answer": f"{_SAMPLING} {_FIELDS} --seed --answers {_WEIGHING} --abstaining --aggregator --language",
     "aggregate": f"{_WEIGHING} --aggregator --prompts --answers",
+    "generate": "--texts --documents --answers --prompts --shots --max-tokens --top-p --system",
+    "judge": "--texts --documents --embeddings --aggregation --validity --randoms --baselines --prompts --system "
+    "--language --scores --resamples --seed --pieces --reference",
     "targets": "--prompt --prompts --unknown --most --linker --csv-raw",
     "score": _SCORING,
     "compare": f"{_SCORING} {_BY_VIEWS}",

@@ -163,9 +163,10 @@ def _documents(line: bytes) -> tuple[str, ...]:
     except orjson.JSONDecodeError as error:
         raise ValueError("its documents begin with [ but are no JSON array; write texts in double quotes") from error
     found = [one.get("text") if isinstance(one, dict) else one for one in told]
-    if not all(isinstance(one, str) for one in found):
+    texts = [one for one in found if isinstance(one, str)]
+    if len(texts) < len(found):
         raise ValueError('its documents are no texts, nor objects with "text"')
-    return tuple(one.strip() for one in found if one.strip())
+    return tuple(one.strip() for one in texts if one.strip())
 
 
 def _text(line: bytes, what: str) -> str:

@@ -118,12 +118,17 @@ class KnowledgeJudge:
         settings: JudgeSettings | None = None,
         evidence: EvidenceSource | None = None,
         pool: Sequence[str] = (),
+        answered: bool = True,
     ) -> None:
-        """`pool` are the texts that random ones are drawn from: as a rule the knowledge of all items."""
+        """`pool` are the texts that random ones are drawn from: as a rule the knowledge of all items.
+
+        `answered`: answers are judged too, a lacking one as the worst; False where no item has any.
+        """
         self.models, self.settings = models, settings or JudgeSettings()
         self._prompts = prompts
         self._evidence = evidence or OwnPieces()
         self._pool = sorted(set(pool))
+        self._answered = answered
 
     @property
     def identity(self) -> dict[str, Any]:
@@ -244,7 +249,7 @@ class KnowledgeJudge:
 
     def _validity(self, work: Sequence[_Work]) -> None:
         model = self.models.entailment
-        if model is None or not any(one.item.answer for one in work):
+        if model is None or not self._answered:
             return
         span = self.settings.validity is AnswerForm.SPAN
         pairs: list[list[TextPair]] = []
@@ -281,6 +286,6 @@ class KnowledgeJudge:
                     one.scores["nli_decompose"] = decomposed_entailment(
                         one.sentences, item.reference, model, self.settings.aggregation
                     )
-            if item.gold and item.answer:
+            if item.gold and self._answered:
                 one.scores["answer_em"] = answer_em(item.answer, item.gold)
                 one.scores["answer_f1"] = answer_f1(item.answer, item.gold)
