@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from kg.lazy_names import lazy_names
 
 if TYPE_CHECKING:
-    from granola.attribution.categories import Category, Complexity
     from granola.attribution.attribution_samples import AttributionSample, CitedFact, read_samples, write_samples
+    from granola.attribution.categories import Category, Complexity
 
 __all__ = ["AttributionSample", "Category", "CitedFact", "Complexity", "read_samples", "write_samples"]
 _MODULES = {
