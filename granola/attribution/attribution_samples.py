@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from abstraction.formats.fields import parsed
 from abstraction.formats.records import RejectedRow, excerpt, read_records
 from abstraction.formats.writing import write_records
 from granola.attribution.categories import Category, Complexity
@@ -29,10 +30,10 @@ class CitedFact:
 
     def to_json(self) -> dict[str, Any]:
         """The fact as it stands in a file."""
-        out: dict[str, Any] = {"subject": self.subject, "property": self.property, "object": self.object}
-        if self.qualifier is not None:
-            out["qualifier"] = self.qualifier
-        return {**out, "names": list(self.names), "text": self.text}
+        return {
+            "subject": self.subject, "property": self.property, "qualifier": self.qualifier, "object": self.object,
+            "names": list(self.names), "text": self.text,
+        }  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -91,10 +92,10 @@ class AttributionSample:
             complexity=_one_of(Complexity, data, "complexity"),
             answers=_texts(data, "answer", needed=False),
             answer_qids=_texts(data, "answer_qids", needed=False),
-            query=data["query"] if isinstance(data.get("query"), Mapping) else None,
+            query=_mapping(data, "query"),
             subgraph=_facts(data, "subgraph"),
             evidence=_facts(data, "evidence"),
-            provenance=data["provenance"] if isinstance(data.get("provenance"), Mapping) else {},
+            provenance=_mapping(data, "provenance") or {},
         )
 
 
@@ -162,8 +163,19 @@ def _one_of(kind: Any, data: Mapping[str, Any], name: str) -> Any:
     return None if value is None else kind(value)
 
 
+def _nested(data: Mapping[str, Any], name: str) -> Any:
+    """A field that CSV and Parquet hold as JSON text."""
+    value = data.get(name)
+    return parsed(value) if isinstance(value, str) else value
+
+
+def _mapping(data: Mapping[str, Any], name: str) -> Mapping[str, Any] | None:
+    value = _nested(data, name)
+    return value if isinstance(value, Mapping) else None
+
+
 def _facts(data: Mapping[str, Any], name: str) -> tuple[CitedFact, ...]:
-    value = data.get(name) or ()
+    value = _nested(data, name) or ()
     if not isinstance(value, list | tuple) or not all(isinstance(one, Mapping) for one in value):
         raise SampleError(f'"{name}" is {excerpt(repr(value))}; expected a list of facts')
     facts = []

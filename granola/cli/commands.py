@@ -32,18 +32,30 @@ GROUPS: dict[str, dict[str, str]] = {
         "compare": "Compare systems by paired tests.",
         "report": "Draw the paper's figures for systems of one's own.",
     },
+    "Evidence": {
+        "attribution": "Build a benchmark of evidence and answers, and hold evaluators against it.",
+    },
 }
 COMMANDS = {name: line for group in GROUPS.values() for name, line in group.items()}
 
 MEMBERS = {
     "snapshot": ("build", "info", "verify", "push", "export", "import", "diff", "check", "spark"),
     "derive": ("perturb", "guess", "targets"),
+    "attribution": ("build",),
 }  # the commands of a command
+_ALONE = {"snapshot", "derive"}  # whose members' runs go by the member's name
 
 
-def run_of(name: str) -> str:
-    """Where the run of a command is: module and class within `granola.runs`."""
-    return f"{name}_run:{name.title()}Run"
+def run_of(name: str, group: str | None = None) -> str:
+    """Where the run of a command is: `attribution build` is AttributionBuildRun."""
+    if group is None or group in _ALONE:
+        return f"{name}_run:{name.title()}Run"
+    return f"{group}_{name}_run:{group.title()}{name.title()}Run"
+
+
+def advanced(name: str, group: str | None = None) -> set[str]:
+    """The options of a command that few people need."""
+    return set(ADVANCED.get(name if group is None or group in _ALONE else f"{group} {name}", "").split())
 
 
 _SCORING = "--answers --tiers-from --seed --resamples --workers --ignore-unknown"
@@ -64,5 +76,6 @@ ADVANCED: dict[str, str] = {
     "compare": f"{_SCORING} {_BY_VIEWS}",
     "report": f"{_SCORING} {_BY_VIEWS} --csv-raw --colour",
     "serve": f"{_BOUNDS} --answers --model-seconds --per-client --hang-seconds",
+    "attribution build": "--together --answer-edge --head --impossible --hub --flattening --most-answers --test-share",
     "build": f"{_FIELDS} --cache --hub-limit --exclude-instances-of --keep-partial --workers --restart --along",
 }

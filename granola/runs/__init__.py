@@ -17,6 +17,7 @@ from kg.lazy_names import lazy_names
 if TYPE_CHECKING:
     from granola.runs.aggregate_run import AggregateRun
     from granola.runs.answer_run import AnswerRun
+    from granola.runs.attribution_build_run import AttributionBuildRun
     from granola.runs.audit_run import AuditRun
     from granola.runs.build_run import BuildRun
     from granola.runs.calibrate_run import CalibrateRun
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
 __all__ = [
     "AggregateRun",
     "AnswerRun",
+    "AttributionBuildRun",
     "AuditRun",
     "BuildRun",
     "CalibrateRun",
@@ -77,6 +79,7 @@ __all__ = [
 _MODULES = {
     "AggregateRun": ".aggregate_run",
     "AnswerRun": ".answer_run",
+    "AttributionBuildRun": ".attribution_build_run",
     "AuditRun": ".audit_run",
     "BuildRun": ".build_run",
     "CalibrateRun": ".calibrate_run",
