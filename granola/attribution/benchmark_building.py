@@ -16,6 +16,7 @@ from granola.attribution.evidence_edits import EditError, EvidenceEditor, Groups
 from granola.attribution.fact_wording import FactWording, WordingError
 from granola.attribution.label_proofs import unproven
 from granola.attribution.query_extension import Extension, ExtensionSettings, QueryExtender
+from granola.attribution.relation_values import RelationValues
 from granola.attribution.text_checks import states_name
 from kg.errors import GroundingError
 from kg.queries import Grounding, LogicalQuery, Shape, StoreFacts, ground_all
@@ -110,8 +111,9 @@ class SampleMaker:
         self.counts = SampleCounts()
         self._facts = facts
         self._words = FactWording(facts)
-        self._editor = EvidenceEditor(facts)
-        self._extender = QueryExtender(facts, self.settings.extension)
+        values = RelationValues(facts)
+        self._editor = EvidenceEditor(facts, values)
+        self._extender = QueryExtender(facts, self.settings.extension, values)
 
     def samples(self, queries: Iterable[SourcedQuery]) -> Iterator[AttributionSample]:
         """The samples of queries, in order."""

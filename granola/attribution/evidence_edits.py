@@ -10,11 +10,11 @@ from collections.abc import Iterable, Sequence
 
 from granola.attribution.categories import Category
 from granola.attribution.relation_table import enclosing, excluded, near
+from granola.attribution.relation_values import CLASS, RelationValues
 from granola.errors import GranolaError
 from kg.queries import Branch, Fact, Grounding, Hop, Shape, StoreFacts
 from kg.queries.query_mining import name_of
 
-CLASS = "P31"
 Groups = tuple[tuple[Fact, ...], ...]  # of each branch the facts that its citations state
 _CANDIDATES = 2_000  # entities of a class that are looked at
 _TRIED = 24  # of them, drawn
@@ -40,10 +40,11 @@ def branch_facts(grounding: Grounding) -> Groups:
 class EvidenceEditor:
     """Edits subgraphs over a store."""
 
-    def __init__(self, facts: StoreFacts) -> None:
+    def __init__(self, facts: StoreFacts, values: RelationValues | None = None) -> None:
         self._facts = facts
         self._above: dict[str, frozenset[str]] = {}
-        self._pools: dict[str, list[tuple[str, frozenset[str]]]] = {}
+        self._values = values or RelationValues(facts)
+        self._upward = [Hop(property=prop) for prop in sorted(enclosing() - {CLASS})]
         self._smallest: dict[tuple[str, ...], list[str]] = {}
 
     def edited(self, category: Category, grounding: Grounding, drawing: random.Random) -> Groups:
@@ -88,10 +89,10 @@ class EvidenceEditor:
         facts = self._facts
         inside = {one for fact in grounding.facts() for one in (fact.subject, fact.object)} | grounding.query.given
         names = {name.casefold() for one in inside for name in self._names(one)}
-        classes = facts.targets(answer, Hop(property=CLASS))
+        classes = self._values.classes(answer)
         if not classes:
             raise EditError("the answer has no class")
-        for pool in (self._values(grounding, frozenset(classes)), self._members(classes)):
+        for pool in (self._likely(grounding, classes), self._members(classes)):
             candidates = [one for one in pool if one not in inside and one not in taken]
             drawn = drawing.sample(candidates, min(_TRIED, len(candidates)))
             facts.fetch(drawn)
@@ -104,20 +105,12 @@ class EvidenceEditor:
                     return one
         raise EditError("no other entity of the answer's class is false for sure")
 
-    def _values(self, grounding: Grounding, classes: frozenset[str]) -> list[str]:
-        """Values of the last relation that share a class with the answer: what a reader would believe."""
-        found: dict[str, None] = {}
-        for branch in grounding.query.branches:
-            last = branch.hops[-1]
-            if not last.forward:
-                continue
-            key = last.qualifier or last.property
-            if key not in self._pools:
-                values = [one for one, _ in self._facts.store.values_of(key, limit=_CANDIDATES)]
-                self._facts.fetch(values)
-                self._pools[key] = [(one, frozenset(self._facts.targets(one, Hop(property=CLASS)))) for one in values]
-            found.update((one, None) for one, kinds in self._pools[key] if not kinds.isdisjoint(classes))
-        return list(found)
+    def _likely(self, grounding: Grounding, classes: tuple[str, ...]) -> list[str]:
+        """Values of the last relations that share a class with the answer: what a reader would believe."""
+        lasts = [branch.hops[-1] for branch in grounding.query.branches]
+        relations = dict.fromkeys(last.qualifier or last.property for last in lasts if last.forward)
+        found = (one for relation in relations for one in self._values.alike(relation, classes))
+        return list(dict.fromkeys(found))
 
     def _members(self, classes: tuple[str, ...]) -> list[str]:
         """Entities of the smallest of the answer's classes that has others."""
@@ -151,8 +144,7 @@ class EvidenceEditor:
             layer = [entity_id]
             for _ in range(_DEPTH):
                 self._facts.fetch(layer)
-                hops = [Hop(property=prop) for prop in sorted(enclosing() - {CLASS})]
-                reached = (one for node in layer for hop in hops for one in self._facts.targets(node, hop))
+                reached = (one for node in layer for hop in self._upward for one in self._facts.targets(node, hop))
                 layer = [one for one in dict.fromkeys(reached) if one not in seen]
                 seen.update(layer)
             if len(self._above) > 100_000:

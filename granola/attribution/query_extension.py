@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from granola.attribution.relation_table import excluded, used
+from granola.attribution.relation_values import RelationValues
 from kg.queries import Branch, Grounding, Hop, LogicalQuery, Shape, StoreFacts
 from kg.queries.query_mining import name_of, namesakes
 
@@ -77,8 +78,11 @@ _OPTIONS = {
 class QueryExtender:
     """Extends queries over a store."""
 
-    def __init__(self, facts: StoreFacts, settings: ExtensionSettings | None = None) -> None:
+    def __init__(
+        self, facts: StoreFacts, settings: ExtensionSettings | None = None, values: RelationValues | None = None
+    ) -> None:
         self._facts = facts
+        self._values = values or RelationValues(facts)
         self._settings = settings or ExtensionSettings()
 
     def extended(self, grounding: Grounding, drawing: random.Random) -> ExtendedQuery:
@@ -136,26 +140,27 @@ class QueryExtender:
     def _leading_to(self, target: str, grounding: Grounding, drawing: random.Random) -> tuple[str, Hop] | None:
         """An entity outside the query and a relation that is not in it, which leads to `target`."""
         store = self._facts.store
-        pairs = [(prop, target) for prop in used() if prop not in grounding.query.properties]
+        inside = grounding.query.properties
+        usable = [prop for prop in used() if prop not in inside]
+        pairs = [(prop, target) for prop in self._values.leading_to(usable, target)]
         counts = store.value_counts(pairs)
         few = [pair for pair in pairs if 0 < counts.get(pair, 0) <= self._settings.hub]
         drawing.shuffle(few)
         for pair in few[:4]:
             carriers = store.referrers([pair], limit=self._settings.hub).get(pair, [])
-            usable = self._usable(carriers, grounding)
-            if usable:
-                return drawing.choice(usable), Hop(property=pair[0])
+            entities = self._usable(carriers, grounding)
+            if entities:
+                return drawing.choice(entities), Hop(property=pair[0])
         return None
 
     def _led_to(self, target: str, grounding: Grounding, drawing: random.Random) -> tuple[str, Hop] | None:
         """An entity that the answer leads to by a relation that is not in the query."""
         entity = self._facts.entity(target)
+        barred = grounding.query.properties | excluded()
         found = [
             (statement.target, Hop(property=statement.property, forward=False))
             for statement in (entity.statements if entity is not None else ())
-            if statement.target is not None
-            and statement.property not in excluded()
-            and statement.property not in grounding.query.properties
+            if statement.target is not None and statement.property not in barred
         ]
         usable = set(self._usable([one for one, _ in found], grounding))
         found = [one for one in found if one[0] in usable]

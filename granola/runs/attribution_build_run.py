@@ -54,9 +54,9 @@ class AttributionBuildRun(Run):
             metavar="FILE",
         ),
     ] = ()
-    singles: Annotated[int, Setting("Single triples to mine from the snapshot.", least=0)] = 12_000
-    paths: Annotated[int, Setting("Paths of two hops to mine.", least=0)] = 8_000
-    trees: Annotated[int, Setting("Pairs of entities that meet in an answer to mine.", least=0)] = 3_000
+    singles: Annotated[int, Setting("Single triples to mine from the snapshot.", least=0)] = 16_000
+    paths: Annotated[int, Setting("Paths of two hops to mine.", least=0)] = 10_000
+    trees: Annotated[int, Setting("Pairs of entities that meet in an answer to mine.", least=0)] = 4_000
     unions: Annotated[int, Setting("Namesakes with one relation to mine.", least=0)] = 2_000
     seed: Annotated[int, Setting("Seed of everything that is drawn.", least=0)] = 0
     shares: Annotated[
@@ -180,7 +180,7 @@ def _first(maker: SampleMaker) -> str:
 
 
 def _class_names(facts: StoreFacts) -> Any:
-    from granola.attribution.evidence_edits import CLASS
+    from granola.attribution.relation_values import CLASS
     from kg.queries import Hop
     from kg.queries.query_mining import name_of
 

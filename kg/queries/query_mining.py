@@ -15,7 +15,7 @@ from kg.terms import best_text
 
 _READ = 2_000  # entities read together
 _DRAWN = 512  # queries drawn together, so that what they need is read in one round trip
-_TRIES = 12  # times as many draws as queries wanted, until a shape is given up
+_BARREN, _FEW = 8, 6  # a shape is given up after so many draws in a row with fewer new queries than these
 _OTHERS = 6  # relations tried for a second subject
 _NAMESAKES = 6  # entities of a name that are looked at
 
@@ -63,14 +63,13 @@ class MinedQueries:
         }
         for shape, draw in drawing.items():
             wanted = self._settings.counts.get(shape, 0)
-            tries = wanted * _TRIES
-            while wanted > 0 and tries > 0:
-                tries -= _DRAWN
-                for query in draw(min(_DRAWN, max(64, wanted * 2))):
-                    if query not in seen and wanted > 0:
-                        seen.add(query)
-                        wanted -= 1
-                        yield query
+            barren = 0
+            while wanted > 0 and barren < _BARREN:
+                new = [query for query in dict.fromkeys(draw(min(_DRAWN, max(64, wanted * 2)))) if query not in seen]
+                barren = barren + 1 if len(new) < _FEW else 0
+                seen.update(new[:wanted])
+                yield from new[:wanted]
+                wanted -= len(new)
 
     def _scan(self) -> None:
         """Count the subjects of every relation, and keep a sample of them (Vitter 1985, algorithm R)."""
