@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from granola.attribution.relation_table import excluded, used
+from granola.attribution.relation_table import excluded
 from granola.attribution.relation_values import RelationValues
 from kg.queries import Branch, Grounding, Hop, LogicalQuery, Shape, StoreFacts
 from kg.queries.query_mining import name_of, namesakes
@@ -141,8 +141,7 @@ class QueryExtender:
         """An entity outside the query and a relation that is not in it, which leads to `target`."""
         store = self._facts.store
         inside = grounding.query.properties
-        usable = [prop for prop in used() if prop not in inside]
-        pairs = [(prop, target) for prop in self._values.leading_to(usable, target)]
+        pairs = [(prop, target) for prop in self._values.leading_to(target) if prop not in inside]
         counts = store.value_counts(pairs)
         few = [pair for pair in pairs if 0 < counts.get(pair, 0) <= self._settings.hub]
         drawing.shuffle(few)

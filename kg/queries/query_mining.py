@@ -73,12 +73,12 @@ class MinedQueries:
 
     def _scan(self) -> None:
         """Count the subjects of every relation, and keep a sample of them (Vitter 1985, algorithm R)."""
-        store, settings = self._facts.store, self._settings
+        settings = self._settings
         counts: dict[str, int] = {}
         drawn = random.Random(f"subjects {settings.seed}")
-        ids = (one for one in store.ids() if one.startswith("Q"))
+        ids = (one for one in self._facts.store.ids() if one.startswith("Q"))
         while batch := list(islice(ids, _READ)):
-            for entity in store.entities(batch, languages=("en", "mul")).values():
+            for entity in self._facts.passing(batch):
                 if name_of(entity) is None:
                     continue
                 for relation in self._relations_of(entity):

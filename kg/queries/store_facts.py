@@ -33,6 +33,7 @@ class StoreFacts:
         self.limits = limits or GroundingLimits()
         self._entities: dict[str, Entity | None] = {}
         self._back: dict[tuple[str, str], tuple[str, ...]] = {}
+        self._targets: dict[tuple[str, Hop, bool], tuple[str, ...]] = {}  # of entities that are kept
 
     def fetch(self, ids: Iterable[str]) -> None:
         """Read the entities that are not here yet, in one batch."""
@@ -41,10 +42,18 @@ class StoreFacts:
             return
         if len(self._entities) + len(wanted) > _KEPT:
             self._entities.clear()
+            self._targets.clear()
         # English terms: what templates and checks speak.
         found = self.store.entities(wanted, languages=("en", "mul"))
         for one in wanted:
             self._entities[one] = found.get(one)
+
+    def passing(self, ids: Sequence[str]) -> list[Entity]:
+        """Entities that are read in passing: kept while there is room, so that they are not read again."""
+        if len(self._entities) + len(ids) <= _KEPT:
+            self.fetch(ids)
+            return [found for one in ids if (found := self._entities[one]) is not None]
+        return list(self.store.entities(ids, languages=("en", "mul")).values())
 
     def entity(self, entity_id: str) -> Entity | None:
         """An entity with all its statements; None where the store lacks it."""
@@ -69,6 +78,13 @@ class StoreFacts:
 
     def targets(self, entity_id: str, hop: Hop, *, any_rank: bool = False) -> tuple[str, ...]:
         """The entities that a forward hop leads to, in the order of statements; `any_rank` adds deprecated ones."""
+        key = (entity_id, hop, any_rank)
+        known = self._targets.get(key)
+        if known is None:
+            known = self._targets[key] = self._read_targets(entity_id, hop, any_rank)
+        return known
+
+    def _read_targets(self, entity_id: str, hop: Hop, any_rank: bool) -> tuple[str, ...]:
         entity = self.entity(entity_id)
         if entity is None:
             return ()
