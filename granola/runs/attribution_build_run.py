@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import itertools
 from collections.abc import Iterator, Mapping
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -101,7 +102,7 @@ class AttributionBuildRun(Run):
         beside = [] if is_address(self.snapshot) else [Path(self.snapshot)]
         check_place(self.out, [*self.questions, *beside], force=self.force)
         self.out.absolute().parent.mkdir(parents=True, exist_ok=True)
-        with closing(open_store(self.snapshot)) as store:
+        with closing(open_store(self.snapshot)) as store, _uncollected():
             facts = StoreFacts(store)
             rejected: list[Any] = []
             sources = self._sources(rejected)
@@ -172,6 +173,16 @@ class AttributionBuildRun(Run):
             for name, value in self.arguments().items()
             if name != "questions"
         ) + "".join(f" --questions {path.name}" for path in self.questions)
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Without the search for cycles: there are none, and over a million kept statements it takes a third of the time."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
 
 
 def _first(maker: SampleMaker) -> str:
