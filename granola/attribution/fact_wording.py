@@ -11,7 +11,7 @@ from granola.errors import GranolaError
 from kg.queries import Branch, Fact, Grounding, Hop, Shape, StoreFacts
 from kg.queries.query_mining import name_of
 
-_OPEN = {"what ": "the thing that ", "who ": "the person who "}  # how a clause stands within another
+_OPEN = {"what ": "the one that ", "who ": "the one who "}  # how a clause stands within another
 # Last words of labels that go on to their object.
 _LEADS_ON = frozenset({"of", "by", "in", "at", "to", "for", "from", "on", "with", "after", "as"})
 _VERBS = frozenset({"has", "contains", "uses", "shares", "studies", "depicts", "follows", "replaces", "owns", "grants"})
@@ -57,15 +57,11 @@ class FactWording:
         """The fact with its names and its sentence."""
         subject = called.get(fact.subject) or self.name(fact.subject)
         target = called.get(fact.object) or self.name(fact.object)
-        template = wording(fact.property).get("says") if fact.qualifier is None else None
         label = self.name(fact.relation)
-        text = (
-            template.format(subject=subject, object=target)
-            if template
-            else generic_sentence(subject, label, target)
-            if fact.qualifier is None
-            else f"Of {subject}, for {self.name(fact.property)}, {label} is {target}."
-        )
+        if fact.qualifier is None:
+            text = sentence_of(fact.property, subject, label, target)
+        else:
+            text = f"Of {subject}, for {self.name(fact.property)}, {label} is {target}."
         return CitedFact(
             subject=fact.subject,
             property=fact.property,
@@ -136,11 +132,16 @@ class FactWording:
         return f"what is {label} {before}" if is_clause(label) else f"what has {before} as its {label}"
 
 
-def generic_sentence(subject: str, label: str, target: str) -> str:
-    """A fact whose property has no words of its own."""
+def sentence_of(relation: str, subject: str, label: str, target: str) -> str:
+    """A fact in a sentence: by the relation's own words, else by its label."""
+    template = wording(relation).get("says")
+    if template:
+        return _sentence(template.format(subject=subject, object=target))
     if is_verb(label):
-        return f"{subject} {label} {target}."
-    return f"{subject} is {label} {target}." if is_clause(label) else f"The {label} of {subject} is {target}."
+        return _sentence(f"{subject} {label} {target}.")
+    return _sentence(
+        f"{subject} is {label} {target}." if is_clause(label) else f"The {label} of {subject} is {target}."
+    )
 
 
 def is_clause(label: str) -> bool:

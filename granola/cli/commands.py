@@ -41,7 +41,7 @@ COMMANDS = {name: line for group in GROUPS.values() for name, line in group.item
 MEMBERS = {
     "snapshot": ("build", "info", "verify", "push", "export", "import", "diff", "check", "spark"),
     "derive": ("perturb", "guess", "targets"),
-    "attribution": ("build",),
+    "attribution": ("build", "check"),
 }  # the commands of a command
 _ALONE = {"snapshot", "derive"}  # whose members' runs go by the member's name
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from granola.runs.aggregate_run import AggregateRun
     from granola.runs.answer_run import AnswerRun
     from granola.runs.attribution_build_run import AttributionBuildRun
+    from granola.runs.attribution_check_run import AttributionCheckRun
     from granola.runs.audit_run import AuditRun
     from granola.runs.build_run import BuildRun
     from granola.runs.calibrate_run import CalibrateRun
@@ -48,6 +49,7 @@ __all__ = [
     "AggregateRun",
     "AnswerRun",
     "AttributionBuildRun",
+    "AttributionCheckRun",
     "AuditRun",
     "BuildRun",
     "CalibrateRun",
@@ -80,6 +82,7 @@ _MODULES = {
     "AggregateRun": ".aggregate_run",
     "AnswerRun": ".answer_run",
     "AttributionBuildRun": ".attribution_build_run",
+    "AttributionCheckRun": ".attribution_check_run",
     "AuditRun": ".audit_run",
     "BuildRun": ".build_run",
     "CalibrateRun": ".calibrate_run",

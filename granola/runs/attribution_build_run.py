@@ -177,7 +177,7 @@ class AttributionBuildRun(Run):
 
 @contextmanager
 def _uncollected() -> Iterator[None]:
-    """Without the search for cycles: there are none, and over a million kept statements it takes a third of the time."""
+    """Without the search for cycles: there are none, and among a million statements it takes a third of the time."""
     gc.disable()
     try:
         yield
