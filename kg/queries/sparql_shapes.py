@@ -165,9 +165,9 @@ def _hops(plain: list[tuple[str, str, str, str]]) -> list[_Edge]:
 
 
 def _node(term: Any) -> str:
-    from rdflib import URIRef, Variable
+    from rdflib import BNode, URIRef, Variable
 
-    if isinstance(term, Variable):
+    if isinstance(term, Variable | BNode):
         return f"?{term}"
     if isinstance(term, URIRef) and (match := _ENTITY.match(str(term))):
         return match[1]
