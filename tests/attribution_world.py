@@ -16,7 +16,8 @@ from tests.worlds import entity, store_of
 CITY, COUNTY, HUMAN, SCHOOL, FILM = "Q515", "Q47168", "Q5", "Q3918", "Q11424"
 LABELS = {
     "P19": "place of birth", "P26": "spouse", "P1376": "capital of", "P69": "educated at", "P57": "director",
-    "P840": "narrative location", "P31": "instance of", "P106": "occupation", "P1000": "record held", "P140": "religion",
+    "P840": "narrative location", "P31": "instance of", "P106": "occupation", "P1000": "record held",
+    "P140": "religion",
 }  # fmt: skip
 
 

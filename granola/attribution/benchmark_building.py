@@ -175,6 +175,8 @@ class SampleMaker:
             for at in range(len(grounding.query.branches))
         ):
             return "a branch of a union has no answer"
+        if any(fact.subject == fact.object for fact in grounding.facts()):
+            return "a fact leads to itself"
         if len(grounding.answers) > self.settings.most_answers:
             return f"more than {self.settings.most_answers} answers"
         if one.gold and made is Extension.NONE and not set(one.gold) & set(grounding.answers):

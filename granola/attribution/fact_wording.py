@@ -175,7 +175,8 @@ def _asked(phrase: str, asks: str) -> str:
 
 def _ended(text: str) -> str:
     """Without the comma that closes a clause before the mark that closes the sentence."""
-    return text.replace(",?", "?").replace(",.", ".").replace(",;", ";").replace(",,", ",")
+    text = text.replace(",?", "?").replace(",.", ".").replace(",;", ";").replace(",,", ",")
+    return text[:-1] if text.endswith("..") else text
 
 
 def _is(names: Sequence[str], phrase: str) -> str:

@@ -26,7 +26,7 @@ class Coverage(StrEnum):
 
 def states_name(text: str, name: str) -> bool:
     """Whether a name stands in a text as whole words, case aside."""
-    return f" {_folded(name)} " in f" {_folded(text)} "
+    return f" {folded(name)} " in f" {folded(text)} "
 
 
 def coverage(
@@ -46,16 +46,17 @@ def coverage(
 
 def foreign_names(text: str, known: Iterable[str]) -> list[str]:
     """Words with a capital that are in no known name and begin no sentence, in order."""
-    words = {word for name in known for word in _folded(name).split()}
+    words = {word for name in known for word in folded(name).split()}
     found = []
     text = text[:LONGEST]
     for match in _NAME.finditer(text):
         before = text[: match.start()].rstrip(" \"'“”‘’(")
         begins = not before or before[-1] in ".!?:\n"
-        if match[0][0].isupper() and not begins and not set(_folded(match[0]).split()) <= words:
+        if match[0][0].isupper() and not begins and not set(folded(match[0]).split()) <= words:
             found.append(match[0])
     return found
 
 
-def _folded(text: str) -> str:
+def folded(text: str) -> str:
+    """Words alone, in small letters, with one blank between."""
     return " ".join(re.sub(r"[^\w]+", " ", text.casefold()).split())
