@@ -41,7 +41,7 @@ COMMANDS = {name: line for group in GROUPS.values() for name, line in group.item
 MEMBERS = {
     "snapshot": ("build", "info", "verify", "push", "export", "import", "diff", "check", "spark"),
     "derive": ("perturb", "guess", "targets"),
-    "attribution": ("build", "check"),
+    "attribution": ("build", "audit", "check"),
 }  # the commands of a command
 _ALONE = {"snapshot", "derive"}  # whose members' runs go by the member's name
 
@@ -76,6 +76,7 @@ ADVANCED: dict[str, str] = {
     "compare": f"{_SCORING} {_BY_VIEWS}",
     "report": f"{_SCORING} {_BY_VIEWS} --csv-raw --colour",
     "serve": f"{_BOUNDS} --answers --model-seconds --per-client --hang-seconds",
-    "attribution build": "--together --answer-edge --head --impossible --hub --flattening --most-answers --test-share",
+    "attribution build": "--together --answer-edge --head --impossible --hub --flattening --most-answers --test-share "
+    "--prompts --answers",
     "build": f"{_FIELDS} --cache --hub-limit --exclude-instances-of --keep-partial --workers --restart --along",
 }

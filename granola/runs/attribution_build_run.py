@@ -84,6 +84,21 @@ class AttributionBuildRun(Run):
     flattening: Annotated[
         float, Setting("A relation is drawn by its frequency to this power; 1: the frequency.", least=0, most=1)
     ] = 0.5
+    words: Annotated[
+        str | None,
+        Setting(
+            "A model that words citations, questions and statements, each checked for its names: openai:URL#NAME, "
+            "local:FOLDER, replay:FILE.",
+            metavar="MODEL",
+        ),
+    ] = None
+    prompts: Annotated[
+        Path | None,
+        Setting("A folder with prompts of your own: citation, question, statement, again, each .txt; not all of them."),
+    ] = None
+    answers: Annotated[
+        Path | None, Setting("Keep the model's answers here; by default beside --out.", recorded=False)
+    ] = None
     force: Annotated[bool, Setting("Replace a benchmark that was built here before.", recorded=False)] = False
     as_json: AsJson = False
 
@@ -110,6 +125,7 @@ class AttributionBuildRun(Run):
             samples: list[AttributionSample] = list(maker.samples(itertools.chain(sources, self._mined(facts))))
             if not samples:
                 raise UsageError(f"no sample can be made: {_first(maker)}")
+            samples, told, worded = self._worded(samples)
             made = {
                 "Snapshot": str(store.manifest()["snapshot_id"]),
                 "Command": f"granola attribution build {self._told()}",
@@ -118,13 +134,32 @@ class AttributionBuildRun(Run):
             benchmark = Benchmark(
                 name=resolved(self.out).name,
                 split=split(samples, test=self.test_share, seed=self.seed),
-                built={**maker.counts.to_json(), "unread": dict(sources.reasons.most_common())},
+                built={**maker.counts.to_json(), "unread": dict(sources.reasons.most_common()), "worded": worded},
                 made=made,
-                wording="All texts are made by templates; no model took part.",
+                wording=told,
                 rejected=rejected,
             )
             found = benchmark.write(self.out, format=self.format.value, class_of=_class_names(facts))
-        return BenchmarkBuilt(settings=self, maker=maker, statistics=found, torn=benchmark.split.torn, sources=sources)
+        return BenchmarkBuilt(settings=self, maker=maker, statistics=found, torn=benchmark.split.torn,
+            worded=worded, sources=sources)  # fmt: skip
+
+    def _worded(self, samples: list[AttributionSample]) -> tuple[list[AttributionSample], str, dict[str, int]]:
+        """The samples in a model's words where one is named; what the card says of it; how many texts it worded."""
+        if self.words is None:
+            return samples, "All texts are made by templates; no model took part.", {}
+        from granola.attribution.model_wording import ModelWording, read_wording_prompts
+        from granola.runs.phrasing_settings import opened
+
+        prompts = read_wording_prompts(self.prompts)
+        inputs: list[Path | str] = [*self.questions, self.snapshot]
+        with opened(self.words, f"{self.out}.words", self.answers, inputs) as model:
+            wording = ModelWording(model=model, prompts=prompts)
+            made = list(wording.worded(samples))
+        told = (
+            f"Texts are in the words of a model ({model.identity.get('model') or model.identity.get('kind')}, prompts "
+            f"{wording.fingerprint}) where they name their facts and nothing else, and of templates elsewhere."
+        )
+        return made, told, dict(sorted(wording.counts.items()))
 
     def _sources(self, rejected: list[Any]) -> QuestionSources:
         from granola.attribution.question_sources import QuestionSources
@@ -210,6 +245,7 @@ class BenchmarkBuilt:
     maker: SampleMaker
     statistics: Mapping[str, Any]
     torn: int
+    worded: Mapping[str, int]
     sources: QuestionSources
 
     @property
@@ -223,7 +259,12 @@ class BenchmarkBuilt:
 
         counts = self.maker.counts
         if self.settings.as_json:
-            built = {**counts.to_json(), "unread": dict(self.sources.reasons), "torn": self.torn}
+            built = {
+                **counts.to_json(),
+                "unread": dict(self.sources.reasons),
+                "torn": self.torn,
+                "worded": dict(self.worded),
+            }
             print_json({"built": built, "statistics": self.statistics}, indent=1)
             return
         sides = self.statistics["counts"]
@@ -239,6 +280,8 @@ class BenchmarkBuilt:
                 print(f"{title}:")
             for reason, number in found.most_common():
                 print(f"{number:>8,}  {reason}")
+        for what, number in self.worded.items():
+            print(f"{number:>8,}  {what}")
         print(f"{self.torn:>8,}  samples with entities of both sides of the split")
         print(f"\n{self.settings.out}")
         if self.failed:
