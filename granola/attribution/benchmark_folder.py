@@ -36,7 +36,7 @@ class Benchmark:
 
     def write(self, out: Path, *, format: str, class_of: Callable[[str], str | None]) -> dict[str, Any]:
         """Write the folder, whole or not at all, in the place of an earlier one; gives its statistics."""
-        sides = {"train": self.split.train, "test": self.split.test}
+        sides = {side: found for side, found in (("train", self.split.train), ("test", self.split.test)) if found}
         with tempfile.TemporaryDirectory(dir=out.absolute().parent, prefix=f".{out.name}-") as work:
             final = Path(work) / "final"
             (final / "data").mkdir(parents=True)

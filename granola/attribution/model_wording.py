@@ -157,7 +157,10 @@ def _given(sample: AttributionSample) -> tuple[str, ...]:
     ids = {one for branch in branches for one in (branch["start"], *branch["via"]) if one is not None}
     pairs = [(fact.subject, fact.names[0]) for fact in sample.subgraph]
     pairs += [(fact.object, fact.names[2]) for fact in sample.subgraph]
-    return tuple(dict.fromkeys(name for one, name in pairs if one in ids))
+    names = [name for one, name in pairs if one in ids]
+    if (sample.query or {}).get("union"):
+        names = [name.partition(" (")[0] for name in names]  # namesakes are told apart where they are cited
+    return tuple(dict.fromkeys(names))
 
 
 def _masked(sample: AttributionSample) -> tuple[str, ...]:

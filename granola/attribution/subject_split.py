@@ -56,7 +56,9 @@ def split(samples: Sequence[AttributionSample], *, test: float, seed: int = 0) -
 
 def _drawn(sizes: Counter[int], wanted: float, largest: float, drawing: random.Random) -> set[int]:
     """Communities whose samples add up to those that are wanted, without the largest ones."""
-    small = [at for at in sorted(sizes) if sizes[at] <= max(largest, 1)]
+    small = [at for at in sorted(sizes) if sizes[at] <= largest]
+    if not small and len(sizes) > 1:
+        small = [min(sorted(sizes), key=lambda at: sizes[at])]  # of a few samples each community is a large one
     drawing.shuffle(small)
     drawn: set[int] = set()
     for at in small:

@@ -13,7 +13,7 @@ from enum import StrEnum
 from granola.attribution.attribution_samples import CitedFact
 
 LONGEST = 20_000  # characters of a text that are looked at
-_NAME = re.compile(r"[^\W\d_][^\W_]*(?:[-'’][^\W_]+)*")
+_NAME = re.compile(r"(?<!\w)[^\W\d_][^\W_]*(?:[-'’][^\W_]+)*")
 
 
 class Coverage(StrEnum):
@@ -26,7 +26,8 @@ class Coverage(StrEnum):
 
 def states_name(text: str, name: str) -> bool:
     """Whether a name stands in a text as whole words, case aside."""
-    return f" {folded(name)} " in f" {folded(text)} "
+    words = folded(name)
+    return f" {words} " in f" {folded(text)} " if words else name in text  # a currency's sign has no words
 
 
 def coverage(

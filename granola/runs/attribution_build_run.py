@@ -268,9 +268,9 @@ class BenchmarkBuilt:
             print_json({"built": built, "statistics": self.statistics}, indent=1)
             return
         sides = self.statistics["counts"]
-        print(f"{'':22}{'train':>9}{'test':>9}")
+        print(f"{'':22}" + "".join(f"{side:>9}" for side in sides))
         for key in next(iter(sides.values())):
-            print(f"{key:22}{sides['train'][key]:>9,}{sides['test'][key]:>9,}")
+            print(f"{key:22}" + "".join(f"{found[key]:>9,}" for found in sides.values()))
         print()
         for title, found in (
             ("queries left out", counts.left_out), ("samples dropped", counts.dropped),
