@@ -46,6 +46,11 @@ class TierAttributor:
     def __init__(self, store: Store, *, language: str = "en") -> None:
         self._checker = EntailmentChecker(store, language=language)
 
+    @property
+    def held(self) -> int:
+        """How many entities of the snapshot are kept."""
+        return self._checker.graph.held
+
     def checked(self, row: TieredRow) -> list[TierAttribution]:
         """One outcome a tier beyond the answer, in the order of the row."""
         found = []
