@@ -55,7 +55,7 @@ class LocalModel:
                 f"local:{path}: no config.json there; name a folder with a model as transformers saves it"
                 " (`hf download NAME --local-dir FOLDER` fetches one)"
             )
-        self.device = _device(self.settings.device)
+        self.device = device_of(self.settings.device)
         self.identity: Mapping[str, Any] = {
             "kind": "local",
             "weights": folder_hash(self.path),
@@ -308,7 +308,7 @@ def folder_hash(path: Path) -> str:
     return whole.hexdigest()
 
 
-def _device(wanted: str) -> str:
+def device_of(wanted: str) -> str:
     """The device that a setting means. Raises ModelError where it is not there, or a library is missing."""
     try:
         import torch

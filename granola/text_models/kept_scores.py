@@ -1,0 +1,188 @@
+"""Scores kept on disk as they come: a run that is killed goes on, and nothing is computed twice."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import sqlite3
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import orjson
+
+from abstraction.errors import ModelError
+from granola.text_models.coherence import CoherenceModel
+from granola.text_models.continuations import Continuation, ContinuationModel, TokenScores
+from granola.text_models.embeddings import EmbeddingModel
+from granola.text_models.entailment import Entailment, EntailmentModel, TextPair
+from granola.text_models.relevance import QueryPassage, RelevanceModel
+from kg.errors import SourceError
+from kg.web.answer_cache import Cache
+
+BLOCK = 256  # scores that are lost at most where a run is killed
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+class ScoreStore:
+    """One file of kept scores, of any number of models; in memory where no file is named."""
+
+    def __init__(self, path: Path | str | None = None) -> None:
+        """Raises ModelError for a file that cannot be used."""
+        self.computed = self.reused = 0
+        self._memory: dict[str, bytes] = {}
+        try:
+            self._cache = None if path is None else Cache(path)
+        except SourceError as error:
+            raise ModelError(str(error)) from error
+
+    def scores(
+        self,
+        identity: Mapping[str, Any],
+        items: Sequence[T],
+        keyed: Callable[[T], Any],
+        ask: Callable[[Sequence[T]], list[R]],
+        packed: Callable[[R], Any],
+        unpacked: Callable[[Any], R],
+    ) -> list[R]:
+        """The score of each item, in their order; `ask` is asked for those that are lacking, equal ones once.
+
+        `keyed` is what an item's score depends on, `packed` a score as JSON has it, both besides the model's identity.
+        """
+        own = orjson.dumps(identity, option=orjson.OPT_SORT_KEYS)
+        keys = [hashlib.sha256(own + b"\0" + orjson.dumps(keyed(item))).hexdigest() for item in items]
+        found: dict[str, R] = {}
+        for key, body in self._get(list(dict.fromkeys(keys))).items():
+            found[key] = unpacked(orjson.loads(body))
+        self.reused += len(found)
+        lacking = {key: item for key, item in zip(keys, items, strict=True) if key not in found}
+        waiting = list(lacking)
+        for at in range(0, len(waiting), BLOCK):
+            some = waiting[at : at + BLOCK]
+            made = ask([lacking[key] for key in some])
+            self._put({key: orjson.dumps(packed(one)) for key, one in zip(some, made, strict=True)})
+            found.update(zip(some, made, strict=True))
+            self.computed += len(some)
+        return [found[key] for key in keys]
+
+    def _get(self, keys: Sequence[str]) -> dict[str, bytes]:
+        if self._cache is None:
+            return {key: self._memory[key] for key in keys if key in self._memory}
+        try:
+            return self._cache.get(keys)
+        except sqlite3.Error as error:
+            raise ModelError(f"{self._cache.path} cannot be read: {error}; remove it or name another") from error
+
+    def _put(self, bodies: Mapping[str, bytes]) -> None:
+        if self._cache is None:
+            self._memory.update(bodies)
+            return
+        try:
+            self._cache.put(bodies)
+        except (SourceError, sqlite3.Error) as error:
+            raise ModelError(f"{error}; nothing more is scored") from error
+
+    def close(self) -> None:
+        """Release the file."""
+        if self._cache is not None:
+            self._cache.close()
+
+
+def _number(told: float | None) -> float:
+    """JSON has no NaN: null stands for it."""
+    return math.nan if told is None else told
+
+
+class KeptEntailment:
+    """An entailment model whose judgements are kept."""
+
+    def __init__(self, model: EntailmentModel, store: ScoreStore) -> None:
+        self._model, self._store = model, store
+
+    @property
+    def identity(self) -> Mapping[str, Any]:
+        """The model's."""
+        return self._model.identity
+
+    def entailments(self, pairs: Sequence[TextPair]) -> list[Entailment]:
+        """As the model's."""
+        return self._store.scores(
+            {"entailment": self.identity}, pairs, lambda one: [one.premise, one.hypothesis], self._model.entailments,
+            lambda one: [one.entailed, one.neutral, one.refuted], lambda told: Entailment(*map(_number, told)),
+        )  # fmt: skip
+
+
+class KeptRelevance:
+    """A relevance model whose scores are kept."""
+
+    def __init__(self, model: RelevanceModel, store: ScoreStore) -> None:
+        self._model, self._store = model, store
+
+    @property
+    def identity(self) -> Mapping[str, Any]:
+        """The model's."""
+        return self._model.identity
+
+    def relevances(self, pairs: Sequence[QueryPassage]) -> list[float]:
+        """As the model's."""
+        return self._store.scores(
+            {"relevance": self.identity}, pairs, lambda one: [one.query, one.passage], self._model.relevances,
+            float, _number,
+        )  # fmt: skip
+
+
+class KeptContinuations:
+    """A causal language model whose log-probabilities are kept."""
+
+    def __init__(self, model: ContinuationModel, store: ScoreStore) -> None:
+        self._model, self._store = model, store
+
+    @property
+    def identity(self) -> Mapping[str, Any]:
+        """The model's."""
+        return self._model.identity
+
+    def token_scores(self, given: Sequence[Continuation]) -> list[TokenScores]:
+        """As the model's."""
+        return self._store.scores(
+            {"logprobs": self.identity}, given, lambda one: [one.prompt, one.text], self._model.token_scores,
+            lambda one: list(one.logprobs), lambda told: TokenScores(tuple(map(_number, told))),
+        )  # fmt: skip
+
+
+class KeptCoherence:
+    """A coherence model whose scores are kept."""
+
+    def __init__(self, model: CoherenceModel, store: ScoreStore) -> None:
+        self._model, self._store = model, store
+
+    @property
+    def identity(self) -> Mapping[str, Any]:
+        """The model's."""
+        return self._model.identity
+
+    def coherences(self, paragraphs: Sequence[Sequence[str]]) -> list[float]:
+        """As the model's."""
+        return self._store.scores(
+            {"coherence": self.identity}, paragraphs, list, self._model.coherences, float, _number
+        )
+
+
+class KeptEmbeddings:
+    """An embedding model whose vectors are kept."""
+
+    def __init__(self, model: EmbeddingModel, store: ScoreStore) -> None:
+        self._model, self._store = model, store
+
+    @property
+    def identity(self) -> Mapping[str, Any]:
+        """The model's."""
+        return self._model.identity
+
+    def embeddings(self, texts: Sequence[str], *, query: bool = False) -> list[list[float]]:
+        """As the model's."""
+        return self._store.scores(
+            {"embedding": self.identity, "query": query}, texts, lambda one: one,
+            lambda some: self._model.embeddings(some, query=query), list, list,
+        )  # fmt: skip

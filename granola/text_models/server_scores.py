@@ -1,0 +1,197 @@
+"""Scores from servers, for each kind in the form of the servers that have it.
+
+    log-probabilities   POST URL/completions, `echo`: OpenAI's older form, as vLLM, llama.cpp's Python server and others
+    relevance           POST URL/rerank: vLLM, Jina, Cohere; text-embeddings-inference takes the same path
+    entailment          POST URL/predict: text-embeddings-inference, with a classifier of pairs
+    embeddings          POST URL/embeddings: OpenAI's form
+
+No server is known for the coherence of paragraphs.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from granola.text_models.continuations import LEAST, Continuation, TokenScores
+from granola.text_models.embeddings import of_length_one
+from granola.text_models.entailment import Entailment, TextPair
+from granola.text_models.local_entailment import classes_of, entailment_of
+from granola.text_models.relevance import QueryPassage
+from granola.text_models.scoring_server import ScoringServer
+
+_TOGETHER = 32  # texts of one call for embeddings
+
+
+class ServerContinuations:
+    """The prompt and the text are sent as one, and come back token by token with log-probabilities.
+
+    Tokens are the server's: one that ends behind the prompt is the text's. A server gives no number for the very first
+    token unless it puts a start token before it; then a text without a prompt has one token less.
+    """
+
+    def __init__(self, server: ScoringServer) -> None:
+        self._server = server
+
+    @property
+    def identity(self) -> Mapping[str, Any]:
+        """The server."""
+        return {**self._server.identity, "score": "logprobs"}
+
+    def token_scores(self, given: Sequence[Continuation]) -> list[TokenScores]:
+        """As `ContinuationModel.token_scores`."""
+        return self._server.each(given, self._of)
+
+    def _of(self, one: Continuation) -> TokenScores:
+        if not one.text:
+            return TokenScores(())
+        path = "/completions"
+        whole = one.prompt + one.text
+        # Some servers refuse to make no token at all: one is made and left out.
+        body = {
+            "model": self._server.model, "prompt": whole, "max_tokens": 1, "temperature": 0,
+            "logprobs": 1, "echo": True,
+        }  # fmt: skip
+        told = self._server.post(path, body)
+        try:
+            found = told["choices"][0]["logprobs"]
+            tokens = [str(token) for token in found["tokens"]]
+            logprobs = found["token_logprobs"]
+            begins = _begins(tokens, whole, found.get("text_offset"))
+            taken = [
+                number
+                for token, begin, number in zip(tokens, begins, logprobs, strict=True)
+                if len(one.prompt) < begin + len(token) and begin < len(whole) and begin >= 0 and number is not None
+            ]
+            scores = TokenScores(tuple(max(LEAST, min(0.0, float(number))) for number in taken))
+        except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+            raise self._server.misread(path, told) from error
+        if not scores.logprobs and one.prompt:
+            raise self._server.misread(path, "no log-probability of the text that was sent: does it know `echo`?")
+        return scores
+
+    def close(self) -> None:
+        """Release connections."""
+        self._server.close()
+
+
+def _begins(tokens: Sequence[str], whole: str, offsets: object) -> list[int]:
+    """Where each token begins in the text that was sent; below 0 for start tokens before it."""
+    joined = "".join(tokens)
+    at = joined.find(whole)
+    if at >= 0:
+        begins, here = [], -at
+        for token in tokens:
+            begins.append(here)
+            here += len(token)
+        return begins
+    if isinstance(offsets, list) and len(offsets) == len(tokens):
+        return [int(one) for one in offsets]
+    raise ValueError("tokens that do not make up the text, without offsets")
+
+
+class ServerRelevance:
+    """A reranker's scores of a query's passages, each call of one passage.
+
+    Servers give a probability, or a logit where they are told not to normalise: a number outside [0, 1] is refused.
+    """
+
+    def __init__(self, server: ScoringServer) -> None:
+        self._server = server
+
+    @property
+    def identity(self) -> Mapping[str, Any]:
+        """The server."""
+        return {**self._server.identity, "score": "relevance"}
+
+    def relevances(self, pairs: Sequence[QueryPassage]) -> list[float]:
+        """As `RelevanceModel.relevances`."""
+        return self._server.each(pairs, self._of)
+
+    def _of(self, pair: QueryPassage) -> float:
+        path = "/rerank"
+        # `documents` is read by most, `texts` by text-embeddings-inference.
+        body = {
+            "model": self._server.model, "query": pair.query, "documents": [pair.passage], "texts": [pair.passage],
+        }  # fmt: skip
+        told = self._server.post(path, body)
+        try:
+            (found,) = told["results"] if isinstance(told, dict) else told
+            score = float(found["relevance_score"] if "relevance_score" in found else found["score"])
+        except (KeyError, TypeError, ValueError) as error:
+            raise self._server.misread(path, told) from error
+        if not 0 <= score <= 1:
+            raise self._server.misread(path, f"a score of {score}, which is not from 0 to 1")
+        return score
+
+    def close(self) -> None:
+        """Release connections."""
+        self._server.close()
+
+
+class ServerEntailment:
+    """A classifier of pairs: premise and hypothesis in, every label with its probability out."""
+
+    def __init__(self, server: ScoringServer) -> None:
+        self._server = server
+
+    @property
+    def identity(self) -> Mapping[str, Any]:
+        """The server."""
+        return {**self._server.identity, "score": "entailment"}
+
+    def entailments(self, pairs: Sequence[TextPair]) -> list[Entailment]:
+        """As `EntailmentModel.entailments`."""
+        return self._server.each(pairs, self._of)
+
+    def _of(self, pair: TextPair) -> Entailment:
+        path = "/predict"
+        body = {"inputs": [[pair.premise, pair.hypothesis]], "raw_scores": False, "truncate": True}
+        told = self._server.post(path, body)
+        try:
+            found = told[0] if isinstance(told[0], list) else told
+            labels = [str(one["label"]) for one in found]
+            shares = [float(one["score"]) for one in found]
+        except (KeyError, IndexError, TypeError, ValueError) as error:
+            raise self._server.misread(path, told) from error
+        whole = math.fsum(shares)
+        if not all(0 <= share <= 1 for share in shares) or abs(whole - 1) > 0.02:  # rounded as they are sent
+            raise self._server.misread(path, f"probabilities that do not add up to 1: {shares}")
+        return entailment_of([share / whole for share in shares], classes_of(labels, where=self._server.shown))
+
+    def close(self) -> None:
+        """Release connections."""
+        self._server.close()
+
+
+class ServerEmbeddings:
+    """Vectors of texts, scaled to length 1; `query` makes no difference but for the prefixes."""
+
+    def __init__(self, server: ScoringServer, *, query_prefix: str = "", passage_prefix: str = "") -> None:
+        self._server = server
+        self._prefixes = passage_prefix, query_prefix
+
+    @property
+    def identity(self) -> Mapping[str, Any]:
+        """The server and the prefixes."""
+        return {**self._server.identity, "score": "embeddings", "prefixes": list(self._prefixes)}
+
+    def embeddings(self, texts: Sequence[str], *, query: bool = False) -> list[list[float]]:
+        """As `EmbeddingModel.embeddings`."""
+        given = [self._prefixes[query] + text for text in texts]
+        parts = [given[at : at + _TOGETHER] for at in range(0, len(given), _TOGETHER)]
+        return [vector for part in self._server.each(parts, self._of) for vector in part]
+
+    def _of(self, texts: Sequence[str]) -> list[list[float]]:
+        path = "/embeddings"
+        told = self._server.post(path, {"model": self._server.model, "input": list(texts)})
+        try:
+            found = {int(one["index"]): [float(number) for number in one["embedding"]] for one in told["data"]}
+            return [of_length_one(found[at]) for at in range(len(texts))]
+        except (KeyError, TypeError, ValueError) as error:
+            raise self._server.misread(path, told) from error
+
+    def close(self) -> None:
+        """Release connections."""
+        self._server.close()

@@ -1,0 +1,216 @@
+"""Log-probabilities, relevance, coherence and embeddings: saved models of a test's own, and servers on loopback."""
+
+from __future__ import annotations
+
+import math
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from abstraction.errors import ModelAccessError, ModelError, ModelSpecError
+from granola.text_models import (
+    Continuation,
+    Entailment,
+    QueryPassage,
+    ScoreStore,
+    TextPair,
+    TokenScores,
+    open_coherence,
+    open_continuations,
+    open_embeddings,
+    open_entailment,
+    open_relevance,
+)
+from granola.text_models.kept_scores import KeptContinuations, KeptEntailment
+from granola.text_models.local_coherence import LocalCoherence, LocalNextSentences
+from granola.text_models.local_continuations import LocalContinuations
+from granola.text_models.local_relevance import LocalRelevance
+from granola.text_models.local_weights import WeightSettings
+from tests.scoring_server import logprob_of, scoring_server
+from tests.tiny_model import WORDS, build
+from tests.tiny_scorers import build_classifier, pair_tokenizer
+
+pytest.importorskip("transformers")
+CPU = WeightSettings(device="cpu", batch=4)
+
+
+@pytest.fixture(scope="module")
+def causal(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build(tmp_path_factory.mktemp("causal"), room=32)
+
+
+def texts(count: int, *, most: int = 8, seed: int = 1) -> list[str]:
+    draw = random.Random(seed)
+    return [" ".join(draw.choices(WORDS, k=draw.randint(1, most))) for _ in range(count)]
+
+
+def by_hand(folder: Path, prompt: str, text: str) -> list[float]:
+    """One text alone through the saved model, without anything of ours."""
+    import torch
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    model = AutoModelForCausalLM.from_pretrained(folder).eval()
+    before = [tokenizer.eos_token_id, *tokenizer(prompt)["input_ids"]]
+    ids = torch.tensor([[*before, *tokenizer(text)["input_ids"]]])
+    with torch.no_grad():
+        shares = model(ids).logits[0].log_softmax(-1)
+    return [float(shares[at - 1, ids[0, at]]) for at in range(len(before), ids.shape[1])]
+
+
+def test_log_probabilities_are_those_of_the_saved_model(causal: Path) -> None:
+    given = [Continuation(prompt, " " + text) for prompt, text in zip(["", *texts(8)], texts(9, seed=2), strict=True)]
+    found = LocalContinuations(causal, settings=CPU).token_scores(given)
+    for one, scores in zip(given, found, strict=True):
+        assert scores.logprobs == pytest.approx(by_hand(causal, one.prompt, one.text), abs=1e-4)
+        assert 0 < scores.geometric_mean < 1
+
+
+def test_batch_and_order_change_no_log_probability(causal: Path) -> None:
+    given = [Continuation("who is", " " + text) for text in texts(17)]
+    alone = [LocalContinuations(causal, settings=CPU).token_scores([one])[0].mean for one in given]
+    other = LocalContinuations(causal, settings=WeightSettings(device="cpu", batch=5)).token_scores(given[::-1])
+    assert [one.mean for one in other[::-1]] == pytest.approx(alone, abs=1e-5)
+
+
+def test_every_token_of_a_text_beyond_the_room_is_scored_once(causal: Path) -> None:
+    model = LocalContinuations(causal, settings=CPU)
+    for prompt, length in (("", 33), ("who is", 100), ("the river " * 30, 3), ("the river " * 20, 90), ("", 31)):
+        (found,) = model.token_scores([Continuation(prompt, " one" * length)])
+        assert len(found.logprobs) == length
+        assert all(number < 0 for number in found.logprobs)
+    # The first window has the very numbers of a text that ends there.
+    (long,) = model.token_scores([Continuation("", "one " * 100)])
+    assert long.logprobs[:31] == pytest.approx(by_hand(causal, "", "one " * 31), abs=1e-4)
+
+
+def test_empty_and_one_token_texts(causal: Path) -> None:
+    empty, one = LocalContinuations(causal, settings=CPU).token_scores([Continuation("who", ""), Continuation("", "a")])
+    assert empty == TokenScores(())
+    assert math.isnan(empty.mean)
+    assert len(one.logprobs) == 1
+
+
+def test_a_token_over_the_boundary_is_the_texts(causal: Path) -> None:
+    """ "riv" and "er" are joined to the word that the tokenizer knows."""
+    (joined,) = LocalContinuations(causal, settings=CPU).token_scores([Continuation("the riv", "er in")])
+    assert joined.logprobs == pytest.approx(by_hand(causal, "the", "river in"), abs=1e-4)
+
+
+@pytest.mark.parametrize("labels", [["relevant"], ["no", "yes"]])
+def test_relevance_is_a_sigmoid_or_the_second_of_two(tmp_path: Path, labels: list[str]) -> None:
+    import torch
+    from transformers import AutoModelForSequenceClassification, AutoTokenizer
+
+    folder = build_classifier(tmp_path, labels)
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    model = AutoModelForSequenceClassification.from_pretrained(folder).eval()
+    given = [QueryPassage("who is born", text) for text in texts(7)]
+    for pair, score in zip(given, LocalRelevance(folder, settings=CPU).relevances(given), strict=True):
+        with torch.no_grad():
+            logits = model(**tokenizer(pair.query, pair.passage, return_tensors="pt")).logits[0]
+        wanted = logits.softmax(-1)[1] if len(labels) == 2 else logits.sigmoid()[0]
+        assert score == pytest.approx(float(wanted), abs=1e-5)
+
+
+def test_coherence_is_normalised_as_its_identity_says(tmp_path: Path) -> None:
+    folder = build_classifier(tmp_path, ["coherent"])
+    paragraphs = [["the river is one", "a city in the country"], ["no"]]
+    by_sigmoid = LocalCoherence(folder, settings=CPU)
+    bounded = LocalCoherence(folder, settings=CPU, low=-10, high=10)
+    assert by_sigmoid.identity != bounded.identity
+    for share, own in zip(by_sigmoid.coherences(paragraphs), bounded.coherences(paragraphs), strict=True):
+        assert own == pytest.approx((math.log(share / (1 - share)) + 10) / 20, abs=1e-5)
+    with pytest.raises(ModelError, match="the lower one first"):
+        LocalCoherence(folder, low=1, high=0)
+
+
+def test_next_sentences(tmp_path: Path) -> None:
+    import torch
+    from transformers import BertConfig, BertForNextSentencePrediction
+
+    tokenizer = pair_tokenizer()
+    torch.manual_seed(3)
+    config = BertConfig(vocab_size=len(tokenizer), hidden_size=32, num_hidden_layers=1, num_attention_heads=2,
+                        intermediate_size=32, initializer_range=0.6)  # fmt: skip
+    model = BertForNextSentencePrediction(config).eval()
+    model.save_pretrained(tmp_path)
+    tokenizer.save_pretrained(tmp_path)
+    one, two, three = "the river", "is in a city", "who is born"
+    found = LocalNextSentences(tmp_path, settings=CPU).coherences([[one, two, three], [one], []])
+    with torch.no_grad():
+        shares = [model(**tokenizer(a, b, return_tensors="pt")).logits.softmax(-1)[0, 0] for a, b in
+                  ((one, two), (two, three))]  # fmt: skip
+    assert found == pytest.approx([float(sum(shares)) / 2, 1.0, 1.0], abs=1e-5)
+
+
+def test_servers_answer_in_their_forms() -> None:
+    with scoring_server() as server:
+        word = f"openai:{server.url}?concurrency=4#m"
+        (scores, alone) = open_continuations(word).token_scores([
+            Continuation("who is", " born in one"), Continuation("", "a place"),
+        ])  # fmt: skip
+        assert scores.logprobs == (logprob_of(" born"), logprob_of(" in"), logprob_of(" one"))
+        assert alone.logprobs == (logprob_of("a"), logprob_of(" place"))
+        assert open_relevance(word).relevances([QueryPassage("q", "x" * 40)]) == [0.4]
+        assert open_entailment(word).entailments([TextPair("abc", "b")])[0].entailed == pytest.approx(0.8)
+        (vector,) = open_embeddings(word).embeddings(["abcd"])
+        assert vector == pytest.approx([0.6, 0.8])
+        server.failing = 2
+        assert open_relevance(word).relevances([QueryPassage("q", "x" * 20)]) == [0.2]
+    with scoring_server(starts=False) as server:
+        (alone,) = open_continuations(f"openai:{server.url}#m").token_scores([Continuation("", "a place")])
+        assert alone.logprobs == (logprob_of(" place"),)
+
+
+def test_a_server_without_such_scores_is_told() -> None:
+    with scoring_server(knows=()) as server, pytest.raises(ModelAccessError, match="does this server give such"):
+        open_relevance(f"openai:{server.url}#m").relevances([QueryPassage("q", "p")])
+
+
+@pytest.mark.parametrize(
+    ("word", "told"),
+    [
+        ("hf:x", "names no kind"), ("local:", "names no place"), ("local:x?batch=0", "whole number from 1"),
+        ("local:x?beam=2", "allowed: device, dtype, batch, longest"), ("openai:http://x/v1", "no model behind #"),
+        ("local:x?device=tpu", "allowed: auto, cpu"), ("local:x?dtype=int4", "allowed: auto, float32"),
+        ("openai:http://x/v1?key=abc#m", "in capitals"), ("openai:ftp://x#m", "no address"),
+        ("local:x?batch=4&batch=5", "given twice"),
+    ],
+)  # fmt: skip
+def test_words_that_name_no_model(word: str, told: str) -> None:
+    with pytest.raises(ModelSpecError, match=told):
+        open_relevance(word)
+
+
+def test_words_of_coherence() -> None:
+    with pytest.raises(ModelSpecError, match="no server gives"):
+        open_coherence("openai:http://x/v1#m")
+    with pytest.raises(ModelSpecError, match="allowed: text, next-sentence"):
+        open_coherence("local:x?head=lm")
+
+
+class _Counting:
+    identity = {"kind": "counting"}  # noqa: RUF012
+
+    def __init__(self) -> None:
+        self.asked: list[TextPair] = []
+
+    def entailments(self, pairs: Any) -> list[Entailment]:
+        self.asked += pairs
+        return [Entailment(math.nan, 0.25, 0.25) for _ in pairs]
+
+
+def test_scores_are_kept_and_asked_for_once(tmp_path: Path, causal: Path) -> None:
+    pair = TextPair("a", "b")
+    for times in (1, 2):
+        store, model = ScoreStore(tmp_path / "scores.sqlite"), _Counting()
+        found = KeptEntailment(model, store).entailments([pair, TextPair("b", "a"), pair])
+        assert len(model.asked) == (2 if times == 1 else 0)
+        assert math.isnan(found[2].entailed)
+        assert found[0].neutral == 0.25
+        kept = KeptContinuations(LocalContinuations(causal, settings=CPU), store)
+        assert kept.token_scores([Continuation("", "a city")]) == kept.token_scores([Continuation("", "a city")])
+        store.close()
