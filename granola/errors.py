@@ -29,3 +29,7 @@ class ServiceUnusableError(GranolaError, ConnectionError):
     def __init__(self, message: str, *, code: str | None = None) -> None:
         super().__init__(message)
         self.code = code
+
+
+class SampleError(GranolaError, ValueError):
+    """A row of an attribution set is not one; the message names the field."""

@@ -87,3 +87,15 @@ class QueryError(ServiceError):
 
 class EngineError(KGError, RuntimeError):
     """Spark is not installed, finds no Java, or gives a job up."""
+
+
+class QueryShapeError(KGError, ValueError):
+    """A query is no single triple, path, tree or union, or is damaged; `reason` is the kind, for counts."""
+
+    def __init__(self, message: str, *, reason: str = "no such shape") -> None:
+        super().__init__(message)
+        self.reason = reason
+
+
+class GroundingError(KGError, ValueError):
+    """A query leads to more entities, or takes longer, than is allowed."""

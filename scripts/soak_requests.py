@@ -121,7 +121,8 @@ class Request:
         return path if path in ROUTES else "/v1/entity/" if path.startswith("/v1/entity/") else "other"
 
 
-ROUTES = ("/v1/ladder", "/v1/ladders", "/v1/link", "/v1/aggregate", "/v1/match", "/v1/score", "/v1/search", "/")
+ROUTES = ("/v1/ladder", "/v1/ladders", "/v1/link", "/v1/aggregate", "/v1/match", "/v1/score",
+          "/v1/attribution/check", "/v1/search", "/")  # fmt: skip
 
 
 def question(chance: random.Random, names: list[str]) -> dict[str, Any]:
@@ -157,6 +158,8 @@ def right(chance: random.Random, names: list[str]) -> tuple[str, Any]:
     if kind < 0.6:
         method = {"method": chance.choice(("drag-graph", "self-consistency")), "counting": "alias"}
         return "/v1/aggregate", {**asked, "samples": chance.choices(names, k=chance.randint(1, 10)), **method}
+    if kind < 0.65:
+        return "/v1/attribution/check", {"row": tiered(chance, names, "1")}
     said = [f"{chance.choice(('', 'in ', 'not ', 'I think '))}{chance.choice(names)}" for _ in range(4)]
     if kind < 0.7:
         return "/v1/match", {"predictions": said, "levels": [chance.choices(names, k=3) for _ in range(3)]}

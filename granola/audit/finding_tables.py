@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from abstraction.verifying.verdicts import AXES, VerdictKind
-from granola.audit.offences import AXIS_NAMES, FindingCounts, FindingTally
+from granola.attribution.categories import Category
+from granola.audit.offences import AXIS_NAMES, UNCHECKED, FindingCounts, FindingTally
 from granola.report.score_tables import relation_title
 
 _WIDTH = 34
@@ -24,6 +25,12 @@ def axes_lines(tally: FindingTally) -> list[str]:
 def entailment_lines(tally: FindingTally) -> list[str]:
     """Per relation, then per class: tiers, those that follow, those that do not, and those nobody can tell."""
     return _lines(tally, {name: [name] for name in ("entailed", "flawed", "unchecked")})
+
+
+def attribution_lines(tally: FindingTally) -> list[str]:
+    """Per relation, then per class: tiers by what their evidence is to them."""
+    short = {"partially supportive": "partial"}
+    return _lines(tally, {short.get(name, str(name)): [str(name)] for name in (*Category, UNCHECKED)})
 
 
 def _lines(tally: FindingTally, columns: Mapping[str, Sequence[str]]) -> list[str]:

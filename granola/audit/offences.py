@@ -16,6 +16,8 @@ from abstraction.verifying.entailment import EntailmentChecker
 from abstraction.verifying.findings import TierCheck
 from abstraction.verifying.tier_verdicts import Judge
 from abstraction.verifying.verdicts import AXES, RowVerdict, TierVerdict, VerdictKind
+from granola.attribution.categories import Category
+from granola.attribution.tier_checks import TierAttributor
 from kg.store.protocol import Store
 
 AXIS_NAMES = ("correctness", "informativeness", "granularity")
@@ -25,6 +27,7 @@ CLASS_ORDER = (
     "organisation", "work", "genre", "occupation", "language", "position",
 )  # fmt: skip
 NO_CLASS, NO_RELATION = "unknown", "-"
+UNCHECKED = "unchecked"
 _CHUNK = 500
 
 
@@ -174,6 +177,39 @@ def _by_evidence(row: TieredRow, *, judge: Judge, checker: EntailmentChecker) ->
         for finding in check.findings
     ]  # fmt: skip
     outcomes = [str(check.status) for check in checks]
+    return _Audited(relation=relation, answer_class=answer_class, outcomes=outcomes, offences=offences)
+
+
+def audit_attribution(
+    rows: Iterable[TieredRow],
+    store: Store,
+    tally: FindingTally,
+    *,
+    language: str = "en",
+    on_reject: OnReject | None = None,
+) -> Iterator[Offence]:
+    """The tiers whose evidence, as citations, is not supportive; outcomes in `tally` are categories.
+
+    `on_reject` as in `audit_axes`.
+    """
+    judge, attributor = Judge(store, language=language), TierAttributor(store, language=language)
+    yield from _audited(rows, partial(_by_attribution, judge=judge, attributor=attributor), judge, tally, on_reject)
+
+
+def _by_attribution(row: TieredRow, *, judge: Judge, attributor: TierAttributor) -> _Audited:
+    checks = attributor.checked(row)
+    own = next((tier.qid for tier in row.levels[0].tiers if tier.qid), None)
+    answer_class = class_of(row, judge.maker.classes(own) if own else ())
+    relation = row.relation or NO_RELATION
+    offences = [
+        Offence(
+            row=row.id, relation=relation, answer_class=answer_class, level=one.level, position=one.position,
+            text=one.text, axis="attribution", verdict=str(one.category), why="; ".join(one.flaws),
+        )
+        for one in checks
+        if one.category not in (None, Category.SUPPORTIVE)
+    ]  # fmt: skip
+    outcomes = [UNCHECKED if one.category is None else str(one.category) for one in checks]
     return _Audited(relation=relation, answer_class=answer_class, outcomes=outcomes, offences=offences)
 
 

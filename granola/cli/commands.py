@@ -31,7 +31,10 @@ GROUPS: dict[str, dict[str, str]] = {
         "match": "Say which level each prediction states, and by which rule.",
         "compare": "Compare systems by paired tests.",
         "report": "Draw the paper's figures for systems of one's own.",
+    },
+    "Evidence": {
         "knowledge": "Write, judge, choose and rate knowledge texts: factuality, relevance, coherence ...",
+        "attribution": "Build a benchmark of evidence and answers, and hold evaluators against it.",
     },
 }
 COMMANDS = {name: line for group in GROUPS.values() for name, line in group.items()}
@@ -40,12 +43,21 @@ MEMBERS = {
     "snapshot": ("build", "info", "verify", "push", "export", "import", "diff", "check", "spark"),
     "derive": ("perturb", "guess", "targets"),
     "knowledge": ("generate", "judge", "choose", "rate", "correlate", "describe", "surprise"),
+    "attribution": ("build", "audit", "check"),
 }  # the commands of a command
+_ALONE = {"snapshot", "derive"}  # whose members' runs go by the member's name
 
 
-def run_of(name: str) -> str:
-    """Where the run of a command is: module and class within `granola.runs`."""
-    return f"{name}_run:{name.title()}Run"
+def run_of(name: str, group: str | None = None) -> str:
+    """Where the run of a command is: `attribution build` is AttributionBuildRun."""
+    if group is None or group in _ALONE:
+        return f"{name}_run:{name.title()}Run"
+    return f"{group}_{name}_run:{group.title()}{name.title()}Run"
+
+
+def advanced(name: str, group: str | None = None) -> set[str]:
+    """The options of a command that few people need."""
+    return set(ADVANCED.get(name if group is None or group in _ALONE else f"{group} {name}", "").split())
 
 
 _SCORING = "--answers --tiers-from --seed --resamples --workers --ignore-unknown"
@@ -61,13 +73,15 @@ ADVANCED: dict[str, str] = {
     "dataset": f"{_PHRASING} {_FIELDS} --linker --one-answer --trivial --threshold --samples --batch --restart",
     "answer": f"{_SAMPLING} {_FIELDS} --seed --answers {_WEIGHING} --abstaining --aggregator --language",
     "aggregate": f"{_WEIGHING} --aggregator --prompts --answers",
-    "generate": "--texts --documents --answers --prompts --shots --max-tokens --top-p --system",
-    "judge": "--texts --documents --embeddings --aggregation --validity --randoms --baselines --prompts --system "
+    "knowledge generate": "--texts --documents --answers --prompts --shots --max-tokens --top-p --system",
+    "knowledge judge": "--texts --documents --embeddings --aggregation --validity --randoms --baselines --prompts --system "
     "--language --scores --resamples --seed --pieces --reference",
     "targets": "--prompt --prompts --unknown --most --linker --csv-raw",
     "score": _SCORING,
     "compare": f"{_SCORING} {_BY_VIEWS}",
     "report": f"{_SCORING} {_BY_VIEWS} --csv-raw --colour",
     "serve": f"{_BOUNDS} --answers --model-seconds --per-client --hang-seconds",
+    "attribution build": "--together --answer-edge --head --impossible --hub --flattening --most-answers --test-share "
+    "--prompts --answers",
     "build": f"{_FIELDS} --cache --hub-limit --exclude-instances-of --keep-partial --workers --restart --along",
 }

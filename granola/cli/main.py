@@ -21,7 +21,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from abstraction.errors import AbstractionError
 from granola import __version__
-from granola.cli.commands import ADVANCED, COMMANDS, GROUPS, MEMBERS, run_of
+from granola.cli.commands import COMMANDS, GROUPS, MEMBERS, advanced, run_of
 from granola.cli.dash_hints import HintingCommand
 from granola.errors import GranolaError, UsageError
 from kg.errors import KGError, WebAddressError
@@ -35,26 +35,27 @@ _CLASSES: dict[str, type[TyperCommand]] = {"ladder": HintingCommand}
 
 @cache
 def _command(name: str) -> Any:
+    group = name if name in MEMBERS else None
     command: Any
-    if name in MEMBERS:
-        command = typer.main.get_group(_of_runs(MEMBERS[name], help=COMMANDS[name], no_args_is_help=True))
+    if group is not None:
+        command = typer.main.get_group(_of_runs(MEMBERS[name], group, help=COMMANDS[name], no_args_is_help=True))
     else:
         command = typer.main.get_command(_of_runs((name,)))
     command.name = name
     for one in (command, *getattr(command, "commands", {}).values()):
-        advanced = set(ADVANCED.get(one.name, "").split())
+        rare = advanced(one.name, None if one is command else group)
         for option in one.params:
-            if not advanced.isdisjoint(option.opts):
+            if not rare.isdisjoint(option.opts):
                 option.rich_help_panel = "Advanced"
     return command
 
 
-def _of_runs(names: Sequence[str], **settings: Any) -> typer.Typer:
+def _of_runs(names: Sequence[str], group: str | None = None, **settings: Any) -> typer.Typer:
     from granola.cli.from_settings import command_of
 
     made = typer.Typer(add_completion=False, **settings)
     for name in names:
-        module, _, run = run_of(name).partition(":")
+        module, _, run = run_of(name, group).partition(":")
         command = command_of(getattr(import_module(f"granola.runs.{module}"), run))
         made.command(name=name, cls=_CLASSES.get(name))(command)
     return made

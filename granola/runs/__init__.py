@@ -17,6 +17,9 @@ from kg.lazy_names import lazy_names
 if TYPE_CHECKING:
     from granola.runs.aggregate_run import AggregateRun
     from granola.runs.answer_run import AnswerRun
+    from granola.runs.attribution_audit_run import AttributionAuditRun
+    from granola.runs.attribution_build_run import AttributionBuildRun
+    from granola.runs.attribution_check_run import AttributionCheckRun
     from granola.runs.audit_run import AuditRun
     from granola.runs.build_run import BuildRun
     from granola.runs.calibrate_run import CalibrateRun
@@ -46,6 +49,9 @@ if TYPE_CHECKING:
 __all__ = [
     "AggregateRun",
     "AnswerRun",
+    "AttributionAuditRun",
+    "AttributionBuildRun",
+    "AttributionCheckRun",
     "AuditRun",
     "BuildRun",
     "CalibrateRun",
@@ -77,6 +83,9 @@ __all__ = [
 _MODULES = {
     "AggregateRun": ".aggregate_run",
     "AnswerRun": ".answer_run",
+    "AttributionAuditRun": ".attribution_audit_run",
+    "AttributionBuildRun": ".attribution_build_run",
+    "AttributionCheckRun": ".attribution_check_run",
     "AuditRun": ".audit_run",
     "BuildRun": ".build_run",
     "CalibrateRun": ".calibrate_run",

@@ -13,8 +13,8 @@ from typing import Annotated, Any, ClassVar
 from abstraction.formats.writing import check_kind
 from abstraction.rows import RejectedRow, read_tiered
 from granola.audit.annotation import Rate, rate_lines, rates
-from granola.audit.finding_tables import axes_lines, entailment_lines
-from granola.audit.offences import FindingTally, Offence, audit_axes, audit_entailment
+from granola.audit.finding_tables import attribution_lines, axes_lines, entailment_lines
+from granola.audit.offences import FindingTally, Offence, audit_attribution, audit_axes, audit_entailment
 from granola.audit.sheets import KEY_SUFFIX, draw, read_sheet, write_sheet
 from granola.errors import UsageError
 from granola.runs.outputs import (
@@ -44,7 +44,8 @@ class AuditRun(Run):
     """Audit a tiered file, whoever made it: correctness, informativeness, granularity, as far as the graph can tell.
 
     Prints the tiers against each axis per relation and answer class, and lists them; the exit status is 1 if there are
-    any. --entailment replays evidence; --sheet and --annotated are for audits by people.
+    any. --entailment replays evidence, --attribution says what it is to the tier; --sheet and --annotated are for
+    audits by people.
     """
 
     verb: ClassVar[str] = "audit"
@@ -57,6 +58,9 @@ class AuditRun(Run):
     ]
     snapshot: Annotated[str | None, Setting("The snapshot to judge by: a file, or bolt://HOST:PORT.")] = None
     entailment: Annotated[bool, Setting("Replay each tier's own evidence instead of judging its words.")] = False
+    attribution: Annotated[
+        bool, Setting("Turn each tier's evidence into citations, and say whether they support it.")
+    ] = False
     out: Annotated[
         Path | None,
         Setting("Write every offending tier as JSONL; with --sheet, the sheet (default TIERED.sheet.csv)."),
@@ -78,19 +82,22 @@ class AuditRun(Run):
     def run(self) -> RunOutcome:
         """Audit, draw a sheet or read sheets. Raises UsageError for settings that do not go together."""
         if self.annotated:
-            if self.sheet or self.entailment or self.out:
+            if self.sheet or self.entailment or self.attribution or self.out:
                 raise UsageError(
-                    "--annotated reads filled sheets and goes with none of --sheet, --entailment and --out"
+                    "--annotated reads filled sheets and goes with none of --sheet, --entailment, --attribution "
+                    "and --out"
                 )
             return self._annotations()
+        if self.entailment and self.attribution:
+            raise UsageError("--entailment names flaws, --attribution categories: give one of them")
         if len(self.files) != 1:
             raise UsageError(
                 f"one tiered file is audited at a time, not {len(self.files)}; sheets are read with --annotated"
             )
         check_standard_input(self.files)
         if self.sheet is not None:
-            if self.entailment:
-                raise UsageError("--sheet draws tiers for people; --entailment goes without it")
+            if self.entailment or self.attribution:
+                raise UsageError("--sheet draws tiers for people; --entailment and --attribution go without it")
             return self._draw(self.files[0], self.sheet)
         if self.snapshot is None:
             raise UsageError("give the --snapshot to judge by; `granola snapshot build` makes one")
@@ -105,7 +112,7 @@ class AuditRun(Run):
         tally = FindingTally()
         with closing(open_store(snapshot)) as store:
             rows = read_tiered(path, on_reject=rejected.append)
-            run = audit_entailment if self.entailment else audit_axes
+            run = audit_entailment if self.entailment else audit_attribution if self.attribution else audit_axes
             found = list(run(rows, store, tally, language=self.language, on_reject=rejected.append))
             about = str(store.manifest()["snapshot_id"])
         if tally.total.rows == 0:
@@ -160,7 +167,9 @@ class Audited:
         if self.settings.as_json:
             print_json(self.to_json(), indent=2)
         else:
-            print(*(entailment_lines if self.settings.entailment else axes_lines)(self.tally), sep="\n")
+            asked = self.settings
+            lines = entailment_lines if asked.entailment else attribution_lines if asked.attribution else axes_lines
+            print(*lines(self.tally), sep="\n")
             _list(self.findings, self.tally, self.settings.out)
         report_rejects(self.settings.files[0], self.rejected)
 

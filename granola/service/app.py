@@ -20,6 +20,7 @@ from granola import __version__
 from granola.errors import GranolaError
 from granola.service import documents, problem_page, snapshot_work
 from granola.service.app_state import JSON, Service, answer
+from granola.service.attribution_routes import add_attribution
 from granola.service.body_parsing import lanes_of
 from granola.service.entities import entity_json
 from granola.service.judging_routes import add_judging
@@ -73,6 +74,7 @@ def create_app(
     _add_reading(app, service)
     add_ladders(app, service)
     add_judging(app, service)
+    add_attribution(app, service)
     add_page(app, service)
     documents.describe(app)
 

@@ -26,6 +26,7 @@ from abstraction.relations import table as relation_table
 from abstraction.rows import TieredRow, granola_columns
 from abstraction.tiers import Abstention, Tier
 from granola import __version__
+from granola.attribution.tier_checks import TierAttribution
 from granola.report.ladder_html import SHOWN_ALIASES, address, outcome_chip
 from granola.report.score_tables import interval, number
 from granola.scoring.items import ItemScore
@@ -139,6 +140,7 @@ class FoundLadder:
     is_spoken: bool
     past: Sequence[Mapping[str, Any]]
     names: Mapping[str, Mapping[str, Any]]
+    attributed: Mapping[tuple[int, int], TierAttribution]
 
     @property
     def links(self) -> Sequence[Mapping[str, Any]]:
@@ -163,8 +165,9 @@ def find(holding: SnapshotSession, made: TieredRow, language: str) -> FoundLadde
         *(i for note in links for i in note.get("rivals", ())[:MOST_RIVALS]),
     ]
     return FoundLadder(
-        row=made, is_spoken=holding.speaks(language), past=past, names=snapshot_work.named(holding, ids, language)
-    )
+        row=made, is_spoken=holding.speaks(language), past=past, names=snapshot_work.named(holding, ids, language),
+        attributed={(one.level, one.position): one for one in holding.attributor(language).checked(made)},
+    )  # fmt: skip
 
 
 def _subject(holding: SnapshotSession, row: TieredRow, answers: Sequence[str]) -> str | None:
@@ -242,7 +245,10 @@ def _result(asked: Asked, found: FoundLadder, report: ScoreReport | None) -> dic
         levels.append(
             {
                 "number": depth,
-                "tiers": [_tier(tier, found, most) for tier in level.tiers],
+                "tiers": [
+                    {**_tier(tier, found, most), "attributed": found.attributed.get((depth, place))}
+                    for place, tier in enumerate(level.tiers, 1)
+                ],
                 "matched": [item.prediction for item in items if item.verdict and item.verdict.level == depth],
             }
         )

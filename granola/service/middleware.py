@@ -39,7 +39,7 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 OPEN = frozenset({"/v1/health/live", "/v1/health/ready"})  # asked by whoever watches the process, without a token
 LINGER_SECONDS = 2.0
-WORKING = frozenset({"/v1/ladder", "/v1/link", "/v1/aggregate"})
+WORKING = frozenset({"/v1/ladder", "/v1/link", "/v1/aggregate", "/v1/attribution/check"})
 SNAPSHOT_HEADER = "granola-snapshot"
 _SNAPSHOT = SNAPSHOT_HEADER.encode()
 log = logging.getLogger("granola.service")

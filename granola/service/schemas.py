@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
+from granola.attribution.categories import Category
 from granola.decoding.drag_graph import SUPPORT
 from granola.matching.registry import MATCHERS
 from granola.runs import phrasing_settings
@@ -37,11 +38,13 @@ if TYPE_CHECKING:
     Linker = Literal["question", "smallest"]
     PhraseMode = Literal["free", "word"]
     Unproven = Literal["keep", "drop"]
+    CategoryName = str
 else:
     MatcherName = Literal[tuple(MATCHERS)]
     Linker = Literal[tuple(map(str, LinkerName))]
     PhraseMode = Literal[tuple(map(str, phrasing_settings.PhraseMode))]
     Unproven = Literal[tuple(map(str, phrasing_settings.Unproven))]
+    CategoryName = Literal[tuple(map(str, Category))]
 EntityText = Annotated[str, StringConstraints(max_length=LONGEST)]
 Answers = Text | Annotated[list[Text], Field(min_length=1, max_length=MOST_ANSWERS)]
 ItemId = Annotated[str, StringConstraints(max_length=LONGEST_ID)]
@@ -306,6 +309,32 @@ class MatchRequest(MatchSettings):
     )
     question: str | None = Field(None, max_length=LONGEST)
     language: Language = "en"
+
+
+class AttributionRequest(BaseModel):
+    """A tiered row whose evidence is to be looked at."""
+
+    row: TieredRow
+    language: Language = "en"
+
+
+class AttributedTier(BaseModel):
+    """A tier beyond the answer, with its evidence in sentences; `level` 2 is the first, `tier` counts from 1."""
+
+    row: str
+    level: int
+    tier: int
+    text: str
+    citations: list[str]
+    category: CategoryName | None = Field(description="What the evidence is to the tier; null where nobody can tell.")
+    flaws: list[str] = Field(description="Why it is not supportive.")
+
+
+class AttributionAnswer(BaseModel):
+    """Every tier of the row beyond the answer, in order."""
+
+    id: str
+    tiers: list[AttributedTier]
 
 
 class Comparison(BaseModel):

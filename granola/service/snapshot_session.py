@@ -14,6 +14,7 @@ from abstraction.models.chat_model import ChatModel
 from abstraction.phrasing.checking import Unproven
 from abstraction.phrasing.phraser import Mode, ModelPhraser
 from abstraction.pipeline import LadderMaker
+from granola.attribution.tier_checks import TierAttributor
 from granola.decoding import Aggregator
 from kg.errors import ForeseenError
 from kg.model import Entity
@@ -133,6 +134,7 @@ class SnapshotSession:
         self._vocabularies: dict[str, Vocabulary] = {}
         self._spoken: dict[str, bool] = {}
         self._aggregator: tuple[tuple[str, str], LadderMaker, Aggregator] | None = None
+        self._attributor: tuple[str, TierAttributor] | None = None
         self._sent = 0
         self._phrasers: OrderedDict[tuple[str, str, str], ModelPhraser] = OrderedDict()
 
@@ -206,6 +208,14 @@ class SnapshotSession:
         self._aggregator = kept
         return kept[2]
 
+    def attributor(self, language: str) -> TierAttributor:
+        """What says whether evidence supports tiers; the last one is kept until it has read too much."""
+        kept = self._attributor
+        if kept is None or kept[0] != language or kept[1].held > ENTITIES_KEPT:
+            kept = (language, TierAttributor(self.store, language=language))
+        self._attributor = kept
+        return kept[1]
+
     def count_sent(self, texts: Iterable[str]) -> None:
         """Count the characters of a question and its answers, which are about to be worked on.
 
@@ -231,6 +241,7 @@ class SnapshotSession:
         for maker in self._makers.values():
             maker.start_afresh()
         self._aggregator = None
+        self._attributor = None
         self._phrasers.clear()
 
     def close(self) -> None:

@@ -15,13 +15,13 @@ from abstraction.errors import ModelError, RowError
 from granola.errors import SheetError, UsageError
 from granola.knowledge.judged_rows import AXES, read_rating_sheet
 from granola.knowledge.knowledge_files import read_items
-from granola.runs.choose_run import ChooseRun
-from granola.runs.correlate_run import CorrelateRun
-from granola.runs.describe_run import DescribeRun
-from granola.runs.generate_run import GenerateRun
-from granola.runs.judge_run import JudgeRun
-from granola.runs.rate_run import RateRun
-from granola.runs.surprise_run import SurpriseRun
+from granola.runs.knowledge_choose_run import KnowledgeChooseRun
+from granola.runs.knowledge_correlate_run import KnowledgeCorrelateRun
+from granola.runs.knowledge_describe_run import KnowledgeDescribeRun
+from granola.runs.knowledge_generate_run import KnowledgeGenerateRun
+from granola.runs.knowledge_judge_run import KnowledgeJudgeRun
+from granola.runs.knowledge_rate_run import KnowledgeRateRun
+from granola.runs.knowledge_surprise_run import KnowledgeSurpriseRun
 from tests.chat_server import serving
 from tests.tiny_model import WORDS, build
 from tests.tiny_scorers import build_classifier
@@ -122,7 +122,9 @@ def test_judging_choosing_rating_and_correlating(
     tmp_path: Path, models: dict[str, str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "judged.jsonl"
-    done = JudgeRun(items=items(tmp_path), out=out, **models, baselines=True, reference=True, resamples=50).run()
+    done = KnowledgeJudgeRun(
+        items=items(tmp_path), out=out, **models, baselines=True, reference=True, resamples=50
+    ).run()
     done.show()
     told = capsys.readouterr().out
     assert "factuality" in told
@@ -133,12 +135,12 @@ def test_judging_choosing_rating_and_correlating(
     assert sum(rows[0]["scores"][name] for name in ("factuality", "non_verified", "refuted")) == pytest.approx(1)
 
     best = tmp_path / "best.jsonl"
-    ChooseRun(judged=out, out=best, best=3, of=8, resamples=50).run().show()
+    KnowledgeChooseRun(judged=out, out=best, best=3, of=8, resamples=50).run().show()
     assert len(written(best)) == 3
     assert "random" in capsys.readouterr().out
 
     sheet, drawn = tmp_path / "sheet.csv", tmp_path / "drawn.jsonl"
-    RateRun(judged=out, out=drawn, sheet=sheet, each=4).run()
+    KnowledgeRateRun(judged=out, out=drawn, sheet=sheet, each=4).run()
     assert [row["system"] for row in written(drawn)].count("a") == 4
     assert "factuality" not in sheet.read_text(encoding="utf-8").splitlines()[2]
     filled = []
@@ -150,14 +152,14 @@ def test_judging_choosing_rating_and_correlating(
         filled.append(tmp_path / f"filled{rater}.csv")
         with filled[-1].open("w", encoding="utf-8", newline="") as stream:
             csv.writer(stream).writerows(cells)
-    CorrelateRun(judged=drawn, ratings=filled, resamples=50, as_json=True).run().show()
+    KnowledgeCorrelateRun(judged=drawn, ratings=filled, resamples=50, as_json=True).run().show()
     told_json = json.loads(capsys.readouterr().out)
     assert {line["independent"] for line in told_json["somers_d"]} == set(AXES)
     assert told_json["agreement"]["validity"]["n"] == 8
     assert set(told_json["slices"]["popularity"]) <= {"0", "1", "2", "3"}
     with pytest.raises(SheetError, match="is not row"):
-        CorrelateRun(judged=best, ratings=filled, resamples=5).run()
-    CorrelateRun(judged=out, resamples=20).run().show()
+        KnowledgeCorrelateRun(judged=best, ratings=filled, resamples=5).run()
+    KnowledgeCorrelateRun(judged=out, resamples=20).run().show()
     assert "helpfulness" in capsys.readouterr().out
 
 
@@ -169,7 +171,7 @@ def test_a_run_cut_short_goes_on_and_gives_the_same_rows(
 
     given = items(tmp_path)
     whole, cut = tmp_path / "whole.jsonl", tmp_path / "cut.jsonl"
-    JudgeRun(items=given, out=whole, **models, resamples=5).run()
+    KnowledgeJudgeRun(items=given, out=whole, **models, resamples=5).run()
     monkeypatch.setattr(kept_scores, "BLOCK", 5)
     scored: list[int] = []
     plain = LocalContinuations.token_scores
@@ -182,23 +184,23 @@ def test_a_run_cut_short_goes_on_and_gives_the_same_rows(
 
     monkeypatch.setattr(LocalContinuations, "token_scores", failing)
     with pytest.raises(ModelError, match="cut short"):
-        JudgeRun(items=given, out=cut, **models, resamples=5).run()
+        KnowledgeJudgeRun(items=given, out=cut, **models, resamples=5).run()
     assert not cut.exists()
     monkeypatch.setattr(LocalContinuations, "token_scores", plain)
-    JudgeRun(items=given, out=cut, **models, resamples=5).run()
+    KnowledgeJudgeRun(items=given, out=cut, **models, resamples=5).run()
     for one, two in zip(written(whole), written(cut), strict=True):
         assert one["scores"] == pytest.approx(two["scores"], abs=1e-5)
     # Nothing at all is left to compute: the same bytes, though no model can answer.
     monkeypatch.setattr(LocalContinuations, "token_scores", failing)
     again = tmp_path / "again.jsonl"
-    JudgeRun(items=given, out=again, scores=Path(f"{cut}.scores.sqlite"), **models, resamples=5).run()
+    KnowledgeJudgeRun(items=given, out=again, scores=Path(f"{cut}.scores.sqlite"), **models, resamples=5).run()
     assert again.read_bytes() == cut.read_bytes()
 
 
 def test_texts_are_generated_and_not_asked_for_again(tmp_path: Path) -> None:
     given, out, log = items(tmp_path, 5), tmp_path / "made.jsonl", tmp_path / "asked.txt"
     with serving(log=str(log)) as (url, _):
-        run = GenerateRun(
+        run = KnowledgeGenerateRun(
             items=given, model=f"openai:{url}#m", out=out, samples=3, temperature=1.0, top_p=0.9, examples=given,
             shots=2, system="m", force=True,
         )  # fmt: skip
@@ -216,15 +218,15 @@ def test_texts_are_generated_and_not_asked_for_again(tmp_path: Path) -> None:
 def test_settings_that_do_not_go_together(tmp_path: Path) -> None:
     given = items(tmp_path)
     with pytest.raises(UsageError, match="nothing to score with"):
-        JudgeRun(items=given, out=tmp_path / "x.jsonl").run()
+        KnowledgeJudgeRun(items=given, out=tmp_path / "x.jsonl").run()
     with pytest.raises(UsageError, match="--embeddings goes with --passages"):
-        JudgeRun(items=given, out=tmp_path / "x.jsonl", embeddings="local:x", baselines=True).run()
+        KnowledgeJudgeRun(items=given, out=tmp_path / "x.jsonl", embeddings="local:x", baselines=True).run()
     with pytest.raises(UsageError, match="do not go together"):
-        GenerateRun(items=given, model="replay:x", out=tmp_path / "x.jsonl", samples=3).run()
+        KnowledgeGenerateRun(items=given, model="replay:x", out=tmp_path / "x.jsonl", samples=3).run()
     with pytest.raises(UsageError, match="--of goes with --best"):
-        ChooseRun(judged=given, out=tmp_path / "x.jsonl", of=3).run()
+        KnowledgeChooseRun(judged=given, out=tmp_path / "x.jsonl", of=3).run()
     with pytest.raises(UsageError, match="no judged text"):
-        ChooseRun(judged=given, out=tmp_path / "x.jsonl").run()
+        KnowledgeChooseRun(judged=given, out=tmp_path / "x.jsonl").run()
 
 
 def test_a_mark_that_is_none_is_told(tmp_path: Path) -> None:
@@ -246,9 +248,11 @@ def test_ladders_as_texts_and_the_surprise_of_their_levels(
         ]} for at in range(3)
     ]  # fmt: skip
     tiered = lines(tmp_path / "tiered.jsonl", rows)
-    DescribeRun(tiered=tiered, out=tmp_path / "texts.jsonl").run().show()
+    KnowledgeDescribeRun(tiered=tiered, out=tmp_path / "texts.jsonl").run().show()
     assert written(tmp_path / "texts.jsonl")[0]["knowledge"] == "Ulm: located in is Germany."
-    SurpriseRun(tiered=tiered, out=tmp_path / "levels.jsonl", causal=models["causal"], resamples=20).run().show()
+    KnowledgeSurpriseRun(
+        tiered=tiered, out=tmp_path / "levels.jsonl", causal=models["causal"], resamples=20
+    ).run().show()
     told = capsys.readouterr().out
     assert "level 2:" in told
     assert "Somers' D of surprisal given bits of the graph" in told

@@ -40,6 +40,7 @@ BODIES: dict[str, Any] = {
     "/v1/match": {"predictions": ["Honolulu"], "row": ROW, "matcher": "rules", "lambda": 0.5, "language": "en"},
     "/v1/match?": {"predictions": ["x"], "levels": [["Honolulu"], ["Hawaii"]], "question": "Where?", "tau": 0.5,
                    "matcher": "f1"},
+    "/v1/attribution/check": {"row": ROW, "language": "en"},
     "/v1/score": {"rows": [ROW], "predictions": [{"id": "1", "prediction": "Honolulu", "samples": ["a"], "x": 1}],
                   "system": "s", "resamples": 10, "snapshot": "abc", "prompts": "deadbeef"},
 }  # fmt: skip

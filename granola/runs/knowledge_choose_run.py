@@ -14,7 +14,7 @@ from granola.runs.shared_settings import Force, Out
 
 
 @dataclass(frozen=True, kw_only=True)
-class ChooseRun(Run):
+class KnowledgeChooseRun(Run):
     """Choose texts by Q, the weighted sum of factuality, relevance, paragraph coherence and informativeness.
 
     Without --best the best candidate of each id; with it the best texts of all, as demonstrations. Each score of what

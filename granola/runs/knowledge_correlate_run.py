@@ -26,7 +26,7 @@ EXTRINSIC = ("helpfulness", "validity")
 
 
 @dataclass(frozen=True, kw_only=True)
-class CorrelateRun(Run):
+class KnowledgeCorrelateRun(Run):
     """Somers' D of scores with ratings, or without --ratings of intrinsic scores with helpfulness and validity.
 
     The rating, or the extrinsic score, is the independent variable: pairs that are tied in it do not count. Each D has
@@ -112,7 +112,7 @@ class CorrelateRun(Run):
 class Correlated:
     """What came of it."""
 
-    settings: CorrelateRun
+    settings: KnowledgeCorrelateRun
     lines: Sequence[Mapping[str, Any]]
     agreement: Mapping[str, tuple[float, int]]
     slices: Mapping[str, Mapping[str, Any]]

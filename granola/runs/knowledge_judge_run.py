@@ -22,7 +22,7 @@ _WORD = "local:FOLDER_OR_NAME or openai:URL#NAME"
 
 
 @dataclass(frozen=True, kw_only=True)
-class JudgeRun(Run):
+class KnowledgeJudgeRun(Run):
     """Score knowledge texts: factuality, relevance, coherence, informativeness, helpfulness, validity.
 
     Each score needs its model; what has none is not scored. Killed, it goes on with the same command. The means stand

@@ -16,7 +16,7 @@ from granola.runs.shared_settings import Force, Limit, Out, Tiered
 
 
 @dataclass(frozen=True, kw_only=True)
-class SurpriseRun(Run):
+class KnowledgeSurpriseRun(Run):
     """Score each level of ladders under a causal language model, beside the bits that the graph gives it.
 
     OUT has a row a level. Means by level stand on standard output, with Somers' D of the surprisal with the level and

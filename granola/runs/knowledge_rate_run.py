@@ -14,7 +14,7 @@ from granola.runs.shared_settings import CsvRaw, Force, Out
 
 
 @dataclass(frozen=True, kw_only=True)
-class RateRun(Run):
+class KnowledgeRateRun(Run):
     """Draw texts, as many of each system, and write a sheet on which people rate them from 0 to 2 on six axes.
 
     OUT keeps the drawn texts in the sheet's order, with systems and scores; `granola knowledge correlate` reads both.

@@ -16,7 +16,7 @@ from granola.runs.shared_settings import Force, Limit, Out
 
 
 @dataclass(frozen=True, kw_only=True)
-class GenerateRun(Run):
+class KnowledgeGenerateRun(Run):
     """Let a model write a knowledge text for each query, or an answer from the text that is there.
 
     Killed, it goes on with the same command: nothing is asked for twice. With --samples several texts are drawn, for

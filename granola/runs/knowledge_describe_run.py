@@ -11,7 +11,7 @@ from granola.runs.shared_settings import Force, Limit, Out, Tiered
 
 
 @dataclass(frozen=True, kw_only=True)
-class DescribeRun(Run):
+class KnowledgeDescribeRun(Run):
     """Write the evidence of tiered rows in words, a text for each row, for `granola knowledge judge`."""
 
     verb: ClassVar[str] = "knowledge describe"

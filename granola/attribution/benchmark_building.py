@@ -1,0 +1,296 @@
+"""From logical queries to samples: ground, extend, edit, prove, word. Nothing here asks a model."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from itertools import islice
+from typing import Any
+
+from granola.attribution.attribution_samples import AttributionSample, CitedFact
+from granola.attribution.categories import Category, Complexity
+from granola.attribution.evidence_edits import EditError, EvidenceEditor, Groups, branch_facts, facts_of
+from granola.attribution.fact_wording import FactWording, WordingError
+from granola.attribution.label_proofs import unproven
+from granola.attribution.query_extension import Extension, ExtensionSettings, QueryExtender
+from granola.attribution.relation_values import RelationValues
+from granola.attribution.text_checks import states_name
+from kg.errors import GroundingError
+from kg.queries import Grounding, LogicalQuery, Shape, StoreFacts, ground_all
+
+COMPLEXITY = {
+    Shape.SINGLE: Complexity.SINGLE,
+    Shape.PATH: Complexity.CONCATENATION,
+    Shape.TREE: Complexity.INTERSECTION,
+    Shape.UNION: Complexity.UNION,
+}
+_BATCH = 512
+
+
+class CategoryShares(StrEnum):
+    """How often a query becomes a sample of each category.
+
+    PAPER: as Table 4 counts them, single triples, which are never partially supportive, apart. EVEN: all that are
+    possible alike. ALL: one sample of every category that is possible.
+    """
+
+    PAPER = "paper"
+    EVEN = "even"
+    ALL = "all"
+
+
+class CitedTogether(StrEnum):
+    """What one citation states: one fact, or all facts of one branch of the query."""
+
+    FACT = "fact"
+    BRANCH = "branch"
+
+
+# Table 4: samples by category, and those that are of single triples.
+TABLE_4 = {
+    Category.SUPPORTIVE: 46_157,
+    Category.PARTIAL: 33_933,
+    Category.CONTRADICTORY: 43_043,
+    Category.IRRELEVANT: 38_041,
+}
+TABLE_4_SINGLE = 84_238
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SourcedQuery:
+    """A query with where it is from. `question` is that of its source, `gold` its answers' ids, where it has them."""
+
+    id: str
+    query: LogicalQuery
+    source: str
+    question: str | None = None
+    gold: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SampleSettings:
+    """`most_answers`: queries with more are left out. `extend`: whether queries are made more complex first."""
+
+    seed: int = 0
+    shares: CategoryShares = CategoryShares.PAPER
+    together: CitedTogether = CitedTogether.FACT
+    most_answers: int = 3
+    extend: bool = True
+    extension: ExtensionSettings = field(default_factory=ExtensionSettings)
+
+
+@dataclass(kw_only=True, slots=True)
+class SampleCounts:
+    """What became of queries: made, left out by reason, extended how, and dropped samples by category and reason."""
+
+    queries: int = 0
+    samples: int = 0
+    left_out: Counter[str] = field(default_factory=Counter)
+    extensions: Counter[str] = field(default_factory=Counter)
+    dropped: Counter[str] = field(default_factory=Counter)
+
+    def to_json(self) -> dict[str, Any]:
+        """As a build's statistics have them."""
+        return {
+            "queries": self.queries, "samples": self.samples, "left_out": dict(self.left_out.most_common()),
+            "extensions": dict(self.extensions.most_common()), "dropped": dict(self.dropped.most_common()),
+        }  # fmt: skip
+
+
+_Ready = tuple[SourcedQuery, Grounding, Extension]
+
+
+class SampleMaker:
+    """Makes samples over a store. The sample of a query depends on the store, the settings and the query's id alone."""
+
+    def __init__(self, facts: StoreFacts, settings: SampleSettings | None = None) -> None:
+        self.settings = settings or SampleSettings()
+        self.counts = SampleCounts()
+        self._facts = facts
+        self._words = FactWording(facts)
+        values = RelationValues(facts)
+        self._editor = EvidenceEditor(facts, values)
+        self._extender = QueryExtender(facts, self.settings.extension, values)
+
+    def samples(self, queries: Iterable[SourcedQuery]) -> Iterator[AttributionSample]:
+        """The samples of queries, in order."""
+        source = iter(queries)
+        while batch := list(islice(source, _BATCH)):
+            yield from self._batch(batch)
+
+    def _batch(self, batch: Sequence[SourcedQuery]) -> Iterator[AttributionSample]:
+        self.counts.queries += len(batch)
+        ready = self._grounded([(one, one.query, Extension.NONE) for one in batch])
+        if self.settings.extend:
+            ready = self._extended(ready)
+        for one, grounding, made in ready:
+            yield from self._made(one, grounding, made)
+
+    def _extended(self, ready: Sequence[_Ready]) -> list[_Ready]:
+        """The queries after their extension, grounded anew where it changed them."""
+        drawn = [self._extender.extended(grounding, self._drawing(one, "extend")) for one, grounding, _ in ready]
+        for found in drawn:
+            self.counts.extensions[
+                str(found.made) if found.made is found.drawn else f"{found.made} instead of {found.drawn}"
+            ] += 1
+        pairs = list(zip(ready, drawn, strict=True))
+        changed = self._grounded(
+            [(one, found.query, found.made) for (one, _, _), found in pairs if found.made is not Extension.NONE]
+        )
+        anew = {one.id: (one, grounding, made) for one, grounding, made in changed}
+        out = []
+        for before, found in pairs:
+            if found.made is Extension.NONE:
+                out.append(before)
+            elif before[0].id in anew:
+                out.append(anew[before[0].id])
+        return out
+
+    def _drawing(self, one: SourcedQuery, purpose: str) -> random.Random:
+        return random.Random(f"{self.settings.seed} {purpose} {one.id}")
+
+    def _grounded(self, asked: Sequence[tuple[SourcedQuery, LogicalQuery, Extension]]) -> list[_Ready]:
+        """Those whose answers are few enough and have names."""
+        out: list[_Ready] = []
+        for (one, _, made), (_, grounding) in zip(
+            asked, ground_all((query for _, query, _ in asked), self._facts), strict=True
+        ):
+            reason = self._fault(one, grounding, made)
+            if reason is None and not isinstance(grounding, GroundingError):
+                out.append((one, grounding, made))
+            elif reason is not None:
+                self.counts.left_out[reason] += 1
+        return out
+
+    def _fault(self, one: SourcedQuery, grounding: Grounding | GroundingError, made: Extension) -> str | None:
+        if isinstance(grounding, GroundingError):
+            return "it leads to too many entities"
+        if not grounding.answers:
+            return "no answer in the graph"
+        if grounding.query.union and any(
+            not any(grounding.ways[answer][at] for answer in grounding.answers)
+            for at in range(len(grounding.query.branches))
+        ):
+            return "a branch of a union has no answer"
+        if any(fact.subject == fact.object for fact in grounding.facts()):
+            return "a fact leads to itself"
+        if len(grounding.answers) > self.settings.most_answers:
+            return f"more than {self.settings.most_answers} answers"
+        if one.gold and made is Extension.NONE and not set(one.gold) & set(grounding.answers):
+            return "the graph has another answer than the row"
+        return None
+
+    def _made(self, one: SourcedQuery, grounding: Grounding, made: Extension) -> Iterator[AttributionSample]:
+        try:
+            texts = self._texts(one, grounding, made)
+        except WordingError as error:
+            self.counts.left_out[error.reason] += 1
+            return
+        drawing = self._drawing(one, "category")
+        for category in self._categories(grounding.query.shape, drawing):
+            try:
+                groups = self._editor.edited(category, grounding, drawing)
+                reason = unproven(category, grounding, groups, self._facts)
+                if reason is not None:
+                    raise EditError(reason)
+                sample = self._sample(one, grounding, made, category, groups, texts)
+            except (EditError, WordingError) as error:
+                self.counts.dropped[f"{category}: {error.reason}"] += 1
+                continue
+            self.counts.samples += 1
+            yield sample
+
+    def _categories(self, shape: Shape, drawing: random.Random) -> list[Category]:
+        possible = [one for one in Category if one is not Category.PARTIAL or shape is not Shape.SINGLE]
+        if self.settings.shares is CategoryShares.ALL:
+            return possible
+        weights = [1.0] * len(possible)
+        if self.settings.shares is CategoryShares.PAPER:
+            weights = [_paper_weight(one, shape) for one in possible]
+        return drawing.choices(possible, weights)
+
+    def _texts(self, one: SourcedQuery, grounding: Grounding, made: Extension) -> _Texts:
+        """Question, statement and names. Raises WordingError."""
+        query, words = grounding.query, self._words
+        called: Mapping[str, str] = {}
+        if query.shape is Shape.UNION:
+            starts = [branch.start for branch in query.branches]
+            if len({words.name(start) for start in starts}) == 1:
+                called = words.apart(starts)
+        facts = facts_of(branch_facts(grounding))
+        nodes = list(dict.fromkeys(node for fact in facts for node in (fact.subject, fact.object)))
+        names = [(called.get(node) or words.name(node)).casefold() for node in nodes]
+        if len(set(names)) < len(names):
+            raise WordingError("two entities of a sample have one name")
+        question = one.question if one.question is not None and made is Extension.NONE else None
+        return _Texts(
+            question=question or words.question(grounding, called),
+            statement=words.statement(grounding, called),
+            called=called,
+            subgraph=tuple(words.cited(fact, called) for fact in facts),
+        )
+
+    def _sample(
+        self,
+        one: SourcedQuery,
+        grounding: Grounding,
+        made: Extension,
+        category: Category,
+        groups: Groups,
+        texts: _Texts,
+    ) -> AttributionSample:
+        cited = [[self._words.cited(fact, texts.called) for fact in group] for group in groups]
+        flat = tuple(dict.fromkeys(fact for group in cited for fact in group))
+        if self.settings.together is CitedTogether.FACT:
+            citations = tuple(fact.text for fact in flat)
+        else:
+            citations = tuple(" ".join(fact.text for fact in group) for group in cited if group)
+        answers = tuple(self._words.name(answer) for answer in grounding.answers)
+        # "York" stands in "New York": a reader would find the answer where the label says that it is not.
+        hidden = category in (Category.CONTRADICTORY, Category.IRRELEVANT) and not grounding.query.union
+        if hidden and any(states_name(text, answer) for text in citations for answer in answers):
+            raise EditError("the answer's name stands in the citations")
+        provenance = {
+            "source": one.source, "row": one.id, "extension": str(made), "original_question": one.question
+        }  # fmt: skip
+        return AttributionSample(
+            id=f"{one.id}-{_LETTERS[category]}",
+            question=texts.question,
+            statement=texts.statement,
+            citations=citations,
+            category=category,
+            complexity=COMPLEXITY[grounding.query.shape],
+            answers=answers,
+            answer_qids=grounding.answers,
+            query=grounding.query.to_json(),
+            subgraph=texts.subgraph,
+            evidence=flat,
+            provenance=provenance,
+        )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Texts:
+    question: str
+    statement: str
+    called: Mapping[str, str]
+    subgraph: tuple[CitedFact, ...]
+
+
+_LETTERS = {
+    Category.SUPPORTIVE: "sup", Category.PARTIAL: "par", Category.CONTRADICTORY: "con", Category.IRRELEVANT: "irr"
+}  # fmt: skip
+
+
+def _paper_weight(category: Category, shape: Shape) -> float:
+    """The chance of a category by Table 4, where all partially supportive samples are of several facts."""
+    total = sum(TABLE_4.values())
+    partial = TABLE_4[Category.PARTIAL]
+    others = total - partial
+    if shape is Shape.SINGLE:
+        return TABLE_4[category] / others
+    share = partial / (total - TABLE_4_SINGLE)
+    return share if category is Category.PARTIAL else (1 - share) * TABLE_4[category] / others

@@ -1,0 +1,219 @@
+"""What is done to the facts behind an answer so that citations support it, lack, contradict, or miss it.
+
+Hu et al. 2025 (CAQA), section 3.4: question and answer statement stay those of the true answer.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Sequence
+
+from granola.attribution.categories import Category
+from granola.attribution.relation_table import enclosing, excluded, near
+from granola.attribution.relation_values import CLASS, RelationValues
+from granola.errors import GranolaError
+from kg.queries import Branch, Fact, Grounding, Hop, Shape, StoreFacts
+from kg.queries.query_mining import name_of
+
+Groups = tuple[tuple[Fact, ...], ...]  # of each branch the facts that its citations state
+_CANDIDATES = 2_000  # entities of a class that are looked at
+_TRIED = 24  # of them, drawn
+_DEPTH = 4  # steps up to what contains an entity
+
+
+class EditError(GranolaError, ValueError):
+    """The graph has nothing that the edit of a category needs; `reason` is the kind, for counts."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+def branch_facts(grounding: Grounding) -> Groups:
+    """The facts of the subgraph, branch by branch, of all answers, without repeats."""
+    groups = []
+    for at in range(len(grounding.query.branches)):
+        groups.append(tuple(dict.fromkeys(fact for one in grounding.answers for fact in grounding.ways[one][at])))
+    return tuple(groups)
+
+
+class EvidenceEditor:
+    """Edits subgraphs over a store."""
+
+    def __init__(self, facts: StoreFacts, values: RelationValues | None = None) -> None:
+        self._facts = facts
+        self._above: dict[str, frozenset[str]] = {}
+        self._values = values or RelationValues(facts)
+        self._upward = [Hop(property=prop) for prop in sorted(enclosing() - {CLASS})]
+        self._smallest: dict[tuple[str, ...], list[str]] = {}
+
+    def edited(self, category: Category, grounding: Grounding, drawing: random.Random) -> Groups:
+        """The facts that citations of a category state. Raises EditError."""
+        groups = branch_facts(grounding)
+        if category is Category.SUPPORTIVE:
+            return groups
+        if category is Category.PARTIAL:
+            return self._partial(grounding, groups, drawing)
+        if category is Category.CONTRADICTORY:
+            return self._contradictory(grounding, groups, drawing)
+        return self._irrelevant(grounding, drawing)
+
+    def _partial(self, grounding: Grounding, groups: Groups, drawing: random.Random) -> Groups:
+        """One fact less of a path; one branch less of a tree or union."""
+        shape = grounding.query.shape
+        if shape is Shape.SINGLE:
+            raise EditError("nothing can be left out of a single triple")
+        if shape is Shape.PATH:
+            gone = {drawing.choice(groups[0])}
+        else:
+            at = drawing.randrange(len(groups))
+            gone = set(groups[at]).difference(*(group for other, group in enumerate(groups) if other != at))
+        return tuple(tuple(fact for fact in group if fact not in gone) for group in groups)
+
+    def _contradictory(self, grounding: Grounding, groups: Groups, drawing: random.Random) -> Groups:
+        """Another entity in the place of each answer; of one answer in a union."""
+        replaced = list(grounding.answers)
+        if grounding.query.shape is Shape.UNION:
+            replaced = [drawing.choice(replaced)]
+        instead: dict[str, str] = {}
+        for answer in replaced:
+            instead[answer] = self._instead_of(answer, grounding, set(instead.values()), drawing)
+        out = []
+        for branch, group in zip(grounding.query.branches, groups, strict=True):
+            last = branch.hops[-1]
+            out.append(tuple(_with_answer(fact, last, instead) for fact in group))
+        return tuple(out)
+
+    def _instead_of(self, answer: str, grounding: Grounding, taken: set[str], drawing: random.Random) -> str:
+        """An entity of the answer's class of which the facts are not true, at any rank or time."""
+        facts = self._facts
+        inside = {one for fact in grounding.facts() for one in (fact.subject, fact.object)} | grounding.query.given
+        names = {name.casefold() for one in inside for name in self._names(one)}
+        classes = self._values.classes(answer)
+        if not classes:
+            raise EditError("the answer has no class")
+        for pool in (self._likely(grounding, classes), self._members(classes)):
+            candidates = [one for one in pool if one not in inside and one not in taken]
+            drawn = drawing.sample(candidates, min(_TRIED, len(candidates)))
+            facts.fetch(drawn)
+            for one in drawn:
+                name = name_of(facts.entity(one))
+                known = {other.casefold() for other in self._names(one)}
+                if name is None or known & names or self._encloses(one, answer):
+                    continue
+                if not any(self._is_true(fact, grounding, answer, one) for fact in grounding.facts()):
+                    return one
+        raise EditError("no other entity of the answer's class is false for sure")
+
+    def _likely(self, grounding: Grounding, classes: tuple[str, ...]) -> list[str]:
+        """Values of the last relations that share a class with the answer: what a reader would believe."""
+        lasts = [branch.hops[-1] for branch in grounding.query.branches]
+        relations = dict.fromkeys(last.qualifier or last.property for last in lasts if last.forward)
+        found = (one for relation in relations for one in self._values.alike(relation, classes))
+        return list(dict.fromkeys(found))
+
+    def _members(self, classes: tuple[str, ...]) -> list[str]:
+        """Entities of the smallest of the answer's classes that has others."""
+        if classes not in self._smallest:
+            pairs = [(CLASS, one) for one in classes]
+            found = self._facts.store.referrers(pairs, limit=_CANDIDATES)
+            several = [found[pair] for pair in pairs if len(found.get(pair, ())) > 1]
+            self._smallest[classes] = min(several, key=len, default=[])
+        return self._smallest[classes]
+
+    def _is_true(self, fact: Fact, grounding: Grounding, answer: str, other: str) -> bool:
+        """Whether a fact about the answer stands in the store of the other entity too."""
+        if answer not in (fact.subject, fact.object):
+            return False
+        about = Fact(
+            other if fact.subject == answer else fact.subject,
+            fact.property,
+            other if fact.object == answer else fact.object,
+            fact.qualifier,
+        )
+        return self._facts.holds(about.subject, Hop(property=about.property, qualifier=about.qualifier), about.object)
+
+    def _encloses(self, first: str, second: str) -> bool:
+        """Whether one lies in the other, or is a kind of it."""
+        return first in self._around(second) or second in self._around(first)
+
+    def _around(self, entity_id: str) -> frozenset[str]:
+        known = self._above.get(entity_id)
+        if known is None:
+            seen = {entity_id}
+            layer = [entity_id]
+            for _ in range(_DEPTH):
+                self._facts.fetch(layer)
+                reached = (one for node in layer for hop in self._upward for one in self._facts.targets(node, hop))
+                layer = [one for one in dict.fromkeys(reached) if one not in seen]
+                seen.update(layer)
+            if len(self._above) > 100_000:
+                self._above.clear()
+            known = self._above[entity_id] = frozenset(seen)
+        return known
+
+    def _names(self, entity_id: str) -> list[str]:
+        entity = self._facts.entity(entity_id)
+        if entity is None:
+            return []
+        return [*entity.labels.values(), *(alias for found in entity.aliases.values() for alias in found)]
+
+    def _irrelevant(self, grounding: Grounding, drawing: random.Random) -> Groups:
+        """As many facts about each subject, by relations that tell nothing of those asked for, of other entities."""
+        closed = {one for fact in grounding.facts() for one in (fact.subject, fact.object)} | grounding.query.given
+        barred = frozenset().union(*(near(prop) for prop in grounding.query.properties)) | excluded()
+        groups = []
+        for branch in grounding.query.branches:
+            way = self._chain(branch, closed, barred, drawing)
+            closed.update(fact.object for fact in way)
+            groups.append(way)
+        return tuple(groups)
+
+    def _chain(
+        self, branch: Branch, closed: set[str], barred: frozenset[str], drawing: random.Random
+    ) -> tuple[Fact, ...]:
+        for _ in range(3):
+            facts: list[Fact] = []
+            node, seen = branch.start, set(closed)
+            for _hop in branch.hops:
+                step = self._step(node, seen, barred, drawing)
+                if step is None:
+                    break
+                facts.append(step)
+                node = step.object
+                seen.add(node)
+            else:
+                return tuple(facts)
+        raise EditError("the subject has no facts that are irrelevant for sure")
+
+    def _step(self, node: str, closed: Iterable[str], barred: frozenset[str], drawing: random.Random) -> Fact | None:
+        entity = self._facts.entity(node)
+        usable = [
+            statement
+            for statement in (entity.statements if entity is not None else ())
+            if statement.target is not None
+            and statement.target.startswith("Q")
+            and statement.rank != "deprecated"
+            and statement.property not in barred
+            and statement.target not in closed
+        ]
+        drawing.shuffle(usable)
+        for statement in usable[:6]:
+            target = statement.target
+            if target is not None and name_of(self._facts.entity(target)) is not None:
+                return Fact(node, statement.property, target)
+        return None
+
+
+def _with_answer(fact: Fact, last: Hop, instead: dict[str, str]) -> Fact:
+    """The fact with another answer, where its end at the answer is one that is replaced."""
+    if last.forward and fact.object in instead:
+        return Fact(fact.subject, fact.property, instead[fact.object], fact.qualifier)
+    if not last.forward and fact.subject in instead:
+        return Fact(instead[fact.subject], fact.property, fact.object, fact.qualifier)
+    return fact
+
+
+def facts_of(groups: Groups | Sequence[Sequence[Fact]]) -> tuple[Fact, ...]:
+    """All facts of the branches, without repeats."""
+    return tuple(dict.fromkeys(fact for group in groups for fact in group))

@@ -1,0 +1,118 @@
+"""An evaluator without a model: the names in the citations are looked up, and the query is tested on them.
+
+Of each hop of the query it asks whether a citation names both ends of the fact that the graph holds there, or one end
+and something else of the answer's class that the graph does not hold there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from granola.attribution.attribution_samples import AttributionSample
+from granola.attribution.categories import Category
+from granola.attribution.label_proofs import is_true
+from granola.attribution.relation_values import RelationValues
+from kg.errors import GroundingError, QueryShapeError
+from kg.queries import Fact, Grounding, Hop, LogicalQuery, StoreFacts, ground
+from kg.queries.query_grounding import fact_of
+from kg.queries.query_mining import name_of
+
+LONGEST = 2_000  # words of a citation that are looked at
+_NAME = 14  # words of a name
+_CARRIERS = 20  # entities of a name that are looked at
+
+
+class GraphVerdicts:
+    """Says what the citations of a sample with a query are to its answer, by a store alone."""
+
+    def __init__(self, facts: StoreFacts) -> None:
+        self._facts = facts
+        self._values = RelationValues(facts)
+
+    def category(self, sample: AttributionSample) -> Category | None:
+        """The category; None for a sample without a query that the store can answer."""
+        truth = self._truth(sample)
+        if truth is None:
+            return None
+        named = [self._named(citation) for citation in sample.citations]
+        needed = truth.facts()
+        stated = {fact for fact in needed if any({fact.subject, fact.object} <= names.keys() for names in named)}
+        if self._is_contradicted(truth, stated, named):
+            return Category.CONTRADICTORY
+        if len(stated) == len(needed):
+            return Category.SUPPORTIVE
+        return Category.PARTIAL if stated else Category.IRRELEVANT
+
+    def _truth(self, sample: AttributionSample) -> Grounding | None:
+        if sample.query is None:
+            return None
+        try:
+            query = LogicalQuery.from_json(sample.query)
+            truth = ground(query, self._facts)
+        except (QueryShapeError, GroundingError):
+            return None
+        return truth if truth.answers else None
+
+    def _is_contradicted(self, truth: Grounding, stated: set[Fact], named: Sequence[dict[str, str]]) -> bool:
+        """Whether a citation names what leads to the answer, and in the answer's place something that is false."""
+        answers = set(truth.answers)
+        kinds = frozenset(kind for answer in answers for kind in self._values.classes(answer))
+        for at, branch in enumerate(truth.query.branches):
+            last = branch.hops[-1]
+            ways = [truth.ways[answer][at] for answer in truth.answers if truth.ways[answer][at]]
+            before = {_before(way[-1], last) for way in ways}
+            if ways and all(way[-1] in stated for way in ways):
+                continue
+            for names in named:
+                for end in before & names.keys():
+                    others = [one for one in names if one not in answers and one not in before]
+                    if any(self._is_instead(one, end, last, names, kinds) for one in others):
+                        return True
+        return False
+
+    def _is_instead(self, other: str, end: str, last: Hop, names: dict[str, str], kinds: frozenset[str]) -> bool:
+        if kinds.isdisjoint(self._values.classes(other)) or names[other] == names[end]:
+            return False
+        if is_true(fact_of(end, last, other), self._facts):
+            return False
+        if not last.forward:
+            return True
+        # What the end is connected with otherwise is most likely told of for that.
+        entity = self._facts.entity(end)
+        return entity is not None and all(one.target != other for one in entity.statements)
+
+    def _named(self, text: str) -> dict[str, str]:
+        """The entities that a text names, by the longest names, each with the words that name it."""
+        words = text.split()[:LONGEST]
+        spans = {
+            (start, length): _forms(" ".join(words[start : start + length]))
+            for start in range(len(words))
+            for length in range(1, min(_NAME, len(words) - start) + 1)
+        }
+        asked = {form for forms in spans.values() for form in forms}
+        found = self._facts.store.find(asked, languages=("en", "mul"))
+        named: dict[str, str] = {}
+        start = 0
+        while start < len(words):
+            for length in range(min(_NAME, len(words) - start), 0, -1):
+                name = next((form for form in spans[start, length] if form in found), None)
+                if name is not None:
+                    for match in found[name][:_CARRIERS]:
+                        if match.id.startswith("Q"):
+                            named.setdefault(match.id, name)
+                    start += length - 1
+                    break
+            start += 1
+        self._facts.fetch(named)
+        return {one: name for one, name in named.items() if name_of(self._facts.entity(one)) is not None}
+
+
+def _forms(span: str) -> tuple[str, ...]:
+    """How a name may stand there: as it is, without the marks around it, without what shows possession."""
+    bare = span.strip('()[]"“”,;:!?')
+    forms = (bare, bare.removesuffix("."), bare.removesuffix("'s").removesuffix("’s"))
+    return tuple(dict.fromkeys(form for form in forms if form))
+
+
+def _before(fact: Fact, hop: Hop) -> str:
+    return fact.subject if hop.forward else fact.object

@@ -1,0 +1,56 @@
+"""Whether a sample's category is what its facts say: the query is run on them, and on the whole graph.
+
+The paper asserts its labels; a sample of ours that does not prove is dropped and counted by its reason.
+"""
+
+from __future__ import annotations
+
+from granola.attribution.categories import Category
+from granola.attribution.evidence_edits import Groups, facts_of
+from kg.queries import Fact, FactList, Grounding, Hop, Shape, StoreFacts, ground
+
+
+def unproven(category: Category, truth: Grounding, evidence: Groups, facts: StoreFacts) -> str | None:
+    """Why a category does not hold for some evidence; None where it is proved.
+
+    `truth` is the query's grounding in the whole graph. Supportive: the evidence gives exactly the answers, and all of
+    it is true. Partially supportive: it gives fewer, keeps a fact that is needed, and all of it is true. Contradictory:
+    it gives another answer, none of the answers that it was to replace, and each fact that the graph lacks is false at
+    any rank or time. Irrelevant: it gives nothing, is true, and shares no fact with the subgraph.
+    """
+    cited = set(facts_of(evidence))
+    needed = set(truth.facts())
+    answers = set(truth.answers)
+    given = set(ground(truth.query, FactList(sorted(cited, key=str))).answers)
+    if not cited:
+        return "no evidence is left"
+    false = {fact for fact in cited if not is_true(fact, facts)}
+    if category is Category.CONTRADICTORY:
+        return _contradicts(given, answers, false, truth)
+    if false:
+        return "evidence that is not in the graph"
+    if category is Category.SUPPORTIVE:
+        return None if given == answers else "the evidence gives other answers"
+    if category is Category.PARTIAL:
+        if not given < answers:
+            return "the rest gives all the answers still"
+        return None if cited & needed and cited < needed else "no needed fact is left"
+    if given:
+        return "irrelevant facts give an answer"
+    return "an irrelevant fact is needed" if cited & needed else None
+
+
+def _contradicts(given: set[str], answers: set[str], false: set[Fact], truth: Grounding) -> str | None:
+    if not given - answers:
+        return "the edited facts give no other answer"
+    if not false:
+        return "the edited facts are true"
+    kept = given & answers
+    if truth.query.shape is Shape.UNION:
+        return "all answers are given still" if kept == answers else None
+    return "an answer is given still" if kept else None
+
+
+def is_true(fact: Fact, facts: StoreFacts) -> bool:
+    """Whether the graph has a fact, at any rank and time."""
+    return facts.holds(fact.subject, Hop(property=fact.property, qualifier=fact.qualifier), fact.object)

@@ -1,0 +1,193 @@
+"""Citations, questions and statements in a model's words: each checked for the names of its facts and no others.
+
+The three prompts have the structure of Hu et al. 2025 (CAQA), appendix B, in words of our own. A text that does not
+pass, asked for once more, is left as the template made it; both are counted.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from importlib.resources import as_file, files
+from itertools import islice
+from pathlib import Path
+
+from abstraction.errors import ReplyError
+from abstraction.models.chat_model import ChatModel
+from abstraction.models.chat_request import Request, Sampling
+from abstraction.models.prompts import Prompt, PromptKind, load_prompts, prompts_hash
+from abstraction.phrasing.model_requests import RequestForm
+from granola.attribution.attribution_samples import AttributionSample, CitedFact
+from granola.attribution.text_checks import Coverage, coverage, foreign_names, states_name
+
+CITATION = PromptKind(name="citation", required=frozenset({"facts"}))
+QUESTION = PromptKind(name="question", required=frozenset({"facts"}))
+STATEMENT = PromptKind(name="statement", required=frozenset({"question", "answers"}))
+AGAIN = PromptKind(name="again", required=frozenset(), optional=frozenset({"problem"}))
+LONGEST = 1_500  # characters of a reply that is used
+_BATCH = 256  # samples worded together
+
+
+def read_wording_prompts(replacing: Path | str | None = None) -> dict[str, Prompt]:
+    """The four prompts, those of the folder `replacing` before the bundled ones. Raises PromptError."""
+    with as_file(files("granola") / "attribution" / "prompts") as bundled:
+        return load_prompts((CITATION, QUESTION, STATEMENT, AGAIN), bundled, replacing)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Text:
+    """One text that is asked for: which, of what, and what it must name and must not."""
+
+    kind: PromptKind
+    slots: tuple[tuple[str, str | tuple[str, ...]], ...]
+    wanted: tuple[str, ...]
+    known: tuple[str, ...]
+    hidden: tuple[str, ...] = ()
+
+    def checked(self, reply: str) -> str:
+        """The text of a reply. Raises ReplyError for one that does not fit."""
+        text = " ".join(reply.split()).strip('"“”')
+        if not text or len(text) > LONGEST:
+            raise ReplyError(f"a text of 1 to {LONGEST} characters is wanted")
+        told = [name for name in self.hidden if states_name(text, name)]
+        if told:
+            raise ReplyError(f"it tells {told[0]}")
+        if strange := foreign_names(text, [*self.wanted, *self.known]):
+            raise ReplyError(f"{strange[0]} stands in none of the facts")
+        if missing := [name for name in self.wanted if not states_name(text, name)]:
+            raise ReplyError(f"{missing[0]} is missing")
+        return text
+
+
+@dataclass(kw_only=True)
+class ModelWording:
+    """Words samples by `model`; `counts` has what became of each kind of text."""
+
+    model: ChatModel
+    prompts: Mapping[str, Prompt] = field(default_factory=read_wording_prompts)
+    sampling: Sampling = field(default_factory=lambda: Sampling(max_tokens=200))
+    counts: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def fingerprint(self) -> str:
+        """What tells this wording from others: the hash of its prompts."""
+        return prompts_hash(dict(self.prompts))[:8]
+
+    def worded(self, samples: Iterable[AttributionSample]) -> Iterator[AttributionSample]:
+        """The samples in order, each text in the model's words where it passed its check."""
+        source = iter(samples)
+        while batch := list(islice(source, _BATCH)):
+            asked: dict[_Text, str | None] = {text: None for sample in batch for text in _texts(sample)}
+            form: RequestForm[_Text, str] = RequestForm(
+                model=self.model, ask=self._request, read=_Text.checked, again=self.prompts[AGAIN.name]
+            )
+            for text, outcome in form.run(asked):
+                asked[text] = outcome.value
+                self.counts[f"{text.kind.name}: {'worded' if outcome.value else outcome.failed or 'left'}"] += 1
+            for sample in batch:
+                yield _replaced(sample, [asked[text] for text in _texts(sample)])
+
+    def _request(self, text: _Text) -> Request:
+        slots = {name: value if isinstance(value, str) else list(value) for name, value in text.slots}
+        return Request(id=text.kind.name, messages=self.prompts[text.kind.name].fill(slots), sampling=self.sampling)
+
+
+def _texts(sample: AttributionSample) -> list[_Text]:
+    """What is asked for a sample: its citations, its question where it is a template's, its statement."""
+    found = [
+        _Text(
+            kind=CITATION,
+            slots=(("facts", tuple("; ".join(fact.names) for fact in facts)),),
+            wanted=_names(facts),
+            known=tuple(fact.names[1] for fact in facts),
+        )
+        for facts in cited_facts(sample)
+    ]
+    given = _given(sample)
+    relations = tuple(fact.names[1] for fact in sample.subgraph)
+    if not _is_original(sample):
+        found.append(
+            _Text(
+                kind=QUESTION, slots=(("facts", _masked(sample)),), wanted=given, known=relations, hidden=sample.answers
+            )
+        )
+    found.append(
+        _Text(
+            kind=STATEMENT,
+            slots=(("question", sample.question), ("answers", "; ".join(sample.answers))),
+            wanted=(*given, *sample.answers) if not _is_original(sample) else sample.answers,
+            known=(*relations, *given, sample.question),
+        )
+    )
+    return found
+
+
+def _replaced(sample: AttributionSample, texts: Sequence[str | None]) -> AttributionSample:
+    number = len(sample.citations)
+    citations = tuple(new or old for new, old in zip(texts[:number], sample.citations, strict=True))
+    question = sample.question if _is_original(sample) else texts[number] or sample.question
+    return replace(sample, citations=citations, question=question, statement=texts[-1] or sample.statement)
+
+
+def cited_facts(sample: AttributionSample) -> list[tuple[CitedFact, ...]]:
+    """The facts that each citation of a sample states, whose texts are as templates made them."""
+    rest = list(sample.evidence)
+    found = []
+    for citation in sample.citations:
+        taken: list[CitedFact] = []
+        while rest and citation.startswith(" ".join(fact.text for fact in (*taken, rest[0]))):
+            taken.append(rest.pop(0))
+        found.append(tuple(taken))
+    return found
+
+
+def _is_original(sample: AttributionSample) -> bool:
+    """Whether the question is that of its source: it stays as people asked it."""
+    return sample.provenance.get("extension") == "none" and sample.provenance.get("original_question") is not None
+
+
+def _names(facts: Sequence[CitedFact]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name for fact in facts for name in (fact.names[0], fact.names[2])))
+
+
+def _given(sample: AttributionSample) -> tuple[str, ...]:
+    """The names that a question must have: of the entities that its query names."""
+    branches = (sample.query or {}).get("branches", ())
+    ids = {one for branch in branches for one in (branch["start"], *branch["via"]) if one is not None}
+    pairs = [(fact.subject, fact.names[0]) for fact in sample.subgraph]
+    pairs += [(fact.object, fact.names[2]) for fact in sample.subgraph]
+    names = [name for one, name in pairs if one in ids]
+    if (sample.query or {}).get("union"):
+        names = [name.partition(" (")[0] for name in names]  # namesakes are told apart where they are cited
+    return tuple(dict.fromkeys(names))
+
+
+def _masked(sample: AttributionSample) -> tuple[str, ...]:
+    """The facts of the query with ?x for its answers and ?y for entities in between."""
+    given = set(_given(sample))
+    masks: dict[str, str] = dict.fromkeys(sample.answers, "?x")
+
+    def masked(name: str) -> str:
+        if name in given:
+            return name
+        return masks.setdefault(name, f"?y{len(masks) - len(sample.answers) + 1}")
+
+    lines = ("; ".join((masked(fact.names[0]), fact.names[1], masked(fact.names[2]))) for fact in sample.subgraph)
+    return tuple(dict.fromkeys(lines))
+
+
+def automatic_coverage(sample: AttributionSample) -> list[tuple[str, str, Coverage]]:
+    """Each citation, and the question where it was extended, with its text and the label that the check gives it."""
+    found = [
+        ("citation", text, coverage(text, facts, allowed=[fact.text for fact in facts]))
+        for text, facts in zip(sample.citations, cited_facts(sample), strict=True)
+        if facts
+    ]
+    if sample.provenance.get("extension") != "none" or sample.provenance.get("original_question") is None:
+        known = [fact.names[1] for fact in sample.subgraph]
+        given = _given(sample)
+        found.append(
+            ("question", sample.question, coverage(sample.question, sample.subgraph, allowed=known, given=given))
+        )
+    return found

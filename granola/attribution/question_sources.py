@@ -1,0 +1,168 @@
+"""Questions with logical queries, from the files in which others publish them.
+
+SimpleQuestions on WikiData (tab-separated: subject, property, object, question; R instead of P is the property against
+its direction), QALD-10 and LC-QuAD 2.0 (JSON, with SPARQL), and rows of one's own: JSON or JSONL with "question" and
+either "sparql" or "query". The form is told by the content.
+"""
+
+from __future__ import annotations
+
+import gzip
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import orjson
+
+from abstraction.formats.records import RejectedRow, excerpt, read_records
+from granola.attribution.benchmark_building import SourcedQuery
+from granola.errors import SampleError
+from kg.errors import QueryShapeError
+from kg.queries import Branch, Hop, LogicalQuery, query_of_sparql
+
+LARGEST, LONGEST = 500_000_000, 100_000  # bytes of a JSON file that is read whole, and of a line
+_SIMPLE = re.compile(r"(Q[1-9][0-9]*)\t([PR])([1-9][0-9]*)\t(Q[1-9][0-9]*)\t([^\t]*\S)\s*\Z")
+_ENTITY = re.compile(r"http://www\.wikidata\.org/entity/(Q[1-9][0-9]*)\Z")
+
+
+class QuestionSources:
+    """The queries of files, in order. `reasons` counts, when they were read, why others were left out."""
+
+    def __init__(
+        self,
+        paths: list[Path],
+        *,
+        on_reject: Callable[[RejectedRow], None],
+        language: str = "en",
+        most_hops: int = 2,
+        most_subjects: int = 2,
+    ) -> None:
+        self._paths, self._language = paths, language
+        self._bounds = {"most_hops": most_hops, "most_subjects": most_subjects}
+        self._on_reject = on_reject
+        self.reasons: Counter[str] = Counter()
+        self.read: Counter[str] = Counter()
+
+    def __iter__(self) -> Iterator[SourcedQuery]:
+        seen: set[str] = set()
+        for path in self._paths:
+            name = path.name.split(".")[0]
+            for place, row in self._rows(path):
+                try:
+                    query = row if isinstance(row, SourcedQuery) else self._query(name, place, row)
+                except QueryShapeError as error:
+                    self._left_out(path, place, error.reason, str(error), row)
+                    continue
+                except SampleError as error:
+                    self._left_out(path, place, "damaged row", str(error), row)
+                    continue
+                if query.id in seen:
+                    self._left_out(path, place, "id twice", f"id {query.id!r} stands before", row)
+                    continue
+                seen.add(query.id)
+                self.read[name] += 1
+                yield query
+
+    def _left_out(self, path: Path, place: str, reason: str, why: str, row: object) -> None:
+        self.reasons[reason] += 1
+        self._on_reject(RejectedRow(source=f"{path}:{place}", reason=f"{reason}: {why}", excerpt=excerpt(repr(row))))
+
+    def _rows(self, path: Path) -> Iterator[tuple[str, Any]]:
+        """The rows of a file with their places."""
+        with _opened(path) as stream:
+            head = stream.peek(4096)[:4096]  # type: ignore[attr-defined]
+        if b"\t" in head.split(b"\n", 1)[0] and not head.lstrip().startswith((b"{", b"[")):
+            yield from self._simple(path)
+        elif b'"questions"' in head[:2_000]:
+            yield from _of_one_object(path, "questions")
+        else:
+            for at, record in enumerate(read_records(path), 1):
+                if isinstance(record, RejectedRow):
+                    self.reasons["damaged row"] += 1
+                    self._on_reject(record)
+                else:
+                    yield record.source.removeprefix(f"{path}:") or str(at), record.data
+
+    def _simple(self, path: Path) -> Iterator[tuple[str, Any]]:
+        name = path.name.split(".")[0]
+        with _opened(path) as stream:
+            for at, line in enumerate(iter(lambda: stream.readline(LONGEST), b""), 1):
+                match = _SIMPLE.match(line.decode("utf-8", "replace").rstrip("\n"))
+                if match is None:
+                    self._left_out(path, str(at), "damaged row", "expected subject, property, object, question", line)
+                    continue
+                hop = Hop(property=f"P{match[3]}", forward=match[2] == "P")
+                yield (
+                    str(at),
+                    SourcedQuery(
+                        id=f"{name}-{at}",
+                        query=LogicalQuery(branches=(Branch(start=match[1], hops=(hop,)),)),
+                        source=name,
+                        question=match[5].strip(),
+                        gold=(match[4],),
+                    ),
+                )
+
+    def _query(self, name: str, place: str, row: Mapping[str, Any]) -> SourcedQuery:
+        """The query of a row of QALD, LC-QuAD or one's own. Raises QueryShapeError and SampleError."""
+        number = row.get("id", row.get("uid", place))
+        return SourcedQuery(
+            id=f"{name}-{number}",
+            query=self._logical(row),
+            source=name,
+            question=self._question(row),
+            gold=_gold(row),
+        )
+
+    def _logical(self, row: Mapping[str, Any]) -> LogicalQuery:
+        given = row.get("query")
+        if isinstance(given, Mapping) and "branches" in given:
+            return LogicalQuery.from_json(given)
+        sparql = given.get("sparql") if isinstance(given, Mapping) else row.get("sparql_wikidata", row.get("sparql"))
+        if not isinstance(sparql, str):
+            raise SampleError('no query; expected "sparql", or "query" as docs/attribution.md shows')
+        return query_of_sparql(sparql, **self._bounds)
+
+    def _question(self, row: Mapping[str, Any]) -> str | None:
+        given = row.get("question") or row.get("paraphrased_question") or row.get("NNQT_question")
+        if isinstance(given, list):
+            texts = [
+                one.get("string") for one in given if isinstance(one, Mapping) and one.get("language") == self._language
+            ]
+            given = texts[0] if texts else None
+        return given.strip() or None if isinstance(given, str) else None
+
+
+def _gold(row: Mapping[str, Any]) -> tuple[str, ...]:
+    """Ids of a row's answers, where they are entities."""
+    if isinstance(row.get("answer_qids"), list):
+        return tuple(one for one in row["answer_qids"] if isinstance(one, str))
+    found = []
+    answers = row.get("answers")
+    for answer in answers if isinstance(answers, list) else ():
+        results = answer.get("results") if isinstance(answer, Mapping) else None
+        for binding in (results or {}).get("bindings", ()) if isinstance(results, Mapping) else ():
+            for value in binding.values() if isinstance(binding, Mapping) else ():
+                match = _ENTITY.match(str(value.get("value"))) if isinstance(value, Mapping) else None
+                if match:
+                    found.append(match[1])
+    return tuple(found)
+
+
+def _opened(path: Path) -> BinaryIO:
+    return gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb")  # type: ignore[return-value]
+
+
+def _of_one_object(path: Path, field: str) -> Iterator[tuple[str, Any]]:
+    with _opened(path) as stream:
+        data = stream.read(LARGEST + 1)
+    if len(data) > LARGEST:
+        raise SampleError(f"{path} has more than {LARGEST:,} bytes; cut it into files of rows")
+    try:
+        rows = orjson.loads(data)[field]
+    except (orjson.JSONDecodeError, KeyError, TypeError) as error:
+        raise SampleError(f"{path} is no JSON object with {field!r}: {error}") from error
+    for at, row in enumerate(rows if isinstance(rows, list) else (), 1):
+        yield str(at), row if isinstance(row, Mapping) else {}

@@ -1,0 +1,118 @@
+"""Our own tiers as an attribution benchmark sees them: their evidence as citations, and whether that supports them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from abstraction.rows import TieredRow
+from abstraction.tiers import Evidence, Tier
+from abstraction.verifying.entailment import EntailmentChecker
+from abstraction.verifying.findings import Flaw, TierCheck
+from granola.attribution.attribution_samples import AttributionSample
+from granola.attribution.categories import Category
+from granola.attribution.fact_wording import sentence_of
+from kg.store.protocol import Store
+
+_CONTRADICTS = frozenset({Flaw.OTHER_CONCLUSION, Flaw.STATEMENT_CHANGED, Flaw.DESCRIPTION_CHANGED, Flaw.RULE_WRONG})
+_MISSES = frozenset({Flaw.NO_EVIDENCE, Flaw.ENTITY_GONE, Flaw.STATEMENT_GONE, Flaw.WRONG_PROPERTY})
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TierAttribution:
+    """What the evidence of one tier is to it; None where nobody can tell. `flaws` say why it is not supportive."""
+
+    row: str
+    level: int
+    position: int
+    text: str
+    citations: tuple[str, ...]
+    category: Category | None
+    flaws: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """A line of a file, and of the service."""
+        return {
+            "row": self.row, "level": self.level, "tier": self.position, "text": self.text,
+            "citations": list(self.citations), "category": None if self.category is None else str(self.category),
+            "flaws": list(self.flaws),
+        }  # fmt: skip
+
+
+class TierAttributor:
+    """Checks tiers against one snapshot: their evidence is replayed there, and the chain from the answer followed."""
+
+    def __init__(self, store: Store, *, language: str = "en") -> None:
+        self._checker = EntailmentChecker(store, language=language)
+
+    @property
+    def held(self) -> int:
+        """How many entities of the snapshot are kept."""
+        return self._checker.graph.held
+
+    def checked(self, row: TieredRow) -> list[TierAttribution]:
+        """One outcome a tier beyond the answer, in the order of the row."""
+        found = []
+        for check in self._checker.check(row):
+            tier = row.levels[check.level - 1].tiers[check.position - 1]
+            found.append(
+                TierAttribution(
+                    row=row.id,
+                    level=check.level,
+                    position=check.position,
+                    text=check.text,
+                    citations=citations_of(tier),
+                    category=category_of(check),
+                    flaws=tuple(f"{one.flaw}: {one.detail}" for one in check.findings),
+                )
+            )
+        return found
+
+
+def category_of(check: TierCheck) -> Category | None:
+    """A check's outcome as one of the four categories.
+
+    Contradictory: the steps lead to another entity, or the snapshot says otherwise now. Irrelevant: no step stands.
+    Partially supportive: some step is missing, outdated, or does not say all the words.
+    """
+    if check.status == "unchecked":
+        return None
+    flaws = {one.flaw for one in check.findings}
+    if check.status == "entailed" or flaws <= {Flaw.BITS_RISE}:
+        return Category.SUPPORTIVE
+    if flaws & _CONTRADICTS:
+        return Category.CONTRADICTORY
+    return Category.IRRELEVANT if flaws - {Flaw.BITS_RISE} <= _MISSES else Category.PARTIAL
+
+
+def citations_of(tier: Tier) -> tuple[str, ...]:
+    """The evidence of a tier in sentences; a model's call is no evidence."""
+    return tuple(dict.fromkeys(text for step in tier.evidence if (text := _cited(step))))
+
+
+def _cited(step: Evidence) -> str | None:
+    if step.kind == "statement":
+        subject, prop, value = (
+            step.labels.get(one or "", one or "?") for one in (step.subject, step.property, step.value)
+        )
+        return sentence_of(step.property or "", subject, prop, value)
+    if step.kind == "description":
+        return f"{step.labels.get(step.subject or '', step.subject)}: {step.text}."
+    return step.text if step.kind == "rule" else None
+
+
+def tier_samples(row: TieredRow) -> Iterator[AttributionSample]:
+    """Each tier as a sample for evaluators: does its evidence support it as an answer to the question?"""
+    for number, level in enumerate(row.levels[1:], 2):
+        for position, tier in enumerate(level.tiers, 1):
+            citations = citations_of(tier)
+            if citations:
+                yield AttributionSample(
+                    id=f"{row.id}-{number}.{position}",
+                    question=row.question,
+                    statement=f"{row.answers[0]} is the answer, and so is {tier.text}.",
+                    citations=citations,
+                    answers=(tier.text,),
+                    answer_qids=(tier.qid,) if tier.qid else (),
+                )

@@ -1,0 +1,199 @@
+"""Queries taken from a snapshot itself: proposals, drawn with a seed by the frequency of relations."""
+
+from __future__ import annotations
+
+import bisect
+import random
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate, islice
+
+from kg.model import Entity
+from kg.queries.logical_query import Branch, Hop, LogicalQuery, Shape
+from kg.queries.store_facts import StoreFacts
+from kg.terms import best_text
+
+_READ = 2_000  # entities read together
+_DRAWN = 512  # queries drawn together, so that what they need is read in one round trip
+_BARREN, _FEW = 8, 6  # a shape is given up after so many draws in a row with fewer new queries than these
+_OTHERS = 6  # relations tried for a second subject
+_NAMESAKES = 6  # entities of a name that are looked at
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MiningSettings:
+    """How many queries of each shape are wanted, and what is left out.
+
+    A relation is drawn in proportion to its number of subjects to the power `flattening`: 1 is the frequency itself,
+    under which a handful of relations are most of the queries. `hub`: a pair of relation and value that more entities
+    of the source have asks for nothing ("male"); such values are no answers. `excluded`: properties never used.
+    `most_values`: a subject with more values of a relation is not asked for it. `kept`: subjects kept of a relation.
+    """
+
+    counts: dict[Shape, int] = field(default_factory=lambda: dict.fromkeys(Shape, 1_000))
+    seed: int = 0
+    flattening: float = 0.5
+    hub: int = 500
+    most_values: int = 3
+    excluded: Collection[str] = frozenset()
+    kept: int = 5_000
+
+
+class MinedQueries:
+    """Iterating gives the queries, each once: single triples, then paths, trees, unions, in a fixed order."""
+
+    def __init__(self, facts: StoreFacts, settings: MiningSettings) -> None:
+        self._facts = facts
+        self._settings = settings
+        self._random = random.Random(f"mining {settings.seed}")
+        self._subjects: dict[str, list[str]] = {}  # of each relation, a sample
+        self._relations: Sequence[str] = ()
+        self._weights: Sequence[float] = ()
+
+    def __iter__(self) -> Iterator[LogicalQuery]:
+        self._scan()
+        if not self._relations:
+            return
+        seen: set[LogicalQuery] = set()
+        drawing = {
+            Shape.SINGLE: self._singles,
+            Shape.PATH: self._paths,
+            Shape.TREE: self._trees,
+            Shape.UNION: self._unions,
+        }
+        for shape, draw in drawing.items():
+            wanted = self._settings.counts.get(shape, 0)
+            barren = 0
+            while wanted > 0 and barren < _BARREN:
+                new = [query for query in dict.fromkeys(draw(min(_DRAWN, max(64, wanted * 2)))) if query not in seen]
+                barren = barren + 1 if len(new) < _FEW else 0
+                seen.update(new[:wanted])
+                yield from new[:wanted]
+                wanted -= len(new)
+
+    def _scan(self) -> None:
+        """Count the subjects of every relation, and keep a sample of them (Vitter 1985, algorithm R)."""
+        settings = self._settings
+        counts: dict[str, int] = {}
+        drawn = random.Random(f"subjects {settings.seed}")
+        ids = (one for one in self._facts.store.ids() if one.startswith("Q"))
+        while batch := list(islice(ids, _READ)):
+            for entity in self._facts.passing(batch):
+                if name_of(entity) is None:
+                    continue
+                for relation in self._relations_of(entity):
+                    number = counts[relation] = counts.get(relation, 0) + 1
+                    kept = self._subjects.setdefault(relation, [])
+                    if number <= settings.kept:
+                        kept.append(entity.id)
+                    elif (at := drawn.randrange(number)) < settings.kept:
+                        kept[at] = entity.id
+        self._relations = sorted(counts)
+        self._weights = list(accumulate(counts[one] ** settings.flattening for one in self._relations))
+
+    def _relations_of(self, entity: Entity) -> list[str]:
+        """Relations with one to `most_values` entities as values."""
+        values: dict[str, set[str]] = {}
+        for statement in entity.statements:
+            if statement.target is not None and statement.property not in self._settings.excluded:
+                values.setdefault(statement.property, set()).add(statement.target)
+        return [prop for prop, found in values.items() if len(found) <= self._settings.most_values]
+
+    def _relation(self) -> str:
+        at = bisect.bisect(self._weights, self._random.random() * self._weights[-1])
+        return self._relations[min(at, len(self._relations) - 1)]
+
+    def _starts(self, number: int) -> list[tuple[str, str, tuple[str, ...]]]:
+        """Subject, relation, values; without values that are hubs."""
+        drawn = [
+            (prop, self._random.choice(self._subjects[prop])) for prop in (self._relation() for _ in range(number))
+        ]
+        self._facts.fetch(subject for _, subject in drawn)
+        found = [(subject, prop, self._facts.targets(subject, Hop(property=prop))) for prop, subject in drawn]
+        sound = [start for start in self._without_hubs(found) if start[2]]
+        self._facts.fetch(value for _, _, values in sound for value in values)
+        return [start for start in sound if all(name_of(self._facts.entity(value)) for value in start[2])]
+
+    def _without_hubs(self, found: list[tuple[str, str, tuple[str, ...]]]) -> list[tuple[str, str, tuple[str, ...]]]:
+        counts = self._facts.store.value_counts({(prop, value) for _, prop, values in found for value in values})
+        hub = self._settings.hub
+        return [one for one in found if all(counts.get((one[1], value), 0) <= hub for value in one[2])]
+
+    def _singles(self, number: int) -> list[LogicalQuery]:
+        return [_query(subject, prop) for subject, prop, _ in self._starts(number)]
+
+    def _paths(self, number: int) -> list[LogicalQuery]:
+        starts = [start for start in self._starts(number) if len(start[2]) == 1]
+        self._facts.fetch(values[0] for _, _, values in starts)
+        ways = []
+        for subject, prop, (middle,) in starts:
+            entity = self._facts.entity(middle)
+            further = [one for one in self._relations_of(entity) if one != prop] if entity is not None else []
+            if further:
+                second = self._random.choice(sorted(further))
+                ways.append((subject, prop, middle, second))
+        ends = [(middle, second, self._facts.targets(middle, Hop(property=second))) for _, _, middle, second in ways]
+        sound = {(middle, second) for middle, second, _ in self._without_hubs(ends)}
+        return [
+            LogicalQuery(branches=(Branch(start=subject, hops=(Hop(property=prop), Hop(property=second))),))
+            for subject, prop, middle, second in ways
+            if (middle, second) in sound
+        ]
+
+    def _trees(self, number: int) -> list[LogicalQuery]:
+        starts = self._starts(number)
+        tried: list[tuple[str, str, str, list[str]]] = []
+        for subject, prop, values in starts:
+            answer = self._random.choice(values)
+            tried.append((subject, prop, answer, [prop, *(self._relation() for _ in range(_OTHERS))]))
+        pairs = {(other, answer) for _, _, answer, others in tried for other in others}
+        found = self._facts.store.referrers(pairs, limit=self._settings.hub)
+        queries = []
+        for subject, prop, answer, others in tried:
+            for other in dict.fromkeys(others if self._random.random() < 0.5 else others[1:] + others[:1]):
+                rest = [one for one in found.get((other, answer), ()) if one != subject and one.startswith("Q")]
+                if rest:
+                    second = self._random.choice(rest)
+                    branches = (_branch(subject, prop), _branch(second, other))
+                    queries.append(LogicalQuery(branches=branches))
+                    break
+        return queries
+
+    def _unions(self, number: int) -> list[LogicalQuery]:
+        """Entities of one name that have the same relation."""
+        starts = self._starts(number * 4)
+        groups = namesakes(self._facts, [subject for subject, _, _ in starts])
+        self._facts.fetch(one for group in groups.values() for one in group)
+        queries = []
+        for subject, prop, _ in starts:
+            others = [one for one in groups.get(subject, ()) if len(self._facts.targets(one, Hop(property=prop))) > 0]
+            if others:
+                branches = (_branch(subject, prop), *(_branch(one, prop) for one in others[:1]))
+                queries.append(LogicalQuery(branches=branches, union=True))
+        return queries
+
+
+def name_of(entity: Entity | None) -> str | None:
+    """The English label, or None."""
+    best = best_text(entity.labels, "en") if entity is not None else None
+    return " ".join(best[0].split()) or None if best is not None else None
+
+
+def namesakes(facts: StoreFacts, ids: Collection[str]) -> dict[str, list[str]]:
+    """For each entity the others whose label is the same, by id."""
+    facts.fetch(ids)
+    names = {one: name for one in ids if (name := name_of(facts.entity(one))) is not None}
+    found = facts.store.find(set(names.values()), languages=("en", "mul"))
+    out: dict[str, list[str]] = {}
+    for one, name in names.items():
+        same = [match.id for match in found.get(name, ()) if match.kind == "label" and match.text == name]
+        out[one] = [other for other in same if other != one and other.startswith("Q")][:_NAMESAKES]
+    return out
+
+
+def _branch(subject: str, prop: str) -> Branch:
+    return Branch(start=subject, hops=(Hop(property=prop),))
+
+
+def _query(subject: str, prop: str) -> LogicalQuery:
+    return LogicalQuery(branches=(_branch(subject, prop),))

@@ -1,0 +1,372 @@
+"""From queries to samples: extension, the four edits, their proofs, words, the split, the folder."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from granola.attribution import AttributionSample, Category, Complexity, read_samples, write_samples
+from granola.attribution.benchmark_building import (
+    COMPLEXITY,
+    CategoryShares,
+    CitedTogether,
+    SampleMaker,
+    SampleSettings,
+    SourcedQuery,
+)
+from granola.attribution.benchmark_statistics import PAPER_COUNTS, counts, lengths
+from granola.attribution.evidence_edits import EditError, EvidenceEditor, branch_facts, facts_of
+from granola.attribution.fact_wording import FactWording
+from granola.attribution.label_proofs import unproven
+from granola.attribution.query_extension import (
+    AnswerEdge,
+    Extension,
+    ExtensionSettings,
+    HeadEntity,
+    Impossible,
+    QueryExtender,
+)
+from granola.attribution.question_sources import QuestionSources
+from granola.attribution.subject_split import split, subjects_of
+from granola.errors import SampleError, UsageError
+from granola.runs import AttributionBuildRun
+from kg.queries import Fact, LogicalQuery, Shape, StoreFacts, ground
+from kg.store.sqlite import SQLiteStore
+from tests.attribution_world import PATH, SHAPES, TREE, UNION, single, world
+from tests.worlds import snapshot_at
+
+ROOT = Path(__file__).resolve().parents[2]
+SAMPLE = ROOT.parent / "shared" / "data"
+
+
+@pytest.fixture(scope="module")
+def facts() -> Iterator[StoreFacts]:
+    store: SQLiteStore = world()
+    yield StoreFacts(store)
+    store.close()
+
+
+def made(facts: StoreFacts, name: str, **settings: Any) -> dict[Category, AttributionSample]:
+    """All samples of the query of a shape, by category."""
+    maker = SampleMaker(facts, SampleSettings(shares=CategoryShares.ALL, extend=False, **settings))
+    found = list(maker.samples([SourcedQuery(id=name, query=SHAPES[name], source="test")]))
+    return {sample.category: sample for sample in found if sample.category}
+
+
+@pytest.mark.parametrize("name", sorted(SHAPES))
+def test_question_and_statement_are_the_same_in_every_category(facts: StoreFacts, name: str) -> None:
+    samples = made(facts, name)
+    assert len({(sample.question, sample.statement) for sample in samples.values()}) == 1
+    assert {sample.complexity for sample in samples.values()} == {COMPLEXITY[SHAPES[name].shape]}
+
+
+def test_a_single_triple_is_never_partially_supported(facts: StoreFacts) -> None:
+    assert Category.PARTIAL not in made(facts, "single")
+    with pytest.raises(EditError, match="single triple"):
+        EvidenceEditor(facts).edited(Category.PARTIAL, ground(SHAPES["single"], facts), random.Random(0))
+
+
+def test_a_path_by_hand(facts: StoreFacts) -> None:
+    """Bloomington is the capital of McLean County: section 3.3's own example, with its capital the right way round."""
+    samples = made(facts, "path")
+    supported = samples[Category.SUPPORTIVE]
+    assert supported.question == "What is the place that the place of birth of Rick Scott is the capital of?"
+    assert supported.statement == (
+        "McLean County is the place that the place of birth of Rick Scott is the capital of."
+    )
+    assert supported.citations == (
+        "Rick Scott was born in Bloomington.", "Bloomington is the capital of McLean County.",
+    )  # fmt: skip
+    assert len(samples[Category.PARTIAL].citations) == 1
+    assert set(samples[Category.PARTIAL].citations) < set(supported.citations)
+    told = samples[Category.CONTRADICTORY].citations
+    assert told[0] == "Rick Scott was born in Bloomington."
+    assert told[1] in {
+        "Bloomington is the capital of Peoria County.", "Bloomington is the capital of Cook County.",
+    }  # fmt: skip
+    assert (
+        not set(samples[Category.IRRELEVANT].citations) & set(supported.citations)
+        if (Category.IRRELEVANT in samples)
+        else True
+    )
+
+
+def test_a_tree_loses_one_subject(facts: StoreFacts) -> None:
+    left = made(facts, "tree")[Category.PARTIAL]
+    assert left.citations in (
+        ("Rick Scott was educated at University of Missouri-Kansas City.",),
+        ("Sharice Davids was educated at University of Missouri-Kansas City.",),
+    )
+    assert left.question.startswith("What is both the place where Rick Scott was educated and ")
+
+
+def test_a_tree_is_contradicted_by_one_other_answer_for_all(facts: StoreFacts) -> None:
+    told = made(facts, "tree")[Category.CONTRADICTORY]
+    assert {fact.object for fact in told.evidence} <= {"Q21", "Q22"}
+    assert len({fact.object for fact in told.evidence}) == 1
+
+
+def test_a_union_keeps_one_answer_when_contradicted(facts: StoreFacts) -> None:
+    """Rick Scott (Q10) in Bloomington, his namesake in Stone Mountain: one of them is replaced."""
+    told = made(facts, "union")[Category.CONTRADICTORY]
+    assert told.question == "What is the place of birth of each Rick Scott?"
+    objects = [fact.object for fact in told.evidence]
+    assert len({"Q1", "Q2"} & set(objects)) == 1
+    assert set(objects) - {"Q1", "Q2"} <= {"Q3", "Q4"}
+    assert "Rick Scott (American politician)" in " ".join(told.citations)
+
+
+def test_citations_may_state_a_whole_branch(facts: StoreFacts) -> None:
+    together = made(facts, "path", together=CitedTogether.BRANCH)[Category.SUPPORTIVE]
+    assert together.citations == ("Rick Scott was born in Bloomington. Bloomington is the capital of McLean County.",)
+
+
+def test_what_is_false_is_false_at_every_rank(facts: StoreFacts) -> None:
+    """Tom Waits has a deprecated statement of the university: it cannot contradict that he was at Reed."""
+    query = single("Q14", "P69")
+    grounding = ground(query, facts)
+    assert grounding.answers == ("Q21",)
+    for seed in range(40):
+        edited = EvidenceEditor(facts).edited(Category.CONTRADICTORY, grounding, random.Random(seed))
+        assert facts_of(edited)[0].object == "Q22"
+
+
+WRONG = {
+    "supportive": (Category.SUPPORTIVE, ("Q10 P19 Q1",), "the evidence gives other answers"),
+    "nothing left": (Category.PARTIAL, (), "no evidence is left"),
+    "all left": (Category.PARTIAL, ("Q10 P19 Q1", "Q1 P1376 Q5"), "the rest gives all the answers still"),
+    "made up": (Category.PARTIAL, ("Q10 P19 Q3",), "evidence that is not in the graph"),
+    "no needed fact": (Category.PARTIAL, ("Q10 P106 Q30",), "no needed fact is left"),
+    "true": (Category.CONTRADICTORY, ("Q10 P19 Q1", "Q1 P1376 Q5"), "the edited facts give no other answer"),
+    "both": (
+        Category.CONTRADICTORY, ("Q10 P19 Q1", "Q1 P1376 Q5", "Q1 P1376 Q6"), "an answer is given still",
+    ),
+    "answers": (Category.IRRELEVANT, ("Q10 P19 Q1", "Q1 P1376 Q5"), "irrelevant facts give an answer"),
+    "needed": (Category.IRRELEVANT, ("Q10 P19 Q1",), "an irrelevant fact is needed"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_label_that_does_not_hold_is_refused(facts: StoreFacts, name: str) -> None:
+    category, cited, reason = WRONG[name]
+    evidence = (tuple(Fact(*one.split()) for one in cited),)
+    assert unproven(category, ground(PATH, facts), evidence, facts) == reason
+
+
+@pytest.mark.parametrize("name", sorted(SHAPES))
+def test_every_sample_is_proved_anew(facts: StoreFacts, name: str) -> None:
+    for category, sample in made(facts, name).items():
+        query = LogicalQuery.from_json(sample.query or {})
+        evidence = (tuple(Fact(one.subject, one.property, one.object, one.qualifier) for one in sample.evidence),)
+        assert unproven(category, ground(query, facts), evidence, facts) is None
+
+
+def extended(facts: StoreFacts, query: LogicalQuery, seed: int, **settings: Any) -> Any:
+    return QueryExtender(facts, ExtensionSettings(**settings)).extended(ground(query, facts), random.Random(seed))
+
+
+def test_extension_options_are_drawn_alike(facts: StoreFacts) -> None:
+    drawn = Counter(extended(facts, SHAPES["single"], seed).drawn for seed in range(2_000))
+    assert set(drawn) == {Extension.UNION, Extension.HEAD, Extension.ANSWER, Extension.NONE}
+    assert all(abs(number / 2_000 - 1 / 4) < 0.04 for number in drawn.values())
+    halves = Counter(extended(facts, PATH, seed).drawn for seed in range(2_000))
+    assert all(abs(number / 2_000 - 1 / 2) < 0.04 for number in halves.values())
+    assert set(halves) == {Extension.HEAD, Extension.ANSWER}
+
+
+def of_kind(facts: StoreFacts, query: LogicalQuery, kind: Extension, **settings: Any) -> LogicalQuery:
+    found = next(one for seed in range(200) if (one := extended(facts, query, seed, **settings)).made is kind)
+    return found.query  # type: ignore[no-any-return]
+
+
+def test_a_union_takes_in_namesakes(facts: StoreFacts) -> None:
+    made = of_kind(facts, SHAPES["single"], Extension.UNION)
+    assert set(made.branches) == set(UNION.branches)
+
+
+def test_a_head_leads_to_the_subject(facts: StoreFacts) -> None:
+    """(Anna Scott, spouse, Rick Scott): the paper's own example."""
+    made = of_kind(facts, SHAPES["single"], Extension.HEAD)
+    assert (made.shape, made.branches[0].start, made.branches[0].via) == (Shape.PATH, "Q12", ("Q10",))
+    assert made.branches[0].hops[0].property == "P26"
+    assert ground(made, facts).answers == ("Q1",)
+    hidden = of_kind(facts, SHAPES["single"], Extension.HEAD, head=HeadEntity.HIDDEN)
+    assert hidden.branches[0].via == (None,)
+    words = FactWording(facts)
+    asked = words.question(ground(made, facts), {})
+    assert asked == "What is the place of birth of Rick Scott, the spouse of Anna Scott?"
+    assert words.question(ground(hidden, facts), {}) == "What is the place of birth of the spouse of Anna Scott?"
+
+
+def test_a_triple_at_the_answer_enters_or_leaves_it(facts: StoreFacts) -> None:
+    entering = of_kind(facts, single("Q10", "P106"), Extension.NONE)
+    assert entering == single("Q10", "P106")  # nothing else leads to the occupation
+    leaving = of_kind(facts, SHAPES["single"], Extension.ANSWER, answer_edge=AnswerEdge.LEAVES)
+    assert (leaving.shape, leaving.branches[1].start, leaving.branches[1].hops[0].forward) == (Shape.TREE, "Q5", False)
+
+
+def test_what_cannot_be_drawn_stays_or_is_drawn_again(facts: StoreFacts) -> None:
+    alone = single("Q13", "P106")
+    stays = {extended(facts, alone, seed).made for seed in range(60)}
+    assert stays == {Extension.NONE}
+    again = {extended(facts, SHAPES["single"], seed, impossible=Impossible.REDRAWN).made for seed in range(60)}
+    assert Extension.ANSWER not in again
+    assert {Extension.UNION, Extension.HEAD} <= again
+
+
+@settings(max_examples=25)
+@given(st.integers(0, 10_000), st.sampled_from(list(CategoryShares)))
+def test_samples_do_not_depend_on_what_stands_beside_them(seed: int, shares: CategoryShares) -> None:
+    facts = StoreFacts(world())
+    queries = [SourcedQuery(id=name, query=query, source="test") for name, query in SHAPES.items()]
+    how = SampleSettings(seed=seed, shares=shares)
+    whole = list(SampleMaker(facts, how).samples(queries))
+    apart = [sample for one in queries for sample in SampleMaker(facts, how).samples([one])]
+    assert whole == apart
+
+
+def test_shares_follow_the_papers_table(facts: StoreFacts) -> None:
+    queries = [SourcedQuery(id=f"t{n}", query=TREE, source="test") for n in range(1_500)]
+    found = Counter(sample.category for sample in SampleMaker(facts, SampleSettings(extend=False)).samples(queries))
+    assert abs(found[Category.PARTIAL] / 1_500 - 33_933 / (161_174 - 84_238)) < 0.04
+
+
+def test_table_4_adds_up() -> None:
+    train, test, whole = PAPER_COUNTS["all"]
+    assert train + test == whole == 161_174
+    for keys in (Category, Complexity):
+        assert tuple(sum(PAPER_COUNTS[key][at] for key in keys) for at in range(3)) == (train, test, whole)
+    assert all(first + second == third for first, second, third in PAPER_COUNTS.values())
+
+
+def test_statistics_by_hand(facts: StoreFacts) -> None:
+    samples = list(made(facts, "path").values())
+    assert counts(samples)["all"] == len(samples)
+    assert counts(samples)["concatenation"] == len(samples)
+    # "Rick Scott was born in Bloomington." has six words, "Bloomington is the capital of McLean County." seven.
+    assert lengths([made(facts, "path")[Category.SUPPORTIVE]]) == {10: 1}
+
+
+def test_the_sides_of_a_split_share_no_entity(facts: StoreFacts) -> None:
+    samples = [
+        AttributionSample(
+            id=str(n), question="q", statement="s", citations=("c",), answer_qids=(f"Q{n % 40 + 1}",),
+            query=single(f"Q{n % 70 + 100}", "P19").to_json(),
+        )
+        for n in range(400)
+    ]  # fmt: skip
+    made = split(samples, test=0.3, seed=1)
+    sides = [
+        {one for sample in side for one in (*subjects_of(sample), *sample.answer_qids)}
+        for side in (made.train, made.test)
+    ]
+    assert not sides[0] & sides[1]
+    assert len(made.train) + len(made.test) + made.torn == 400
+
+
+def test_samples_come_back_from_a_file(facts: StoreFacts, tmp_path: Path) -> None:
+    samples = [sample for name in SHAPES for sample in made(facts, name).values()]
+    for format in ("jsonl", "parquet"):
+        path = tmp_path / f"samples.{format}"
+        write_samples(samples, path, format=format)
+        assert list(read_samples(path)) == samples
+
+
+DAMAGED = {
+    '{"id": "a"}': '"question" is None; expected a text',
+    '{"id": "a", "question": "q", "statement": "s", "citations": "c"}': "expected a list of texts",
+    '{"id": "a", "question": "q", "statement": "s", "citations": [], "category": "x"}': "allowed: supportive,",
+    '{"id": "a", "question": "q", "statement": "s", "citations": [], "evidence": [{"names": ["a"]}]}': "three texts",
+}
+
+
+@pytest.mark.parametrize("line", DAMAGED)
+def test_damaged_samples_are_rejected_with_their_place(line: str, tmp_path: Path) -> None:
+    path = tmp_path / "samples.jsonl"
+    path.write_text('{"schema_version": 1, "id": "0", "question": "q", "statement": "s", "citations": []}\n' + line)
+    rejected: list[Any] = []
+    assert len(list(read_samples(path, on_reject=rejected.append))) == 1
+    assert DAMAGED[line] in rejected[0].reason
+    assert rejected[0].source.endswith(":2")
+    with pytest.raises(SampleError, match=r"samples\.jsonl"):
+        list(read_samples(path))
+
+
+def test_questions_of_four_forms(tmp_path: Path) -> None:
+    (tmp_path / "simple.tsv").write_text("Q10\tP19\tQ1\twhere was he born\nQ20\tR69\tQ10\twho studied there\nbad\n")
+    qald = {"questions": [{
+        "id": "7", "question": [{"language": "de", "string": "Wo?"}, {"language": "en", "string": "Where?"}],
+        "query": {"sparql": "SELECT ?x { wd:Q10 wdt:P19 ?x }"},
+        "answers": [{"results": {"bindings": [{"x": {"value": "http://www.wikidata.org/entity/Q1"}}]}}],
+    }]}  # fmt: skip
+    (tmp_path / "qald.json").write_bytes(orjson.dumps(qald))
+    lcquad = [{"uid": 3, "question": "Where?", "sparql_wikidata": "select ?x where { wd:Q10 wdt:P19 ?x }"},
+              {"uid": 4, "question": "How many?", "sparql_wikidata": "ASK { wd:Q10 wdt:P19 wd:Q1 }"}]  # fmt: skip
+    (tmp_path / "lcquad.json").write_bytes(orjson.dumps(lcquad))
+    (tmp_path / "own.jsonl").write_bytes(
+        orjson.dumps({"id": "o", "question": "Where?", "query": SHAPES["single"].to_json()})
+    )
+    names = ("simple.tsv", "qald.json", "lcquad.json", "own.jsonl")
+    rejected: list[Any] = []
+    sources = QuestionSources([tmp_path / name for name in names], on_reject=rejected.append)
+    found = {one.id: one for one in sources}
+    assert set(found) == {"simple-1", "simple-2", "qald-7", "lcquad-3", "own-o"}
+    assert {one.query for name, one in found.items() if name != "simple-2"} == {SHAPES["single"]}
+    assert found["simple-2"].query == single("Q20", "P69", forward=False)
+    assert (found["qald-7"].question, found["qald-7"].gold) == ("Where?", ("Q1",))
+    assert sources.reasons == {"damaged row": 1, "yes or no": 1}
+    assert rejected[0].source.endswith("simple.tsv:3")
+
+
+@pytest.mark.skipif(not SAMPLE.is_dir(), reason="../shared/data is not there")
+def test_real_questions_are_read() -> None:
+    """QALD-10: 150 of 394 have one of the shapes."""
+    sources = QuestionSources([SAMPLE / "qald10" / "qald_10.json.gz"], on_reject=lambda row: None)
+    shapes = Counter(one.query.shape for one in sources)
+    assert shapes == {Shape.SINGLE: 115, Shape.TREE: 19, Shape.PATH: 13, Shape.UNION: 3}
+    assert sources.reasons.total() == 394 - 150
+
+
+def test_a_benchmark_is_a_folder(tmp_path: Path) -> None:
+    snapshot = snapshot_at(tmp_path / "world.sqlite", world_entities())
+    settings: dict[str, Any] = {"snapshot": snapshot, "shares": "all", "singles": 40, "paths": 40, "trees": 20}
+    first = AttributionBuildRun(out=tmp_path / "bench", **settings).run()
+    assert not first.failed
+    again = AttributionBuildRun(out=tmp_path / "bench", force=True, **settings).run()
+    assert first.statistics == again.statistics
+    folder = tmp_path / "bench"
+    rows = {side: list(read_samples(folder / "data" / f"{side}.jsonl")) for side in first.statistics["counts"]}
+    assert sum(map(len, rows.values())) == first.maker.counts.samples - first.torn
+    card = (folder / "README.md").read_text()
+    assert "| supportive | " in card
+    assert "load_dataset" in card
+    assert {path.name for path in folder.iterdir()} >= {"README.md", "build.json", "data"}
+    with pytest.raises(Exception, match="give --force"):
+        AttributionBuildRun(out=folder, **settings).run()
+
+
+def test_a_snapshot_that_gives_nothing_is_told(tmp_path: Path) -> None:
+    snapshot = snapshot_at(tmp_path / "empty.sqlite", [])
+    with pytest.raises(UsageError, match="no sample can be made: there is no query"):
+        AttributionBuildRun(snapshot=snapshot, out=tmp_path / "bench").run()
+    assert not (tmp_path / "bench").exists()
+
+
+def world_entities() -> list[Any]:
+    from tests.attribution_world import LABELS, people, places, property_of, rest
+    from tests.worlds import CLASSES
+
+    return [*CLASSES, *people(), *places(), *rest(), *(property_of(one, label) for one, label in LABELS.items())]
+
+
+def test_subgraphs_are_what_branches_need(facts: StoreFacts) -> None:
+    grounding = ground(PATH, facts)
+    assert facts_of(branch_facts(grounding)) == (Fact("Q10", "P19", "Q1"), Fact("Q1", "P1376", "Q5"))
