@@ -74,8 +74,8 @@ ADVANCED: dict[str, str] = {
     "answer": f"{_SAMPLING} {_FIELDS} --seed --answers {_WEIGHING} --abstaining --aggregator --language",
     "aggregate": f"{_WEIGHING} --aggregator --prompts --answers",
     "knowledge generate": "--texts --documents --answers --prompts --shots --max-tokens --top-p --system",
-    "knowledge judge": "--texts --documents --embeddings --aggregation --validity --randoms --baselines --prompts --system "
-    "--language --scores --resamples --seed --pieces --reference",
+    "knowledge judge": "--texts --documents --embeddings --aggregation --validity --randoms --baselines --prompts "
+    "--system --language --scores --resamples --seed --pieces --reference",
     "targets": "--prompt --prompts --unknown --most --linker --csv-raw",
     "score": _SCORING,
     "compare": f"{_SCORING} {_BY_VIEWS}",
