@@ -6,12 +6,11 @@ import math
 import re
 from collections.abc import Sequence
 
-from granola.knowledge.factuality import Aggregation, aggregated, judged
 from granola.matching.squad import best_f1, normalise, token_f1
 from granola.text_models.entailment import EntailmentModel, TextPair
 
-# Words in capitals or with digits, in a row; the first word of a sentence counts where it has a digit, or the next
-# word is in capitals too. No sentence is longer than its text, and no repeat stands within another.
+# A run of words in capitals or with digits; a sentence's first word alone counts only where it begins with a digit.
+# Repeats are bounded: no text makes this slow.
 _WORD = re.compile(r"[^\W_]+(?:['’.-][^\W_]+){0,4}")
 
 
@@ -45,18 +44,14 @@ def hallucinated_entities(knowledge: Sequence[str], reference: str) -> float:
     return -lacking / len(names) if names else 0.0
 
 
-def entailment_ratio(knowledge: str, reference: str, model: EntailmentModel) -> float:
-    """ER: how far the reference entails the whole text, in [0, 1]; 0 for an empty text."""
-    if not knowledge.strip():
-        return 0.0
-    share = model.entailments([TextPair(reference, knowledge)])[0].entailed
-    return 0.0 if math.isnan(share) else share
-
-
-def decomposed_entailment(sentences: Sequence[str], reference: str, model: EntailmentModel, how: Aggregation) -> float:
-    """The same by sentence, aggregated as factuality is: the paper does not say how."""
-    found = judged(sentences, [[reference]] * len(sentences), model)
-    return aggregated([one.vector for one in found], how).entailed
+def entailment_ratios(pairs: Sequence[tuple[str, str]], model: EntailmentModel) -> list[float]:
+    """ER of each (text, reference): how far the reference entails the whole text, in [0, 1]; 0 for an empty text."""
+    there = [(at, TextPair(reference, text)) for at, (text, reference) in enumerate(pairs) if text.strip()]
+    found = model.entailments([pair for _, pair in there]) if there else []
+    ratios = [0.0] * len(pairs)
+    for (at, _), one in zip(there, found, strict=True):
+        ratios[at] = 0.0 if math.isnan(one.entailed) else one.entailed
+    return ratios
 
 
 def knowledge_f1(knowledge: str, reference: str) -> float:

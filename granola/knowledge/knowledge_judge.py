@@ -15,8 +15,7 @@ from granola.knowledge.factuality import Aggregation, JudgedSentence, aggregated
 from granola.knowledge.knowledge_baselines import (
     answer_em,
     answer_f1,
-    decomposed_entailment,
-    entailment_ratio,
+    entailment_ratios,
     hallucinated_entities,
     knowledge_f1,
 )
@@ -275,17 +274,27 @@ class KnowledgeJudge:
             one.scores["validity"] = max(shares, default=0.0)
 
     def _baselines(self, work: Sequence[_Work]) -> None:
-        model = self.models.entailment
         for one in work:
             item = one.item
             if item.reference.strip():
                 one.scores["he_negated"] = hallucinated_entities(one.sentences, item.reference)
                 one.scores["knowledge_f1"] = knowledge_f1(item.knowledge, item.reference)
-                if model is not None:
-                    one.scores["entailment_ratio"] = entailment_ratio(item.knowledge, item.reference, model)
-                    one.scores["nli_decompose"] = decomposed_entailment(
-                        one.sentences, item.reference, model, self.settings.aggregation
-                    )
             if item.gold and self._answered:
                 one.scores["answer_em"] = answer_em(item.answer, item.gold)
                 one.scores["answer_f1"] = answer_f1(item.answer, item.gold)
+        model = self.models.entailment
+        there = [one for one in work if one.item.reference.strip()]
+        if model is None or not there:
+            return
+        whole = entailment_ratios([(one.item.knowledge, one.item.reference) for one in there], model)
+        parts = iter(
+            judged(
+                [text for one in there for text in one.sentences],
+                [[one.item.reference] for one in there for _ in one.sentences],
+                model,
+            )
+        )
+        for one, ratio in zip(there, whole, strict=True):
+            one.scores["entailment_ratio"] = ratio
+            own = [next(parts).vector for _ in one.sentences]
+            one.scores["nli_decompose"] = aggregated(own, self.settings.aggregation).entailed

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import json
+import math
 import random
 from pathlib import Path
 from typing import Any
@@ -23,10 +24,11 @@ from granola.runs.knowledge_judge_run import KnowledgeJudgeRun
 from granola.runs.knowledge_rate_run import KnowledgeRateRun
 from granola.runs.knowledge_surprise_run import KnowledgeSurpriseRun
 from tests.chat_server import serving
+from tests.conftest import DATA
 from tests.tiny_model import WORDS, build
 from tests.tiny_scorers import build_classifier
 
-PUBLISHED = Path(__file__).resolve().parents[3] / "shared" / "data" / "conner"
+PUBLISHED = DATA / "conner"
 
 
 def lines(path: Path, rows: list[dict[str, Any]]) -> Path:
@@ -259,3 +261,59 @@ def test_ladders_as_texts_and_the_surprise_of_their_levels(
     levels = written(tmp_path / "levels.jsonl")
     assert len(levels) == 6
     assert all(row["surprisal"] > 0 for row in levels)
+
+
+def test_scores_of_texts_against_the_saved_models(models: dict[str, str]) -> None:
+    """Equations 1, 3, 5 and 6 once more, with nothing of ours between the saved weights and the numbers."""
+    import torch
+    from transformers import AutoModelForCausalLM, AutoModelForSequenceClassification, AutoTokenizer
+
+    from granola.knowledge import JudgeModels, JudgeSettings, KnowledgeItem, KnowledgeJudge, read_knowledge_prompts
+    from granola.text_models import open_continuations, open_entailment
+
+    sentences, evidence = ["The river is one.", "A city in the country."], ["the river", "a city of two"]
+    item = KnowledgeItem(
+        id="1", query="where is it", knowledge=" ".join(sentences), evidence=tuple(evidence), gold=("a place",)
+    )
+    causal = open_continuations(models["causal"])
+    judge = KnowledgeJudge(
+        JudgeModels(entailment=open_entailment(models["entailment"]), causal=causal, reader=causal),
+        read_knowledge_prompts(),
+        settings=JudgeSettings(randoms=2),
+        pool=["no", "yes yes", item.knowledge],
+    )
+    (found,) = judge.judge([item])
+
+    def folder(name: str) -> str:
+        return models[name].removeprefix("local:").partition("?")[0]
+
+    tokenizer = AutoTokenizer.from_pretrained(folder("causal"))
+    language = AutoModelForCausalLM.from_pretrained(folder("causal")).eval()
+
+    def loss(prompt: str, text: str) -> float:
+        before = [tokenizer.eos_token_id, *tokenizer(prompt)["input_ids"]]
+        ids = torch.tensor([before + tokenizer(text)["input_ids"]])
+        labels = ids.clone()
+        labels[0, : len(before)] = -100
+        with torch.no_grad():
+            return float(language(ids, labels=labels).loss)
+
+    perplexities = [math.exp(loss("", one)) for one in sentences]
+    assert found.scores["coherence_sentence"] == pytest.approx(sum(1 / one for one in perplexities) / 2, rel=1e-3)
+    informed = 1 - math.exp(-loss("where is it", item.knowledge))
+    assert found.scores["informativeness"] == pytest.approx(informed, abs=1e-6)
+    asked = [f"{text} Question: where is it Answer:" for text in (item.knowledge, "no", "yes yes")]
+    own, one, two = (loss(prompt, "a place") for prompt in asked)
+    assert found.scores["helpfulness_raw"] == pytest.approx(1 - own / ((one + two) / 2), abs=1e-3)
+
+    words = AutoTokenizer.from_pretrained(folder("entailment"))
+    classifier = AutoModelForSequenceClassification.from_pretrained(folder("entailment")).eval()
+    with torch.no_grad():
+        vectors = [
+            [classifier(**words(piece, text, return_tensors="pt")).logits.softmax(-1)[0].tolist() for piece in evidence]
+            for text in sentences
+        ]
+    refuted, neutral, entailed = min((max(each, key=lambda v: v[2]) for each in vectors), key=lambda v: v[2])
+    assert [found.scores[name] for name in ("factuality", "non_verified", "refuted")] == pytest.approx(
+        [entailed, neutral, refuted], abs=1e-5
+    )

@@ -206,6 +206,28 @@ def test_somers_d_of_a_rating_by_hand() -> None:
     assert math.isnan(somers_d([1, 1], [1, 2]).d)
 
 
+def test_a_perfect_order_of_few_is_no_proof() -> None:
+    """Of 2 items every order is perfect, of 4 in a row two of 24: p is 1, and about 1/12."""
+    assert somers_d([0, 1], [0, 1]).p == 1.0
+    assert somers_d([1, 2, 3, 4], [1, 2, 3, 4], times=2000).p == pytest.approx(1 / 12, abs=0.03)
+
+
+def test_both_ways_to_an_interval_agree(monkeypatch: pytest.MonkeyPatch) -> None:
+    import random
+
+    from granola.knowledge import rank_association
+
+    draw = random.Random(2)
+    ratings = [draw.randrange(3) for _ in range(400)]
+    metric = [rating + draw.gauss(0, 1.5) for rating in ratings]
+    one = somers_d(ratings, metric)
+    monkeypatch.setattr(rank_association, "MOST_RESAMPLED", 10)
+    two = somers_d(ratings, metric)
+    assert (one.d, one.p) == (two.d, two.p)
+    assert two.interval.low == pytest.approx(one.interval.low, abs=0.02)
+    assert two.interval.high == pytest.approx(one.interval.high, abs=0.02)
+
+
 def test_named_entities_and_baselines() -> None:
     assert named_entities(["The river Danube passes Ulm in 1944.", "It is New York City."]) == {
         "danube", "ulm", "1944", "new york city",
