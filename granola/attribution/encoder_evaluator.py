@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -126,16 +127,22 @@ def _begun(samples: Sequence[AttributionSample], settings: EncoderSettings) -> t
 
 
 def _tokenizer(samples: Sequence[AttributionSample], settings: EncoderSettings) -> Any:
-    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors, trainers
+    """Frequent words whole, letters for the rest: the same from the same texts, which trained merges are not."""
+    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
     from transformers import PreTrainedTokenizerFast
 
-    made = Tokenizer(models.WordPiece(unk_token="[UNK]"))
-    made.normalizer = normalizers.BertNormalizer(lowercase=True)
-    made.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    texts = (text for sample in samples for text in (sample.question, sample.statement, *sample.citations))
-    made.train_from_iterator(
-        texts, trainers.WordPieceTrainer(vocab_size=settings.vocabulary, special_tokens=list(_SPECIAL))
-    )
+    normal, cut = normalizers.BertNormalizer(lowercase=True), pre_tokenizers.BertPreTokenizer()
+    counts: Counter[str] = Counter()
+    for sample in samples:
+        for text in (sample.question, sample.statement, *sample.citations):
+            counts.update(word for word, _ in cut.pre_tokenize_str(normal.normalize_str(text)))
+    letters = sorted({letter for word in counts for letter in word})
+    words = sorted(counts, key=lambda word: (-counts[word], word))
+    room = max(0, settings.vocabulary - len(_SPECIAL) - 2 * len(letters))
+    entries = [*_SPECIAL, *letters, *(f"##{letter}" for letter in letters), *words[:room]]
+    vocabulary = {entry: at for at, entry in enumerate(dict.fromkeys(entries))}
+    made = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]"))
+    made.normalizer, made.pre_tokenizer = normal, cut
     first, last = _SPECIAL.index("[CLS]"), _SPECIAL.index("[SEP]")
     made.post_processor = processors.BertProcessing(("[SEP]", last), ("[CLS]", first))
     return PreTrainedTokenizerFast(
