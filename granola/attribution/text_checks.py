@@ -53,8 +53,9 @@ def foreign_names(text: str, known: Iterable[str]) -> list[str]:
     for match in _NAME.finditer(text):
         before = text[: match.start()].rstrip(" \"'“”‘’(")
         begins = not before or before[-1] in ".!?:\n"
-        if match[0][0].isupper() and not begins and not set(folded(match[0]).split()) <= words:
-            found.append(match[0])
+        name = match[0].removesuffix("'s").removesuffix("’s")
+        if name[0].isupper() and not begins and not set(folded(name).split()) <= words:
+            found.append(name)
     return found
 
 

@@ -43,7 +43,7 @@ MEMBERS = {
     "snapshot": ("build", "info", "verify", "push", "export", "import", "diff", "check", "spark"),
     "derive": ("perturb", "guess", "targets"),
     "knowledge": ("generate", "judge", "choose", "rate", "correlate", "describe", "surprise"),
-    "attribution": ("build", "audit", "check"),
+    "attribution": ("build", "audit", "train", "evaluate", "check"),
 }  # the commands of a command
 _ALONE = {"snapshot", "derive"}  # whose members' runs go by the member's name
 
@@ -83,5 +83,8 @@ ADVANCED: dict[str, str] = {
     "serve": f"{_BOUNDS} --answers --model-seconds --per-client --hang-seconds",
     "attribution build": "--together --answer-edge --head --impossible --hub --flattening --most-answers --test-share "
     "--prompts --answers",
+    "attribution train": "--checkpoint --epochs --batch --rate --longest --threads",
+    "attribution evaluate": "--premise --entailment --unparsed --human-facts --people --temperature --prompts "
+    "--answers --resamples --seed --figure",
     "build": f"{_FIELDS} --cache --hub-limit --exclude-instances-of --keep-partial --workers --restart --along",
 }

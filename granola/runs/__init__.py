@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from granola.runs.attribution_audit_run import AttributionAuditRun
     from granola.runs.attribution_build_run import AttributionBuildRun
     from granola.runs.attribution_check_run import AttributionCheckRun
+    from granola.runs.attribution_evaluate_run import AttributionEvaluateRun
+    from granola.runs.attribution_train_run import AttributionTrainRun
     from granola.runs.audit_run import AuditRun
     from granola.runs.build_run import BuildRun
     from granola.runs.calibrate_run import CalibrateRun
@@ -52,6 +54,8 @@ __all__ = [
     "AttributionAuditRun",
     "AttributionBuildRun",
     "AttributionCheckRun",
+    "AttributionEvaluateRun",
+    "AttributionTrainRun",
     "AuditRun",
     "BuildRun",
     "CalibrateRun",
@@ -86,6 +90,8 @@ _MODULES = {
     "AttributionAuditRun": ".attribution_audit_run",
     "AttributionBuildRun": ".attribution_build_run",
     "AttributionCheckRun": ".attribution_check_run",
+    "AttributionEvaluateRun": ".attribution_evaluate_run",
+    "AttributionTrainRun": ".attribution_train_run",
     "AuditRun": ".audit_run",
     "BuildRun": ".build_run",
     "CalibrateRun": ".calibrate_run",

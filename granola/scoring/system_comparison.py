@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 COMPARED = (
     "selective_accuracy", "selective_standard_accuracy", "informativeness", "granola_accuracy", "standard_accuracy",
 )  # fmt: skip
+_Adds = tuple[float | None, float | None]
 POWER = 1.959964 + 0.841621  # two-sided 5 %, 80 % power: quantiles of the normal distribution
 
 
@@ -113,18 +114,26 @@ def compare(
 
 
 def _test(metric: Metric, one: ScoreReport, other: ScoreReport, *, times: int, seed: int) -> Difference:
-    import numpy as np
-
-    counts = Counter(
+    pairs = (
         (metric.adds(first), metric.adds(second))
         for first, second in _paired(one.items, other.items)
         if first is not None and second is not None
     )
+    return paired_difference(pairs, metric=metric.name, first=one.system, second=other.system, times=times, seed=seed)
+
+
+def paired_difference(
+    pairs: Iterable[_Adds], *, metric: str, first: str, second: str, times: int = RESAMPLES, seed: int = 0
+) -> Difference:
+    """The difference of two systems in the mean of what items add; None where an item does not count for one."""
+    import numpy as np
+
+    counts = Counter(pairs)
     ordered = _ordered(counts)
     mirrored = _ordered(Counter({(b, a): n for (a, b), n in counts.items()}))
     turned = repr(mirrored) < repr(ordered)  # drawn one way round only, so that exchanged systems get the same digits
     adds, numbers = zip(*(mirrored if turned else ordered), strict=True) if counts else ((), ())
-    stream = (seed, metric.name, adds, numbers)
+    stream = (seed, metric, adds, numbers)
     difference = _difference(adds)
     real = float(difference(np.array([numbers], dtype=np.int64))[0]) if counts else math.nan
     random = generator(stream, "bootstrap")
@@ -137,9 +146,9 @@ def _test(metric: Metric, one: ScoreReport, other: ScoreReport, *, times: int, s
     if turned:
         real, drawn = 0.0 - real, 0.0 - drawn
     return Difference(
-        metric=metric.name,
-        first=one.system,
-        second=other.system,
+        metric=metric,
+        first=first,
+        second=second,
         difference=real,
         interval=percentile_interval(drawn),
         p=p,
@@ -154,9 +163,6 @@ def _paired(one: ItemScores, other: ItemScores) -> Iterator[tuple[Outcome | None
         return zip(one.outcomes(), other.outcomes(), strict=True)
     theirs = dict(zip(other.ids, other.outcomes(), strict=True))
     return ((outcome, theirs.get(id_)) for id_, outcome in zip(one.ids, one.outcomes(), strict=True))
-
-
-_Adds = tuple[float | None, float | None]
 
 
 def _ordered(counts: Counter[_Adds]) -> list[tuple[_Adds, int]]:

@@ -1,0 +1,72 @@
+"""Evaluators that stand on natural language inference: two-way as AutoIS, three-way as its classes allow."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import islice
+
+import orjson
+
+from granola.attribution.attribution_samples import AttributionSample
+from granola.attribution.categories import Category
+from granola.attribution.evaluators import AttributionJudgement, of_category
+from granola.text_models import Entailment, EntailmentModel, TextPair
+
+_BATCH = 256
+
+
+class PremiseIs(StrEnum):
+    """What the premise is: the evidence, as such models take it, or question and statement, as Table 12 prints it."""
+
+    EVIDENCE = "evidence"
+    STATEMENT = "statement"
+
+
+@dataclass(kw_only=True)
+class EntailmentEvaluator:
+    """`three_way`: entailed is supportive, refuted contradictory, neutral irrelevant, as the paper maps AttrScore's.
+
+    Otherwise it says whether a sample is supported: where entailed is the likeliest class.
+    """
+
+    model: EntailmentModel
+    premise: PremiseIs = PremiseIs.EVIDENCE
+    three_way: bool = True
+
+    @property
+    def classes(self) -> tuple[Category, ...]:
+        """Three, or none."""
+        return (Category.SUPPORTIVE, Category.CONTRADICTORY, Category.IRRELEVANT) if self.three_way else ()
+
+    def signature(self) -> str:
+        """`nli:three-way|premise:evidence|model:HASH`."""
+        told = hashlib.sha256(orjson.dumps(dict(self.model.identity), option=orjson.OPT_SORT_KEYS, default=str))
+        kind = "three-way" if self.three_way else "binary"
+        return f"nli:{kind}|premise:{self.premise}|model:{told.hexdigest()[:8]}"
+
+    def judged(self, samples: Iterable[AttributionSample]) -> Iterator[AttributionJudgement]:
+        """As `AttributionEvaluator.judged`."""
+        source = iter(samples)
+        while batch := list(islice(source, _BATCH)):
+            found = self.model.entailments([self._pair(sample) for sample in batch])
+            for sample, one in zip(batch, found, strict=True):
+                yield self._judgement(sample, one)
+
+    def _pair(self, sample: AttributionSample) -> TextPair:
+        evidence, statement = " ".join(sample.citations), f"{sample.question} {sample.statement}".strip()
+        if self.premise is PremiseIs.EVIDENCE:
+            return TextPair(evidence, sample.statement)
+        return TextPair(statement, evidence)
+
+    def _judgement(self, sample: AttributionSample, found: Entailment) -> AttributionJudgement:
+        shares = {
+            Category.SUPPORTIVE: found.entailed, Category.CONTRADICTORY: found.refuted,
+            Category.IRRELEVANT: found.neutral,
+        }  # fmt: skip
+        likeliest = max(shares, key=lambda category: shares[category])
+        if self.three_way:
+            return of_category(sample, likeliest)
+        return AttributionJudgement(id=sample.id, supported=likeliest is Category.SUPPORTIVE)

@@ -1,0 +1,197 @@
+"""Evaluators held against samples: figures by category, complexity and source, paired tests, agreement with people."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any
+
+from granola import __version__
+from granola.attribution.attribution_samples import AttributionSample
+from granola.attribution.categories import Category, Complexity
+from granola.attribution.evaluation_metrics import (
+    CATEGORIES,
+    NO_LABEL,
+    TWO_WAY,
+    EvaluationFigure,
+    Pair,
+    Unparsed,
+    confusion,
+    f1_of,
+    figure,
+    macro_f1,
+    micro_f1,
+    pair_of,
+    two_way_pair,
+)
+from granola.attribution.evaluators import AttributionJudgement
+from granola.attribution.fact_scores import automatic_score, mean_score
+from granola.audit.agreement import cohen_kappa, fleiss_kappa
+from granola.scoring.bootstrap import RESAMPLES, holm
+from granola.scoring.system_comparison import Difference, paired_difference
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EvaluatorReport:
+    """What one evaluator reaches. `figures` has "supportive F1", "micro-F1", "micro-F1, single", "two-way micro-F1" ...
+
+    Of samples that tell only whether they are supported, the two-way figures alone are there.
+    """
+
+    name: str
+    signature: str
+    figures: Mapping[str, EvaluationFigure]
+    confusion: Mapping[str, Mapping[str, int]]
+    two_way: Mapping[str, Mapping[str, int]]
+    unparsed: int
+    judgements: Sequence[AttributionJudgement]
+
+    def to_json(self) -> dict[str, Any]:
+        """Without the judgements."""
+        return {
+            "evaluator": self.name, "signature": self.signature, "unparsed": self.unparsed,
+            "figures": {name: one.to_json() for name, one in self.figures.items()},
+            "confusion": {row: dict(cells) for row, cells in self.confusion.items()},
+            "two_way": {row: dict(cells) for row, cells in self.two_way.items()},
+        }  # fmt: skip
+
+
+def evaluated(
+    name: str,
+    signature: str,
+    samples: Sequence[AttributionSample],
+    judgements: Sequence[AttributionJudgement],
+    *,
+    unparsed: Unparsed = Unparsed.WRONG,
+    times: int = RESAMPLES,
+    seed: int = 0,
+) -> EvaluatorReport:
+    """The report of an evaluator over samples and its judgements of them, in one order."""
+    both = list(zip(samples, judgements, strict=True))
+    four = [(sample, pair_of(sample, said)) for sample, said in both if sample.category is not None]
+    if not any(said.category is not None for _, said in both):
+        four = []  # it tells two classes apart, or nothing
+    two = [(sample, two_way_pair(sample, said)) for sample, said in both if sample.supported is not None]
+    figures: dict[str, EvaluationFigure] = {}
+
+    def add(title: str, pairs: Sequence[Pair], statistic: Any) -> None:
+        figures[title] = figure(pairs, statistic, times=times, seed=seed)
+
+    if four:
+        pairs = [pair for _, pair in four]
+        for label in CATEGORIES:
+            add(f"{label} F1", pairs, f1_of(label))
+        add("micro-F1", pairs, micro_f1(unparsed))
+        add("macro-F1", pairs, macro_f1(CATEGORIES))
+        for complexity in Complexity:
+            own = [pair for sample, pair in four if sample.complexity is complexity]
+            if own:
+                add(f"micro-F1, {complexity}", own, micro_f1(unparsed))
+    if two:
+        pairs = [pair for _, pair in two]
+        for label in TWO_WAY:
+            add(f"{label} F1", pairs, f1_of(label))
+        add("two-way micro-F1", pairs, micro_f1(unparsed))
+        add("two-way macro-F1", pairs, macro_f1(TWO_WAY))
+        for source in sorted({str(sample.provenance.get("source")) for sample, _ in two}):
+            own = [pair for sample, pair in two if str(sample.provenance.get("source")) == source]
+            if len(own) < len(two):
+                add(f"two-way micro-F1, {source}", own, micro_f1(unparsed))
+    told = f"{signature}|unparsed:{unparsed}|n:{len(samples)}|boot:{times}|seed:{seed}|version:{__version__}"
+    return EvaluatorReport(
+        name=name,
+        signature=told,
+        figures=figures,
+        confusion=confusion([pair for _, pair in four], CATEGORIES) if four else {},
+        two_way=confusion([pair for _, pair in two], TWO_WAY),
+        unparsed=sum(said.supported is None for said in judgements),
+        judgements=judgements,
+    )
+
+
+def compared(
+    samples: Sequence[AttributionSample], reports: Sequence[EvaluatorReport], *, times: int = RESAMPLES, seed: int = 0
+) -> list[Difference]:
+    """Every pair of evaluators by the share of right labels, paired over samples, with Holm's correction.
+
+    By categories where both give them, else two-way.
+    """
+    found = []
+    for one, other in combinations(reports, 2):
+        four = bool(one.confusion and other.confusion)
+        rights = [_right(samples, report.judgements, four=four) for report in (one, other)]
+        pairs = [pair for pair in zip(*rights, strict=True) if pair != (None, None)]
+        metric = "micro-F1" if four else "two-way micro-F1"
+        found.append(paired_difference(pairs, metric=metric, first=one.name, second=other.name, times=times, seed=seed))
+    adjusted = holm([one.p for one in found])
+    return [replace(one, adjusted=p) for one, p in zip(found, adjusted, strict=True)]
+
+
+def _right(
+    samples: Sequence[AttributionSample], judgements: Sequence[AttributionJudgement], *, four: bool
+) -> list[float | None]:
+    out: list[float | None] = []
+    for sample, said in zip(samples, judgements, strict=True):
+        if four:
+            out.append(None if sample.category is None else float(sample.category is said.category))
+        else:
+            out.append(None if sample.supported is None else float(sample.supported is said.supported))
+    return out
+
+
+def partial_fact_scores(samples: Sequence[AttributionSample]) -> float:
+    """The automatic FActScore of partially supportive samples."""
+    return mean_score(automatic_score(sample) for sample in samples if sample.category is Category.PARTIAL)
+
+
+def agreement(
+    samples: Sequence[AttributionSample], people: Sequence[Mapping[str, str]], reports: Sequence[EvaluatorReport]
+) -> dict[str, Any]:
+    """People's labels against the automatic ones. `people` have a category by the sample's id, one mapping a person.
+
+    `kappa` of people among themselves (Cohen's for two, Fleiss' for more), over samples that all labelled; unanimous
+    labels are the human ones, as in the paper. `pearson` is of the evaluators' micro-F1 by automatic and by human
+    labels, NaN for fewer than three.
+    """
+    gold = {sample.id: str(sample.category) for sample in samples if sample.category is not None}
+    shared = sorted(set(gold).intersection(*(set(one) for one in people))) if people else []
+    labels = [[one[key] for one in people] for key in shared]
+    kappa = math.nan
+    if len(people) == 2:
+        kappa = cohen_kappa([(first, second) for first, second in labels])
+    elif len(people) > 2:
+        kappa = fleiss_kappa(labels)
+    unanimous = {key: row[0] for key, row in zip(shared, labels, strict=True) if len(set(row)) == 1}
+    points = []
+    for report in reports:
+        said = {one.id: str(one.category) for one in report.judgements}
+        if not report.confusion or not unanimous:
+            continue
+        points.append({
+            "evaluator": report.name,
+            "automatic": _accuracy(said, {key: gold[key] for key in unanimous}),
+            "human": _accuracy(said, unanimous),
+        })  # fmt: skip
+    return {
+        "people": len(people), "labelled_by_all": len(shared), "unanimous": len(unanimous), "kappa": kappa,
+        "kappa_of_automatic_and_human": cohen_kappa([(gold[key], label) for key, label in unanimous.items()]),
+        "counts": dict(Counter(unanimous.values())), "points": points, "pearson": _pearson(points),
+    }  # fmt: skip
+
+
+def _accuracy(said: Mapping[str, str], labels: Mapping[str, str]) -> float:
+    return sum(said.get(key, NO_LABEL) == label for key, label in labels.items()) / len(labels)
+
+
+def _pearson(points: Sequence[Mapping[str, Any]]) -> float:
+    if len(points) < 3:
+        return math.nan
+    from scipy.stats import pearsonr
+
+    human, automatic = ([float(one[key]) for one in points] for key in ("human", "automatic"))
+    if len(set(human)) == 1 or len(set(automatic)) == 1:
+        return math.nan
+    return float(pearsonr(human, automatic).statistic)

@@ -1,0 +1,120 @@
+"""How good an evaluator is: F1 of each category, micro- and macro-F1, the confusion matrix, the two-way view.
+
+Hu et al. 2025 (CAQA), section 5.2. The paper does not say what becomes of replies without a label: `Unparsed`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from granola.attribution.attribution_samples import AttributionSample
+from granola.attribution.categories import Category
+from granola.attribution.evaluators import AttributionJudgement
+from granola.scoring.bootstrap import RESAMPLES, Interval, divided, estimated
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+NO_LABEL = "unparsed"
+Pair = tuple[str, str]  # gold, said
+Statistic = Callable[[Sequence[Pair], "NDArray[np.int64]"], "NDArray[np.float64]"]
+
+
+class Unparsed(StrEnum):
+    """How a reply without a label enters micro-F1: as a wrong one, or as none: P = right/parsed, R = right/all."""
+
+    WRONG = "wrong"
+    NONE = "none"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EvaluationFigure:
+    """A score in [0, 1] with its 95 % interval, over `n` samples; NaN for none."""
+
+    value: float
+    interval: Interval
+    n: int
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON object; NaN is null."""
+        parts = {"value": self.value, "low": self.interval.low, "high": self.interval.high}
+        return {**{name: None if math.isnan(x) else x for name, x in parts.items()}, "n": self.n}
+
+
+def pair_of(sample: AttributionSample, judged: AttributionJudgement) -> Pair:
+    """Gold and said category, or "unparsed"."""
+    return str(sample.category), str(judged.category) if judged.category is not None else NO_LABEL
+
+
+def two_way_pair(sample: AttributionSample, judged: AttributionJudgement) -> Pair:
+    """The same in two classes, "supported" and "not supported"."""
+    said = NO_LABEL if judged.supported is None else _WAYS[judged.supported]
+    return _WAYS[bool(sample.supported)], said
+
+
+_WAYS = {True: "supported", False: "not supported"}
+TWO_WAY = tuple(_WAYS.values())
+
+
+def f1_of(label: str) -> Statistic:
+    """F1 of one label against the rest: 2 TP / (2 TP + FP + FN); NaN where it neither is nor is said."""
+
+    def f1(pairs: Sequence[Pair], counts: NDArray[np.int64]) -> NDArray[np.float64]:
+        import numpy as np
+
+        right = counts @ np.array([gold == said == label for gold, said in pairs], dtype=np.int64)
+        there = counts @ np.array([(gold == label) + (said == label) for gold, said in pairs], dtype=np.int64)
+        return divided((2 * right).astype(np.float64), there.astype(np.float64))
+
+    return f1
+
+
+def micro_f1(unparsed: Unparsed) -> Statistic:
+    """Accuracy where every reply has a label; see `Unparsed` for those that have none."""
+
+    def micro(pairs: Sequence[Pair], counts: NDArray[np.int64]) -> NDArray[np.float64]:
+        import numpy as np
+
+        right = counts @ np.array([gold == said for gold, said in pairs], dtype=np.int64)
+        whole = counts.sum(axis=1)
+        if unparsed is Unparsed.WRONG:
+            return divided(right.astype(np.float64), whole.astype(np.float64))
+        parsed = counts @ np.array([said != NO_LABEL for _, said in pairs], dtype=np.int64)
+        # 2PR / (P + R) with P = right/parsed and R = right/all.
+        return divided((2 * right).astype(np.float64), (parsed + whole).astype(np.float64))
+
+    return micro
+
+
+def macro_f1(labels: Sequence[str]) -> Statistic:
+    """The plain mean of the labels' F1, over those that occur."""
+
+    def macro(pairs: Sequence[Pair], counts: NDArray[np.int64]) -> NDArray[np.float64]:
+        import numpy as np
+
+        each = np.stack([f1_of(label)(pairs, counts) for label in labels])
+        there = ~np.isnan(each)
+        return divided(np.where(there, each, 0.0).sum(axis=0), there.sum(axis=0).astype(np.float64))
+
+    return macro
+
+
+def figure(pairs: Sequence[Pair], statistic: Statistic, *, times: int = RESAMPLES, seed: int = 0) -> EvaluationFigure:
+    """A statistic of pairs with its interval."""
+    value, interval = estimated(pairs, statistic, times=times, seed=seed)
+    return EvaluationFigure(value=value, interval=interval, n=len(pairs))
+
+
+def confusion(pairs: Sequence[Pair], labels: Sequence[str]) -> dict[str, dict[str, int]]:
+    """How often each gold label (row) was said to be each label (column), and how often nothing was."""
+    found = Counter(pairs)
+    return {gold: {said: found[gold, said] for said in (*labels, NO_LABEL)} for gold in labels}
+
+
+CATEGORIES = tuple(map(str, Category))

@@ -1,0 +1,125 @@
+"""Naming an evaluator in one word, as on a command line: KIND=WHERE.
+
+graph=SNAPSHOT            names looked up, the query tested; no model
+majority=TRAIN_FILE       the most frequent category of a training side
+linear=FOLDER             trained on features, see `granola attribution train`
+encoder=FOLDER            a trained encoder
+defined=MODEL             a chat model with the four definitions
+options=MODEL             a chat model with the words alone
+three-way=MODEL           a chat model with AttrScore's words
+decomposed=MODEL          a chat model, fact by fact
+nli=TEXT_MODEL            entailment in three classes
+nli-binary=TEXT_MODEL     entailment against the rest
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from granola.attribution.entailment_evaluators import PremiseIs
+from granola.errors import UsageError
+
+if TYPE_CHECKING:
+    from granola.attribution.attribution_samples import AttributionSample
+    from granola.attribution.evaluators import AttributionEvaluator
+
+KINDS = (
+    "graph", "majority", "linear", "encoder", "defined", "options", "three-way", "decomposed", "nli", "nli-binary"
+)  # fmt: skip
+CHAT = ("defined", "options", "three-way", "decomposed")
+GRAMMAR = f"KIND=WHERE with KIND one of {', '.join(KINDS)}"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EvaluatorWords:
+    """How evaluators are opened. `entailment` is the text model of a linear evaluator that was trained with one."""
+
+    examples: Path | None = None
+    shots: int = 0
+    seed: int = 0
+    premise: PremiseIs = PremiseIs.EVIDENCE
+    entailment: str | None = None
+    temperature: float = 0.0
+    prompts: Path | None = None
+    answers: Path | None = None
+    out: Path | str | None = None
+    inputs: Sequence[Path | str] = field(default_factory=tuple)
+
+    def check(self, words: Iterable[str]) -> None:
+        """Raise UsageError for a word of another form, twice the same, or shots without examples."""
+        seen: set[str] = set()
+        for word in words:
+            kind, equals, where = word.partition("=")
+            if kind not in KINDS or not equals or not where:
+                raise UsageError(f"{word[:60]!r} names no evaluator; expected {GRAMMAR}")
+            if word in seen:
+                raise UsageError(f"{word} is given twice")
+            seen.add(word)
+        if self.shots and self.examples is None:
+            raise UsageError("--shots takes its examples from --examples: a file of samples, as train.jsonl")
+
+    def opened(self, word: str, stack: ExitStack) -> AttributionEvaluator:
+        """The evaluator of a word; what it holds open is closed with `stack`. Raises UsageError, ModelError."""
+        kind, _, where = word.partition("=")
+        if kind in CHAT:
+            return self._chat(kind, where, stack)
+        if kind.startswith("nli"):
+            from granola.attribution.entailment_evaluators import EntailmentEvaluator
+            from granola.text_models import open_entailment
+
+            return EntailmentEvaluator(model=open_entailment(where), premise=self.premise, three_way=kind == "nli")
+        if kind == "graph":
+            from granola.attribution.simple_evaluators import GraphEvaluator
+            from kg.queries import StoreFacts
+            from kg.store import open_store
+
+            return GraphEvaluator(StoreFacts(stack.enter_context(closing(open_store(where)))))
+        if kind == "majority":
+            from granola.attribution.attribution_samples import read_samples
+            from granola.attribution.simple_evaluators import MajorityEvaluator
+
+            return MajorityEvaluator.trained(read_samples(where))
+        if kind == "linear":
+            from granola.attribution.linear_evaluator import LinearEvaluator
+            from granola.text_models import open_entailment
+
+            model = None if self.entailment is None else open_entailment(self.entailment)
+            return LinearEvaluator.load(Path(where), entailment=model)
+        from granola.attribution.encoder_evaluator import EncoderEvaluator
+
+        return EncoderEvaluator(Path(where))
+
+    def _chat(self, kind: str, where: str, stack: ExitStack) -> AttributionEvaluator:
+        from abstraction.models import Sampling
+        from granola.attribution.chat_evaluator import (
+            CATEGORY,
+            ChatEvaluator,
+            PromptFamily,
+            drawn_examples,
+            read_evaluator_prompts,
+        )
+        from granola.attribution.decomposed_evaluator import FACT, SPLIT, DecomposedEvaluator
+        from granola.runs.phrasing_settings import opened
+
+        model = stack.enter_context(opened(where, self.out, self.answers, self.inputs))
+        if kind == "decomposed":
+            prompts = read_evaluator_prompts(kind, (SPLIT, FACT), self.prompts)
+            sampling = Sampling(max_tokens=256, temperature=self.temperature)
+            return DecomposedEvaluator(model=model, prompts=prompts, sampling=sampling)
+        family = PromptFamily(kind)
+        return ChatEvaluator(
+            model=model,
+            family=family,
+            examples=drawn_examples(self._examples(), self.shots, family=family, seed=self.seed),
+            sampling=Sampling(max_tokens=64, temperature=self.temperature),
+            prompts=read_evaluator_prompts(kind, (CATEGORY,), self.prompts),
+        )
+
+    def _examples(self) -> Iterable[AttributionSample]:
+        from granola.attribution.attribution_samples import read_samples
+
+        return () if self.examples is None or not self.shots else read_samples(self.examples)

@@ -1,0 +1,66 @@
+"""What every evaluator of attribution does, and what it says of a sample."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from granola.attribution.attribution_samples import AttributionSample
+from granola.attribution.categories import Category
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AttributionJudgement:
+    """What an evaluator says of one sample.
+
+    `category` is None where it tells only whether the sample is supported, and where its reply could not be read: then
+    `supported` is None too, and `failed` says why. `facts` are parts of the statement with the label of each.
+    """
+
+    id: str
+    category: Category | None = None
+    supported: bool | None = None
+    reply: str = ""
+    failed: str = ""
+    facts: tuple[tuple[str, str], ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """A line of a file."""
+        return {
+            "id": self.id, "category": None if self.category is None else str(self.category),
+            "supported": self.supported, "reply": self.reply, "failed": self.failed,
+            "facts": [list(fact) for fact in self.facts],
+        }  # fmt: skip
+
+
+class AttributionEvaluator(Protocol):
+    """Judges samples. `classes` are the categories that it can give; none for one that tells only two apart."""
+
+    @property
+    def classes(self) -> tuple[Category, ...]:
+        """Those of its judgements."""
+
+    def signature(self) -> str:
+        """All that its judgements depend on, as it stands beside scores."""
+
+    def judged(self, samples: Iterable[AttributionSample]) -> Iterator[AttributionJudgement]:
+        """One judgement for each sample, in order; a sample that cannot be judged has one too."""
+
+
+def of_category(sample: AttributionSample, category: Category, **more: Any) -> AttributionJudgement:
+    """The judgement of a category."""
+    return AttributionJudgement(id=sample.id, category=category, supported=category is Category.SUPPORTIVE, **more)
+
+
+def in_pieces(texts: Iterable[str], *, longest: int = 1_900, most: int = 24) -> list[str]:
+    """Citations as lines of a prompt: long ones cut at blanks, and no more than `most` lines."""
+    pieces: list[str] = []
+    for text in texts:
+        rest = " ".join(text.split())
+        while rest and len(pieces) < most:
+            cut = len(rest) if len(rest) <= longest else rest.rfind(" ", 1, longest)
+            cut = cut if cut > 0 else longest
+            pieces.append(rest[:cut])
+            rest = rest[cut:].lstrip()
+    return pieces

@@ -1,0 +1,131 @@
+"""The cheap trained evaluator: logistic regression on features of overlap, and of entailment where a model is given."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from granola.attribution.attribution_samples import AttributionSample
+from granola.attribution.categories import Category
+from granola.attribution.evaluators import AttributionJudgement, of_category
+from granola.attribution.overlap_features import ENTAILMENT_FEATURES, FEATURES, features_of
+from granola.code_hash import hash_of_modules
+from granola.errors import UsageError
+from granola.text_models import EntailmentModel, TextPair
+from kg.files import atomic_path
+
+FILE = "linear.json"
+NEEDED = "the linear evaluator needs scikit-learn: pip install 'granola-ladders[evidence]'"
+_BATCH = 256
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class LinearEvaluator:
+    """Weights as plain numbers, [classes][features], of features with mean 0 and deviation 1 in training."""
+
+    classes: tuple[Category, ...]
+    means: tuple[float, ...]
+    scales: tuple[float, ...]
+    weights: tuple[tuple[float, ...], ...]
+    intercepts: tuple[float, ...]
+    entailment: EntailmentModel | None = None
+
+    @classmethod
+    def trained(
+        cls, samples: Iterable[AttributionSample], *, seed: int = 0, entailment: EntailmentModel | None = None
+    ) -> LinearEvaluator:
+        """Of samples with categories, two or more. Raises UsageError."""
+        if find_spec("sklearn") is None:
+            raise UsageError(NEEDED)
+        from sklearn.linear_model import LogisticRegression
+        from sklearn.preprocessing import StandardScaler
+
+        given = [sample for sample in samples if sample.category is not None]
+        labels = [str(sample.category) for sample in given]
+        if len(set(labels)) < 2:
+            raise UsageError("samples of two categories or more are wanted to train on")
+        scaler = StandardScaler()
+        scaled = scaler.fit_transform(list(_features(given, entailment)))
+        model = LogisticRegression(max_iter=2_000, random_state=seed).fit(scaled, labels)
+        weights, intercepts = model.coef_.tolist(), model.intercept_.tolist()
+        if len(weights) == 1:  # of two classes scikit-learn keeps the second's weights alone
+            weights, intercepts = [[0.0] * len(weights[0]), weights[0]], [0.0, intercepts[0]]
+        return cls(
+            classes=tuple(Category(label) for label in model.classes_),
+            means=tuple(scaler.mean_.tolist()),
+            scales=tuple(scaler.scale_.tolist()),
+            weights=tuple(map(tuple, weights)),
+            intercepts=tuple(intercepts),
+            entailment=entailment,
+        )
+
+    def signature(self) -> str:
+        """`linear:HASH|v:HASH`: by its weights, and by the code that counts features."""
+        told = hashlib.sha256(orjson.dumps(self._numbers())).hexdigest()[:8]
+        return f"linear:{told}|v:{hash_of_modules('granola.attribution.overlap_features')}"
+
+    def judged(self, samples: Iterable[AttributionSample]) -> Iterator[AttributionJudgement]:
+        """As `AttributionEvaluator.judged`."""
+        source = iter(samples)
+        while batch := list(islice(source, _BATCH)):
+            for sample, features in zip(batch, _features(batch, self.entailment), strict=True):
+                scaled = [(x - mean) / scale for x, mean, scale in zip(features, self.means, self.scales, strict=True)]
+                scores = [
+                    bias + math.fsum(w * x for w, x in zip(row, scaled, strict=True))
+                    for row, bias in zip(self.weights, self.intercepts, strict=True)
+                ]
+                yield of_category(sample, self.classes[scores.index(max(scores))])
+
+    def _numbers(self) -> dict[str, Any]:
+        names = FEATURES + (ENTAILMENT_FEATURES if self.entailment is not None else ())
+        return {
+            "schema_version": 1, "kind": "linear", "classes": [str(one) for one in self.classes],
+            "features": list(names), "means": list(self.means), "scales": list(self.scales),
+            "weights": [list(row) for row in self.weights], "intercepts": list(self.intercepts),
+        }  # fmt: skip
+
+    def save(self, folder: Path) -> None:
+        """Write linear.json into the folder."""
+        folder.mkdir(parents=True, exist_ok=True)
+        with atomic_path(folder / FILE) as place:
+            place.write_bytes(orjson.dumps(self._numbers(), option=orjson.OPT_INDENT_2))
+
+    @classmethod
+    def load(cls, folder: Path, *, entailment: EntailmentModel | None = None) -> LinearEvaluator:
+        """The evaluator of a folder. Raises UsageError where there is none, or where it was trained otherwise."""
+        path = folder / FILE
+        try:
+            data = orjson.loads(path.read_bytes())
+            names = [*FEATURES, *(ENTAILMENT_FEATURES if entailment is not None else ())]
+            if data["features"] != names:
+                told = "with" if len(data["features"]) > len(FEATURES) else "without"
+                raise UsageError(f"{path} was trained {told} an entailment model, or by another version; train it anew")
+            return cls(
+                classes=tuple(Category(one) for one in data["classes"]),
+                means=tuple(map(float, data["means"])),
+                scales=tuple(map(float, data["scales"])),
+                weights=tuple(tuple(map(float, row)) for row in data["weights"]),
+                intercepts=tuple(map(float, data["intercepts"])),
+                entailment=entailment,
+            )
+        except (OSError, KeyError, TypeError, ValueError) as error:
+            if isinstance(error, UsageError):
+                raise
+            raise UsageError(f"{path} is no trained evaluator: {error}") from error
+
+
+def _features(samples: Sequence[AttributionSample], entailment: EntailmentModel | None) -> Iterator[list[float]]:
+    if entailment is None:
+        yield from (features_of(sample) for sample in samples)
+        return
+    pairs = [TextPair(" ".join(sample.citations), sample.statement) for sample in samples]
+    for sample, judged in zip(samples, entailment.entailments(pairs), strict=True):
+        yield features_of(sample, judged)

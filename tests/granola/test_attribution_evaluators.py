@@ -1,0 +1,550 @@
+"""Evaluators of attribution: reading labels, asking models, combining facts, training; and what they are scored by."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from abstraction.models import Request
+from granola.attribution import AttributionSample, Category, CitedFact, Complexity, read_samples, write_samples
+from granola.attribution.chat_evaluator import ChatEvaluator, PromptFamily, drawn_examples
+from granola.attribution.decomposed_evaluator import DecomposedEvaluator, combined, read_facts
+from granola.attribution.entailment_evaluators import EntailmentEvaluator, PremiseIs
+from granola.attribution.evaluation import agreement, compared, evaluated
+from granola.attribution.evaluation_metrics import (
+    CATEGORIES,
+    Unparsed,
+    confusion,
+    f1_of,
+    macro_f1,
+    micro_f1,
+)
+from granola.attribution.evaluators import AttributionJudgement, in_pieces
+from granola.attribution.fact_scores import automatic_score, fact_samples, human_gap, judged_score, mean_score
+from granola.attribution.foreign_samples import read_any_samples
+from granola.attribution.graph_verdicts import GraphVerdicts
+from granola.attribution.label_reading import read_label
+from granola.attribution.linear_evaluator import LinearEvaluator
+from granola.attribution.model_wording import ModelWording
+from granola.attribution.overlap_features import ENTAILMENT_FEATURES, FEATURES, features_of
+from granola.attribution.simple_evaluators import GraphEvaluator, MajorityEvaluator
+from granola.attribution.text_checks import Coverage, coverage, foreign_names, states_name
+from granola.attribution.text_sheets import drawn_texts, read_text_sheet, text_rates, write_text_sheet
+from granola.attribution.tier_checks import TierAttributor, category_of, tier_samples
+from granola.audit.agreement import cohen_kappa
+from granola.errors import SheetError, UsageError
+from granola.runs import AttributionCheckRun, AttributionEvaluateRun, AttributionTrainRun
+from granola.text_models import Entailment, TextPair
+from kg.queries import StoreFacts
+from tests.abstraction.scripted_model import Scripted
+from tests.attribution_world import SHAPES, world
+from tests.granola.test_attribution_building import made
+
+SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
+SUP, PAR, CON, IRR = Category
+
+
+def sample(number: int = 0, category: Category | None = SUP, **more: Any) -> AttributionSample:
+    given: dict[str, Any] = {
+        "id": f"s{number}", "question": "Where was Ann Lee born?", "statement": "Ann Lee was born in Manchester.",
+        "citations": ("Ann Lee was born in Manchester.",), "category": category, "complexity": Complexity.SINGLE,
+    }  # fmt: skip
+    return AttributionSample(**{**given, **more})
+
+
+REPLIES = {
+    "Supportive": (SUP, "alone"), "insufficient.": (PAR, "alone"), " **Irrelevant** ": (IRR, "alone"),
+    "Missing": (PAR, "alone"), "Partially supportive": (PAR, "alone"), "Extrapolatory": (IRR, "alone"),
+    "Attributable": (SUP, "alone"), "2": (PAR, "number"), "4.": (IRR, "number"),
+    "Category: Contradictory, for it names Leeds.": (CON, "labelled"),
+    "The reference names her town.\nLabel: **Supportive**": (SUP, "labelled"),
+    "It is not contradictory but irrelevant.\nIrrelevant": (IRR, "last-line"),
+    "I would say the passage is irrelevant here, all told.": (IRR, "last-line"),
+    "It is supportive.\nThat is what I think.": (SUP, "only"),
+    "It is not supportive, it is insufficient.": (PAR, "last-line"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("reply", REPLIES)
+def test_labels_are_read_by_named_rules(reply: str) -> None:
+    found = read_label(reply)
+    assert found is not None
+    assert (found.category, found.rule) == REPLIES[reply]
+
+
+@pytest.mark.parametrize("reply", ["", "yes", "supportive or irrelevant", "not supportive", "7", "unsupportiveness"])
+def test_what_is_no_label_is_none(reply: str) -> None:
+    assert read_label(reply) is None
+
+
+@given(st.text(max_size=3_000))
+def test_no_reply_raises(reply: str) -> None:
+    read_label(reply)
+
+
+@pytest.mark.parametrize(("labels", "together"), [
+    ((SUP, CON, IRR), CON), ((SUP, SUP), SUP), ((SUP, IRR), PAR), ((IRR, IRR), IRR), ((), IRR), ((CON,), CON),
+])  # fmt: skip
+def test_facts_are_combined_in_the_papers_order(labels: Sequence[Category], together: Category) -> None:
+    """Appendix E.3: contradictory before all supportive before any supportive."""
+    assert combined(labels) is together
+
+
+def test_facts_are_lines() -> None:
+    assert read_facts("1. A is b.\n\n- C is d.\n- C is d.") == ("A is b.", "C is d.")
+    with pytest.raises(Exception, match="1 to 20 facts"):
+        read_facts(" \n")
+
+
+@pytest.mark.parametrize("family", list(PromptFamily))
+def test_a_chat_model_is_asked_once_a_sample(family: PromptFamily) -> None:
+    model = Scripted(lambda request: "Attributable" if family is PromptFamily.THREE_WAY else "Supportive")
+    evaluator = ChatEvaluator(model=model, family=family)
+    found = list(evaluator.judged([sample(0), sample(1, PAR)]))
+    assert [one.category for one in found] == [SUP, SUP]
+    assert [one.id for one in found] == ["s0", "s1"]
+    last = model.asked[0].messages[-1].content
+    assert "Ann Lee was born in Manchester." in last
+    assert ("|" in last) == (family is not PromptFamily.DEFINED)  # the claim is question|statement
+    assert (PAR in evaluator.classes) == (family is not PromptFamily.THREE_WAY)
+    assert evaluator.signature().startswith(f"chat:{family}|shots:0|model:m-")
+
+
+def test_examples_stand_before_the_question() -> None:
+    pool = [sample(n, category) for n, category in enumerate([*Category] * 3)]
+    shots = drawn_examples(pool, 2, family=PromptFamily.OPTIONS, seed=4)
+    assert [one.category for one in shots] == [*Category, *Category]
+    assert len({one.id for one in shots}) == 8
+    model = Scripted(lambda request: "Irrelevant")
+    list(ChatEvaluator(model=model, family=PromptFamily.OPTIONS, examples=shots).judged([sample(99)]))
+    said = [one.content for one in model.asked[0].messages if one.role == "assistant"]
+    assert said == ["Supportive", "Insufficient", "Contradictory", "Irrelevant"] * 2
+    three = drawn_examples(pool, 1, family=PromptFamily.THREE_WAY)
+    assert PAR not in {one.category for one in three}
+
+
+def test_a_reply_that_cannot_be_read_is_asked_again_and_then_counted() -> None:
+    model = Scripted(lambda request: "maybe" if "s0" in request.id or request.id == "s0" else "2")
+    found = list(ChatEvaluator(model=model).judged([sample(0), sample(1)]))
+    assert (found[0].category, found[0].supported) == (None, None)
+    assert "unreadable-reply" in found[0].failed
+    assert found[1].category is PAR
+    assert len(model.asked) == 3
+    assert next(ChatEvaluator(model=Scripted(lambda request: None)).judged([sample()])).failed
+
+
+def test_a_statement_is_judged_fact_by_fact() -> None:
+    def answer(request: Request) -> str:
+        text = request.messages[-1].content
+        if "<fact>" not in text:
+            return "Ann Lee was born.\nShe was born in Manchester."
+        return "Supportive" if "in Manchester" in text.split("</fact>")[0] else "Irrelevant"
+
+    (found,) = DecomposedEvaluator(model=Scripted(answer)).judged([sample()])
+    assert found.category is PAR
+    assert found.facts == (("Ann Lee was born.", "irrelevant"), ("She was born in Manchester.", "supportive"))
+    broken = Scripted(lambda request: "A.\nB." if "<fact>" not in request.messages[-1].content else "hm")
+    (lost,) = DecomposedEvaluator(model=broken).judged([sample()])
+    assert (lost.category, lost.supported) == (None, None)
+
+
+class Table:
+    """Entailment by a function of the pair."""
+
+    identity: Mapping[str, Any] = {"kind": "table"}
+
+    def __init__(self, judge: Callable[[TextPair], Entailment]) -> None:
+        self._judge = judge
+        self.asked: list[TextPair] = []
+
+    def entailments(self, pairs: Sequence[TextPair]) -> list[Entailment]:
+        self.asked += pairs
+        return [self._judge(pair) for pair in pairs]
+
+
+def test_entailment_in_three_classes_and_in_two() -> None:
+    shares = {"a": Entailment(0.5, 0.3, 0.2), "b": Entailment(0.1, 0.2, 0.7), "c": Entailment(0.3, 0.6, 0.1)}
+    model = Table(lambda pair: shares[pair.premise])
+    samples = [sample(n, citations=(text,)) for n, text in enumerate("abc")]
+    assert [one.category for one in EntailmentEvaluator(model=model).judged(samples)] == [SUP, CON, IRR]
+    two = EntailmentEvaluator(model=model, three_way=False)
+    assert [(one.category, one.supported) for one in two.judged(samples)] == [
+        (None, True), (None, False), (None, False),
+    ]  # fmt: skip
+    assert two.classes == ()
+    turned = Table(lambda pair: Entailment(1, 0, 0))
+    list(EntailmentEvaluator(model=turned, premise=PremiseIs.STATEMENT).judged(samples[:1]))
+    assert turned.asked == [TextPair("Where was Ann Lee born? Ann Lee was born in Manchester.", "a")]
+
+
+def test_the_graph_tells_the_four_apart() -> None:
+    facts = StoreFacts(world())
+    verdicts = GraphVerdicts(facts)
+    for name in ("single", "path", "tree"):
+        for category, one in made(facts, name).items():
+            assert verdicts.category(one) is category, (name, one.citations)
+    (none,) = GraphEvaluator(facts).judged([sample()])
+    assert none.failed == "no query that the graph answers"
+
+
+def test_the_majority_says_one_thing() -> None:
+    made = MajorityEvaluator.trained([sample(0, CON), sample(1, CON), sample(2, IRR)])
+    assert [one.category for one in made.judged([sample(3), sample(4)])] == [CON, CON]
+
+
+def test_features_by_hand() -> None:
+    found = dict(zip(FEATURES, features_of(sample(citations=("Ann Lee was born in Leeds.",))), strict=True))
+    # Six words of the statement: ann, lee, was, born, in stand in the citation, manchester does not.
+    assert found["statement words in citations"] == pytest.approx(5 / 6)
+    assert found["citation words in statement"] == pytest.approx(5 / 6)
+    assert found["statement pairs in citations"] == pytest.approx(4 / 5)
+    assert found["own names in citations"] == 0.0
+    assert found["strange names"] == 1.0
+    assert found["longest run"] == pytest.approx(5 / 6)
+    assert len(features_of(sample(), Entailment(1, 0, 0))) == len(FEATURES) + len(ENTAILMENT_FEATURES)
+
+
+@given(st.text(max_size=300), st.lists(st.text(max_size=200), max_size=4))
+def test_no_text_breaks_the_features(statement: str, citations: list[str]) -> None:
+    found = features_of(sample(statement=statement, citations=tuple(citations)))
+    assert all(math.isfinite(x) for x in found)
+
+
+def training_set() -> list[AttributionSample]:
+    towns = ["Leeds", "York", "Bath", "Derby", "Wells", "Ripon"]
+    out = []
+    for n in range(60):
+        town, other = towns[n % 6], towns[(n + 1) % 6]
+        about = {"question": f"Where was Ann {n} born?", "statement": f"{town} is the place where Ann {n} was born."}
+        said = {SUP: f"Ann {n} was born in {town}.", CON: f"Ann {n} was born in {other}.", IRR: f"Ann {n} plays golf."}
+        out += [sample(10 * n + at, category, citations=(said[category],), **about) for at, category in enumerate(said)]
+    return out
+
+
+def test_a_linear_evaluator_is_trained_saved_and_loaded(tmp_path: Path) -> None:
+    samples = training_set()
+    one, again = (LinearEvaluator.trained(samples) for _ in range(2))
+    assert one.signature() == again.signature()
+    one.save(tmp_path)
+    loaded = LinearEvaluator.load(tmp_path)
+    said = [found.category for found in loaded.judged(samples)]
+    assert said == [found.category for found in one.judged(samples)]
+    assert sum(a is b.category for a, b in zip(said, samples, strict=True)) / len(samples) > 0.9
+    with pytest.raises(UsageError, match="trained without an entailment model"):
+        LinearEvaluator.load(tmp_path, entailment=Table(lambda pair: Entailment(1, 0, 0)))
+    with pytest.raises(UsageError, match="two categories"):
+        LinearEvaluator.trained([sample()])
+    (tmp_path / "linear.json").write_text("[]")
+    with pytest.raises(UsageError, match="is no trained evaluator"):
+        LinearEvaluator.load(tmp_path)
+
+
+def test_an_encoder_is_trained_and_loaded(tmp_path: Path) -> None:
+    pytest.importorskip("transformers")
+    pytest.importorskip("torch")
+    from granola.attribution.encoder_evaluator import EncoderEvaluator, EncoderSettings, train_encoder
+
+    settings = EncoderSettings(epochs=1, layers=1, width=32, vocabulary=300, longest=64, threads=1)
+    losses = [train_encoder(training_set(), tmp_path / name, settings) for name in "ab"]
+    assert losses[0] == losses[1]
+    found = list(EncoderEvaluator(tmp_path / "a").judged(training_set()[:5]))
+    assert {one.category for one in found} <= set(Category)
+    assert len(found) == 5
+    further = EncoderSettings(epochs=1, checkpoint=str(tmp_path / "a"), longest=64, threads=1)
+    assert train_encoder(training_set(), tmp_path / "c", further) < losses[0]
+    with pytest.raises(UsageError, match="is no trained evaluator"):
+        EncoderEvaluator(tmp_path)
+
+
+def counted(pairs: Sequence[tuple[str, str]], statistic: Any) -> float:
+    return float(statistic(pairs, np.ones((1, len(pairs)), dtype=np.int64))[0])
+
+
+# Gold and said of ten samples, counted by hand below.
+TEN = [
+    (SUP, SUP), (SUP, SUP), (SUP, PAR), (PAR, PAR), (PAR, SUP), (CON, CON), (CON, IRR), (IRR, IRR), (IRR, "unparsed"),
+    (CON, "unparsed"),
+]  # fmt: skip
+PAIRS = [(str(gold), str(said)) for gold, said in TEN]
+
+
+def test_f1_by_hand() -> None:
+    """Supportive: 2 right of 3 gold and 3 said, 4/6. Partial: 1 of 2 and 2, 2/4. Contradictory: 1 of 3 and 1, 2/4.
+    Irrelevant: 1 of 2 and 2, 2/4.
+    """
+    assert [counted(PAIRS, f1_of(label)) for label in CATEGORIES] == pytest.approx([4 / 6, 1 / 2, 1 / 2, 1 / 2])
+    assert counted(PAIRS, macro_f1(CATEGORIES)) == pytest.approx((4 / 6 + 3 / 2) / 4)
+
+
+def test_micro_f1_with_and_without_what_has_no_label() -> None:
+    """5 of 10 are right, 8 have a label: 5/10, or P = 5/8 and R = 5/10, 2PR/(P+R) = 5/9."""
+    assert counted(PAIRS, micro_f1(Unparsed.WRONG)) == pytest.approx(5 / 10)
+    assert counted(PAIRS, micro_f1(Unparsed.NONE)) == pytest.approx(5 / 9)
+
+
+def test_confusion_has_a_column_for_no_label() -> None:
+    found = confusion(PAIRS, CATEGORIES)
+    assert found["contradictory"] == {
+        "supportive": 0, "partially supportive": 0, "contradictory": 1, "irrelevant": 1, "unparsed": 1,
+    }  # fmt: skip
+    assert sum(sum(row.values()) for row in found.values()) == 10
+
+
+def test_a_report_by_hand() -> None:
+    samples = [
+        sample(n, Category(gold), complexity=Complexity.SINGLE if n < 4 else Complexity.UNION)
+        for n, (gold, _) in enumerate(PAIRS)
+    ]
+    said = [
+        AttributionJudgement(id=f"s{n}")
+        if label == "unparsed"
+        else AttributionJudgement(id=f"s{n}", category=Category(label), supported=label == SUP)
+        for n, (_, label) in enumerate(PAIRS)
+    ]
+    report = evaluated("test", "test|x", samples, said, times=50)
+    assert report.figures["micro-F1, single"].value == pytest.approx(3 / 4)
+    assert report.figures["micro-F1, union"].value == pytest.approx(2 / 6)
+    # Two ways: supported is right twice of 3 gold and 3 said; not supported 5 times, once said so wrongly.
+    assert report.figures["supported F1"].value == pytest.approx(4 / 6)
+    assert report.two_way["not supported"] == {"supported": 1, "not supported": 4, "unparsed": 2}
+    assert report.unparsed == 2
+    assert "|unparsed:wrong|n:10|boot:50|" in report.signature
+    low, value, high = (
+        report.figures["micro-F1"].interval.low,
+        report.figures["micro-F1"].value,
+        report.figures["micro-F1"].interval.high,
+    )
+    assert low <= value <= high
+    perfect = evaluated(
+        "perfect", "p", samples,
+        [AttributionJudgement(id=s.id, category=s.category, supported=s.category is SUP) for s in samples], times=50,
+    )  # fmt: skip
+    (test,) = compared(samples, [perfect, report], times=200)
+    assert test.difference == pytest.approx(5 / 10)
+    assert test.p < 0.1
+
+
+def test_the_only_table_with_the_papers_margins_and_kappa() -> None:
+    """Section 4.2: 97 of 100 agree, (92, 3, 2) on the diagonal: kappa 0.758."""
+    pairs = [("full", "full")] * 92 + [("absent", "absent")] * 3 + [("hallucinated", "hallucinated")] * 2
+    pairs += [("absent", "full")] * 2 + [("hallucinated", "full")]
+    assert len(pairs) == 100
+    assert cohen_kappa(pairs) == pytest.approx(0.758, abs=0.0005)
+
+
+def fact(letter: str) -> CitedFact:
+    return CitedFact(subject="Q1", property="P1", object=f"Q{ord(letter)}", names=("a", "b", letter), text=f"{letter}.")
+
+
+def test_fact_scores_by_hand() -> None:
+    left = sample(0, PAR, subgraph=(fact("x"), fact("y"), fact("z")), evidence=(fact("x"), fact("z")))
+    assert automatic_score(left) == pytest.approx(2 / 3)
+    assert [one.statement for one in fact_samples(left)] == ["x.", "y.", "z."]
+    said = [AttributionJudgement(id="", supported=told) for told in (True, False, None)]
+    assert judged_score(said) == pytest.approx(1 / 3)
+    assert mean_score([0.5, math.nan, 1.0]) == pytest.approx(0.75)
+    assert human_gap(0.62, 0.58) == pytest.approx(0.04)  # Table 6, CAQA's own row
+    assert math.isnan(automatic_score(sample()))
+
+
+def test_agreement_with_people() -> None:
+    samples = [sample(n, category) for n, category in enumerate([SUP, SUP, CON, IRR, PAR])]
+    first = {f"s{n}": str(label) for n, label in enumerate([SUP, SUP, CON, IRR, IRR])}
+    second = {**first, "s1": str(PAR)}
+    judged = [
+        evaluated(name, name, samples, [
+            AttributionJudgement(id=one.id, category=label, supported=label is SUP)
+            for one, label in zip(samples, labels, strict=True)
+        ], times=20)
+        for name, labels in {"a": [SUP] * 5, "b": [SUP, SUP, CON, IRR, PAR], "c": [SUP, PAR, CON, CON, CON]}.items()
+    ]  # fmt: skip
+    found = agreement(samples, [first, second], judged)
+    # s1 is not unanimous; of s0, s2, s3, s4 people say SUP CON IRR IRR, the labels are SUP CON IRR PAR.
+    assert (found["labelled_by_all"], found["unanimous"]) == (5, 4)
+    assert [(one["automatic"], one["human"]) for one in found["points"]] == [(0.25, 0.25), (1.0, 0.75), (0.5, 0.5)]
+    assert found["pearson"] == pytest.approx(np.corrcoef([0.25, 1.0, 0.5], [0.25, 0.75, 0.5])[0, 1])
+
+
+def test_attribution_bench_is_read_as_it_is(tmp_path: Path) -> None:
+    rows = [
+        {"id": "a", "question": "q", "claim": "c", "references": ["r"], "attribution_label": "attributable",
+         "src_dataset": "LFQA"},
+        {"id": "b", "question": "q", "claim": "c", "references": ["r"], "attribution_label": "not attributable"},
+        {"id": "c", "question": "q", "claim": "c", "references": ["r"], "attribution_label": "perhaps"},
+    ]  # fmt: skip
+    path = tmp_path / "bench.jsonl"
+    path.write_bytes(b"\n".join(map(orjson.dumps, rows)))
+    rejected: list[Any] = []
+    found = list(read_any_samples(path, on_reject=rejected.append))
+    assert [(one.supported, one.category) for one in found] == [(True, None), (False, None)]
+    assert "allowed: attributable, not attributable" in rejected[0].reason
+
+
+@pytest.mark.skipif(not SHARED.is_dir(), reason="../shared/data is not there")
+def test_the_real_set_is_read() -> None:
+    found = list(read_any_samples(SHARED / "attribution" / "attributionbench_dev.jsonl.gz"))
+    assert len(found) == 1_198
+    assert sum(one.supported is True for one in found) == 599
+
+
+def test_the_commands_train_and_evaluate(tmp_path: Path) -> None:
+    write_samples(training_set(), tmp_path / "train.jsonl")
+    AttributionTrainRun(samples=tmp_path / "train.jsonl", out=tmp_path / "linear").run()
+    found = AttributionEvaluateRun(
+        samples=tmp_path / "train.jsonl", out=tmp_path / "said.jsonl", resamples=20,
+        evaluator=(f"linear={tmp_path / 'linear'}", f"majority={tmp_path / 'train.jsonl'}"),
+    ).run()  # fmt: skip
+    assert [one.name for one in found.reports] == ["linear", "majority"]
+    assert len((tmp_path / "said.jsonl").read_text().splitlines()) == 2 * len(training_set())
+    assert found.tests[0].difference > 0.5
+    with pytest.raises(UsageError, match="give --force"):
+        AttributionTrainRun(samples=tmp_path / "train.jsonl", out=tmp_path / "linear").run()
+    for words, message in {
+        ("oracle=x",): "names no evaluator", ("graph",): "names no evaluator", (): "name an --evaluator",
+        ("majority=a", "majority=a"): "given twice",
+    }.items():  # fmt: skip
+        with pytest.raises(UsageError, match=message):
+            AttributionEvaluateRun(samples=tmp_path / "train.jsonl", evaluator=words).run()
+    with pytest.raises(UsageError, match="--examples"):
+        AttributionEvaluateRun(samples=tmp_path / "train.jsonl", evaluator=("options=x",), shots=1).run()
+
+
+def test_a_killed_evaluation_goes_on(tmp_path: Path) -> None:
+    """Replies are kept by what was asked: another run asks only for the rest."""
+    from tests.chat_server import serving
+
+    write_samples([sample(n, statement=f"Ann {n} was born.") for n in range(12)], tmp_path / "samples.jsonl")
+    with serving() as (address, _):
+        asked = {
+            "samples": tmp_path / "samples.jsonl", "evaluator": (f"options=openai:{address}/v1#m",),
+            "answers": tmp_path / "kept.sqlite", "resamples": 10,
+        }  # fmt: skip
+        first = AttributionEvaluateRun(**asked, limit=5).run()
+        calls = [calls_in(tmp_path / "kept.sqlite")]
+        whole = AttributionEvaluateRun(**asked).run()
+        calls.append(calls_in(tmp_path / "kept.sqlite"))
+        AttributionEvaluateRun(**asked).run()
+        calls.append(calls_in(tmp_path / "kept.sqlite"))
+    assert (first.samples, whole.samples) == (5, 12)
+    assert whole.reports[0].unparsed == 12  # the server's answers are no labels, each asked for twice
+    assert calls == [10, 24, 24]
+
+
+def calls_in(answers: Path) -> int:
+    """How many answers a file keeps."""
+    import sqlite3
+
+    with sqlite3.connect(answers) as connection:
+        (table,) = (name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'"))
+        return int(connection.execute(f"SELECT COUNT(*) FROM {table}").fetchone()[0])
+
+
+def test_texts_of_a_model_are_checked() -> None:
+    facts = StoreFacts(world())
+    supported = made(facts, "path")[SUP]
+
+    def answer(request: Request) -> str | None:
+        text = request.messages[-1].content
+        if "Rick Scott; place of birth" in text and "?x" not in text:
+            return "Bloomington is where Rick Scott came into the world."
+        if "?x" in text:
+            return "Of which county is Rick Scott's birthplace the capital, McLean County?"  # tells the answer
+        if "Bloomington; capital of" in text:
+            return "Bloomington is the capital of McLean County in Illinois."  # Illinois stands nowhere
+        return "Rick Scott's place of birth is the capital of McLean County."
+
+    wording = ModelWording(model=Scripted(answer))
+    (worded,) = wording.worded([supported])
+    assert worded.citations == ("Bloomington is where Rick Scott came into the world.", supported.citations[1])
+    assert worded.question == supported.question
+    assert worded.statement == "Rick Scott's place of birth is the capital of McLean County."
+    assert wording.counts == {
+        "citation: worded": 1, "citation: unreadable-reply": 1, "question: unreadable-reply": 1,
+        "statement: worded": 1,
+    }  # fmt: skip
+
+
+def test_coverage_of_texts() -> None:
+    told = CitedFact(subject="Q1", property="P19", object="Q2", names=("Ann Lee", "place of birth", "York"), text="")
+    assert coverage("Ann Lee was born in York.", [told]) is Coverage.FULL
+    assert coverage("Ann Lee was born.", [told]) is Coverage.ABSENT
+    assert coverage("Ann Lee was born in York, near Leeds.", [told]) is Coverage.HALLUCINATED
+    assert not states_name("Ann Lee was born in New Yorkshire.", "York")
+    assert foreign_names("In the end the Romans left York.", ["York"]) == ["Romans"]
+
+
+def test_sheets_are_written_and_read(tmp_path: Path) -> None:
+    facts = StoreFacts(world())
+    samples = [one for name in SHAPES for one in made(facts, name).values()]
+    items = drawn_texts(samples, 6, seed=2)
+    assert {item.kind for item in items} == {"citation", "question"}
+    write_text_sheet(items, tmp_path / "sheet.csv")
+    lines = (tmp_path / "sheet.csv").read_text().splitlines()
+    filled = [lines[0], *(line + ("full" if n else "absent") for n, line in enumerate(lines[1:]))]
+    (tmp_path / "one.csv").write_text("\n".join(filled))
+    sheet = read_text_sheet(tmp_path / "one.csv")
+    rates = text_rates([sheet, sheet])
+    assert rates["readers"]["reader 1"]["full coverage"]["count"] == len(items) - 1
+    assert rates["kappa"] == 1.0
+    (tmp_path / "bad.csv").write_text("\n".join([lines[0], lines[1] + "maybe"]))
+    with pytest.raises(SheetError, match="line 2: 'maybe' is no label"):
+        read_text_sheet(tmp_path / "bad.csv")
+
+
+def test_long_citations_are_cut_into_lines() -> None:
+    pieces = in_pieces(["word " * 1_000, "short"], longest=1_900)
+    assert max(map(len, pieces)) <= 1_900
+    assert pieces[-1] == "short"
+    assert len(in_pieces(["x" * 100_000])) == 24
+
+
+def test_tiers_are_samples_and_their_evidence_supports_them(tmp_path: Path) -> None:
+    from dataclasses import replace
+
+    from abstraction.rows import read_tiered, write_tiered
+    from granola.runs import DemoRun
+    from kg.store import open_store
+
+    DemoRun(out=tmp_path / "demo").run()
+    tiers, snapshot = tmp_path / "demo" / "tiers.jsonl", tmp_path / "demo" / "snapshot.sqlite"
+    found = AttributionCheckRun(tiered=str(tiers), snapshot=str(snapshot)).run()
+    assert not found.failed
+    assert found.counts["supportive"] > 50
+    row = next(row for row in read_tiered(tiers) if len(row.levels) > 2)
+    assert all(one.citations for one in tier_samples(row))
+    # The evidence of the second level given to the third does not lead there.
+    wrong = replace(row.levels[2].tiers[0], evidence=row.levels[1].tiers[0].evidence)
+    broken = replace(row, levels=(*row.levels[:2], replace(row.levels[2], tiers=(wrong,)), *row.levels[3:]))
+    write_tiered([broken], tmp_path / "broken.jsonl")
+    again = AttributionCheckRun(tiered=str(tmp_path / "broken.jsonl"), snapshot=str(snapshot)).run()
+    assert again.failed
+    assert again.errors[0].category is CON
+    with open_store(snapshot) as store:  # type: ignore[attr-defined]
+        assert {one.category for one in TierAttributor(store).checked(row)} == {SUP}
+
+
+def test_every_flaw_has_a_category() -> None:
+    from abstraction.verifying.findings import Finding, Flaw, TierCheck
+
+    def check(*flaws: Flaw) -> Category | None:
+        findings = tuple(Finding(flaw=flaw, detail="") for flaw in flaws)
+        return category_of(TierCheck(row="r", level=2, position=1, text="t", status="flawed", findings=findings))
+
+    assert check(Flaw.OTHER_CONCLUSION) is CON
+    assert check(Flaw.NO_EVIDENCE) is IRR
+    assert check(Flaw.STATEMENT_ENDED) is PAR
+    assert check(Flaw.BITS_RISE) is SUP
+    assert {check(flaw) for flaw in Flaw} == set(Category)
+
+
+def test_samples_that_were_read_are_those_that_were_written(tmp_path: Path) -> None:
+    write_samples(training_set(), tmp_path / "samples.jsonl")
+    assert list(read_samples(tmp_path / "samples.jsonl")) == training_set()
