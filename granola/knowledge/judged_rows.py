@@ -86,9 +86,7 @@ def read_rating_sheet(path: Path | str) -> RatingSheet:
             reader = csv.DictReader(stream)
             lacking = [name for name in ("item", "knowledge", *AXES) if name not in (reader.fieldnames or ())]
             if lacking:
-                raise SheetError(
-                    f"{path}: no column {', '.join(lacking)}; expected a sheet of granola knowledge rate"
-                )
+                raise SheetError(f"{path}: no column {', '.join(lacking)}; expected a sheet of granola knowledge rate")
             for record in reader:
                 where = f"{path}, line {reader.line_num}"
                 number = (record["item"] or "").strip()
