@@ -33,6 +33,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "report": "Draw the paper's figures for systems of one's own.",
     },
     "Evidence": {
+        "knowledge": "Write, judge, choose and rate knowledge texts: factuality, relevance, coherence ...",
         "attribution": "Build a benchmark of evidence and answers, and hold evaluators against it.",
     },
 }
@@ -42,6 +43,7 @@ MEMBERS = {
     "snapshot": ("build", "info", "verify", "push", "export", "import", "diff", "check", "spark"),
     "derive": ("perturb", "guess", "targets"),
     "attribution": ("build", "audit", "train", "evaluate", "check"),
+    "knowledge": ("generate", "judge", "choose", "rate", "correlate", "describe", "surprise"),
 }  # the commands of a command
 _ALONE = {"snapshot", "derive"}  # whose members' runs go by the member's name
 
@@ -71,6 +73,9 @@ ADVANCED: dict[str, str] = {
     "dataset": f"{_PHRASING} {_FIELDS} --linker --one-answer --trivial --threshold --samples --batch --restart",
     "answer": f"{_SAMPLING} {_FIELDS} --seed --answers {_WEIGHING} --abstaining --aggregator --language",
     "aggregate": f"{_WEIGHING} --aggregator --prompts --answers",
+    "knowledge generate": "--texts --documents --answers --prompts --shots --max-tokens --top-p --system",
+    "knowledge judge": "--texts --documents --embeddings --aggregation --validity --randoms --baselines --prompts "
+    "--system --language --scores --resamples --seed --pieces --reference",
     "targets": "--prompt --prompts --unknown --most --linker --csv-raw",
     "score": _SCORING,
     "compare": f"{_SCORING} {_BY_VIEWS}",

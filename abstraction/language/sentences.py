@@ -1,0 +1,19 @@
+"""Sentences of a text, by `sentencex`: many languages, abbreviations kept whole."""
+
+from __future__ import annotations
+
+from abstraction.errors import LanguageError
+
+NEEDED = "parting sentences needs sentencex: pip install -e '.[evidence]' in the clone"
+
+
+def sentences(text: str, language: str = "en") -> list[str]:
+    """The sentences in order, without the blanks around them; none of an empty text.
+
+    Raises LanguageError where the library is missing.
+    """
+    try:
+        import sentencex
+    except ImportError as error:
+        raise LanguageError(NEEDED) from error
+    return [one for part in sentencex.segment(language, text) if (one := part.strip())]

@@ -1,0 +1,30 @@
+"""Knowledge texts judged from six sides (CONNER, Chen et al. 2023), chosen by that, and compared with ratings."""
+
+from granola.knowledge.evidence_pieces import EvidenceSource, JoinedPieces, OwnPieces, VectorIndex, WordIndex
+from granola.knowledge.factuality import Aggregation
+from granola.knowledge.knowledge_files import read_items
+from granola.knowledge.knowledge_items import KnowledgeItem
+from granola.knowledge.knowledge_judge import AnswerForm, JudgedItem, JudgeModels, JudgeSettings, KnowledgeJudge
+from granola.knowledge.knowledge_prompts import read_knowledge_prompts
+from granola.knowledge.overall_quality import Coefficients
+from granola.knowledge.rank_association import Association, somers_d
+
+__all__ = [
+    "Aggregation",
+    "AnswerForm",
+    "Association",
+    "Coefficients",
+    "EvidenceSource",
+    "JoinedPieces",
+    "JudgeModels",
+    "JudgeSettings",
+    "JudgedItem",
+    "KnowledgeItem",
+    "KnowledgeJudge",
+    "OwnPieces",
+    "VectorIndex",
+    "WordIndex",
+    "read_items",
+    "read_knowledge_prompts",
+    "somers_d",
+]

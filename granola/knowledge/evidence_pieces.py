@@ -1,0 +1,185 @@
+"""Where pieces of evidence for a text come from: passages of one's own, statements of a snapshot, the item itself."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from abstraction.errors import RowError
+from abstraction.formats.records import Record, read_records
+from granola.errors import UsageError
+from granola.knowledge.knowledge_items import KnowledgeItem
+from granola.text_models.embeddings import EmbeddingModel
+
+BM25_NEEDED = "passages found by words need bm25s: pip install -e '.[evidence]' in the clone"
+PIECES = 10
+_BLOCK = 512  # passages that are embedded at a time
+
+
+class EvidenceSource(Protocol):
+    """Finds pieces of evidence; `identity` is what its answers depend on besides the question."""
+
+    @property
+    def identity(self) -> Mapping[str, Any]:
+        """What tells this source from every other."""
+
+    def pieces(self, item: KnowledgeItem, sentences: Sequence[str], most: int) -> list[list[str]]:
+        """For each sentence up to `most` pieces, best first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Passages:
+    """Texts to look evidence up in; `sha256` is of all of them in order."""
+
+    texts: tuple[str, ...]
+    sha256: str
+
+
+def read_passages(path: Path | str) -> Passages:
+    """The "text" of each record, after its "title" where it has one; a file of lines has one passage on each.
+
+    Raises RowError for a record without a text, and where there is none at all.
+    """
+    if str(path).endswith(".txt"):
+        lines = Path(path).read_text(encoding="utf-8").splitlines()
+        return passages_of(line.strip() for line in lines)
+    found: list[str] = []
+    for record in read_records(path):
+        text = record.data.get("text") if isinstance(record, Record) else None
+        if not isinstance(text, str) or not isinstance(record, Record):
+            reason = 'no "text"' if isinstance(record, Record) else record.reason
+            raise RowError(f"{record.source}: {reason}; a passage is a record with a text, and a title if it has one")
+        title = record.data.get("title")
+        found.append(f"{title}. {text}" if isinstance(title, str) and title else text)
+    if not any(one.strip() for one in found):
+        raise RowError(f"{path}: no passage in it")
+    return passages_of(found)
+
+
+def passages_of(texts: Iterable[str]) -> Passages:
+    """Passages of texts, without the empty ones."""
+    kept = tuple(text for text in texts if text.strip())
+    return Passages(kept, hashlib.sha256("\0".join(kept).encode()).hexdigest())
+
+
+class WordIndex:
+    """Passages found by their words: BM25 (Robertson and Zaragoza 2009) as `bm25s` has it, k1 1.5 and b 0.75."""
+
+    def __init__(self, passages: Passages) -> None:
+        """Raises UsageError where bm25s is missing."""
+        try:
+            import bm25s
+        except ImportError as error:
+            raise UsageError(BM25_NEEDED) from error
+        self._passages = passages
+        self._words: Any = bm25s.tokenization.Tokenizer(stopwords="en")
+        self._index: Any = bm25s.BM25(k1=1.5, b=0.75)
+        with quietly():
+            self._index.index(self._words.tokenize(list(passages.texts), show_progress=False), show_progress=False)
+
+    @property
+    def identity(self) -> Mapping[str, Any]:
+        """The passages."""
+        return {"kind": "bm25", "passages": self._passages.sha256}
+
+    def pieces(self, item: KnowledgeItem, sentences: Sequence[str], most: int) -> list[list[str]]:
+        """By the sentence alone; a passage that shares no word with it is no piece."""
+        if not sentences:
+            return []
+        most = min(most, len(self._passages.texts))
+        with quietly():
+            asked = self._words.tokenize(list(sentences), update_vocab=False, show_progress=False)
+            # A sentence without a word that the passages have would be an empty question.
+            known = [at for at, words in enumerate(asked) if len(words)]
+            found: list[list[str]] = [[] for _ in sentences]
+            if known:
+                places, scores = self._index.retrieve([asked[at] for at in known], k=most, show_progress=False)
+                for row, at in enumerate(known):
+                    own = zip(places[row].tolist(), scores[row].tolist(), strict=True)
+                    ranked = sorted(((-score, place) for place, score in own if score > 0))
+                    found[at] = [self._passages.texts[place] for _, place in ranked]
+        return found
+
+
+class VectorIndex:
+    """Passages found by the angle of their vectors, compared with all of them."""
+
+    def __init__(self, passages: Passages, model: EmbeddingModel) -> None:
+        import numpy as np
+
+        self._passages = passages
+        self._model = model
+        rows = [
+            vector
+            for at in range(0, len(passages.texts), _BLOCK)
+            for vector in model.embeddings(passages.texts[at : at + _BLOCK])
+        ]
+        self._vectors = np.array(rows, dtype=np.float32)
+
+    @property
+    def identity(self) -> Mapping[str, Any]:
+        """The passages and the model."""
+        return {"kind": "vectors", "passages": self._passages.sha256, "model": dict(self._model.identity)}
+
+    def pieces(self, item: KnowledgeItem, sentences: Sequence[str], most: int) -> list[list[str]]:
+        """By the sentence alone."""
+        import numpy as np
+
+        if not sentences:
+            return []
+        asked = np.array(self._model.embeddings(sentences, query=True), dtype=np.float32)
+        near = asked @ self._vectors.T
+        order = np.argsort(-near, axis=1, kind="stable")[:, :most]
+        return [[self._passages.texts[place] for place in row] for row in order.tolist()]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class OwnPieces:
+    """What an item brings itself: its documents, and before them, where `reference` says so, the right knowledge."""
+
+    reference: bool = False
+
+    @property
+    def identity(self) -> Mapping[str, Any]:
+        """Whether the reference counts."""
+        return {"kind": "own", "reference": self.reference}
+
+    def pieces(self, item: KnowledgeItem, sentences: Sequence[str], most: int) -> list[list[str]]:
+        """The same for each sentence."""
+        own = [item.reference] if self.reference and item.reference.strip() else []
+        return [[*own, *item.evidence][:most] for _ in sentences]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class JoinedPieces:
+    """The pieces of several sources in their order, each once, `most` of all together."""
+
+    sources: tuple[EvidenceSource, ...]
+
+    @property
+    def identity(self) -> Mapping[str, Any]:
+        """Those of the sources."""
+        return {"kind": "joined", "sources": [dict(source.identity) for source in self.sources]}
+
+    def pieces(self, item: KnowledgeItem, sentences: Sequence[str], most: int) -> list[list[str]]:
+        """The first source's pieces, then the next one's."""
+        found = [source.pieces(item, sentences, most) for source in self.sources]
+        return [list(dict.fromkeys(piece for own in found for piece in own[at]))[:most] for at in range(len(sentences))]
+
+
+@contextmanager
+def quietly() -> Any:
+    """Without the library's own lines in the log."""
+    import logging
+
+    logger = logging.getLogger("bm25s")
+    before = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        logger.setLevel(before)

@@ -1,0 +1,139 @@
+"""Judged texts read back, with ratings of people joined to them."""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from abstraction.faults import OnReject
+from abstraction.formats.cells import marked, unmarked
+from abstraction.formats.records import RejectedRow, excerpt, read_records
+from granola.errors import SheetError, UsageError
+from kg.files import atomic_path
+
+AXES = ("factuality", "relevance", "coherence", "informativeness", "helpfulness", "validity")
+# What 2, 1 and 0 mean on each axis (Chen et al. 2023, appendix), in our words.
+SCALE: Mapping[str, str] = {
+    "factuality": "2 every sentence can be verified, 1 some cannot, 0 some is wrong",
+    "relevance": "2 to topic and query, 1 to the topic alone, 0 to neither",
+    "coherence": "2 fluent, 1 minor slips, 0 hard to understand; a cut at the end does not count",
+    "informativeness": "2 new to you, 1 trivial or little, 0 nothing",
+    "helpfulness": "2 holds the answer, 1 helps indirectly, 0 no use",
+    "validity": "2 the answer is right, 1 it cannot be told, 0 it is wrong",
+}
+COLUMNS_SHOWN = ("item", "topic", "query", "knowledge", "answer", "gold")
+
+
+def read_judged(path: Path | str, *, on_reject: OnReject) -> list[dict[str, Any]]:
+    """Rows with an id and scores, each a number or null. Raises UsageError where there is none."""
+    found: list[dict[str, Any]] = []
+    for record in read_records(path):
+        if isinstance(record, RejectedRow):
+            on_reject(record)
+            continue
+        data = dict(record.data)
+        scores = data.get("scores")
+        if (
+            not isinstance(data.get("id"), str)
+            or not isinstance(scores, dict)
+            or not all(map(_is_score, scores.values()))
+        ):
+            reason = 'no "id" with "scores", each a number or null, as granola knowledge judge writes them'
+            on_reject(RejectedRow(source=record.source, reason=reason, excerpt=excerpt(str(data))))
+            continue
+        found.append(data)
+    if not found:
+        raise UsageError(f"{path} has no judged text; make some with granola knowledge judge")
+    return found
+
+
+def _is_score(value: object) -> bool:
+    return value is None or (isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value))
+
+
+def write_rating_sheet(rows: Sequence[Mapping[str, Any]], path: Path | str, *, csv_raw: bool = False) -> None:
+    """A sheet of texts to rate, in their order, without their systems and scores; its head tells what marks mean."""
+    with atomic_path(path) as place, place.open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.writer(stream)
+        writer.writerow([*COLUMNS_SHOWN, *AXES])
+        writer.writerow(["", "", "", "what 2, 1 and 0 mean:", "", "", *(SCALE[axis] for axis in AXES)])
+        for number, row in enumerate(rows, 1):
+            gold = " / ".join(row.get("gold") or [])
+            told = [row.get(name) or "" for name in ("topic", "query", "knowledge", "answer")]
+            cells = [number, *told, gold, *("" for _ in AXES)]
+            writer.writerow(cells if csv_raw else map(marked, cells))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RatingSheet:
+    """A filled sheet: by item number, the marks 0, 1, 2 by axis, None where it was left open."""
+
+    path: str
+    marks: Mapping[int, Mapping[str, int | None]]
+    texts: Mapping[int, str]
+
+
+def read_rating_sheet(path: Path | str) -> RatingSheet:
+    """Raises SheetError, with file and line, for a missing column, a repeated item or another mark."""
+    marks: dict[int, dict[str, int | None]] = {}
+    texts: dict[int, str] = {}
+    try:
+        with Path(path).open(encoding="utf-8-sig", newline="") as stream:
+            reader = csv.DictReader(stream)
+            lacking = [name for name in ("item", "knowledge", *AXES) if name not in (reader.fieldnames or ())]
+            if lacking:
+                raise SheetError(f"{path}: no column {', '.join(lacking)}; expected a sheet of granola knowledge rate")
+            for record in reader:
+                where = f"{path}, line {reader.line_num}"
+                number = (record["item"] or "").strip()
+                if not number:
+                    continue  # the line that tells what marks mean
+                if not number.isascii() or not number.isdecimal() or len(number) > 9 or int(number) in marks:
+                    raise SheetError(f"{where}: item is {number[:40]!r}; each number is there once")
+                marks[int(number)] = {axis: _mark(record[axis], axis, where) for axis in AXES}
+                texts[int(number)] = unmarked(record["knowledge"] or "")
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise SheetError(f"{path} is no CSV in UTF-8: {error}") from error
+    if not marks:
+        raise SheetError(f"{path}: no items")
+    return RatingSheet(path=str(path), marks=marks, texts=texts)
+
+
+def _mark(cell: str | None, axis: str, where: str) -> int | None:
+    mark = (cell or "").strip()
+    if mark in ("", "?"):
+        return None
+    if mark not in ("0", "1", "2"):
+        raise SheetError(f"{where}: {axis} is {mark[:40]!r}; allowed: 2, 1, 0, or nothing")
+    return int(mark)
+
+
+def mean_ratings(sheets: Sequence[RatingSheet]) -> dict[int, dict[str, float]]:
+    """By item and axis the mean of the marks of those who gave one."""
+    found: dict[int, dict[str, float]] = {}
+    for item in sorted({item for sheet in sheets for item in sheet.marks}):
+        for axis in AXES:
+            given = [mark for sheet in sheets if (mark := sheet.marks.get(item, {}).get(axis)) is not None]
+            if given:
+                found.setdefault(item, {})[axis] = math.fsum(given) / len(given)
+    return found
+
+
+def rating_agreement(sheets: Sequence[RatingSheet], axis: str) -> tuple[float, int]:
+    """Kappa over the items that every sheet marks on an axis, and how many: Cohen's of two, Fleiss' of more."""
+    from granola.audit.agreement import cohen_kappa, fleiss_kappa
+
+    shared = []
+    for item in sheets[0].marks:
+        own = [sheet.marks.get(item, {}).get(axis) for sheet in sheets]
+        if all(mark is not None for mark in own):
+            shared.append(tuple(str(mark) for mark in own))
+    if len(sheets) < 2 or not shared:
+        return math.nan, len(shared)
+    if len(sheets) == 2:
+        return cohen_kappa([(one, two) for one, two in shared]), len(shared)
+    return fleiss_kappa(shared), len(shared)

@@ -1,0 +1,69 @@
+"""What the six scores are compared with: simpler measures of the same texts (Chen et al. 2023, Table 10)."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+
+from granola.matching.squad import best_f1, normalise, token_f1
+from granola.text_models.entailment import EntailmentModel, TextPair
+
+# A run of words in capitals or with digits; a sentence's first word alone counts only where it begins with a digit.
+# Repeats are bounded: no text makes this slow.
+_WORD = re.compile(r"[^\W_]+(?:['’.-][^\W_]+){0,4}")
+
+
+def named_entities(sentences: Sequence[str]) -> set[str]:
+    """The named entities of sentences by this rule, in lower case: runs of words that begin with a capital or digit."""
+    found: set[str] = set()
+    for sentence in sentences:
+        run: list[str] = []
+        begun_first = False
+        for place, word in enumerate(_WORD.findall(sentence)):
+            if word[0].isupper() or word[0].isdigit():
+                begun_first = place == 0 if not run else begun_first
+                run.append(word)
+                continue
+            _take(found, run, begun_first)
+            run = []
+        _take(found, run, begun_first)
+    return found
+
+
+def _take(found: set[str], run: Sequence[str], begun_first: bool) -> None:
+    if run and not (begun_first and len(run) == 1 and run[0].isalpha()):
+        found.add(" ".join(run).lower())
+
+
+def hallucinated_entities(knowledge: Sequence[str], reference: str) -> float:
+    """HE, negated: minus the share of the text's named entities that the reference lacks, in [-1, 0]; 0 without any."""
+    names = named_entities(knowledge)
+    held = f" {normalise(reference)} "
+    lacking = sum(f" {normalise(name)} " not in held for name in names)
+    return -lacking / len(names) if names else 0.0
+
+
+def entailment_ratios(pairs: Sequence[tuple[str, str]], model: EntailmentModel) -> list[float]:
+    """ER of each (text, reference): how far the reference entails the whole text, in [0, 1]; 0 for an empty text."""
+    there = [(at, TextPair(reference, text)) for at, (text, reference) in enumerate(pairs) if text.strip()]
+    found = model.entailments([pair for _, pair in there]) if there else []
+    ratios = [0.0] * len(pairs)
+    for (at, _), one in zip(there, found, strict=True):
+        ratios[at] = 0.0 if math.isnan(one.entailed) else one.entailed
+    return ratios
+
+
+def knowledge_f1(knowledge: str, reference: str) -> float:
+    """Unigram F1 of the text with the reference, after SQuAD's normalisation."""
+    return token_f1(knowledge, reference)
+
+
+def answer_em(answer: str, gold: Sequence[str]) -> float:
+    """1 where the answer equals a gold answer after SQuAD's normalisation, else 0."""
+    return float(any(normalise(answer) == normalise(one) for one in gold))
+
+
+def answer_f1(answer: str, gold: Sequence[str]) -> float:
+    """The greatest token-F1 of the answer with a gold answer."""
+    return best_f1(answer, gold)

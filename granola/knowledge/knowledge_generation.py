@@ -1,0 +1,92 @@
+"""Knowledge texts and answers by a chat model, with or without examples before the question."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from enum import StrEnum
+
+from abstraction.formats.records import RejectedRow, excerpt
+from abstraction.models.chat_model import ChatModel
+from abstraction.models.chat_request import Message, Request, Sampling
+from abstraction.models.chat_result import Failure
+from abstraction.models.prompts import Prompt, PromptKind, harmless
+from granola.knowledge.knowledge_items import KnowledgeItem
+from granola.knowledge.knowledge_prompts import ANSWER_FROM, KNOWLEDGE, REPLY_FROM
+
+
+class Generated(StrEnum):
+    """What is asked for: a knowledge text, a short answer from one, a turn of a dialogue from one."""
+
+    KNOWLEDGE = "knowledge"
+    ANSWER = "answer"
+    REPLY = "reply"
+
+
+KIND_OF: Mapping[Generated, PromptKind] = {
+    Generated.KNOWLEDGE: KNOWLEDGE,
+    Generated.ANSWER: ANSWER_FROM,
+    Generated.REPLY: REPLY_FROM,
+}
+
+
+def drawn(pool: Sequence[KnowledgeItem], n: int | None, *, seed: int) -> list[KnowledgeItem]:
+    """`n` examples of a pool by a seed, whatever its order; all in their order for None, or where there are no more."""
+    if n is None or n >= len(pool):
+        return list(pool)
+    return random.Random(seed).sample(sorted(pool, key=lambda item: item.key), n)
+
+
+def messages_for(
+    item: KnowledgeItem, what: Generated, prompt: Prompt, examples: Sequence[KnowledgeItem] = ()
+) -> tuple[Message, ...]:
+    """The item's prompt behind those of the examples with what is right there; an item is no example for itself."""
+    turns: list[Message] = []
+    for one in examples:
+        target = (one.reference or one.knowledge) if what is Generated.KNOWLEDGE else next(iter(one.gold), one.answer)
+        if target.strip() and one.id != item.id:
+            turns += [*_asked(one, what, prompt), Message(role="assistant", content=harmless(target))]
+    return (*turns, *_asked(item, what, prompt))
+
+
+def _asked(item: KnowledgeItem, what: Generated, prompt: Prompt) -> tuple[Message, ...]:
+    values: dict[str, str | Sequence[str]] = {"query": item.query, "topic": item.topic}
+    if what is not Generated.KNOWLEDGE:
+        values["knowledge"] = item.knowledge
+    return prompt.fill(values)
+
+
+def generated(
+    items: Iterable[KnowledgeItem],
+    what: Generated,
+    model: ChatModel,
+    prompts: Mapping[str, Prompt],
+    sampling: Sampling,
+    examples: Sequence[KnowledgeItem] = (),
+) -> Iterator[KnowledgeItem | RejectedRow]:
+    """Each item with the text in its place, one for each sample, `candidate` from 0; in their order.
+
+    What the model did not answer is rejected. Raises ModelError where asking on is no use.
+    """
+    waiting: list[KnowledgeItem] = []
+    prompt = prompts[KIND_OF[what].name]
+
+    def requests() -> Iterator[Request]:
+        for item in items:
+            waiting.append(item)
+            yield Request(id=item.id, messages=messages_for(item, what, prompt, examples), sampling=sampling)
+
+    for result in model.generate(requests()):
+        item = waiting.pop(0)
+        if isinstance(result, Failure):
+            reason = f"{result.reason}: {result.message}"
+            yield RejectedRow(source=item.source or item.id, reason=reason, excerpt=excerpt(item.query), id=item.id)
+            continue
+        for number, completion in enumerate(result.completions):
+            text = completion.text.strip()
+            if what is Generated.KNOWLEDGE:
+                reference = item.reference or item.knowledge
+                yield replace(item, knowledge=text, reference=reference, candidate=number)
+            else:
+                yield replace(item, answer=text, candidate=number or item.candidate)

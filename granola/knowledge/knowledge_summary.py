@@ -1,0 +1,67 @@
+"""Scores of many texts as means with intervals, by system, and in slices: by popularity, by number of sentences."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from granola import __version__
+from granola.knowledge.factuality import LABELS
+from granola.scoring.aggregation import Estimate
+from granola.scoring.bootstrap import RESAMPLES, estimated, mean_of
+
+Row = Mapping[str, Any]
+
+
+def mean_estimate(values: Sequence[float], *, times: int = RESAMPLES, seed: int = 0) -> Estimate:
+    """The mean with its 95 % bootstrap interval; NaN for no value."""
+    value, interval = estimated(
+        values, lambda kinds, counts: mean_of(kinds)(counts), times=times, seed=seed, order=float
+    )
+    return Estimate(value=value, interval=interval, n=len(values))
+
+
+def summary(rows: Sequence[Row], *, times: int = RESAMPLES, seed: int = 0) -> dict[str, dict[str, Estimate]]:
+    """By system, each score's mean over the texts that have it; the shares of labels as `label:consistent` and so on.
+
+    Rows are judged items as JSON.
+    """
+    found: dict[str, dict[str, Estimate]] = {}
+    for system in dict.fromkeys(str(row.get("system") or "") for row in rows):
+        own = [row for row in rows if str(row.get("system") or "") == system]
+        names = dict.fromkeys(name for row in own for name in row["scores"])
+        found[system] = {
+            name: mean_estimate(values, times=times, seed=seed)
+            for name in names
+            if (values := [row["scores"][name] for row in own if row["scores"].get(name) is not None])
+        }
+        labels = [row["factuality_label"] for row in own if "factuality_label" in row]
+        for label in LABELS if labels else ():
+            shares = [float(one == label) for one in labels]
+            found[system][f"label:{label}"] = mean_estimate(shares, times=times, seed=seed)
+    return found
+
+
+def slices(rows: Sequence[Row], by: str, score: str, *, times: int = RESAMPLES, seed: int = 0) -> dict[str, Estimate]:
+    """A score by what `by` names: `popularity`, whole parts of log10 of views; `sentences`, how many (Figure 2).
+
+    By sentences the sentence is the unit, its entailment the score. Texts without views or sentences are in no slice.
+    """
+    groups: dict[int, list[float]] = {}
+    for row in rows:
+        if by == "popularity":
+            views, value = row.get("views"), row["scores"].get(score)
+            if isinstance(views, int | float) and views >= 1 and value is not None:
+                groups.setdefault(int(math.log10(views)), []).append(value)
+        else:
+            own = row.get("sentences") or []
+            groups.setdefault(len(own), []).extend(one["entailed"] for one in own)
+    return {
+        str(name): mean_estimate(values, times=times, seed=seed) for name, values in sorted(groups.items()) if values
+    }
+
+
+def signature(identity_hash: str, *, n: int, times: int, seed: int) -> str:
+    """What someone else needs to repeat a score: the hash of models, evidence and settings, n, resamples, seed."""
+    return f"judge:{identity_hash}|n:{n}|boot:{times}|seed:{seed}|version:{__version__}"

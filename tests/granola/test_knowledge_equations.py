@@ -1,0 +1,267 @@
+"""Each equation of Chen et al. 2023 against an example worked out by hand, and what holds of them by construction."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from granola.errors import UsageError
+from granola.knowledge.evidence_pieces import JoinedPieces, OwnPieces, VectorIndex, WordIndex, passages_of
+from granola.knowledge.factuality import Aggregation, aggregated, judged, label_of
+from granola.knowledge.knowledge_baselines import hallucinated_entities, knowledge_f1, named_entities
+from granola.knowledge.knowledge_items import KnowledgeItem
+from granola.knowledge.knowledge_judge import AnswerForm, JudgeModels, JudgeSettings, KnowledgeJudge
+from granola.knowledge.knowledge_prompts import read_knowledge_prompts
+from granola.knowledge.overall_quality import PARTS, Coefficients, best_of, best_places, fitted, read_coefficients
+from granola.knowledge.rank_association import somers_d
+from granola.knowledge.token_metrics import helpfulness, informativeness, random_texts, sentence_coherence
+from granola.text_models import Entailment, TokenScores
+from tests.knowledge_models import TableCoherence, TableContinuations, TableEntailment, TableRelevance
+
+HALF, QUARTER = math.log(0.5), math.log(0.25)
+NLI = TableEntailment({
+    ("e1", "One."): (0.7, 0.2, 0.1), ("e2", "One."): (0.6, 0.0, 0.4),
+    ("e1", "Two."): (0.1, 0.3, 0.6), ("e2", "Two."): (0.3, 0.3, 0.4),
+})  # fmt: skip
+NAN = math.nan
+
+
+def test_equation_1_takes_the_evidence_that_entails_most_with_its_whole_vector() -> None:
+    found = judged(["One.", "Two."], [["e1", "e2"], ["e1", "e2"]], NLI)
+    assert [one.vector for one in found] == [Entailment(0.7, 0.2, 0.1), Entailment(0.3, 0.3, 0.4)]
+    assert [one.piece for one in found] == [0, 1]
+    vectors = [one.vector for one in found]
+    assert aggregated(vectors, Aggregation.MIN) == Entailment(0.3, 0.3, 0.4)
+    assert aggregated(vectors, Aggregation.MAX) == Entailment(0.7, 0.2, 0.1)
+    mean = aggregated(vectors, Aggregation.MEAN)
+    assert (mean.entailed, mean.neutral, mean.refuted) == pytest.approx((0.5, 0.25, 0.25))
+    assert label_of(aggregated(vectors, Aggregation.MIN)) == "inconsistent"
+    # The premise is the evidence, the hypothesis the sentence.
+    assert (NLI.asked[0].premise, NLI.asked[0].hypothesis) == ("e1", "One.")
+
+
+def test_no_sentence_no_evidence_no_number() -> None:
+    assert aggregated([], Aggregation.MIN) == Entailment(0, 1, 0)
+    (bare,) = judged(["One."], [[]], NLI)
+    assert (bare.vector, bare.piece) == (Entailment(0, 1, 0), None)
+    model = TableEntailment({("e1", "s"): (NAN, NAN, NAN), ("e2", "s"): (0.2, 0.5, 0.3)})
+    assert judged(["s"], [["e1", "e2"]], model)[0].piece == 1
+    assert judged(["s"], [["e1"]], model)[0].vector == Entailment(0, 1, 0)
+
+
+vectors = st.tuples(*[st.floats(0.01, 1)] * 3).map(lambda t: Entailment(*(one / sum(t) for one in t)))
+
+
+@given(st.lists(vectors, max_size=6), st.sampled_from(list(Aggregation)))
+def test_the_three_shares_add_up_to_one(some: list[Entailment], how: Aggregation) -> None:
+    found = aggregated(some, how)
+    assert found.entailed + found.neutral + found.refuted == pytest.approx(1)
+
+
+def test_equation_3_is_the_mean_of_inverse_perplexities() -> None:
+    # 1/PPL: exp(mean(ln 1/2, ln 1/2)) = 1/2 and exp(mean(ln 1/4)) = 1/4
+    assert sentence_coherence([TokenScores((HALF, HALF)), TokenScores((QUARTER,))]) == pytest.approx(0.375)
+    assert sentence_coherence([]) == 0
+    assert sentence_coherence([TokenScores((HALF,)), TokenScores(())]) == pytest.approx(0.25)
+
+
+def test_equation_5_is_one_less_the_geometric_mean_probability() -> None:
+    # sqrt(1/2 · 1/8) = 1/4
+    assert informativeness(TokenScores((HALF, math.log(0.125)))) == pytest.approx(0.75)
+    assert informativeness(TokenScores(())) == 0
+    assert informativeness(TokenScores((NAN,))) == 0
+
+
+def test_equation_6_compares_with_the_mean_over_random_texts() -> None:
+    # L = 1; random 2 and 4, mean 3: 1 - 1/3. The second printed form would divide by their sum: 1 - 1/6.
+    found = helpfulness(TokenScores((-1.0,)), [TokenScores((-2.0,)), TokenScores((-4.0,))])
+    assert found.score == found.raw == pytest.approx(2 / 3)
+    worse = helpfulness(TokenScores((-3.0,)), [TokenScores((-2.0,))])
+    assert (worse.score, worse.raw) == (0.0, pytest.approx(-0.5))
+
+
+@given(st.floats(0.001, 50), st.integers(1, 9))
+def test_what_holds_of_helpfulness_by_construction(loss: float, u: int) -> None:
+    same = TokenScores((-loss,))
+    assert helpfulness(same, [same]).score == pytest.approx(0, abs=1e-12)
+    assert helpfulness(TokenScores((0.0,)), [same]).score == 1
+    own = TokenScores((-loss / 3,))
+    assert helpfulness(own, [same] * u).score == pytest.approx(helpfulness(own, [same]).score)
+
+
+def test_random_texts_are_never_the_own_and_do_not_depend_on_order() -> None:
+    pool = ["a", "b", "c", "d", "a", "e"]
+    drawn = random_texts("a", pool, 3, seed=1, key="x")
+    assert "a" not in drawn
+    assert len(set(drawn)) == 3
+    assert drawn == random_texts("a", pool[::-1], 3, seed=1, key="x")
+    assert random_texts("a", ["a", "b"], 5, seed=1, key="x") == ["b"]
+    assert random_texts("a", ["a"], 5, seed=1, key="x") == []
+
+
+def item(**more: object) -> KnowledgeItem:
+    return KnowledgeItem(**{"id": "1", "query": "Who?", "knowledge": "One. Two.", "evidence": ("e1", "e2"), **more})  # type: ignore[arg-type]
+
+
+def judge(models: JudgeModels, *, pool: tuple[str, ...] = (), answered: bool = True, **settings: object):  # type: ignore[no-untyped-def]
+    return KnowledgeJudge(
+        models,
+        read_knowledge_prompts(),
+        settings=JudgeSettings(**settings),  # type: ignore[arg-type]
+        pool=pool,
+        answered=answered,
+    )
+
+
+def test_all_scores_of_an_item_by_tables() -> None:
+    causal = TableContinuations({
+        ("", "One."): [HALF], ("", "Two."): [QUARTER], ("Who?", " One. Two."): [HALF, QUARTER, HALF, QUARTER],
+        ("One. Two.\nQuestion: Who?\nAnswer:", " me"): [-1.0], ("x\nQuestion: Who?\nAnswer:", " me"): [-4.0],
+    })  # fmt: skip
+    models = JudgeModels(
+        entailment=TableEntailment({**NLI.table, ("Who? me", "Who? you"): (0.2, 0.3, 0.5)}),
+        relevance=TableRelevance({("Who?", "One. Two."): 0.9}),
+        causal=causal,
+        reader=causal,
+        coherence=TableCoherence({("One.", "Two."): 0.8}),
+    )
+    (found,) = judge(models, pool=("x", "One. Two.")).judge([item(gold=("me",), answer="you")])
+    assert found.scores == pytest.approx({
+        "factuality": 0.3, "non_verified": 0.3, "refuted": 0.4, "relevance": 0.9, "coherence_sentence": 0.375,
+        "coherence_paragraph": 0.8, "coherence_greater": 0.8, "helpfulness": 0.75, "helpfulness_raw": 0.75,
+        "informativeness": 1 - math.sqrt(0.125), "validity": 0.2,
+    })  # fmt: skip
+    assert found.label == "inconsistent"
+    assert found.notes == []
+
+
+def test_equation_8_takes_the_best_evidence_for_an_open_answer() -> None:
+    model = TableEntailment({("e1", "yes"): (0.4, 0.6, 0.0), ("e2", "yes"): (0.5, 0.5, 0.0)})
+    (found,) = judge(JudgeModels(entailment=model), validity=AnswerForm.OPEN).judge([item(answer="yes", knowledge="")])
+    assert found.scores["validity"] == 0.5
+
+
+def test_the_best_of_several_gold_answers_counts_and_a_lacking_answer_is_the_worst() -> None:
+    model = TableEntailment({("Who? b", "Who? y"): (0.9, 0.1, 0.0)})
+    own = judge(JudgeModels(entailment=model))
+    one, lacking, none = own.judge([item(answer="y", gold=("a", "b")), item(answer="", gold=("a",)), item(answer="y")])
+    assert one.scores["validity"] == 0.9
+    assert lacking.scores["validity"] == 0.0
+    assert none.scores["validity"] is None
+
+
+def test_an_empty_text_has_every_score() -> None:
+    models = JudgeModels(
+        entailment=NLI, relevance=TableRelevance({}), causal=TableContinuations({}), coherence=TableCoherence({})
+    )
+    (found,) = judge(models, answered=False).judge([item(knowledge=" ")])
+    assert found.scores == {
+        "factuality": 0.0, "non_verified": 1.0, "refuted": 0.0, "relevance": 0.0, "coherence_sentence": 0.0,
+        "coherence_paragraph": 0.0, "coherence_greater": 0.0, "informativeness": 0.0,
+    }  # fmt: skip
+    assert found.notes == ["the knowledge is empty"]
+
+
+def test_a_score_that_is_no_number_counts_as_the_worst_and_is_told() -> None:
+    models = JudgeModels(relevance=TableRelevance({("Who?", "One. Two."): NAN}))
+    (found,) = judge(models).judge([item()])
+    assert found.scores["relevance"] == 0.0
+    assert found.notes == ["relevance: the model gave no number"]
+
+
+def test_equation_9_and_the_choices_by_it() -> None:
+    scores = dict(zip(PARTS, (0.4, 0.8, 0.2, 0.6), strict=True))
+    assert Coefficients().quality({**scores, "coherence_sentence": 9}) == pytest.approx(0.5)
+    assert read_coefficients("1,0,0,2").quality(scores) == pytest.approx(1.6)
+    assert best_of([1, 3, 3]) == 1
+    assert best_places([1, 3, 2, 3], 3) == [1, 3, 2]
+    for wrong in ("1,2", "a,b,c,d", "1,2,3,nan"):
+        with pytest.raises(UsageError, match="four numbers"):
+            read_coefficients(wrong)
+    with pytest.raises(UsageError, match="no score relevance"):
+        Coefficients().quality({**scores, "relevance": None})
+
+
+def test_coefficients_are_found_again() -> None:
+    import random
+
+    draw = random.Random(0)
+    rows = [dict(zip(PARTS, (draw.random() for _ in PARTS), strict=True)) for _ in range(20)]
+    gamma = Coefficients(values=(0.1, 0.5, -0.2, 0.3))
+    assert fitted([(row, gamma.quality(row) + 7) for row in rows]).values == pytest.approx(gamma.values)
+    with pytest.raises(UsageError, match="five or more"):
+        fitted([])
+
+
+def test_somers_d_of_a_rating_by_hand() -> None:
+    """Ratings 0 0 1 2, metric 1 2 2 3: of 5 pairs with different ratings 4 are alike and 1 is tied: 4/5."""
+    found = somers_d([0, 0, 1, 2], [1, 2, 2, 3])
+    assert found.d == pytest.approx(0.8)
+    assert found.interval.low <= 0.8 <= found.interval.high
+    assert somers_d([0, 0, 0, 1], [1, 2, 3, 4]).d == 1.0
+    assert somers_d([1, 2, 3, 4], [0, 0, 0, 1]).d == pytest.approx(0.5)
+    assert math.isnan(somers_d([1, 1], [1, 2]).d)
+
+
+def test_a_perfect_order_of_few_is_no_proof() -> None:
+    """Of 2 items every order is perfect, of 4 in a row two of 24: p is 1, and about 1/12."""
+    assert somers_d([0, 1], [0, 1]).p == 1.0
+    assert somers_d([1, 2, 3, 4], [1, 2, 3, 4], times=2000).p == pytest.approx(1 / 12, abs=0.03)
+
+
+def test_both_ways_to_an_interval_agree(monkeypatch: pytest.MonkeyPatch) -> None:
+    import random
+
+    from granola.knowledge import rank_association
+
+    draw = random.Random(2)
+    ratings = [draw.randrange(3) for _ in range(400)]
+    metric = [rating + draw.gauss(0, 1.5) for rating in ratings]
+    one = somers_d(ratings, metric)
+    monkeypatch.setattr(rank_association, "MOST_RESAMPLED", 10)
+    two = somers_d(ratings, metric)
+    assert (one.d, one.p) == (two.d, two.p)
+    assert two.interval.low == pytest.approx(one.interval.low, abs=0.02)
+    assert two.interval.high == pytest.approx(one.interval.high, abs=0.02)
+
+
+def test_named_entities_and_baselines() -> None:
+    assert named_entities(["The river Danube passes Ulm in 1944.", "It is New York City."]) == {
+        "danube", "ulm", "1944", "new york city",
+    }  # fmt: skip
+    assert hallucinated_entities(["He went from Ulm to New York."], "Ulm is a city") == -0.5
+    assert hallucinated_entities([], "Ulm") == 0.0
+    assert knowledge_f1("the river one", "river two") == pytest.approx(0.5)
+
+
+class _Vectors:
+    identity = {"kind": "letters"}  # noqa: RUF012
+
+    def embeddings(self, texts, *, query=False):  # type: ignore[no-untyped-def]
+        return [[float(text.count("a")), float(text.count("b"))] for text in texts]
+
+
+def test_evidence_by_words_by_vectors_and_of_the_item() -> None:
+    passages = passages_of(["The Danube flows through Ulm.", "Bread is baked.", "", "Ulm is a city in Germany."])
+    words = WordIndex(passages)
+    first, none = words.pieces(item(), ["Which city is Ulm?", "zzz"], 5)
+    assert first[0] == "Ulm is a city in Germany."
+    assert len(first) == 2
+    assert none == []
+    near = VectorIndex(passages_of(["aab", "bbb"]), _Vectors())
+    assert near.pieces(item(), ["a", "b"], 1) == [["aab"], ["bbb"]]
+    own = OwnPieces(reference=True)
+    assert own.pieces(item(reference="r"), ["s"], 2) == [["r", "e1"]]
+    joined = JoinedPieces(sources=(OwnPieces(), own))
+    assert joined.pieces(item(reference="r"), ["s"], 9) == [["e1", "e2", "r"]]
+
+
+def test_scores_depend_on_neither_order_nor_company() -> None:
+    models = JudgeModels(entailment=NLI)
+    items = [item(id="1"), item(id="2", knowledge="Two."), item(id="3", knowledge="")]
+    own = judge(models)
+    together = {one.item.id: one.scores for one in own.judge(items)}
+    assert {one.item.id: one.scores for each in items[::-1] for one in own.judge([each])} == together

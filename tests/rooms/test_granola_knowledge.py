@@ -1,0 +1,42 @@
+"""`granola.knowledge`: texts judged with whichever models there are, and the better one chosen."""
+
+from __future__ import annotations
+
+from granola.knowledge import (
+    Coefficients,
+    JudgeModels,
+    KnowledgeItem,
+    KnowledgeJudge,
+    WordIndex,
+    read_knowledge_prompts,
+    somers_d,
+)
+from granola.knowledge.evidence_pieces import passages_of
+from tests.knowledge_models import TableEntailment
+
+PASSAGES = passages_of(["Ulm lies on the Danube.", "Bread is baked."])
+SAYS = "Ulm lies on the Danube."
+
+
+def test_a_text_is_judged_by_passages() -> None:
+    judge = KnowledgeJudge(
+        JudgeModels(entailment=TableEntailment({(SAYS, SAYS): (0.9, 0.1, 0.0)})),
+        read_knowledge_prompts(),
+        evidence=WordIndex(PASSAGES),
+    )
+    right, empty = judge.judge([
+        KnowledgeItem(id="1", query="Where does Ulm lie?", knowledge=SAYS),
+        KnowledgeItem(id="2", query="Where does Ulm lie?"),
+    ])  # fmt: skip
+    assert right.scores["factuality"] == 0.9
+    assert right.label == "consistent"
+    assert empty.scores["non_verified"] == 1.0
+
+
+def test_one_number_to_choose_by() -> None:
+    scores = {"factuality": 1.0, "relevance": 0.5, "coherence_paragraph": 0.5, "informativeness": 0.0}
+    assert Coefficients().quality(scores) == 0.5
+
+
+def test_do_people_agree() -> None:
+    assert somers_d([0, 1, 2], [0.1, 0.5, 0.7]).d == 1.0
