@@ -74,6 +74,8 @@ def _commands() -> list[list[str]]:
             ["dataset"], ["ladder"], ["score"], ["match"], ["compare"], ["report"], ["audit"], ["aggregate"],
             ["answer"], ["calibrate"], ["experiment"],
             ["derive"], ["derive", "targets"], ["derive", "guess"], ["derive", "perturb"],
+            ["attribution"], ["attribution", "build"], ["attribution", "audit"], ["attribution", "train"],
+            ["attribution", "evaluate"], ["attribution", "check"],
             ["knowledge"], ["knowledge", "generate"], ["knowledge", "judge"], ["knowledge", "choose"],
             ["knowledge", "rate"], ["knowledge", "correlate"], ["knowledge", "describe"],
             ["knowledge", "surprise"],
@@ -135,14 +137,14 @@ OPTIONS = 12
 def test_few_options_stand_outside_the_advanced_panel(command: list[str]) -> None:
     import typer.main
 
-    from granola.cli.commands import ADVANCED
+    from granola.cli.commands import advanced as advanced_of
     from granola.cli.main import app
 
     node = typer.main.get_command(app)
     for name in command:
         node = node.commands[name]  # type: ignore[attr-defined]
     options = {parameter.opts[0]: parameter for parameter in node.params if parameter.opts[0].startswith("-")}
-    advanced = set(ADVANCED.get(command[-1], "").split())
+    advanced = advanced_of(command[-1], command[0] if len(command) > 1 else None)
     assert advanced <= set(options)
     assert {name for name, one in options.items() if getattr(one, "rich_help_panel", None) == "Advanced"} == advanced
     assert len(options) - len(advanced) <= OPTIONS

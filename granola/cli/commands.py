@@ -42,8 +42,8 @@ COMMANDS = {name: line for group in GROUPS.values() for name, line in group.item
 MEMBERS = {
     "snapshot": ("build", "info", "verify", "push", "export", "import", "diff", "check", "spark"),
     "derive": ("perturb", "guess", "targets"),
-    "knowledge": ("generate", "judge", "choose", "rate", "correlate", "describe", "surprise"),
     "attribution": ("build", "audit", "train", "evaluate", "check"),
+    "knowledge": ("generate", "judge", "choose", "rate", "correlate", "describe", "surprise"),
 }  # the commands of a command
 _ALONE = {"snapshot", "derive"}  # whose members' runs go by the member's name
 

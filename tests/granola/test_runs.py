@@ -16,10 +16,11 @@ from granola.runs import GuessRun, PerturbRun, Run, ScoreRun, Setting, TiersRun
 from granola.runs.settings import settings_of
 from tests.conftest import Run as Command
 
-NAMES = [name for name in (*COMMANDS, *(one for group in MEMBERS.values() for one in group)) if name not in MEMBERS]
+NAMES: list[tuple[str | None, str]] = [(None, name) for name in COMMANDS if name not in MEMBERS]
+NAMES += [(group, name) for group, members in MEMBERS.items() for name in members]
 RUNS: list[type[Run]] = []
-for _name in NAMES:
-    _module, _, _class = run_of(_name).partition(":")
+for _group, _name in NAMES:
+    _module, _, _class = run_of(_name, _group).partition(":")
     RUNS.append(getattr(import_module(f"granola.runs.{_module}"), _class))
 
 
@@ -35,7 +36,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_every_run_is_public_and_a_command() -> None:
     public = {name for name in granola.runs.__all__ if name.endswith("Run")} - {"Run"}
     assert public == {one.__name__ for one in RUNS}
-    assert [one.verb.rpartition(" ")[2] for one in RUNS] == NAMES
+    assert [one.verb.rpartition(" ")[2] for one in RUNS] == [name for _, name in NAMES]
 
 
 @pytest.mark.parametrize("run", RUNS, ids=lambda run: run.__name__)
