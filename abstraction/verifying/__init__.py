@@ -21,7 +21,7 @@ __all__ = [
     "recheck",
 ]
 _MODULES = {
-    "EntailmentChecker": ".entailment",
+    "EntailmentChecker": ".tier_entailment",
     "Judge": ".tier_verdicts",
     "RowVerdict": ".verdicts",
     "TierVerdict": ".verdicts",
