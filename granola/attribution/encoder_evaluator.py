@@ -17,7 +17,7 @@ from granola.attribution.categories import Category
 from granola.attribution.evaluators import AttributionJudgement, of_category
 from granola.errors import UsageError
 
-NEEDED = "a trained encoder needs transformers and torch: pip install 'granola-ladders[models]'"
+NEEDED = "a trained encoder needs transformers and torch: pip install -e '.[models]' in the clone"
 _SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 
 

@@ -23,7 +23,7 @@ from granola.text_models import EntailmentModel, TextPair
 from kg.files import atomic_path
 
 FILE = "linear.json"
-NEEDED = "the linear evaluator needs scikit-learn: pip install 'granola-ladders[evidence]'"
+NEEDED = "the linear evaluator needs scikit-learn: pip install -e '.[evidence]' in the clone"
 _BATCH = 256
 
 

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from granola.attribution.attribution_samples import AttributionSample
 from granola.attribution.text_checks import folded, states_name
-from granola.text_models.entailment import Entailment
+from granola.text_models.text_entailment import Entailment
 
 FEATURES = (
     "statement words in citations", "citation words in statement", "statement pairs in citations",

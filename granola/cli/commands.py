@@ -82,7 +82,8 @@ ADVANCED: dict[str, str] = {
     "report": f"{_SCORING} {_BY_VIEWS} --csv-raw --colour",
     "serve": f"{_BOUNDS} --answers --model-seconds --per-client --hang-seconds",
     "attribution build": "--together --answer-edge --head --impossible --hub --flattening --most-answers --test-share "
-    "--prompts --answers",
+    "--prompts --answers --extend --format",
+    "audit": "--equally --with-first",
     "attribution train": "--checkpoint --epochs --batch --rate --longest --threads",
     "attribution evaluate": "--premise --entailment --unparsed --human-facts --people --temperature --prompts "
     "--answers --resamples --seed --figure",

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from granola.text_models.entailment import Entailment, EntailmentModel, TextPair
+from granola.text_models.text_entailment import Entailment, EntailmentModel, TextPair
 
 UNVERIFIED = Entailment(0.0, 1.0, 0.0)  # a sentence without evidence, and a text without a sentence
 LABELS = ("consistent", "non-verified", "inconsistent")

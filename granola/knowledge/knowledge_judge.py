@@ -24,8 +24,8 @@ from granola.knowledge.knowledge_prompts import GIVEN_KNOWLEDGE, GIVEN_QUERY, as
 from granola.knowledge.token_metrics import helpfulness, informativeness, random_texts, sentence_coherence
 from granola.text_models.coherence import CoherenceModel
 from granola.text_models.continuations import Continuation, ContinuationModel
-from granola.text_models.entailment import EntailmentModel, TextPair
 from granola.text_models.relevance import QueryPassage, RelevanceModel
+from granola.text_models.text_entailment import EntailmentModel, TextPair
 
 
 class AnswerForm(StrEnum):

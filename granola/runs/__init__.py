@@ -35,6 +35,13 @@ if TYPE_CHECKING:
     from granola.runs.guess_run import GuessRun
     from granola.runs.import_run import ImportRun
     from granola.runs.info_run import InfoRun
+    from granola.runs.knowledge_choose_run import KnowledgeChooseRun
+    from granola.runs.knowledge_correlate_run import KnowledgeCorrelateRun
+    from granola.runs.knowledge_describe_run import KnowledgeDescribeRun
+    from granola.runs.knowledge_generate_run import KnowledgeGenerateRun
+    from granola.runs.knowledge_judge_run import KnowledgeJudgeRun
+    from granola.runs.knowledge_rate_run import KnowledgeRateRun
+    from granola.runs.knowledge_surprise_run import KnowledgeSurpriseRun
     from granola.runs.ladder_run import LadderRun
     from granola.runs.match_run import MatchRun
     from granola.runs.perturb_run import PerturbRun
@@ -69,6 +76,13 @@ __all__ = [
     "GuessRun",
     "ImportRun",
     "InfoRun",
+    "KnowledgeChooseRun",
+    "KnowledgeCorrelateRun",
+    "KnowledgeDescribeRun",
+    "KnowledgeGenerateRun",
+    "KnowledgeJudgeRun",
+    "KnowledgeRateRun",
+    "KnowledgeSurpriseRun",
     "LadderRun",
     "MatchRun",
     "PerturbRun",
@@ -105,6 +119,13 @@ _MODULES = {
     "GuessRun": ".guess_run",
     "ImportRun": ".import_run",
     "InfoRun": ".info_run",
+    "KnowledgeChooseRun": ".knowledge_choose_run",
+    "KnowledgeCorrelateRun": ".knowledge_correlate_run",
+    "KnowledgeDescribeRun": ".knowledge_describe_run",
+    "KnowledgeGenerateRun": ".knowledge_generate_run",
+    "KnowledgeJudgeRun": ".knowledge_judge_run",
+    "KnowledgeRateRun": ".knowledge_rate_run",
+    "KnowledgeSurpriseRun": ".knowledge_surprise_run",
     "LadderRun": ".ladder_run",
     "MatchRun": ".match_run",
     "PerturbRun": ".perturb_run",

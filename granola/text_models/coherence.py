@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 
 class CoherenceModel(Protocol):
-    """Judges paragraphs; `identity` as in `granola.text_models.entailment.EntailmentModel`."""
+    """Judges paragraphs; `identity` as in `granola.text_models.text_entailment.EntailmentModel`."""
 
     @property
     def identity(self) -> Mapping[str, Any]:

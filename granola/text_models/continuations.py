@@ -48,7 +48,7 @@ class TokenScores:
 
 
 class ContinuationModel(Protocol):
-    """Scores texts token by token; `identity` as in `granola.text_models.entailment.EntailmentModel`."""
+    """Scores texts token by token; `identity` as in `granola.text_models.text_entailment.EntailmentModel`."""
 
     @property
     def identity(self) -> Mapping[str, Any]:

@@ -13,7 +13,7 @@ Pooling = Literal["mean", "first"]
 
 
 class EmbeddingModel(Protocol):
-    """Embeds texts; `identity` as in `granola.text_models.entailment.EntailmentModel`."""
+    """Embeds texts; `identity` as in `granola.text_models.text_entailment.EntailmentModel`."""
 
     @property
     def identity(self) -> Mapping[str, Any]:

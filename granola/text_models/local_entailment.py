@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from abstraction.errors import ModelError
-from granola.text_models.entailment import Entailment, TextPair
 from granola.text_models.local_weights import LocalWeights, WeightSettings
+from granola.text_models.text_entailment import Entailment, TextPair
 
 Class = Literal["entailed", "neutral", "refuted"]
 CLASSES: tuple[Class, ...] = ("entailed", "neutral", "refuted")

@@ -16,7 +16,7 @@ class QueryPassage:
 
 
 class RelevanceModel(Protocol):
-    """Judges passages; `identity` as in `granola.text_models.entailment.EntailmentModel`."""
+    """Judges passages; `identity` as in `granola.text_models.text_entailment.EntailmentModel`."""
 
     @property
     def identity(self) -> Mapping[str, Any]:

@@ -16,10 +16,10 @@ from typing import Any
 
 from granola.text_models.continuations import LEAST, Continuation, TokenScores
 from granola.text_models.embeddings import of_length_one
-from granola.text_models.entailment import Entailment, TextPair
 from granola.text_models.local_entailment import classes_of, entailment_of
 from granola.text_models.relevance import QueryPassage
 from granola.text_models.scoring_server import ScoringServer
+from granola.text_models.text_entailment import Entailment, TextPair
 
 _TOGETHER = 32  # texts of one call for embeddings
 

@@ -20,8 +20,8 @@ from abstraction.errors import ModelError, ModelSpecError
 from granola.text_models.coherence import CoherenceModel
 from granola.text_models.continuations import ContinuationModel
 from granola.text_models.embeddings import EmbeddingModel
-from granola.text_models.entailment import EntailmentModel
 from granola.text_models.relevance import RelevanceModel
+from granola.text_models.text_entailment import EntailmentModel
 
 GRAMMAR = "local:FOLDER_OR_NAME or openai:URL#NAME, as in local:models/nli?device=cpu&batch=32"
 _WEIGHTS = ("device", "dtype", "batch", "longest")
