@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from kg.lazy_names import lazy_names
 
 if TYPE_CHECKING:
+    from abstraction.verifying.entailment import EntailmentChecker
     from abstraction.verifying.revalidation import recheck
-    from abstraction.verifying.tier_entailment import EntailmentChecker
     from abstraction.verifying.tier_verdicts import Judge
     from abstraction.verifying.verdicts import RowVerdict, TierVerdict, VerdictKind
 
@@ -21,7 +21,7 @@ __all__ = [
     "recheck",
 ]
 _MODULES = {
-    "EntailmentChecker": ".tier_entailment",
+    "EntailmentChecker": ".entailment",
     "Judge": ".tier_verdicts",
     "RowVerdict": ".verdicts",
     "TierVerdict": ".verdicts",

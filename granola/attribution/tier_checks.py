@@ -8,8 +8,8 @@ from typing import Any
 
 from abstraction.rows import TieredRow
 from abstraction.tiers import Evidence, Tier
+from abstraction.verifying.entailment import EntailmentChecker
 from abstraction.verifying.findings import Flaw, TierCheck
-from abstraction.verifying.tier_entailment import EntailmentChecker
 from granola.attribution.attribution_samples import AttributionSample
 from granola.attribution.categories import Category
 from granola.attribution.fact_wording import sentence_of

@@ -12,8 +12,8 @@ from typing import Any
 from abstraction.faults import Fault, OnReject, attempt
 from abstraction.relations import relation as relation_row
 from abstraction.rows import TieredRow
+from abstraction.verifying.entailment import EntailmentChecker
 from abstraction.verifying.findings import TierCheck
-from abstraction.verifying.tier_entailment import EntailmentChecker
 from abstraction.verifying.tier_verdicts import Judge
 from abstraction.verifying.verdicts import AXES, RowVerdict, TierVerdict, VerdictKind
 from granola.attribution.categories import Category

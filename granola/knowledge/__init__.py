@@ -4,7 +4,7 @@ from granola.knowledge.evidence_pieces import EvidenceSource, JoinedPieces, OwnP
 from granola.knowledge.factuality import Aggregation
 from granola.knowledge.knowledge_files import read_items
 from granola.knowledge.knowledge_items import KnowledgeItem
-from granola.knowledge.knowledge_judge import AnswerForm, JudgedItem, JudgeModels, JudgeSettings, KnowledgeJudge
+from granola.knowledge.knowledge_judge import AnswerForm, JudgeModels, JudgeSettings, KnowledgeJudge, ScoredKnowledge
 from granola.knowledge.knowledge_prompts import read_knowledge_prompts
 from granola.knowledge.overall_quality import Coefficients
 from granola.knowledge.rank_association import Association, somers_d
@@ -18,10 +18,10 @@ __all__ = [
     "JoinedPieces",
     "JudgeModels",
     "JudgeSettings",
-    "JudgedItem",
     "KnowledgeItem",
     "KnowledgeJudge",
     "OwnPieces",
+    "ScoredKnowledge",
     "VectorIndex",
     "WordIndex",
     "read_items",

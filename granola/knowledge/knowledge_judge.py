@@ -66,7 +66,7 @@ class JudgeModels:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class JudgedItem:
+class ScoredKnowledge:
     """An item with its scores by name; None where a score is not defined for it, as helpfulness without a gold answer.
 
     `notes` say what the scores alone do not: that a text is empty, that a model gave no number.
@@ -141,7 +141,7 @@ class KnowledgeJudge:
             "validity": str(own.validity), "seed": own.seed, "language": own.language,
         }  # fmt: skip
 
-    def judge(self, items: Sequence[KnowledgeItem]) -> list[JudgedItem]:
+    def judge(self, items: Sequence[KnowledgeItem]) -> list[ScoredKnowledge]:
         """Each item with its scores, in their order. Raises ModelError where a model cannot be used."""
         work = [_Work(item, parted(item.knowledge, self.settings.language)) for item in items]
         for one in work:
@@ -156,7 +156,7 @@ class KnowledgeJudge:
         if self.settings.baselines:
             self._baselines(work)
         return [
-            JudgedItem(item=one.item, scores=one.scores, label=one.label, sentences=one.judged, notes=one.notes)
+            ScoredKnowledge(item=one.item, scores=one.scores, label=one.label, sentences=one.judged, notes=one.notes)
             for one in work
         ]
 

@@ -33,10 +33,10 @@ from abstraction.tiers import Evidence, Level, Tier
 from abstraction.verifying import comparable_words
 from abstraction.verifying.amount_ranges import range_of_words
 from abstraction.verifying.calendar_spans import span_of_words
+from abstraction.verifying.entailment import EntailmentChecker
 from abstraction.verifying.naming import naming
 from abstraction.verifying.revalidation import recheck
 from abstraction.verifying.rule_replay import rule_holds
-from abstraction.verifying.tier_entailment import EntailmentChecker
 from kg.model import Entity
 from kg.terms import best_text, fallback_chain, names, normalise
 from tests.abstraction.scripted_model import PERSON, PLACE, WORLD, block

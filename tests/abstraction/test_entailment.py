@@ -11,9 +11,9 @@ from abstraction.evidence import from_statement
 from abstraction.pipeline import LadderMaker
 from abstraction.rows import TieredRow
 from abstraction.tiers import Evidence, Level, Tier
+from abstraction.verifying.entailment import EntailmentChecker
 from abstraction.verifying.findings import Flaw
 from abstraction.verifying.rule_replay import value_tier_holds
-from abstraction.verifying.tier_entailment import EntailmentChecker
 from kg.model import Entity
 from kg.walks.graph import Graph
 from tests.worlds import entity, row, store_of

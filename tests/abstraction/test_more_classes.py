@@ -13,8 +13,8 @@ from abstraction.ladders.posts import posts
 from abstraction.ladders.taxa import taxa
 from abstraction.rows import TieredRow
 from abstraction.tiers import Evidence, Level, Tier
+from abstraction.verifying.entailment import EntailmentChecker
 from abstraction.verifying.findings import Flaw
-from abstraction.verifying.tier_entailment import EntailmentChecker
 from kg.model import Entity
 from tests.cases import case_of, check_sound, ladder, proposed
 from tests.worlds import entity, maker, row, store_of, texts

@@ -8,7 +8,7 @@ from abstraction.descriptions.place_grammar import parse_place
 from abstraction.rows import TieredRow
 from abstraction.tiers import Tier
 from abstraction.verifying.amount_ranges import holds, range_of_words
-from abstraction.verifying.tier_entailment import EntailmentChecker
+from abstraction.verifying.entailment import EntailmentChecker
 from abstraction.verifying.tier_verdicts import Judge
 from abstraction.verifying.verdicts import VerdictKind
 from kg.model import Entity

@@ -13,7 +13,7 @@ from abstraction.phrasing.phraser import ModelPhraser
 from abstraction.pipeline import LadderMaker
 from abstraction.rows import QARow
 from abstraction.tiers import MAX_LEVELS, MAX_TIERS
-from abstraction.verifying.tier_entailment import EntailmentChecker
+from abstraction.verifying.entailment import EntailmentChecker
 from kg.terms import normalise
 from tests.abstraction.scripted_model import PERSON, PLACE, WORLD, Scripted, block, decided, phrased
 from tests.abstraction.test_ladder_laws import check_row

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from decimal import Decimal
 
-from abstraction.verifying.tier_entailment import EntailmentChecker
+from abstraction.verifying.entailment import EntailmentChecker
 from kg.model import Entity, QuantityValue, Statement
 from tests.worlds import entity, maker, row, store_of, texts
 
