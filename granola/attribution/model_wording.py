@@ -19,7 +19,7 @@ from abstraction.models.chat_request import Request, Sampling
 from abstraction.models.prompts import Prompt, PromptKind, load_prompts, prompts_hash
 from abstraction.phrasing.model_requests import RequestForm
 from granola.attribution.attribution_samples import AttributionSample, CitedFact
-from granola.attribution.text_checks import Coverage, coverage, foreign_names, states_name
+from granola.attribution.text_checks import TextCoverage, coverage, foreign_names, states_name
 
 CITATION = PromptKind(name="citation", required=frozenset({"facts"}))
 QUESTION = PromptKind(name="question", required=frozenset({"facts"}))
@@ -36,7 +36,7 @@ def read_wording_prompts(replacing: Path | str | None = None) -> dict[str, Promp
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class _Text:
+class _WordedText:
     """One text that is asked for: which, of what, and what it must name and must not."""
 
     kind: PromptKind
@@ -78,9 +78,9 @@ class ModelWording:
         """The samples in order, each text in the model's words where it passed its check."""
         source = iter(samples)
         while batch := list(islice(source, _BATCH)):
-            asked: dict[_Text, str | None] = {text: None for sample in batch for text in _texts(sample)}
-            form: RequestForm[_Text, str] = RequestForm(
-                model=self.model, ask=self._request, read=_Text.checked, again=self.prompts[AGAIN.name]
+            asked: dict[_WordedText, str | None] = {text: None for sample in batch for text in _texts(sample)}
+            form: RequestForm[_WordedText, str] = RequestForm(
+                model=self.model, ask=self._request, read=_WordedText.checked, again=self.prompts[AGAIN.name]
             )
             for text, outcome in form.run(asked):
                 asked[text] = outcome.value
@@ -88,15 +88,15 @@ class ModelWording:
             for sample in batch:
                 yield _replaced(sample, [asked[text] for text in _texts(sample)])
 
-    def _request(self, text: _Text) -> Request:
+    def _request(self, text: _WordedText) -> Request:
         slots = {name: value if isinstance(value, str) else list(value) for name, value in text.slots}
         return Request(id=text.kind.name, messages=self.prompts[text.kind.name].fill(slots), sampling=self.sampling)
 
 
-def _texts(sample: AttributionSample) -> list[_Text]:
+def _texts(sample: AttributionSample) -> list[_WordedText]:
     """What is asked for a sample: its citations, its question where it is a template's, its statement."""
     found = [
-        _Text(
+        _WordedText(
             kind=CITATION,
             slots=(("facts", tuple("; ".join(fact.names) for fact in facts)),),
             wanted=_names(facts),
@@ -108,12 +108,12 @@ def _texts(sample: AttributionSample) -> list[_Text]:
     relations = tuple(fact.names[1] for fact in sample.subgraph)
     if not _is_original(sample):
         found.append(
-            _Text(
+            _WordedText(
                 kind=QUESTION, slots=(("facts", _masked(sample)),), wanted=given, known=relations, hidden=sample.answers
             )
         )
     found.append(
-        _Text(
+        _WordedText(
             kind=STATEMENT,
             slots=(("question", sample.question), ("answers", "; ".join(sample.answers))),
             wanted=(*given, *sample.answers) if not _is_original(sample) else sample.answers,
@@ -177,7 +177,7 @@ def _masked(sample: AttributionSample) -> tuple[str, ...]:
     return tuple(dict.fromkeys(lines))
 
 
-def automatic_coverage(sample: AttributionSample) -> list[tuple[str, str, Coverage]]:
+def automatic_coverage(sample: AttributionSample) -> list[tuple[str, str, TextCoverage]]:
     """Each citation, and the question where it was extended, with its text and the label that the check gives it."""
     found = [
         ("citation", text, coverage(text, facts, allowed=[fact.text for fact in facts]))

@@ -16,7 +16,7 @@ LONGEST = 20_000  # characters of a text that are looked at
 _NAME = re.compile(r"(?<!\w)[^\W\d_][^\W_]*(?:[-'’][^\W_]+)*")
 
 
-class Coverage(StrEnum):
+class TextCoverage(StrEnum):
     """What a text does with its facts."""
 
     FULL = "full coverage"
@@ -32,7 +32,7 @@ def states_name(text: str, name: str) -> bool:
 
 def coverage(
     text: str, facts: Sequence[CitedFact], *, allowed: Iterable[str] = (), given: Sequence[str] = ()
-) -> Coverage:
+) -> TextCoverage:
     """Whether a text names the entities of all its facts, and no others.
 
     `allowed` are other names that may stand there. `given`: the names that must, where they are not all of the facts'
@@ -41,8 +41,8 @@ def coverage(
     """
     wanted = list(given) or [name for fact in facts for name in (fact.names[0], fact.names[2])]
     if foreign_names(text, [*wanted, *(name for fact in facts for name in fact.names), *allowed]):
-        return Coverage.HALLUCINATED
-    return Coverage.FULL if all(states_name(text, name) for name in wanted) else Coverage.ABSENT
+        return TextCoverage.HALLUCINATED
+    return TextCoverage.FULL if all(states_name(text, name) for name in wanted) else TextCoverage.ABSENT
 
 
 def foreign_names(text: str, known: Iterable[str]) -> list[str]:

@@ -14,7 +14,7 @@ from typing import Any
 from abstraction.formats.cells import marked, unmarked
 from granola.attribution.attribution_samples import AttributionSample
 from granola.attribution.model_wording import automatic_coverage, cited_facts
-from granola.attribution.text_checks import Coverage
+from granola.attribution.text_checks import TextCoverage
 from granola.audit.agreement import cohen_kappa, fleiss_kappa, wilson
 from granola.errors import SheetError
 from kg.files import atomic_path
@@ -34,7 +34,7 @@ class TextItem:
     kind: str
     text: str
     facts: str
-    automatic: Coverage
+    automatic: TextCoverage
 
 
 def drawn_texts(samples: Sequence[AttributionSample], n: int, *, seed: int) -> list[TextItem]:
@@ -60,9 +60,9 @@ def write_text_sheet(items: Sequence[TextItem], path: Path) -> None:
             writer.writerow([one.item, one.kind, marked(one.text), marked(one.facts), str(one.automatic), ""])
 
 
-def read_text_sheet(path: Path) -> dict[str, tuple[str, Coverage | None, Coverage | None]]:
+def read_text_sheet(path: Path) -> dict[str, tuple[str, TextCoverage | None, TextCoverage | None]]:
     """Of each item its kind, the automatic label and the reader's. Raises SheetError with file and line."""
-    found: dict[str, tuple[str, Coverage | None, Coverage | None]] = {}
+    found: dict[str, tuple[str, TextCoverage | None, TextCoverage | None]] = {}
     try:
         with path.open(encoding="utf-8-sig", newline="") as stream:
             reader = csv.DictReader(stream)
@@ -88,22 +88,22 @@ def read_text_sheet(path: Path) -> dict[str, tuple[str, Coverage | None, Coverag
     return found
 
 
-def _label(cell: str | None, where: str) -> Coverage | None:
+def _label(cell: str | None, where: str) -> TextCoverage | None:
     text = (cell or "").strip().casefold()
     if not text:
         return None
-    for one in Coverage:
+    for one in TextCoverage:
         if one.value == text or one.value.split()[0] == text:
             return one
-    raise SheetError(f"{where}: {cell!r} is no label; expected {', '.join(Coverage)}, or nothing")
+    raise SheetError(f"{where}: {cell!r} is no label; expected {', '.join(TextCoverage)}, or nothing")
 
 
-def text_rates(sheets: Sequence[Mapping[str, tuple[str, Coverage | None, Coverage | None]]]) -> dict[str, Any]:
+def text_rates(sheets: Sequence[Mapping[str, tuple[str, TextCoverage | None, TextCoverage | None]]]) -> dict[str, Any]:
     """Shares of labels of each reader and of the check, with Wilson intervals, and their agreement.
 
     kappa is Cohen's for two readers, Fleiss' for more, over the items that all of them marked; NaN for one.
     """
-    columns: dict[str, dict[str, Coverage]] = {
+    columns: dict[str, dict[str, TextCoverage]] = {
         f"reader {number}": {item: label for item, (_, _, label) in sheet.items() if label is not None}
         for number, sheet in enumerate(sheets, 1)
     }
@@ -127,11 +127,11 @@ def text_rates(sheets: Sequence[Mapping[str, tuple[str, Coverage | None, Coverag
     }
 
 
-def _shares(column: Mapping[str, Coverage]) -> dict[str, Any]:
+def _shares(column: Mapping[str, TextCoverage]) -> dict[str, Any]:
     counts = Counter(column.values())
     n = len(column)
     out: dict[str, Any] = {"n": n}
-    for label in Coverage:
+    for label in TextCoverage:
         interval = wilson(counts[label], n)
         share = counts[label] / n if n else math.nan
         out[str(label)] = {"count": counts[label], "share": share, "low": interval.low, "high": interval.high}

@@ -16,7 +16,7 @@ from granola.runs.shared_settings import AsJson
 
 if TYPE_CHECKING:
     from abstraction.rows import RejectedRow
-    from granola.attribution.text_checks import Coverage
+    from granola.attribution.text_checks import TextCoverage
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,7 +60,7 @@ class AttributionAuditRun(Run):
             check_kind(self.sheet, "csv")
         rejected: list[RejectedRow] = []
         samples = [sample for path in self.files for sample in read_samples(path, on_reject=rejected.append)]
-        counts: dict[str, Counter[Coverage]] = {"citation": Counter(), "question": Counter()}
+        counts: dict[str, Counter[TextCoverage]] = {"citation": Counter(), "question": Counter()}
         for sample in samples:
             for kind, _, label in automatic_coverage(sample):
                 counts[kind][label] += 1
@@ -76,7 +76,7 @@ class TextsAudited:
     """Texts by how they cover their facts, or the rates of sheets."""
 
     settings: AttributionAuditRun
-    counts: Mapping[str, Counter[Coverage]]
+    counts: Mapping[str, Counter[TextCoverage]]
     rates: Mapping[str, Any] | None = None
     rejected: Sequence[RejectedRow] = ()
 

@@ -36,7 +36,7 @@ from granola.attribution.linear_evaluator import LinearEvaluator
 from granola.attribution.model_wording import ModelWording
 from granola.attribution.overlap_features import ENTAILMENT_FEATURES, FEATURES, features_of
 from granola.attribution.simple_evaluators import GraphEvaluator, MajorityEvaluator
-from granola.attribution.text_checks import Coverage, coverage, foreign_names, states_name
+from granola.attribution.text_checks import TextCoverage, coverage, foreign_names, states_name
 from granola.attribution.text_sheets import drawn_texts, read_text_sheet, text_rates, write_text_sheet
 from granola.attribution.tier_checks import TierAttributor, category_of, tier_samples
 from granola.audit.agreement import cohen_kappa
@@ -474,9 +474,9 @@ def test_texts_of_a_model_are_checked() -> None:
 
 def test_coverage_of_texts() -> None:
     told = CitedFact(subject="Q1", property="P19", object="Q2", names=("Ann Lee", "place of birth", "York"), text="")
-    assert coverage("Ann Lee was born in York.", [told]) is Coverage.FULL
-    assert coverage("Ann Lee was born.", [told]) is Coverage.ABSENT
-    assert coverage("Ann Lee was born in York, near Leeds.", [told]) is Coverage.HALLUCINATED
+    assert coverage("Ann Lee was born in York.", [told]) is TextCoverage.FULL
+    assert coverage("Ann Lee was born.", [told]) is TextCoverage.ABSENT
+    assert coverage("Ann Lee was born in York, near Leeds.", [told]) is TextCoverage.HALLUCINATED
     assert not states_name("Ann Lee was born in New Yorkshire.", "York")
     assert foreign_names("In the end the Romans left York.", ["York"]) == ["Romans"]
 
