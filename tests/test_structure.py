@@ -77,7 +77,7 @@ def _commands() -> list[list[str]]:
             ["attribution"], ["attribution", "build"], ["attribution", "audit"], ["attribution", "train"],
             ["attribution", "evaluate"], ["attribution", "check"],
             ["knowledge"], ["knowledge", "generate"], ["knowledge", "judge"], ["knowledge", "choose"],
-            ["knowledge", "rate"], ["knowledge", "correlate"], ["knowledge", "describe"],
+            ["knowledge", "rate"], ["knowledge", "correlate"], ["knowledge", "draw"], ["knowledge", "describe"],
             ["knowledge", "surprise"],
             ["serve"], ["demo"]]  # fmt: skip
 

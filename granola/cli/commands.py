@@ -43,7 +43,7 @@ MEMBERS = {
     "snapshot": ("build", "info", "verify", "push", "export", "import", "diff", "check", "spark"),
     "derive": ("perturb", "guess", "targets"),
     "attribution": ("build", "audit", "train", "evaluate", "check"),
-    "knowledge": ("generate", "judge", "choose", "rate", "correlate", "describe", "surprise"),
+    "knowledge": ("generate", "judge", "choose", "rate", "correlate", "draw", "describe", "surprise"),
 }  # the commands of a command
 _ALONE = {"snapshot", "derive"}  # whose members' runs go by the member's name
 
@@ -74,8 +74,8 @@ ADVANCED: dict[str, str] = {
     "answer": f"{_SAMPLING} {_FIELDS} --seed --answers {_WEIGHING} --abstaining --aggregator --language",
     "aggregate": f"{_WEIGHING} --aggregator --prompts --answers",
     "knowledge generate": "--texts --documents --answers --prompts --shots --max-tokens --top-p --system",
-    "knowledge judge": "--texts --documents --embeddings --aggregation --validity --randoms --baselines --prompts "
-    "--system --language --scores --resamples --seed --pieces --reference",
+    "knowledge judge": "--texts --documents --embeddings --aggregation --validity --randoms --baselines --entities "
+    "--prompts --system --language --scores --resamples --seed --pieces --reference",
     "targets": "--prompt --prompts --unknown --most --linker --csv-raw",
     "score": _SCORING,
     "compare": f"{_SCORING} {_BY_VIEWS}",

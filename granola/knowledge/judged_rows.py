@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -55,13 +55,24 @@ def _is_score(value: object) -> bool:
     return value is None or (isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value))
 
 
-def write_rating_sheet(rows: Sequence[Mapping[str, Any]], path: Path | str, *, csv_raw: bool = False) -> None:
-    """A sheet of texts to rate, in their order, without their systems and scores; its head tells what marks mean."""
+def write_rating_sheet(
+    rows: Sequence[Mapping[str, Any]],
+    path: Path | str,
+    *,
+    csv_raw: bool = False,
+    only: Collection[int] | None = None,
+) -> None:
+    """A sheet of texts to rate, in their order, without their systems and scores; its head tells what marks mean.
+
+    `only`: the numbers of the texts that stand on it, from 1; None for all.
+    """
     with atomic_path(path) as place, place.open("w", encoding="utf-8", newline="") as stream:
         writer = csv.writer(stream)
         writer.writerow([*COLUMNS_SHOWN, *AXES])
         writer.writerow(["", "", "", "what 2, 1 and 0 mean:", "", "", *(SCALE[axis] for axis in AXES)])
         for number, row in enumerate(rows, 1):
+            if only is not None and number not in only:
+                continue
             gold = " / ".join(row.get("gold") or [])
             told = [row.get(name) or "" for name in ("topic", "query", "knowledge", "answer")]
             cells = [number, *told, gold, *("" for _ in AXES)]
@@ -110,6 +121,18 @@ def _mark(cell: str | None, axis: str, where: str) -> int | None:
     if mark not in ("0", "1", "2"):
         raise SheetError(f"{where}: {axis} is {mark[:40]!r}; allowed: 2, 1, 0, or nothing")
     return int(mark)
+
+
+def shared_out(n: int, raters: int, shared: float) -> list[set[int]]:
+    """The numbers, from 1, of the texts of each rater: the first `shared` of all texts for all, the rest in turn.
+
+    Chen et al. 2023, section 5: three raters, a fifth of the texts for all of them, by which they agree or not.
+    """
+    common = round(n * shared)
+    own = [set(range(1, common + 1)) for _ in range(raters)]
+    for place, number in enumerate(range(common + 1, n + 1)):
+        own[place % raters].add(number)
+    return own
 
 
 def mean_ratings(sheets: Sequence[RatingSheet]) -> dict[int, dict[str, float]]:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cache
 
+from granola.errors import UsageError
 from granola.matching.squad import best_f1, normalise, token_f1
 from granola.text_models.text_entailment import EntailmentModel, TextPair
 
@@ -36,9 +38,42 @@ def _take(found: set[str], run: Sequence[str], begun_first: bool) -> None:
         found.add(" ".join(run).lower())
 
 
-def hallucinated_entities(knowledge: Sequence[str], reference: str) -> float:
+RULE = "rule"
+EntityFinder = Callable[[Sequence[str]], set[str]]
+
+
+def spacy_entities(model: str) -> EntityFinder:
+    """Named entities by a model of spaCy's instead. Raises UsageError where spaCy or the model is not installed."""
+    try:
+        import spacy
+
+        pipeline = spacy.load(model)
+    except (ImportError, OSError) as error:
+        raise UsageError(
+            f"--entities spacy:{model[:60]}: {' '.join(str(error).split())[:200]}; install spaCy and the model, or "
+            "leave --entities out for the rule"
+        ) from error
+
+    def found(sentences: Sequence[str]) -> set[str]:
+        return {entity.text.lower() for document in pipeline.pipe(sentences) for entity in document.ents}
+
+    return found
+
+
+@cache
+def entity_finder(word: str) -> EntityFinder:
+    """What a word names: "rule", or "spacy:MODEL". Raises UsageError for another."""
+    if word == RULE:
+        return named_entities
+    kind, _, model = word.partition(":")
+    if kind != "spacy" or not model:
+        raise UsageError(f"--entities is {word[:60]!r}; allowed: rule, spacy:MODEL")
+    return spacy_entities(model)
+
+
+def hallucinated_entities(knowledge: Sequence[str], reference: str, finder: EntityFinder = named_entities) -> float:
     """HE, negated: minus the share of the text's named entities that the reference lacks, in [-1, 0]; 0 without any."""
-    names = named_entities(knowledge)
+    names = finder(knowledge)
     held = f" {normalise(reference)} "
     lacking = sum(f" {normalise(name)} " not in held for name in names)
     return -lacking / len(names) if names else 0.0

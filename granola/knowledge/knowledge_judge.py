@@ -13,9 +13,11 @@ from abstraction.models.prompts import Prompt, hash_of
 from granola.knowledge.evidence_pieces import PIECES, EvidenceSource, OwnPieces
 from granola.knowledge.factuality import Aggregation, JudgedSentence, aggregated, is_number, judged, label_of
 from granola.knowledge.knowledge_baselines import (
+    RULE,
     answer_em,
     answer_f1,
     entailment_ratios,
+    entity_finder,
     hallucinated_entities,
     knowledge_f1,
 )
@@ -37,13 +39,17 @@ class AnswerForm(StrEnum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class JudgeSettings:
-    """`pieces` of evidence a sentence; `randoms` is u, the number of random texts; `baselines`: those too."""
+    """`pieces` of evidence a sentence; `randoms` is u, the number of random texts; `baselines`: those too.
+
+    `entities`: what finds named entities for HE, "rule" or "spacy:MODEL".
+    """
 
     aggregation: Aggregation = Aggregation.MIN
     pieces: int = PIECES
     randoms: int = 4
     validity: AnswerForm = AnswerForm.SPAN
     baselines: bool = False
+    entities: str = RULE
     seed: int = 0
     language: str = "en"
 
@@ -138,7 +144,7 @@ class KnowledgeJudge:
             "evidence": dict(self._evidence.identity),
             "prompts": hash_of(self._prompts, GIVEN_QUERY, GIVEN_KNOWLEDGE),
             "aggregation": str(own.aggregation), "pieces": own.pieces, "randoms": own.randoms,
-            "validity": str(own.validity), "seed": own.seed, "language": own.language,
+            "validity": str(own.validity), "entities": own.entities, "seed": own.seed, "language": own.language,
         }  # fmt: skip
 
     def judge(self, items: Sequence[KnowledgeItem]) -> list[ScoredKnowledge]:
@@ -274,10 +280,11 @@ class KnowledgeJudge:
             one.scores["validity"] = max(shares, default=0.0)
 
     def _baselines(self, work: Sequence[_Work]) -> None:
+        finder = entity_finder(self.settings.entities)
         for one in work:
             item = one.item
             if item.reference.strip():
-                one.scores["he_negated"] = hallucinated_entities(one.sentences, item.reference)
+                one.scores["he_negated"] = hallucinated_entities(one.sentences, item.reference, finder)
                 one.scores["knowledge_f1"] = knowledge_f1(item.knowledge, item.reference)
             if item.gold and self._answered:
                 one.scores["answer_em"] = answer_em(item.answer, item.gold)

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from granola.runs.knowledge_choose_run import KnowledgeChooseRun
     from granola.runs.knowledge_correlate_run import KnowledgeCorrelateRun
     from granola.runs.knowledge_describe_run import KnowledgeDescribeRun
+    from granola.runs.knowledge_draw_run import KnowledgeDrawRun
     from granola.runs.knowledge_generate_run import KnowledgeGenerateRun
     from granola.runs.knowledge_judge_run import KnowledgeJudgeRun
     from granola.runs.knowledge_rate_run import KnowledgeRateRun
@@ -79,6 +80,7 @@ __all__ = [
     "KnowledgeChooseRun",
     "KnowledgeCorrelateRun",
     "KnowledgeDescribeRun",
+    "KnowledgeDrawRun",
     "KnowledgeGenerateRun",
     "KnowledgeJudgeRun",
     "KnowledgeRateRun",
@@ -122,6 +124,7 @@ _MODULES = {
     "KnowledgeChooseRun": ".knowledge_choose_run",
     "KnowledgeCorrelateRun": ".knowledge_correlate_run",
     "KnowledgeDescribeRun": ".knowledge_describe_run",
+    "KnowledgeDrawRun": ".knowledge_draw_run",
     "KnowledgeGenerateRun": ".knowledge_generate_run",
     "KnowledgeJudgeRun": ".knowledge_judge_run",
     "KnowledgeRateRun": ".knowledge_rate_run",

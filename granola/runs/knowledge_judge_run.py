@@ -60,6 +60,9 @@ class KnowledgeJudgeRun(Run):
     validity: Annotated[AnswerForm, Setting("Answers are judged by the gold answer, or by evidence.")] = AnswerForm.SPAN
     randoms: Annotated[int, Setting("Random texts that helpfulness compares with (u).", least=1)] = 4
     baselines: Annotated[bool, Setting("Score the baselines too, where there is a reference or a gold answer.")] = False
+    entities: Annotated[
+        str, Setting("What finds named entities for the baseline HE: rule, or spacy:MODEL where spaCy is installed.")
+    ] = "rule"
     prompts: Annotated[
         str | None, Setting("A folder with prompts of your own: given_query.txt, given_knowledge.txt.")
     ] = None
@@ -151,7 +154,7 @@ class KnowledgeJudgeRun(Run):
         encoder = wrapped.pop("embeddings", None)
         settings = JudgeSettings(
             aggregation=self.aggregation, pieces=self.pieces, randoms=self.randoms, validity=self.validity,
-            baselines=self.baselines, seed=self.seed, language=self.language,
+            baselines=self.baselines, entities=self.entities, seed=self.seed, language=self.language,
         )  # fmt: skip
         return KnowledgeJudge(
             JudgeModels(**wrapped),

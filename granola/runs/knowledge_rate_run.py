@@ -26,6 +26,13 @@ class KnowledgeRateRun(Run):
     out: Out
     sheet: Annotated[Path, Setting("The sheet to write, as CSV: texts without their systems and scores.")]
     each: Annotated[int, Setting("Texts of each system (the paper: 80).", least=1)] = 80
+    raters: Annotated[
+        int, Setting("Sheets to write, one a rater: SHEET, or SHEET.1.csv and so on where there are several.", least=1)
+    ] = 1
+    shared: Annotated[
+        float, Setting("Share of the texts that all raters have (the paper: 0.2); the rest goes to one each.",
+                       least=0, most=1)
+    ] = 0.2  # fmt: skip
     seed: Seed = 0
     force: Force = False
     csv_raw: CsvRaw = False
@@ -33,11 +40,15 @@ class KnowledgeRateRun(Run):
     def run(self) -> RowsWritten:
         """Draw and write both. Raises UsageError where there is no text, or a file would be lost."""
         from abstraction.formats.writing import check_kind
-        from granola.knowledge.judged_rows import read_judged, write_rating_sheet
+        from granola.knowledge.judged_rows import read_judged, shared_out, write_rating_sheet
         from granola.runs.outputs import check_outputs, count
 
         check_kind(self.sheet, "csv", asked="--sheet")
-        check_outputs(self.sheet, inputs=[self.judged, self.out], force=self.force, asked="--sheet")
+        sheets = [self.sheet]
+        if self.raters > 1:
+            sheets = [self.sheet.with_suffix(f".{number}.csv") for number in range(1, self.raters + 1)]
+        for sheet in sheets:
+            check_outputs(sheet, inputs=[self.judged, self.out], force=self.force, asked="--sheet")
         with rows_output(self, self.out, inputs=[self.judged], force=self.force) as output:
             rows = read_judged(self.judged, on_reject=output.rejected.append)
             source = random.Random(self.seed)
@@ -49,6 +60,8 @@ class KnowledgeRateRun(Run):
                 )
                 chosen += source.sample(own, min(self.each, len(own)))
             source.shuffle(chosen)
-            write_rating_sheet(chosen, self.sheet, csv_raw=self.csv_raw)
+            for sheet, numbers in zip(sheets, shared_out(len(chosen), self.raters, self.shared), strict=True):
+                write_rating_sheet(chosen, sheet, csv_raw=self.csv_raw, only=numbers if self.raters > 1 else None)
             output.write(iter(chosen))
-        return output.ended(f"{count(len(chosen), 'text')} to rate in {self.sheet}", source=self.judged)
+        told = ", ".join(map(str, sheets))
+        return output.ended(f"{count(len(chosen), 'text')} to rate in {told}", source=self.judged)

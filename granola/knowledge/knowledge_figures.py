@@ -1,0 +1,113 @@
+"""Figures 2, 3 and 4 of Chen et al. 2023: factuality by popularity and length, by evidence, and scores by size."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from granola.knowledge.knowledge_summary import mean_estimate, slices
+from granola.report.figure_style import STYLE, WIDTH, legend, look, plain
+from granola.report.figures import check_drawing
+from granola.scoring.aggregation import Estimate
+
+SCORES = ("factuality", "relevance", "coherence_paragraph", "informativeness", "helpfulness_raw", "validity")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class JudgedFile:
+    """Rows of one file; `name` in legends, `pieces` and `reference` as it was judged with, `size` of the model."""
+
+    name: str
+    rows: Sequence[Mapping[str, Any]]
+    pieces: int | None = None
+    reference: bool = False
+    size: float | None = None
+
+
+Line = Sequence[tuple[float, Estimate]]
+
+
+def figure_lines(files: Sequence[JudgedFile], *, times: int, seed: int) -> dict[str, dict[str, Line]]:
+    """What each figure draws: by file name of the figure, by line, points with their estimates; empty ones are absent.
+
+    `popularity` and `sentences` have a line a file and system (Figure 2), `pieces` one with and one without the
+    reference where files were judged with different numbers of pieces (Figure 4), `size` one a score (Figure 3).
+    """
+    found: dict[str, dict[str, Line]] = {}
+    for by in ("popularity", "sentences"):
+        lines: dict[str, Line] = {}
+        for file in files:
+            for system in sorted({str(row.get("system") or "") for row in file.rows}):
+                own = [row for row in file.rows if str(row.get("system") or "") == system]
+                told = slices(own, by, "factuality", times=times, seed=seed)
+                if told:
+                    name = " ".join(filter(None, (file.name if len(files) > 1 else "", system))) or file.name
+                    lines[name] = [(float(at), one) for at, one in told.items()]
+        if lines:
+            found[by] = lines
+    if len({file.pieces for file in files if file.pieces is not None}) > 1:
+        by_reference: dict[str, list[tuple[float, Estimate]]] = {}
+        for file in files:
+            if file.pieces is not None and (values := _values(file, "factuality")):
+                name = "with the reference" if file.reference else "without the reference"
+                by_reference.setdefault(name, []).append(
+                    (float(file.pieces), mean_estimate(values, times=times, seed=seed))
+                )
+        found["pieces"] = {name: sorted(points, key=lambda point: point[0]) for name, points in by_reference.items()}
+    sized = [file for file in files if file.size is not None]
+    if len(sized) > 1:
+        found["size"] = {
+            score: sorted(
+                (
+                    (float(file.size or 0), mean_estimate(values, times=times, seed=seed))
+                    for file in sized
+                    if (values := _values(file, score))
+                ),
+                key=lambda point: point[0],
+            )
+            for score in SCORES
+            if any(_values(file, score) for file in sized)
+        }
+    return found
+
+
+_AXES = {
+    "popularity": ("log10 of page views", "factuality"),
+    "sentences": ("sentences of a text", "factuality of a sentence"),
+    "pieces": ("pieces of evidence a sentence", "factuality"),
+    "size": ("parameters, billions", "score"),
+}
+
+
+def drawn_figures(lines: Mapping[str, Mapping[str, Line]]) -> dict[str, bytes]:
+    """SVG by file name, with 95 % intervals. Raises UsageError without matplotlib."""
+    check_drawing()
+    import matplotlib
+    from matplotlib.figure import Figure
+
+    drawn = {}
+    with matplotlib.rc_context(STYLE):
+        for name, own in lines.items():
+            figure = Figure(figsize=(WIDTH, 3.2), layout="constrained")
+            axes = figure.subplots()
+            for at, (label, points) in enumerate(own.items()):
+                places = [place for place, _ in points]
+                axes.plot(places, [one.value for _, one in points], label=plain(label), **look(at))
+                low, high = ([getattr(one.interval, end) for _, one in points] for end in ("low", "high"))
+                axes.fill_between(places, low, high, color=look(at)["color"], alpha=0.15, linewidth=0)
+            axes.set_xlabel(_AXES[name][0])
+            axes.set_ylabel(_AXES[name][1])
+            if name == "size":
+                axes.set_xscale("log")
+            if len(own) > 1:
+                legend(figure)
+            out = io.StringIO()
+            figure.savefig(out, format="svg", metadata={"Date": None})
+            drawn[f"{name}.svg"] = out.getvalue().encode()
+    return drawn
+
+
+def _values(file: JudgedFile, score: str) -> list[float]:
+    return [row["scores"][score] for row in file.rows if row["scores"].get(score) is not None]
