@@ -76,6 +76,7 @@ def _commands() -> list[list[str]]:
             ["derive"], ["derive", "targets"], ["derive", "guess"], ["derive", "perturb"],
             ["attribution"], ["attribution", "build"], ["attribution", "audit"], ["attribution", "train"],
             ["attribution", "evaluate"], ["attribution", "check"],
+            ["grounding"], ["grounding", "answer"], ["grounding", "judge"], ["grounding", "score"],
             ["knowledge"], ["knowledge", "generate"], ["knowledge", "judge"], ["knowledge", "choose"],
             ["knowledge", "rate"], ["knowledge", "correlate"], ["knowledge", "draw"], ["knowledge", "describe"],
             ["knowledge", "surprise"],

@@ -33,6 +33,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "report": "Draw the paper's figures for systems of one's own.",
     },
     "Evidence": {
+        "grounding": "Answer from passages, and judge answers: grounded, deflecting, cited?",
         "knowledge": "Write, judge, choose and rate knowledge texts: factuality, relevance, coherence ...",
         "attribution": "Build a benchmark of evidence and answers, and hold evaluators against it.",
     },
@@ -43,6 +44,7 @@ MEMBERS = {
     "snapshot": ("build", "info", "verify", "push", "export", "import", "diff", "check", "spark"),
     "derive": ("perturb", "guess", "targets"),
     "attribution": ("build", "audit", "train", "evaluate", "check"),
+    "grounding": ("answer", "judge", "score"),
     "knowledge": ("generate", "judge", "choose", "rate", "correlate", "draw", "describe", "surprise"),
 }  # the commands of a command
 _ALONE = {"snapshot", "derive"}  # whose members' runs go by the member's name
@@ -73,6 +75,7 @@ ADVANCED: dict[str, str] = {
     "dataset": f"{_PHRASING} {_FIELDS} --linker --one-answer --trivial --threshold --samples --batch --restart",
     "answer": f"{_SAMPLING} {_FIELDS} --seed --answers {_WEIGHING} --abstaining --aggregator --language",
     "aggregate": f"{_WEIGHING} --aggregator --prompts --answers",
+    "grounding judge": "--prompts --answers",
     "knowledge generate": "--texts --documents --answers --prompts --shots --max-tokens --top-p --system",
     "knowledge judge": "--texts --documents --embeddings --aggregation --validity --randoms --baselines --entities "
     "--prompts --system --language --scores --resamples --seed --pieces --reference",

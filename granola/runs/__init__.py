@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     from granola.runs.diff_run import DiffRun
     from granola.runs.experiment_run import ExperimentRun
     from granola.runs.export_run import ExportRun
+    from granola.runs.grounding_answer_run import GroundingAnswerRun
+    from granola.runs.grounding_judge_run import GroundingJudgeRun
+    from granola.runs.grounding_score_run import GroundingScoreRun
     from granola.runs.guess_run import GuessRun
     from granola.runs.import_run import ImportRun
     from granola.runs.info_run import InfoRun
@@ -74,6 +77,9 @@ __all__ = [
     "DiffRun",
     "ExperimentRun",
     "ExportRun",
+    "GroundingAnswerRun",
+    "GroundingJudgeRun",
+    "GroundingScoreRun",
     "GuessRun",
     "ImportRun",
     "InfoRun",
@@ -118,6 +124,9 @@ _MODULES = {
     "DiffRun": ".diff_run",
     "ExperimentRun": ".experiment_run",
     "ExportRun": ".export_run",
+    "GroundingAnswerRun": ".grounding_answer_run",
+    "GroundingJudgeRun": ".grounding_judge_run",
+    "GroundingScoreRun": ".grounding_score_run",
     "GuessRun": ".guess_run",
     "ImportRun": ".import_run",
     "InfoRun": ".info_run",

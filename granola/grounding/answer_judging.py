@@ -1,0 +1,159 @@
+"""From answers to judged items: verdicts on their sentences, eligibility, deflection, citations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+
+from abstraction.errors import ReplyError
+from abstraction.models.chat_model import ChatModel
+from abstraction.models.chat_request import Request, Sampling
+from abstraction.models.prompts import Prompt
+from abstraction.phrasing.model_requests import RequestForm
+from granola.grounding.answer_sentences import answer_sentences
+from granola.grounding.citation_markers import cited_passages, without_markers
+from granola.grounding.citation_scores import counted
+from granola.grounding.deflections import deflects
+from granola.grounding.grounded_samples import GroundedSample, Relevance
+from granola.grounding.grounding_items import AnswerVerdict, GroundingItem
+from granola.grounding.sentence_judges import (
+    AGAIN,
+    DEFLECTION,
+    ELIGIBILITY,
+    SentenceJudge,
+    SentencesAsked,
+    Verdicts,
+    read_grounding_prompts,
+)
+
+_BATCH = 64  # answers judged together
+Pair = tuple[GroundedSample, str]
+
+
+@dataclass(kw_only=True)
+class AnswerJudge:
+    """Judges answers. `chat` says whether they are eligible and, with `asks_deflection`, whether they deflect."""
+
+    sentences: SentenceJudge
+    chat: ChatModel | None = None
+    asks_deflection: bool = False
+    language: str = "en"
+    prompts: Mapping[str, Prompt] = field(default_factory=read_grounding_prompts)
+    sampling: Sampling = field(default_factory=lambda: Sampling(temperature=0.2, max_tokens=64))
+
+    def judged(self, pairs: Iterable[Pair]) -> Iterator[GroundingItem]:
+        """One item a pair, in order; what a judge does not say is None and told in `unjudged`."""
+        source = iter(pairs)
+        while batch := list(islice(source, _BATCH)):
+            yield from self._batch(batch)
+
+    def _batch(self, batch: Sequence[Pair]) -> Iterator[GroundingItem]:
+        parted = [
+            answer_sentences(answer, [one.id for one in sample.passages], language=self.language)
+            for sample, answer in batch
+        ]
+        readings: tuple[Relevance | None, ...] = (None, *Relevance)
+        against = {reading: self._verdicts(batch, parted, reading) for reading in readings}
+        eligible = self._asked(batch, ELIGIBILITY.name)
+        declined = self._asked(batch, DEFLECTION.name) if self.asks_deflection else [(None, "")] * len(batch)
+        for at, (sample, answer) in enumerate(batch):
+            yield self._item(
+                sample, answer, parted[at], {reading: found[at] for reading, found in against.items()},
+                eligible[at], declined[at],
+            )  # fmt: skip
+
+    def _verdicts(
+        self, batch: Sequence[Pair], parted: Sequence[Sequence[str]], reading: Relevance | None
+    ) -> list[tuple[Verdicts, str]]:
+        asked = []
+        for (sample, _), own in zip(batch, parted, strict=True):
+            ids = [one.id for one in sample.passages]
+            passages = sample.passages if reading is None else sample.relevant(reading)
+            # In the order of their texts: how passages stand in a file, and what they are called, changes nothing.
+            ordered = tuple(sorted(passages, key=lambda one: one.text))
+            asked.append(
+                SentencesAsked(
+                    id=f"{sample.id} {reading or 'all'}", question=sample.question,
+                    sentences=tuple(without_markers(text, ids) for text in own), passages=ordered,
+                )
+            )  # fmt: skip
+        return list(self.sentences.verdicts(asked))
+
+    def _asked(self, batch: Sequence[Pair], kind: str) -> list[tuple[str | None, str]]:
+        """A word for each answer, or why there is none; nothing is asked without a model, reference or answer."""
+        if self.chat is None:
+            return [(None, "")] * len(batch)
+
+        def ask(pair: Pair) -> Request | None:
+            sample, answer = pair
+            if not answer.strip() or (kind == ELIGIBILITY.name and not sample.reference.strip()):
+                return None
+            slots = {"question": sample.question, "answer": answer}
+            if kind == ELIGIBILITY.name:
+                slots["reference"] = sample.reference
+            return Request(id=f"{sample.id} {kind}", messages=self.prompts[kind].fill(slots), sampling=self.sampling)
+
+        def read(_: Pair, reply: str) -> str:
+            word = " ".join(reply.casefold().split()).strip(" .\"'*")
+            words = [str(one) for one in AnswerVerdict] if kind == ELIGIBILITY.name else ["answers", "deflects"]
+            found = [one for one in words if one in word or (word and one.removesuffix("s") == word)]
+            if len(found) != 1:
+                raise ReplyError(f"expected one of {', '.join(words)}")
+            return found[0]
+
+        form: RequestForm[Pair, str] = RequestForm(model=self.chat, ask=ask, read=read, again=self.prompts[AGAIN.name])
+        return [
+            (
+                outcome.value,
+                "" if outcome.value or not outcome.failed else f"{outcome.failed} {outcome.why}".strip()[:300],
+            )
+            for _, outcome in form.run(batch)
+        ]
+
+    def _item(
+        self,
+        sample: GroundedSample,
+        answer: str,
+        parted: Sequence[str],
+        against: Mapping[Relevance | None, tuple[Verdicts, str]],
+        eligible: tuple[str | None, str],
+        declined: tuple[str | None, str],
+    ) -> GroundingItem:
+        ids = [one.id for one in sample.passages]
+        cited, strange = cited_passages(answer, ids)
+        told = {"eligibility": eligible[1], "deflection": declined[1]}
+        told |= {f"sentences {reading or 'all'}": why for reading, (_, why) in against.items()}
+        rule = deflects(answer, language=self.language)
+        if declined[0] is not None:
+            rule = "judge" if declined[0] == "deflects" else None
+        grade = None if eligible[0] is None else AnswerVerdict(eligible[0])
+        if not answer.strip() and self.chat is not None:
+            grade = AnswerVerdict.MAJOR  # an empty answer answers nothing, whoever would judge it
+        return GroundingItem(
+            id=sample.id,
+            answer=answer,
+            expected_deflection=sample.deflection,
+            eligibility=grade,
+            sentences=tuple(parted),
+            against_all=against[None][0],
+            against_relevant={reading: against[reading][0] for reading in Relevance},
+            deflects=rule,
+            citations=counted(cited, sample.cited, strange=len(strange)),
+            by_relevance={
+                reading: counted(cited, [one.id for one in sample.relevant(reading)], strange=len(strange))
+                for reading in Relevance
+            },
+            tags=_tags(sample),
+            unjudged={name: why for name, why in told.items() if why},
+        )
+
+
+def _tags(sample: GroundedSample) -> dict[str, str]:
+    share = sample.relevant_share(Relevance.STRICT)
+    private = {one.provider for one in sample.passages if one.provider}
+    return {
+        **sample.tags,
+        **({"relevant_share": f"{share:.4f}"} if share is not None else {}),
+        **({"providers": ", ".join(sorted(private))[:200]} if private else {}),
+    }

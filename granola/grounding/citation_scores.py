@@ -1,0 +1,95 @@
+"""Precision, recall and F1 of cited passages, put together in three ways under three names.
+
+Sorodoc et al. 2025 (GaRAGe), Table 4, prints F1 that are the harmonic mean of the printed P and R: `of_means` or
+`pooled`, never `mean_f1`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from granola.scoring.aggregation import Estimate
+from granola.scoring.bootstrap import RESAMPLES, divided, estimated, mean_of
+
+
+@dataclass(frozen=True, slots=True)
+class CitationCounts:
+    """Of one answer: passages cited rightly, cited at all (those that do not exist among them), and to be cited."""
+
+    right: int
+    cited: int
+    wanted: int
+
+    @property
+    def precision(self) -> float:
+        """right / cited; NaN where nothing is cited."""
+        return self.right / self.cited if self.cited else math.nan
+
+    @property
+    def recall(self) -> float:
+        """right / wanted; NaN where nothing is to be cited."""
+        return self.right / self.wanted if self.wanted else math.nan
+
+    @property
+    def f1(self) -> float:
+        """2 right / (cited + wanted); NaN where both are 0."""
+        return 2 * self.right / (self.cited + self.wanted) if self.cited + self.wanted else math.nan
+
+
+def counted(cited: Iterable[str], wanted: Iterable[str], *, strange: int = 0) -> CitationCounts:
+    """The counts of an answer; `strange` citations are of no passage, and wrong."""
+    said, right = set(cited), set(wanted)
+    return CitationCounts(right=len(said & right), cited=len(said) + strange, wanted=len(right))
+
+
+def harmonic(first: float, second: float) -> float:
+    """2ab / (a + b); 0 where both are 0, NaN where one is NaN."""
+    if math.isnan(first) or math.isnan(second):
+        return math.nan
+    return 2 * first * second / (first + second) if first + second else 0.0
+
+
+def citation_scores(counts: Sequence[CitationCounts], *, times: int = RESAMPLES, seed: int = 0) -> dict[str, Estimate]:
+    """`pooled_precision`, `pooled_recall`, `pooled_f1`; `mean_precision`, `mean_recall`, `f1_of_means`; `mean_f1`.
+
+    An answer that cites nothing has no precision, one that should cite nothing no recall: they leave those means, and
+    stay in the pooled ones.
+    """
+    import numpy as np
+
+    def score(statistic: object) -> Estimate:
+        value, interval = estimated(counts, statistic, times=times, seed=seed)  # type: ignore[arg-type]
+        return Estimate(value=value, interval=interval, n=len(counts))
+
+    def pooled(above: str, below: Sequence[str], factor: float = 1.0) -> object:
+        def of(kinds: Sequence[CitationCounts], numbers: object) -> object:
+            top = numbers @ np.array([factor * getattr(kind, above) for kind in kinds], dtype=np.float64)  # type: ignore[operator]
+            bottom = numbers @ np.array(  # type: ignore[operator]
+                [sum(getattr(kind, name) for name in below) for kind in kinds], dtype=np.float64
+            )
+            return divided(top, bottom)
+
+        return of
+
+    def mean(name: str) -> object:
+        def of(kinds: Sequence[CitationCounts], numbers: object) -> object:
+            values = [getattr(kind, name) for kind in kinds]
+            return mean_of([None if math.isnan(value) else value for value in values])(numbers)  # type: ignore[arg-type]
+
+        return of
+
+    def of_means(kinds: Sequence[CitationCounts], numbers: object) -> object:
+        first, second = (mean(name)(kinds, numbers) for name in ("precision", "recall"))  # type: ignore[operator]
+        return divided(2 * first * second, first + second)
+
+    return {
+        "pooled_precision": score(pooled("right", ("cited",))),
+        "pooled_recall": score(pooled("right", ("wanted",))),
+        "pooled_f1": score(pooled("right", ("cited", "wanted"), 2.0)),
+        "mean_precision": score(mean("precision")),
+        "mean_recall": score(mean("recall")),
+        "f1_of_means": score(of_means),
+        "mean_f1": score(mean("f1")),
+    }

@@ -1,0 +1,166 @@
+"""Eligibility, factuality, relevance-aware factuality, deflection, citations: over which answers, worth what.
+
+Sorodoc et al. 2025 (GaRAGe), section 5. E: share of eligible answers; uF, uRAF: share of factual ones, against all
+passages or the relevant ones; F, RAF: share of answers both eligible and factual. The paper says neither over which
+questions these run nor what a deflecting answer is worth: both are settings, printed with every score.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from granola import __version__
+from granola.audit.agreement import wilson
+from granola.grounding.citation_scores import citation_scores
+from granola.grounding.grounded_samples import Relevance
+from granola.grounding.grounding_items import GroundingItem
+from granola.scoring.aggregation import Estimate
+from granola.scoring.bootstrap import RESAMPLES, estimated, mean_of
+from granola.scoring.system_comparison import Difference, paired_difference
+
+
+class Over(StrEnum):
+    """Which questions the five scores run over."""
+
+    ALL = "all"
+    ANSWERABLE = "answerable"  # those whose passages suffice
+
+
+class Deflecting(StrEnum):
+    """What an answer that deflects is worth in the five scores."""
+
+    AS_JUDGED = "as-judged"
+    FAILS = "fails"
+    LEFT_OUT = "left-out"
+
+
+class Unjudged(StrEnum):
+    """What an answer is worth of which a judge gave no verdict."""
+
+    LEFT_OUT = "left-out"
+    FAILS = "fails"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class GroundingSettings:
+    """How scores are formed; all of it stands in the signature."""
+
+    over: Over = Over.ANSWERABLE
+    deflecting: Deflecting = Deflecting.AS_JUDGED
+    unjudged: Unjudged = Unjudged.LEFT_OUT
+    times: int = RESAMPLES
+    seed: int = 0
+
+    def __str__(self) -> str:
+        return (
+            f"over:{self.over}|deflecting:{self.deflecting}|unjudged:{self.unjudged}|boot:{self.times}"
+            f"|seed:{self.seed}|version:{__version__}"
+        )
+
+
+Worth = Callable[[GroundingItem], bool | None]
+
+
+def worths() -> dict[str, Worth]:
+    """The five scores of an item by name; those against relevant passages in both readings."""
+    found: dict[str, Worth] = {
+        "E": lambda item: item.eligible,
+        "uF": lambda item: item.factual(),
+        "F": lambda item: both(item.eligible, item.factual()),
+    }
+    for reading in Relevance:
+        found[f"uRAF {reading}"] = lambda item, reading=reading: item.factual(reading)  # type: ignore[misc]
+        found[f"RAF {reading}"] = lambda item, reading=reading: both(item.eligible, item.factual(reading))  # type: ignore[misc]
+    return found
+
+
+def both(first: bool | None, second: bool | None) -> bool | None:
+    """And, where what is unknown decides nothing: False if one is False, else None if one is None."""
+    if first is False or second is False:
+        return False
+    return None if first is None or second is None else True
+
+
+def value(item: GroundingItem, worth: Worth, settings: GroundingSettings) -> float | None:
+    """What an item adds to a score: 0 or 1, None where it does not count."""
+    if settings.over is Over.ANSWERABLE and item.expected_deflection:
+        return None
+    if item.deflects is not None and settings.deflecting is not Deflecting.AS_JUDGED:
+        return None if settings.deflecting is Deflecting.LEFT_OUT else 0.0
+    found = worth(item)
+    if found is None:
+        return None if settings.unjudged is Unjudged.LEFT_OUT else 0.0
+    return float(found)
+
+
+def grounding_report(items: Sequence[GroundingItem], settings: GroundingSettings | None = None) -> dict[str, Estimate]:
+    """Every score with its interval and n: the five, `deflection TP` and `FP`, and citations (`cited ...`)."""
+    how = settings or GroundingSettings()
+    found = {name: _mean([value(item, worth, how) for item in items], how) for name, worth in worths().items()}
+    for name, expected in (("deflection TP", True), ("deflection FP", False)):
+        found[name] = deflection_rate(
+            [item.deflects is not None for item in items if item.expected_deflection is expected]
+        )
+    answerable = [item for item in items if not item.expected_deflection]
+    for name, one in citation_scores([item.citations for item in answerable], times=how.times, seed=how.seed).items():
+        found[f"cited {name}"] = one
+    return found
+
+
+def deflection_rate(told: Sequence[bool]) -> Estimate:
+    """The share of answers that deflect, with Wilson's interval."""
+    n = len(told)
+    return Estimate(value=sum(told) / n if n else math.nan, interval=wilson(sum(told), n), n=n)
+
+
+def sliced(
+    items: Sequence[GroundingItem], score: str, by: Callable[[GroundingItem], str | None], settings: GroundingSettings
+) -> dict[str, Estimate]:
+    """A score by what `by` says of an item; items of which it says nothing are in no slice."""
+    groups: dict[str, list[GroundingItem]] = {}
+    for item in items:
+        if (name := by(item)) is not None:
+            groups.setdefault(name, []).append(item)
+    worth = worths()[score]
+    return {
+        name: _mean([value(item, worth, settings) for item in own], settings) for name, own in sorted(groups.items())
+    }
+
+
+def compared_answers(
+    systems: Mapping[str, Sequence[GroundingItem]], score: str, settings: GroundingSettings
+) -> list[Difference]:
+    """Every pair of systems in one score, paired over the questions that both answered."""
+    from dataclasses import replace
+    from itertools import combinations
+
+    from granola.scoring.bootstrap import holm
+
+    worth = worths()[score]
+    told = {name: {item.id: value(item, worth, settings) for item in items} for name, items in systems.items()}
+    found = []
+    for first, second in combinations(told, 2):
+        shared = [key for key in told[first] if key in told[second]]
+        pairs = [(told[first][key], told[second][key]) for key in shared]
+        found.append(
+            paired_difference(
+                [pair for pair in pairs if pair != (None, None)], metric=score, first=first, second=second,
+                times=settings.times, seed=settings.seed,
+            )
+        )  # fmt: skip
+    adjusted = holm([one.p for one in found])
+    return [replace(one, adjusted=p) for one, p in zip(found, adjusted, strict=True)]
+
+
+def _mean(values: Sequence[float | None], settings: GroundingSettings) -> Estimate:
+    counted = [one for one in values if one is not None]
+
+    def statistic(kinds: Sequence[float], numbers: Any) -> Any:
+        return mean_of(kinds)(numbers)
+
+    found, interval = estimated(counted, statistic, times=settings.times, seed=settings.seed, order=float)
+    return Estimate(value=found, interval=interval, n=len(counted))

@@ -1,0 +1,195 @@
+"""Who says what passages are to sentences: a chat model, an entailment model, or the words that both have in common."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.resources import as_file, files
+from pathlib import Path
+from typing import Protocol
+
+from abstraction.errors import ReplyError
+from abstraction.models.chat_model import ChatModel
+from abstraction.models.chat_request import Request, Sampling
+from abstraction.models.prompts import Prompt, PromptKind, load_prompts, prompts_hash
+from abstraction.phrasing.model_requests import RequestForm
+from granola.attribution.chat_evaluator import model_name
+from granola.grounding.grounded_samples import GroundingPassage
+from granola.grounding.grounding_items import SentenceVerdict
+from granola.text_models import EntailmentModel, TextPair
+
+ANSWER = PromptKind(name="answer", required=frozenset({"question", "passages"}), optional=frozenset({"date"}))
+ELIGIBILITY = PromptKind(name="eligibility", required=frozenset({"question", "reference", "answer"}))
+SENTENCES = PromptKind(
+    name="sentences", required=frozenset({"passages", "sentences"}), optional=frozenset({"question"})
+)
+DEFLECTION = PromptKind(name="deflection", required=frozenset({"question", "answer"}))
+AGAIN = PromptKind(name="again", required=frozenset(), optional=frozenset({"problem"}))
+KINDS = (ANSWER, ELIGIBILITY, SENTENCES, DEFLECTION, AGAIN)
+_LINE = re.compile(r"^[ \t]{0,20}\(?(\d{1,4})[.):]{1,2}[ \t]{0,20}\**([a-z]{1,20})", re.IGNORECASE | re.MULTILINE)
+_VERDICTS = {
+    "supported": SentenceVerdict.SUPPORTED, "unsupported": SentenceVerdict.UNSUPPORTED,
+    "contradictory": SentenceVerdict.CONTRADICTORY, "contradicted": SentenceVerdict.CONTRADICTORY,
+    "none": SentenceVerdict.NO_NEED,
+}  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SentencesAsked:
+    """Sentences of one answer, citations taken out, and the passages that they are held against."""
+
+    id: str
+    question: str
+    sentences: tuple[str, ...]
+    passages: tuple[GroundingPassage, ...]
+
+
+Verdicts = tuple[SentenceVerdict | None, ...]
+
+
+class SentenceJudge(Protocol):
+    """Gives each sentence a verdict; `name` says what kind of judge it is."""
+
+    @property
+    def name(self) -> str:
+        """Its kind."""
+
+    def signature(self) -> str:
+        """All that its verdicts depend on."""
+
+    def verdicts(self, asked: Iterable[SentencesAsked]) -> Iterator[tuple[Verdicts, str]]:
+        """The verdicts of each, in order, and why some are lacking, "" where none is."""
+
+
+def read_grounding_prompts(replacing: Path | str | None = None) -> dict[str, Prompt]:
+    """All prompts of this room, those of the folder `replacing` before the bundled ones. Raises PromptError."""
+    with as_file(files("granola") / "grounding" / "prompts") as bundled:
+        return load_prompts(KINDS, bundled, replacing)
+
+
+def passage_lines(passages: Sequence[GroundingPassage]) -> list[str]:
+    """Passages as lines of a prompt: id, date, provider, text."""
+    lines = []
+    for one in passages:
+        about = ", ".join(filter(None, (one.date or one.age, one.provider)))
+        lines.append(f"({one.id}{'; ' + about if about else ''}) {one.text}")
+    return lines
+
+
+@dataclass(kw_only=True)
+class ChatSentences:
+    """A chat model that judges all sentences of an answer at once."""
+
+    model: ChatModel
+    prompts: Mapping[str, Prompt] = field(default_factory=read_grounding_prompts)
+    sampling: Sampling = field(default_factory=lambda: Sampling(temperature=0.2, max_tokens=2_000))
+    name: str = "chat"
+
+    def signature(self) -> str:
+        """`chat|model:NAME-HASH|prompt:HASH|temperature:T`; the paper's temperature is 0.2."""
+        return (
+            f"chat|model:{model_name(self.model)}|prompt:{prompts_hash(dict(self.prompts))[:8]}"
+            f"|temperature:{self.sampling.temperature:g}"
+        )
+
+    def verdicts(self, asked: Iterable[SentencesAsked]) -> Iterator[tuple[Verdicts, str]]:
+        """As `SentenceJudge.verdicts`; of an answer without sentences nothing is asked."""
+        form: RequestForm[SentencesAsked, Verdicts] = RequestForm(
+            model=self.model, ask=self._request, read=_read, again=self.prompts[AGAIN.name]
+        )
+        for one, outcome in form.run(asked):
+            if outcome.value is not None:
+                yield outcome.value, ""
+            elif not one.sentences:
+                yield (), ""
+            else:
+                yield (None,) * len(one.sentences), f"{outcome.failed} {outcome.why}".strip()[:300]
+
+    def _request(self, one: SentencesAsked) -> Request | None:
+        if not one.sentences:
+            return None
+        numbered = [f"{number}: {text}" for number, text in enumerate(one.sentences, 1)]
+        slots = {
+            "question": one.question, "sentences": numbered, "passages": passage_lines(one.passages) or ["(none)"]
+        }  # fmt: skip
+        return Request(id=one.id, messages=self.prompts[SENTENCES.name].fill(slots), sampling=self.sampling)
+
+
+def _read(one: SentencesAsked, reply: str) -> Verdicts:
+    found: dict[int, SentenceVerdict] = {}
+    for match in _LINE.finditer(reply[:50_000]):
+        verdict = _VERDICTS.get(match[2].casefold())
+        if verdict is not None:
+            found.setdefault(int(match[1]), verdict)
+    lacking = [number for number in range(1, len(one.sentences) + 1) if number not in found]
+    if lacking:
+        raise ReplyError(f"sentence {lacking[0]} has none of {', '.join(sorted(_VERDICTS))}")
+    return tuple(found[number] for number in range(1, len(one.sentences) + 1))
+
+
+@dataclass(kw_only=True)
+class EntailmentSentences:
+    """An entailment model, passage by passage: the likeliest class of the passage that entails a sentence most.
+
+    It does not know what needs no attribution: a sentence that nothing supports is unsupported.
+    """
+
+    model: EntailmentModel
+    name: str = "entailment"
+
+    def signature(self) -> str:
+        """`entailment|model:HASH`."""
+        import hashlib
+
+        import orjson
+
+        told = orjson.dumps(dict(self.model.identity), option=orjson.OPT_SORT_KEYS, default=str)
+        return f"entailment|model:{hashlib.sha256(told).hexdigest()[:8]}"
+
+    def verdicts(self, asked: Iterable[SentencesAsked]) -> Iterator[tuple[Verdicts, str]]:
+        """As `SentenceJudge.verdicts`."""
+        for one in asked:
+            pairs = [TextPair(passage.text, text) for text in one.sentences for passage in one.passages]
+            told = iter(self.model.entailments(pairs) if pairs else [])
+            found: list[SentenceVerdict] = []
+            for _ in one.sentences:
+                own = [next(told) for _ in one.passages]
+                if any(each.entailed >= max(each.neutral, each.refuted) for each in own):
+                    found.append(SentenceVerdict.SUPPORTED)
+                elif any(each.refuted > max(each.neutral, each.entailed) for each in own):
+                    found.append(SentenceVerdict.CONTRADICTORY)
+                else:
+                    found.append(SentenceVerdict.UNSUPPORTED)
+            yield tuple(found), ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class WordSentences:
+    """The baseline: a sentence is supported where one passage has `share` of its words of four letters and more.
+
+    It never says contradictory. A sentence without such words needs no attribution.
+    """
+
+    share: float = 0.6
+    name: str = "words"
+
+    def signature(self) -> str:
+        """`words|share:S`."""
+        return f"words|share:{self.share:g}"
+
+    def verdicts(self, asked: Iterable[SentencesAsked]) -> Iterator[tuple[Verdicts, str]]:
+        """As `SentenceJudge.verdicts`."""
+        for one in asked:
+            there = [_words(passage.text) for passage in one.passages]
+            yield tuple(self._verdict(_words(text), there) for text in one.sentences), ""
+
+    def _verdict(self, words: frozenset[str], there: Sequence[frozenset[str]]) -> SentenceVerdict:
+        if not words:
+            return SentenceVerdict.NO_NEED
+        best = max((len(words & own) / len(words) for own in there), default=0.0)
+        return SentenceVerdict.SUPPORTED if best >= self.share else SentenceVerdict.UNSUPPORTED
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(word for word in re.findall(r"\w{4,60}", text.casefold()[:200_000]))

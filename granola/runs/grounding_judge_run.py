@@ -1,0 +1,141 @@
+"""`granola grounding judge`: what judges say of answers written from passages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any, ClassVar
+
+from granola.errors import UsageError
+from granola.runs.grounding_settings import ChatAnswers, GroundedQuestions, GroundingPrompts
+from granola.runs.rows_output import RowsWritten, rows_output
+from granola.runs.settings import Run, Setting
+from granola.runs.shared_settings import Force, Language, Out
+
+
+class SentenceJudgeKind(StrEnum):
+    """What `--sentences` takes."""
+
+    CHAT = "chat"
+    ENTAILMENT = "entailment"
+    WORDS = "words"
+
+
+@dataclass(frozen=True, kw_only=True)
+class GroundingJudgeRun(Run):
+    """Judge answers sentence by sentence against all passages and against the relevant ones, in both readings.
+
+    A chat model also says whether an answer is eligible; deflection is told by named rules, or by the model. Where a
+    judge fails the row stays, and says what is lacking.
+    """
+
+    verb: ClassVar[str] = "grounding judge"
+
+    questions: GroundedQuestions
+    given: Annotated[
+        Path, Setting("Answers: rows with id and answer, as `granola grounding answer` writes.", flag="--answered")
+    ]
+    out: Out
+    model: Annotated[
+        str | None, Setting("The chat model that judges: openai:URL#NAME, local:FOLDER, replay:FILE.", metavar="MODEL")
+    ] = None
+    sentences: Annotated[
+        SentenceJudgeKind | None,
+        Setting(
+            "Who judges sentences: chat, entailment, or words, a baseline. Chat where --model is given, else words."
+        ),
+    ] = None
+    entailment: Annotated[
+        str | None, Setting("With --sentences entailment: local:FOLDER, openai:URL#NAME.", metavar="TEXT_MODEL")
+    ] = None
+    ask_deflection: Annotated[bool, Setting("Ask --model whether answers deflect, in the place of the rules.")] = False
+    temperature: Annotated[float, Setting("Temperature of --model (the paper: 0.2).", least=0, most=2)] = 0.2
+    prompts: GroundingPrompts = None
+    answers: ChatAnswers = None
+    language: Language = "en"
+    force: Force = False
+
+    def run(self) -> RowsWritten:
+        """Judge and write. Raises UsageError for settings that do not go together."""
+        from granola.runs.outputs import count
+
+        kind = self.sentences or (SentenceJudgeKind.WORDS if self.model is None else SentenceJudgeKind.CHAT)
+        if kind is SentenceJudgeKind.CHAT and self.model is None:
+            raise UsageError("--sentences chat asks --model, which is not given")
+        if (kind is SentenceJudgeKind.ENTAILMENT) != (self.entailment is not None):
+            raise UsageError("--sentences entailment and --entailment go together")
+        if self.ask_deflection and self.model is None:
+            raise UsageError("--ask-deflection asks --model, which is not given")
+        with rows_output(self, self.out, inputs=[self.questions, self.given], force=self.force) as output:
+            pairs = self._pairs(output)
+            with ExitStack() as stack:
+                judge = self._judge(kind, stack)
+                output.more |= {"judge": judge.sentences.signature()}
+
+                def rows() -> Iterator[dict[str, Any]]:
+                    for item in judge.judged(pairs):
+                        output.counts["judged" if not item.unjudged else "partly judged"] += 1
+                        yield {**item.to_json(), "system": self.given.stem}
+
+                output.write(rows())
+        told = ", ".join(f"{number:,} {name}" for name, number in sorted(output.counts.items()))
+        return output.ended(f"{count(len(pairs), 'answer')}: {told}", f"judge {judge.sentences.signature()}",
+                            source=str(self.given))  # fmt: skip
+
+    def _pairs(self, output: Any) -> list[Any]:
+        from abstraction.formats.records import RejectedRow, excerpt, read_records
+        from granola.grounding.grounded_samples import read_grounded
+
+        samples = {one.id: one for one in read_grounded(self.questions, on_reject=output.rejected.append)}
+        pairs, seen = [], set()
+        for record in read_records(self.given):
+            if isinstance(record, RejectedRow):
+                output.rejected.append(record)
+                continue
+            key, answer = record.data.get("id"), record.data.get("answer")
+            why = (
+                "no question of this id" if str(key) not in samples
+                else "this id stands there twice" if str(key) in seen
+                else "" if isinstance(answer, str) else '"answer" is no text'
+            )  # fmt: skip
+            if why:
+                shown = excerpt(repr(dict(record.data)))
+                output.rejected.append(RejectedRow(source=record.source, reason=why, excerpt=shown))
+                continue
+            seen.add(str(key))
+            pairs.append((samples[str(key)], answer))
+        if not pairs:
+            raise UsageError(f"{self.given} has no answer to a question of {self.questions}")
+        return pairs
+
+    def _judge(self, kind: SentenceJudgeKind, stack: ExitStack) -> Any:
+        from abstraction.models import Sampling
+        from granola.grounding.answer_judging import AnswerJudge
+        from granola.grounding.sentence_judges import (
+            ChatSentences,
+            EntailmentSentences,
+            WordSentences,
+            read_grounding_prompts,
+        )
+        from granola.runs.outputs import STANDARD
+        from granola.runs.phrasing_settings import opened
+        from granola.text_models import open_entailment
+
+        prompts = read_grounding_prompts(self.prompts)
+        place = None if self.out == STANDARD else self.out
+        chat = None
+        if self.model is not None:
+            chat = stack.enter_context(opened(self.model, place, self.answers, [self.questions, self.given]))
+        sentences: Any = WordSentences()
+        if kind is SentenceJudgeKind.ENTAILMENT:
+            sentences = EntailmentSentences(model=open_entailment(self.entailment or ""))
+        elif kind is SentenceJudgeKind.CHAT and chat is not None:
+            sampling = Sampling(temperature=self.temperature, max_tokens=2_000)
+            sentences = ChatSentences(model=chat, prompts=prompts, sampling=sampling)
+        return AnswerJudge(
+            sentences=sentences, chat=chat, asks_deflection=self.ask_deflection, language=self.language,
+            prompts=prompts, sampling=Sampling(temperature=self.temperature, max_tokens=64),
+        )  # fmt: skip

@@ -1,0 +1,31 @@
+"""Answers from passages: one that is grounded, one that stands on an irrelevant passage, one that deflects."""
+
+from __future__ import annotations
+
+from granola.grounding import GroundedSample, GroundingPassage, Relevance, cited_passages, deflects
+from granola.grounding.answer_judging import AnswerJudge
+from granola.grounding.sentence_judges import WordSentences
+
+BRIDGE = GroundedSample(
+    id="1",
+    question="When did the bridge open?",
+    passages=(
+        GroundingPassage(id="1", text="The new bridge opened in 1999.", relevant=True),
+        GroundingPassage(id="2", text="The harbour tunnel closed in 1932.", relevant=False),
+    ),
+    cited=("1",),
+)
+
+
+def test_an_answer_may_be_factual_on_a_passage_that_is_irrelevant() -> None:
+    good, noise = AnswerJudge(sentences=WordSentences()).judged(
+        [(BRIDGE, "The bridge opened in 1999 [1]."), (BRIDGE, "The harbour tunnel closed in 1932 [2].")]
+    )
+    assert (good.factual(), good.factual(Relevance.STRICT)) == (True, True)
+    assert (noise.factual(), noise.factual(Relevance.STRICT)) == (True, False)
+    assert (good.citations.f1, noise.citations.f1) == (1.0, 0.0)
+
+
+def test_citations_and_deflections() -> None:
+    assert cited_passages("It opened [1][2-3].", ["1", "2", "3"])[0] == ("1", "2", "3")
+    assert deflects("The passages do not provide enough information.") is not None
