@@ -124,7 +124,8 @@ class AttributionBuildRun(Run):
             maker = self._maker(facts)
             samples: list[AttributionSample] = list(maker.samples(itertools.chain(sources, self._mined(facts))))
             if not samples:
-                raise UsageError(f"no sample can be made: {_first(maker)}")
+                told = f"{rejected[0].source}: {rejected[0].reason}" if rejected else _first(maker)
+                raise UsageError(f"no sample can be made: {told}")
             samples, told, worded = self._worded(samples)
             made = {
                 "Snapshot": str(store.manifest()["snapshot_id"]),
