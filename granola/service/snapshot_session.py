@@ -25,6 +25,7 @@ from kg.terms import fallback_chain
 
 LANGUAGES_KEPT = 4
 ENTITIES_KEPT = 200_000  # of all languages
+ATTRIBUTED_KEPT = 50_000  # entities of what looks at evidence, which are few and common
 SENT_KEPT = 10_000_000  # characters of questions after which what was concluded of them is dropped
 SENT_AT_LEAST = 100  # characters that a question counts for
 PHRASERS_KEPT = 2
@@ -211,7 +212,7 @@ class SnapshotSession:
     def attributor(self, language: str) -> TierAttributor:
         """What says whether evidence supports tiers; the last one is kept until it has read too much."""
         kept = self._attributor
-        if kept is None or kept[0] != language or kept[1].held > ENTITIES_KEPT:
+        if kept is None or kept[0] != language or kept[1].held > ATTRIBUTED_KEPT:
             kept = (language, TierAttributor(self.store, language=language))
         self._attributor = kept
         return kept[1]
