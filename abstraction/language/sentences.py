@@ -16,4 +16,6 @@ def sentences(text: str, language: str = "en") -> list[str]:
         import sentencex
     except ImportError as error:
         raise LanguageError(NEEDED) from error
-    return [one for part in sentencex.segment(language, text) if (one := part.strip())]
+    # Half of a surrogate pair, as JSON may hold, is no character of the library's.
+    whole = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return [one for part in sentencex.segment(language, whole) if (one := part.strip())]

@@ -44,7 +44,7 @@ MEMBERS = {
     "snapshot": ("build", "info", "verify", "push", "export", "import", "diff", "check", "spark"),
     "derive": ("perturb", "guess", "targets"),
     "attribution": ("build", "audit", "train", "evaluate", "check"),
-    "grounding": ("answer", "judge", "score"),
+    "grounding": ("describe", "answer", "judge", "pool", "score", "draw"),
     "knowledge": ("generate", "judge", "choose", "rate", "correlate", "draw", "describe", "surprise"),
 }  # the commands of a command
 _ALONE = {"snapshot", "derive"}  # whose members' runs go by the member's name
@@ -75,7 +75,10 @@ ADVANCED: dict[str, str] = {
     "dataset": f"{_PHRASING} {_FIELDS} --linker --one-answer --trivial --threshold --samples --batch --restart",
     "answer": f"{_SAMPLING} {_FIELDS} --seed --answers {_WEIGHING} --abstaining --aggregator --language",
     "aggregate": f"{_WEIGHING} --aggregator --prompts --answers",
-    "grounding judge": "--prompts --answers",
+    "grounding judge": "--prompts --answers --temperature --matcher --entailment",
+    "grounding score": "--resamples --seed --bands",
+    "grounding pool": "--resamples --seed --unjudged",
+    "grounding draw": "--resamples --seed --bands --unjudged",
     "knowledge generate": "--texts --documents --answers --prompts --shots --max-tokens --top-p --system",
     "knowledge judge": "--texts --documents --embeddings --aggregation --validity --randoms --baselines --entities "
     "--prompts --system --language --scores --resamples --seed --pieces --reference",

@@ -10,7 +10,8 @@ if TYPE_CHECKING:
     from granola.grounding.citation_markers import cited_passages
     from granola.grounding.citation_scores import CitationCounts, citation_scores
     from granola.grounding.deflections import deflects
-    from granola.grounding.grounded_samples import GroundedSample, GroundingPassage, Relevance, read_grounded
+    from granola.grounding.grounded_rows import read_grounded
+    from granola.grounding.grounded_samples import GroundedSample, GroundingPassage, Relevance
     from granola.grounding.grounding_items import AnswerVerdict, GroundingItem, SentenceVerdict
     from granola.grounding.grounding_scores import Deflecting, GroundingSettings, grounding_report
 
@@ -44,7 +45,7 @@ _MODULES = {
     "cited_passages": ".citation_markers",
     "deflects": ".deflections",
     "grounding_report": ".grounding_scores",
-    "read_grounded": ".grounded_samples",
+    "read_grounded": ".grounded_rows",
 }
 if not TYPE_CHECKING:
     __getattr__ = lazy_names(__name__, _MODULES)

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
+from typing import TYPE_CHECKING
 
 from abstraction.errors import ReplyError
 from abstraction.models.chat_model import ChatModel
 from abstraction.models.chat_request import Request, Sampling
 from abstraction.models.prompts import Prompt
 from abstraction.phrasing.model_requests import RequestForm
+from granola.attribution.chat_evaluator import model_name
 from granola.grounding.answer_sentences import answer_sentences
 from granola.grounding.citation_markers import cited_passages, without_markers
 from granola.grounding.citation_scores import counted
 from granola.grounding.deflections import deflects
-from granola.grounding.grounded_samples import GroundedSample, Relevance
-from granola.grounding.grounding_items import AnswerVerdict, GroundingItem
+from granola.grounding.grounded_samples import GroundedSample, GroundingPassage, Relevance
+from granola.grounding.grounding_items import AnswerVerdict, GroundingItem, SentenceVerdict
+from granola.grounding.ladder_levels import LadderStanding, ladder_standing, level_sentence
 from granola.grounding.sentence_judges import (
     AGAIN,
     DEFLECTION,
@@ -27,13 +30,20 @@ from granola.grounding.sentence_judges import (
     read_grounding_prompts,
 )
 
+if TYPE_CHECKING:
+    from abstraction.rows import TieredRow
+    from granola.matching.verdict import Matcher
+
 _BATCH = 64  # answers judged together
 Pair = tuple[GroundedSample, str]
 
 
 @dataclass(kw_only=True)
 class AnswerJudge:
-    """Judges answers. `chat` says whether they are eligible and, with `asks_deflection`, whether they deflect."""
+    """Judges answers. `chat` says whether they are eligible and, with `asks_deflection`, whether they deflect.
+
+    Where `ladders` has a row of a sample's id, `matcher` says at which level the answer states it.
+    """
 
     sentences: SentenceJudge
     chat: ChatModel | None = None
@@ -41,6 +51,20 @@ class AnswerJudge:
     language: str = "en"
     prompts: Mapping[str, Prompt] = field(default_factory=read_grounding_prompts)
     sampling: Sampling = field(default_factory=lambda: Sampling(temperature=0.2, max_tokens=64))
+    ladders: Mapping[str, TieredRow] = field(default_factory=dict)
+    matcher: Matcher | None = None
+
+    def signature(self) -> str:
+        """`SENTENCES|eligibility:MODEL@T or none|deflection:rules-LANGUAGE or model|ladders:MATCHER`."""
+        chat = f"{model_name(self.chat)}@{self.sampling.temperature:g}" if self.chat is not None else "none"
+        parts = [
+            self.sentences.signature(),
+            f"eligibility:{chat}",
+            f"deflection:{'model' if self.asks_deflection else f'rules-{self.language}'}",
+        ]
+        if self.ladders and self.matcher is not None:
+            parts.append(f"ladders:{self.matcher.signature()}")
+        return "|".join(parts)
 
     def judged(self, pairs: Iterable[Pair]) -> Iterator[GroundingItem]:
         """One item a pair, in order; what a judge does not say is None and told in `unjudged`."""
@@ -57,11 +81,39 @@ class AnswerJudge:
         against = {reading: self._verdicts(batch, parted, reading) for reading in readings}
         eligible = self._asked(batch, ELIGIBILITY.name)
         declined = self._asked(batch, DEFLECTION.name) if self.asks_deflection else [(None, "")] * len(batch)
-        for at, (sample, answer) in enumerate(batch):
-            yield self._item(
+        items = [
+            self._item(
                 sample, answer, parted[at], {reading: found[at] for reading, found in against.items()},
                 eligible[at], declined[at],
-            )  # fmt: skip
+            )
+            for at, (sample, answer) in enumerate(batch)
+        ]  # fmt: skip
+        yield from self._on_ladders(batch, items)
+
+    def _on_ladders(self, batch: Sequence[Pair], items: Sequence[GroundingItem]) -> Iterator[GroundingItem]:
+        """The items with their standing on ladders; judges that read are asked about the level that is stated."""
+        standings: dict[int, LadderStanding] = {}
+        if self.matcher is not None:
+            for at, (sample, answer) in enumerate(batch):
+                if (row := self.ladders.get(sample.id)) is not None and len(row.levels) > 1:
+                    standings[at] = ladder_standing(sample, answer, row, self.matcher, language=self.language)
+        if self.sentences.reads_meaning:
+            stated = {at: one.stated for at, one in standings.items() if one.stated is not None}
+            for reading in Relevance:
+                asked = [
+                    SentencesAsked(
+                        id=f"{batch[at][0].id} level {reading}", question=batch[at][0].question,
+                        sentences=(level_sentence(self.ladders[batch[at][0].id], level),),
+                        passages=_ordered(batch[at][0].relevant(reading)),
+                    )
+                    for at, level in stated.items()
+                ]  # fmt: skip
+                for at, (verdicts, _) in zip(stated, self.sentences.verdicts(asked), strict=True):
+                    told = None if verdicts[0] is None else verdicts[0] is SentenceVerdict.SUPPORTED
+                    one = standings[at]
+                    standings[at] = replace(one, supported={**one.supported, reading: told})
+        for at, item in enumerate(items):
+            yield replace(item, ladder=standings.get(at), judge=self.signature())
 
     def _verdicts(
         self, batch: Sequence[Pair], parted: Sequence[Sequence[str]], reading: Relevance | None
@@ -70,12 +122,10 @@ class AnswerJudge:
         for (sample, _), own in zip(batch, parted, strict=True):
             ids = [one.id for one in sample.passages]
             passages = sample.passages if reading is None else sample.relevant(reading)
-            # In the order of their texts: how passages stand in a file, and what they are called, changes nothing.
-            ordered = tuple(sorted(passages, key=lambda one: one.text))
             asked.append(
                 SentencesAsked(
                     id=f"{sample.id} {reading or 'all'}", question=sample.question,
-                    sentences=tuple(without_markers(text, ids) for text in own), passages=ordered,
+                    sentences=tuple(without_markers(text, ids) for text in own), passages=_ordered(passages),
                 )
             )  # fmt: skip
         return list(self.sentences.verdicts(asked))
@@ -149,11 +199,17 @@ class AnswerJudge:
         )
 
 
+def _ordered(passages: Sequence[GroundingPassage]) -> tuple[GroundingPassage, ...]:
+    """By their texts: how passages stand in a file, and what they are called, changes nothing."""
+    return tuple(sorted(passages, key=lambda one: one.text))
+
+
 def _tags(sample: GroundedSample) -> dict[str, str]:
     share = sample.relevant_share(Relevance.STRICT)
-    private = {one.provider for one in sample.passages if one.provider}
+    providers = sorted({one.provider for one in sample.passages if one.provider})
     return {
         **sample.tags,
         **({"relevant_share": f"{share:.4f}"} if share is not None else {}),
-        **({"providers": ", ".join(sorted(private))[:200]} if private else {}),
+        **({"providers": ", ".join(providers)[:200]} if providers else {}),
+        **({"source": sample.source} if sample.source is not None else {}),
     }

@@ -9,11 +9,15 @@ from dataclasses import dataclass
 LONGEST = 200_000  # characters of an answer that are looked at
 WIDEST = 50  # passages of a range
 _WORDS = r"(?:sources?|passages?|documents?|docs?|refs?|references?|citations?|snippets?|evidence|no\.?|nr\.?|#)"
-_BRACKETS = re.compile(r"\[(?P<square>[^\[\]\n]{1,200})\]|\((?P<round>[^()\n]{1,200})\)|【(?P<wide>[^【】\n]{1,200})】")
-_LEAD = re.compile(rf"(?:see |cf\.? |from )?(?:{_WORDS}) {{0,4}}:? {{0,4}}", re.IGNORECASE)
-_PART = re.compile(r",|;|&|/|\band\b", re.IGNORECASE)
+_BRACKETS = re.compile(
+    r"\[(?P<square>[^\[\]\n]{1,200})\]|\((?P<round>[^()\[\]\n]{1,200})\)|【(?P<wide>[^【】\n]{1,200})】"
+)
+_LEAD = re.compile(rf"(?:see |cf\.? |from )?{_WORDS}(?!\w)\.? {{0,4}}:? {{0,4}}", re.IGNORECASE)
+_PART = re.compile(r",|;|&|/|\band\b|(?<=\d) {1,4}(?=\d)", re.IGNORECASE)
+_EMPTY = re.compile(r" ?\([ ,;]{0,20}\)")  # what is left of "([3], [4])"
 _RANGE = re.compile(r"(\d{1,6}) {0,4}(?:-|–|—|to|\.\.) {0,4}(\d{1,6})\Z")
-_SUPERSCRIPT = re.compile(r"[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,6}")
+# Behind a digit, or a word of one or two letters, it is an exponent: 10⁶, m², mc².
+_SUPERSCRIPT = re.compile(r"(?<![0-9⁰¹²³⁴⁵⁶⁷⁸⁹])(?<!\b\w)(?<!\b\w\w)[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,6}")
 _DIGITS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
 
 
@@ -58,9 +62,11 @@ def without_markers(text: str, ids: Sequence[str]) -> str:
     at = 0
     for marker in markers(text, ids):
         if marker.start >= at:
-            out.append(text[at : marker.start].rstrip(" ") if out or marker.start else text[at : marker.start])
+            out.append(text[at : marker.start].rstrip(" "))
             at = marker.end
-    return "".join([*out, text[at:]])
+    if not out:
+        return text
+    return _EMPTY.sub("", "".join([*out, text[at:]])).lstrip(" ")
 
 
 def _named(inner: str, known: dict[str, str], *, strict: bool) -> tuple[str, ...]:
@@ -74,7 +80,7 @@ def _named(inner: str, known: dict[str, str], *, strict: bool) -> tuple[str, ...
         lead = _LEAD.match(part)
         if lead is not None and part.casefold() not in known and lead.end() < len(part):
             led, part = True, part[lead.end() :]
-        part = part.strip().lstrip("#^")
+        part = part.strip().strip("#^")
         if not part:
             continue
         if part.casefold() in known:

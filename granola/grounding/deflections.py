@@ -10,20 +10,31 @@ from granola.matching.abstention import refusal
 LONGEST = 4_000  # characters of an answer that are looked at
 SENTENCE = 400  # of a sentence
 # That passages do not tell, by language; what is said of them stands within some words.
+_NOUNS = (
+    r"(?:passages?|sources?|documents?|texts?|context|excerpts?|snippets?|grounding|information|articles?"
+    r"|results?|guides?)"
+)
+_TELL = (
+    r"(?:provid\w*|contain\w*|includ\w*|giv\w*|says?|states?|mention\w*|tells?|address\w*|answer\w*|specif\w*|suffic\w*"
+    r"|enough|information|relevant|supports?|covers?|shows?|reveals?|indicates?|discloses?|reports?|helps?|available)"
+)
 _PASSAGES = {
     "en": (
-        r"\b(?:passages?|sources?|documents?|texts?|context|excerpts?|snippets?|grounding|information|articles?|results?)"
-        r"\b[\w ,']{0,60}\b(?:(?:do|does|did|is|are)(?: not|n't)|insufficient|lacks?|fails? to)\b"
-        r"(?:[\w ]{0,30}\b(?:provid\w*|contain\w*|includ\w*|giv\w*|say|state|mention|tell|address|answer|specify|"
-        r"suffic\w*|enough|information|relevant)\b)?"
+        rf"\b{_NOUNS}\b[\w ,']{{0,60}}\b(?:insufficient|lacks?|fails? to"
+        rf"|(?:(?:do|does|did|is|are)(?: not|n't|n’t)|cannot)[\w ]{{0,30}}\b{_TELL})\b"
+        rf"|\b(?:none|neither) of (?:the |these |those )?(?:\w{{1,20}} )?{_NOUNS}\b[\w ]{{0,30}}\b{_TELL}\b"
+        rf"|\bno {_NOUNS} (?:\w{{1,20}} )?{_TELL}\b"
     ),
-    "de": r"\b(?:passagen?|quellen?|texte?|dokumente?|informationen)\b[\w ,]{0,60}\b(?:nicht|kein\w{0,3})\b",
+    "de": (
+        r"\b(?:passagen?|quellen?|texte?n?|dokumente?n?|ausz[üu]gen?|informationen)\b[\w ,]{0,60}"
+        r"\b(?:nicht|kein\w{0,3}|unzureichend)\b"
+    ),
     "fr": (
-        r"\b(?:passages?|sources?|textes?|documents?|informations?)\b[\w ,']{0,60}"
+        r"\b(?:passages?|sources?|textes?|documents?|extraits?|informations?)\b[\w ,'’]{0,60}"
         r"\b(?:pas|aucune?|insuffisant\w{0,3})\b"
     ),
     "es": (
-        r"\b(?:pasajes?|fuentes?|textos?|documentos?|informaci[oó]n)\b[\w ,]{0,60}"
+        r"\b(?:pasajes?|fuentes?|textos?|documentos?|fragmentos?|informaci[oó]n)\b[\w ,]{0,60}"
         r"\b(?:no|ningun\w?|insuficientes?)\b"
     ),
 }

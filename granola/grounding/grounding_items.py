@@ -10,6 +10,7 @@ from typing import Any
 from granola.errors import SampleError
 from granola.grounding.citation_scores import CitationCounts
 from granola.grounding.grounded_samples import Relevance
+from granola.grounding.ladder_levels import LadderStanding
 
 
 class AnswerVerdict(StrEnum):
@@ -37,6 +38,7 @@ class GroundingItem:
     """One answer. `sentences` has of each its text, its verdict against all passages, and against the relevant ones.
 
     A verdict is None where a judge gave none; `unjudged` says what is lacking and why. `deflects` names the rule.
+    `system` wrote the answer, `judge` is the signature of who judged it. `ladder` is None where there is none.
     """
 
     id: str
@@ -51,6 +53,9 @@ class GroundingItem:
     by_relevance: Mapping[Relevance, CitationCounts] = field(default_factory=dict)
     tags: Mapping[str, str] = field(default_factory=dict)
     unjudged: Mapping[str, str] = field(default_factory=dict)
+    ladder: LadderStanding | None = None
+    system: str = ""
+    judge: str = ""
 
     @property
     def eligible(self) -> bool | None:
@@ -91,6 +96,9 @@ class GroundingItem:
             "citations_by_relevance": {str(reading): _counts(one) for reading, one in self.by_relevance.items()},
             "tags": dict(self.tags),
             "unjudged": dict(self.unjudged),
+            **({"ladder": self.ladder.to_json()} if self.ladder is not None else {}),
+            **({"system": self.system} if self.system else {}),
+            **({"judge": self.judge} if self.judge else {}),
         }
 
     @classmethod
@@ -114,6 +122,9 @@ class GroundingItem:
                 },
                 tags=data.get("tags") or {},
                 unjudged=data.get("unjudged") or {},
+                ladder=LadderStanding.from_json(data["ladder"]) if data.get("ladder") is not None else None,
+                system=str(data.get("system") or ""),
+                judge=str(data.get("judge") or ""),
             )
         except (KeyError, TypeError, ValueError) as error:
             raise SampleError(

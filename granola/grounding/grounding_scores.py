@@ -18,6 +18,7 @@ from granola.audit.agreement import wilson
 from granola.grounding.citation_scores import citation_scores
 from granola.grounding.grounded_samples import Relevance
 from granola.grounding.grounding_items import GroundingItem
+from granola.grounding.ladder_levels import LevelGrounding
 from granola.scoring.aggregation import Estimate
 from granola.scoring.bootstrap import RESAMPLES, estimated, mean_of
 from granola.scoring.system_comparison import Difference, paired_difference
@@ -79,10 +80,8 @@ def worths() -> dict[str, Worth]:
 
 
 def both(first: bool | None, second: bool | None) -> bool | None:
-    """And, where what is unknown decides nothing: False if one is False, else None if one is None."""
-    if first is False or second is False:
-        return False
-    return None if first is None or second is None else True
+    """And; None where one is unknown, also where the other is False: to count those alone would lower the score."""
+    return None if first is None or second is None else first and second
 
 
 def value(item: GroundingItem, worth: Worth, settings: GroundingSettings) -> float | None:
@@ -98,9 +97,12 @@ def value(item: GroundingItem, worth: Worth, settings: GroundingSettings) -> flo
 
 
 def grounding_report(items: Sequence[GroundingItem], settings: GroundingSettings | None = None) -> dict[str, Estimate]:
-    """Every score with its interval and n: the five, `deflection TP` and `FP`, and citations (`cited ...`)."""
+    """Every score with its interval and n: the five, `deflection TP` and `FP`, and citations.
+
+    `cited ...` are against the reference's citations, `cited-relevant ...` against the relevance labels.
+    """
     how = settings or GroundingSettings()
-    found = {name: _mean([value(item, worth, how) for item in items], how) for name, worth in worths().items()}
+    found = {name: mean_value([value(item, worth, how) for item in items], how) for name, worth in worths().items()}
     for name, expected in (("deflection TP", True), ("deflection FP", False)):
         found[name] = deflection_rate(
             [item.deflects is not None for item in items if item.expected_deflection is expected]
@@ -108,7 +110,30 @@ def grounding_report(items: Sequence[GroundingItem], settings: GroundingSettings
     answerable = [item for item in items if not item.expected_deflection]
     for name, one in citation_scores([item.citations for item in answerable], times=how.times, seed=how.seed).items():
         found[f"cited {name}"] = one
+    for reading in Relevance:
+        against = [counts for item in answerable if (counts := item.by_relevance.get(reading)) is not None]
+        labelled = [counts for counts in against if counts.wanted]
+        for name, one in citation_scores(labelled, times=how.times, seed=how.seed).items():
+            found[f"cited-relevant {reading} {name}"] = one
     return found
+
+
+def ladder_shares(items: Sequence[GroundingItem], reading: Relevance) -> dict[LevelGrounding, Estimate]:
+    """What answers make of ladders, each share of all answers whose question has one, with Wilson's interval."""
+    told = [
+        item.ladder.outcome(reading, deflects=item.deflects is not None) for item in items if item.ladder is not None
+    ]
+    n = len(told)
+    return {
+        one: Estimate(value=told.count(one) / n if n else math.nan, interval=wilson(told.count(one), n), n=n)
+        for one in LevelGrounding
+    }
+
+
+def fineness(items: Sequence[GroundingItem], reading: Relevance) -> dict[str, int]:
+    """How many answers are finer than, as fine as, or coarser than what relevant passages state of their ladders."""
+    told = [item.ladder.against_passages(reading) for item in items if item.ladder is not None]
+    return {name: told.count(name) for name in ("finer", "as fine", "coarser")}
 
 
 def deflection_rate(told: Sequence[bool]) -> Estimate:
@@ -127,7 +152,8 @@ def sliced(
             groups.setdefault(name, []).append(item)
     worth = worths()[score]
     return {
-        name: _mean([value(item, worth, settings) for item in own], settings) for name, own in sorted(groups.items())
+        name: mean_value([value(item, worth, settings) for item in own], settings)
+        for name, own in sorted(groups.items())
     }
 
 
@@ -156,7 +182,8 @@ def compared_answers(
     return [replace(one, adjusted=p) for one, p in zip(found, adjusted, strict=True)]
 
 
-def _mean(values: Sequence[float | None], settings: GroundingSettings) -> Estimate:
+def mean_value(values: Sequence[float | None], settings: GroundingSettings) -> Estimate:
+    """The mean of what items add, each in [0, 1] or None where it does not count, with its bootstrap interval."""
     counted = [one for one in values if one is not None]
 
     def statistic(kinds: Sequence[float], numbers: Any) -> Any:

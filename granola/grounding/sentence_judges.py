@@ -55,6 +55,10 @@ class SentenceJudge(Protocol):
     def name(self) -> str:
         """Its kind."""
 
+    @property
+    def reads_meaning(self) -> bool:
+        """Whether it can tell if passages entail what it has never seen worded so; a baseline of words cannot."""
+
     def signature(self) -> str:
         """All that its verdicts depend on."""
 
@@ -85,6 +89,7 @@ class ChatSentences:
     prompts: Mapping[str, Prompt] = field(default_factory=read_grounding_prompts)
     sampling: Sampling = field(default_factory=lambda: Sampling(temperature=0.2, max_tokens=2_000))
     name: str = "chat"
+    reads_meaning: bool = True
 
     def signature(self) -> str:
         """`chat|model:NAME-HASH|prompt:HASH|temperature:T`; the paper's temperature is 0.2."""
@@ -137,6 +142,7 @@ class EntailmentSentences:
 
     model: EntailmentModel
     name: str = "entailment"
+    reads_meaning: bool = True
 
     def signature(self) -> str:
         """`entailment|model:HASH`."""
@@ -173,6 +179,7 @@ class WordSentences:
 
     share: float = 0.6
     name: str = "words"
+    reads_meaning: bool = False
 
     def signature(self) -> str:
         """`words|share:S`."""

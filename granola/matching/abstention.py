@@ -92,7 +92,9 @@ _PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
                 rf"(?:the )?(?:\w{{1,40}} )?(?:question|text|passage|document|article|{_NEWS})"
                 r"(?: provided| given)? "
                 rf"(?:{_NOT} (?:state|say|mention|specify|provide|contain|indicate|give)"
-                r"|(?:is|was|are) not)\b",
+                r"|(?:is|was|are) not(?= (?:\w{1,20} ){0,2}(?:available|provided|given|stated|clear|known|enough"
+                r"|sufficient|found|mentioned|specified|included|contained|present|there|in|recorded|documented|listed|public)\b"
+                r"|$))\b",
             ),
         ),
         (

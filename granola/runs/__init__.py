@@ -33,7 +33,10 @@ if TYPE_CHECKING:
     from granola.runs.experiment_run import ExperimentRun
     from granola.runs.export_run import ExportRun
     from granola.runs.grounding_answer_run import GroundingAnswerRun
+    from granola.runs.grounding_describe_run import GroundingDescribeRun
+    from granola.runs.grounding_draw_run import GroundingDrawRun
     from granola.runs.grounding_judge_run import GroundingJudgeRun
+    from granola.runs.grounding_pool_run import GroundingPoolRun
     from granola.runs.grounding_score_run import GroundingScoreRun
     from granola.runs.guess_run import GuessRun
     from granola.runs.import_run import ImportRun
@@ -78,7 +81,10 @@ __all__ = [
     "ExperimentRun",
     "ExportRun",
     "GroundingAnswerRun",
+    "GroundingDescribeRun",
+    "GroundingDrawRun",
     "GroundingJudgeRun",
+    "GroundingPoolRun",
     "GroundingScoreRun",
     "GuessRun",
     "ImportRun",
@@ -125,6 +131,9 @@ _MODULES = {
     "ExperimentRun": ".experiment_run",
     "ExportRun": ".export_run",
     "GroundingAnswerRun": ".grounding_answer_run",
+    "GroundingDescribeRun": ".grounding_describe_run",
+    "GroundingDrawRun": ".grounding_draw_run",
+    "GroundingPoolRun": ".grounding_pool_run",
     "GroundingJudgeRun": ".grounding_judge_run",
     "GroundingScoreRun": ".grounding_score_run",
     "GuessRun": ".guess_run",

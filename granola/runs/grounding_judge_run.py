@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from granola.errors import UsageError
 from granola.runs.grounding_settings import ChatAnswers, GroundedQuestions, GroundingPrompts
 from granola.runs.rows_output import RowsWritten, rows_output
 from granola.runs.settings import Run, Setting
 from granola.runs.shared_settings import Force, Language, Out
+
+if TYPE_CHECKING:
+    from abstraction.models.chat_model import ChatModel
+
+_LABELS_TOLD = 20
 
 
 class SentenceJudgeKind(StrEnum):
@@ -55,12 +61,20 @@ class GroundingJudgeRun(Run):
     temperature: Annotated[float, Setting("Temperature of --model (the paper: 0.2).", least=0, most=2)] = 0.2
     prompts: GroundingPrompts = None
     answers: ChatAnswers = None
+    ladders: Annotated[
+        Path | None,
+        Setting(
+            "Tiered rows with the ids of questions: at which level does an answer state the gold answer, and is that "
+            "grounded?"
+        ),
+    ] = None
+    matcher: Annotated[str, Setting("What decides which level a sentence states, with --ladders.")] = "rules"
     language: Language = "en"
     force: Force = False
 
     def run(self) -> RowsWritten:
         """Judge and write. Raises UsageError for settings that do not go together."""
-        from granola.runs.outputs import count
+        from granola.runs.outputs import count, note
 
         kind = self.sentences or (SentenceJudgeKind.WORDS if self.model is None else SentenceJudgeKind.CHAT)
         if kind is SentenceJudgeKind.CHAT and self.model is None:
@@ -69,27 +83,48 @@ class GroundingJudgeRun(Run):
             raise UsageError("--sentences entailment and --entailment go together")
         if self.ask_deflection and self.model is None:
             raise UsageError("--ask-deflection asks --model, which is not given")
-        with rows_output(self, self.out, inputs=[self.questions, self.given], force=self.force) as output:
-            pairs = self._pairs(output)
+        inputs = [self.questions, self.given, *([self.ladders] if self.ladders is not None else [])]
+        with rows_output(self, self.out, inputs=inputs, force=self.force) as output:
+            unknown: Counter[str] = Counter()
+            pairs = self._pairs(output, unknown)
+            for label, number in unknown.most_common(_LABELS_TOLD):
+                note(
+                    f"label {label!r} is none of the known ones; {count(number, 'passage')} of it count as not relevant"
+                )
             with ExitStack() as stack:
                 judge = self._judge(kind, stack)
-                output.more |= {"judge": judge.sentences.signature()}
+                judge.ladders = self._ladders(output, {sample.id for sample, _ in pairs})
+                output.more |= {"judge": judge.signature()}
 
                 def rows() -> Iterator[dict[str, Any]]:
                     for item in judge.judged(pairs):
                         output.counts["judged" if not item.unjudged else "partly judged"] += 1
-                        yield {**item.to_json(), "system": self.given.stem}
+                        yield replace(item, system=item.system or self.given.stem).to_json()
 
                 output.write(rows())
+                output.more |= {"asked": _asked(judge.chat)}
         told = ", ".join(f"{number:,} {name}" for name, number in sorted(output.counts.items()))
         return output.ended(f"{count(len(pairs), 'answer')}: {told}", f"judge {judge.sentences.signature()}",
                             source=str(self.given))  # fmt: skip
 
-    def _pairs(self, output: Any) -> list[Any]:
-        from abstraction.formats.records import RejectedRow, excerpt, read_records
-        from granola.grounding.grounded_samples import read_grounded
+    def _ladders(self, output: Any, ids: set[str]) -> dict[str, Any]:
+        if self.ladders is None:
+            return {}
+        from abstraction.rows import read_tiered
 
-        samples = {one.id: one for one in read_grounded(self.questions, on_reject=output.rejected.append)}
+        rows = read_tiered(self.ladders, on_reject=output.rejected.append)
+        found = {row.id: row for row in rows if row.id in ids}
+        if not found:
+            raise UsageError(f"--ladders {self.ladders} has no row with the id of an answered question")
+        return found
+
+    def _pairs(self, output: Any, unknown: Counter[str]) -> list[Any]:
+        from abstraction.formats.records import RejectedRow, excerpt, read_records
+        from granola.grounding.grounded_rows import read_grounded
+
+        samples = {
+            one.id: one for one in read_grounded(self.questions, on_reject=output.rejected.append, unknown=unknown)
+        }
         pairs, seen = [], set()
         for record in read_records(self.given):
             if isinstance(record, RejectedRow):
@@ -120,6 +155,7 @@ class GroundingJudgeRun(Run):
             WordSentences,
             read_grounding_prompts,
         )
+        from granola.matching import matcher
         from granola.runs.outputs import STANDARD
         from granola.runs.phrasing_settings import opened
         from granola.text_models import open_entailment
@@ -138,4 +174,17 @@ class GroundingJudgeRun(Run):
         return AnswerJudge(
             sentences=sentences, chat=chat, asks_deflection=self.ask_deflection, language=self.language,
             prompts=prompts, sampling=Sampling(temperature=self.temperature, max_tokens=64),
+            matcher=matcher(self.matcher, language=self.language) if self.ladders is not None else None,
         )  # fmt: skip
+
+
+def _asked(chat: ChatModel | None) -> dict[str, float]:
+    """What was asked of a chat model, and what it cost; answers kept from a run before are `cached`."""
+    if chat is None:
+        return {}
+    had = chat.totals
+    told = {
+        "calls": had.calls, "cached": had.cached, "prompt_tokens": had.prompt_tokens,
+        "completion_tokens": had.completion_tokens,
+    }  # fmt: skip
+    return {**told, **({"cost": had.cost} if had.cost is not None else {})}

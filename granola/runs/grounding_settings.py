@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
+from granola.errors import UsageError
+from granola.grounding.grounding_scores import Deflecting, Over, Unjudged, worths
 from granola.runs.settings import Setting
+
+if TYPE_CHECKING:
+    from granola.grounding.grounding_items import GroundingItem
 
 GroundedQuestions = Annotated[
     Path,
@@ -18,3 +24,51 @@ GroundingPrompts = Annotated[
 ]
 ChatWord = Annotated[str, Setting("The chat model: openai:URL#NAME, local:FOLDER, replay:FILE.", metavar="MODEL")]
 ChatAnswers = Annotated[Path | None, Setting("Keep the model's replies here; by default beside --out.", recorded=False)]
+JudgedAnswers = Annotated[tuple[Path, ...], Setting("Judged answers.", metavar="JUDGED...", positional=True)]
+OverQuestions = Annotated[Over, Setting("Over which questions E, uF, F, uRAF and RAF run.")]
+DeflectingWorth = Annotated[Deflecting, Setting("What a deflecting answer is worth in them.")]
+UnjudgedWorth = Annotated[Unjudged, Setting("What an answer is worth that a judge gave no verdict of.")]
+ScoreName = Annotated[str, Setting("The score that slices, tests, figures and biases are of.", flag="--of")]
+Bands = Annotated[
+    tuple[float, ...],
+    Setting("Where the bands of relevant_share end, each in (0, 1); the paper's limits are not in its text."),
+]
+Resamples = Annotated[int, Setting("Bootstrap resamples.", least=10, most=100_000)]
+Seed = Annotated[int, Setting("Seed of the resamples.", least=0)]
+RAF = "RAF strict"
+THIRDS = (1 / 3, 2 / 3)
+
+
+def check_score(name: str) -> None:
+    """Raise UsageError for a name that is no score's."""
+    if name not in worths():
+        raise UsageError(f"--of is {name!r}; allowed: {', '.join(worths())}")
+
+
+def check_bands(bands: tuple[float, ...]) -> None:
+    """Raise UsageError for limits that are not in (0, 1)."""
+    for limit in bands:
+        if not 0 < limit < 1:
+            raise UsageError(f"--bands has {limit}; limits are above 0 and below 1")
+
+
+def slice_of(by: str, bands: tuple[float, ...]) -> Callable[[GroundingItem], str | None]:
+    """What slice an item is in by a tag; `relevant_share` is cut at `bands`, a limit belonging to the band below."""
+
+    def tag(item: GroundingItem) -> str | None:
+        found = item.tags.get(by)
+        if by != "relevant_share" or found is None:
+            return found
+        limits = [0.0, *sorted(bands), 1.0]
+        share = float(found)
+        at = sum(share > limit for limit in limits[1:-1])
+        return f"{limits[at]:.2f}-{limits[at + 1]:.2f}"
+
+    return tag
+
+
+def check_tag(by: str, systems: Mapping[str, list[GroundingItem]]) -> None:
+    """Raise UsageError for a tag that no answer has."""
+    tags = sorted({tag for items in systems.values() for item in items for tag in item.tags})
+    if by not in tags:
+        raise UsageError(f"--by {by}: no answer has this tag; there are {', '.join(tags) or 'none'}")

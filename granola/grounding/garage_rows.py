@@ -1,0 +1,139 @@
+"""GaRAGe's rows (Sorodoc et al. 2025): parallel lists of labels, and passages with marks before their text."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+from abstraction.formats.records import excerpt
+from granola.errors import SampleError
+from granola.grounding.deflections import deflects
+from granola.grounding.grounded_samples import GroundedSample, GroundingPassage
+from granola.grounding.sample_fields import (
+    LONGEST,
+    is_private,
+    is_yes,
+    label_word,
+    optional_text,
+    parallel_list,
+    passage_list,
+    relevant_by,
+    second_label,
+    text_field,
+)
+
+_MARK = re.compile(r"\s{0,9}(?:\[(?P<square>[^\]\[\n]{1,240})\]|【(?P<wide>[^】【\n]{1,240})】)\s{0,9}")
+_KEYED = re.compile(r"(?P<key>[A-Za-z][A-Za-z _-]{0,39}?)\s{0,3}[:=]\s{0,3}(?P<value>[^\n]{0,200})")
+_NAMES = ("provider", "source", "date", "age")
+_LINE = re.compile(
+    r"\s{0,9}(?P<key>provider|source|(?:passage )?(?:date|age))[:=] {0,3}(?P<value>[^\n]{0,200})\n", re.IGNORECASE
+)
+_BODY = re.compile(r"\s{0,9}(?:text|passage|content): {0,3}", re.IGNORECASE)
+_IN_OBJECT = {
+    "text": ("text", "passage", "content"), "id": ("id", "marker", "citation", "citation_marker"),
+    "date": ("date", "passage_date"), "age": ("age", "passage_age"), "provider": ("provider", "source"),
+}  # fmt: skip
+MARKS = 8  # marks before a text, at most
+
+
+def garage_sample(data: Mapping[str, Any], unknown: Counter[str] | None) -> GroundedSample:
+    """The question of a row. Raises SampleError.
+
+    The data do not say which questions are to be declined: those are, whose answer is empty or deflects by our rules.
+    """
+    given = passage_list(data, "grounding")
+    heads = [_headed(one) for one in given]
+    marks = [head.get("id") for head in heads]
+    named = None not in marks and len(set(marks)) == len(marks)
+    relevant = parallel_list(data, "evidence_relevant", len(given))
+    correct = parallel_list(data, "evidence_correct", len(given))
+    cited = parallel_list(data, "evidence_cited", len(given))
+    passages = tuple(
+        GroundingPassage(
+            id=str(head["id"] if named else at + 1), text=head["text"] or "", date=head.get("date"),
+            age=head.get("age"), provider=head.get("provider"), private=is_private(head.get("provider")),
+            relevant=relevant_by(label_word(relevant[at]), unknown),
+            label=second_label(label_word(correct[at]), unknown),
+        )
+        for at, head in enumerate(heads)
+    )  # fmt: skip
+    answer = optional_text(data, "answer_generate") or ""
+    return GroundedSample(
+        id=text_field(data, "sample_id"),
+        question=text_field(data, "question"),
+        passages=passages,
+        question_date=optional_text(data, "question_date"),
+        reference=answer,
+        cited=tuple(one.id for one, mark in zip(passages, cited, strict=True) if is_yes(mark)),
+        deflection=deflects(answer) is not None,
+        tags=_tags(data),
+    )
+
+
+def _tags(data: Mapping[str, Any]) -> dict[str, str]:
+    tags = {}
+    for key, value in data.items():
+        if key in ("question", "question_date") or not isinstance(value, str | int) or str(value).strip() == "":
+            continue
+        if key in ("question_tag", "topic_tag"):
+            tags[key] = str(value)[:200]
+        elif key.startswith("question_"):
+            tags[key.removeprefix("question_")] = str(value)[:200]
+    found = time_sensitivity(tags.get("type"), tags.get("sensitive"))
+    return tags | ({"time_sensitivity": found} if found else {})
+
+
+def time_sensitivity(kind: str | None, sensitive: str | None) -> str | None:
+    """fast-changing, slow-changing or static, by `question_type` and `question_sensitive`; None where neither tells."""
+    word = (kind or "").casefold()
+    for name in ("fast", "slow"):
+        if name in word:
+            return f"{name}-changing"
+    if any(name in word for name in ("static", "evergreen")):
+        return "static"
+    return "static" if sensitive is not None and sensitive.strip().casefold() in ("no", "false", "0") else None
+
+
+def _headed(given: object) -> dict[str, str | None]:
+    """`text`, and as far as told `id`, `date`, `age` and `provider` of a passage, an object or a text with marks."""
+    if isinstance(given, Mapping):
+        told = {
+            name: next((found for key in keys if (found := optional_text(given, key))), None)
+            for name, keys in _IN_OBJECT.items()
+        }
+        marked = _headed(told.pop("text") or "")
+        return {**marked, **{name: value for name, value in told.items() if value is not None}}
+    if not isinstance(given, str) or not given.strip():
+        raise SampleError(f"a passage is {excerpt(repr(given))}; expected a text")
+    head: dict[str, str | None] = {}
+    rest = given[:LONGEST]
+    for number in range(MARKS):
+        match = _MARK.match(rest)
+        if match is not None:
+            mark = str(match["square"] or match["wide"]).strip()
+            keyed = _KEYED.fullmatch(mark)
+            name = _name(keyed["key"]) if keyed else None
+            if keyed is not None and name is not None:
+                head.setdefault(name, keyed["value"].strip())
+            elif number == 0:
+                head["id"] = mark
+            else:
+                break  # brackets of the text itself
+        else:
+            match = _LINE.match(rest)
+            if match is None:
+                break
+            head.setdefault(_name(match["key"]) or "", match["value"].strip())
+        rest = rest[match.end() :]
+    body = _BODY.match(rest) if head else None
+    text = rest[body.end() :] if body else rest
+    if not text.strip():
+        raise SampleError(f"a passage has no text: {excerpt(repr(given))}")
+    return {**head, "text": text}
+
+
+def _name(key: str) -> str | None:
+    found = next((name for name in _NAMES if name in key.casefold()), None)
+    return "provider" if found == "source" else found

@@ -1,0 +1,209 @@
+"""Several judges of the same answers: pooled by majority and by mean, how far they agree, whom each of them favours.
+
+One judge may favour answers of its own family (Sorodoc et al. 2025, limitations); pooled judges, or people, are a cure.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any, TypeVar
+
+from granola.audit.agreement import cohen_kappa, fleiss_kappa
+from granola.errors import SampleError
+from granola.grounding.grounded_samples import Relevance
+from granola.grounding.grounding_items import AnswerVerdict, GroundingItem, SentenceVerdict
+from granola.grounding.grounding_scores import GroundingSettings, mean_value, value, worths
+from granola.scoring.aggregation import Estimate
+
+V = TypeVar("V", bound=Hashable)
+# Where as many judges say one as another, the first of these that one of them says.
+_WORST_FIRST = (
+    SentenceVerdict.CONTRADICTORY, SentenceVerdict.UNSUPPORTED, SentenceVerdict.SUPPORTED, SentenceVerdict.NO_NEED,
+)  # fmt: skip
+_GRAVEST_FIRST = (AnswerVerdict.MAJOR, AnswerVerdict.MINOR, AnswerVerdict.NO_ISSUES)
+POOLED = "pooled by majority"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class JudgedTogether:
+    """One answer of one system, as each judge has it, in the order of `judges`."""
+
+    system: str
+    judges: tuple[str, ...]
+    items: tuple[GroundingItem, ...]
+
+
+def judged_together(files: Mapping[str, Sequence[GroundingItem]]) -> list[JudgedTogether]:
+    """The answers that every judge has judged; `files` are what judges said, by the judge's name.
+
+    Raises SampleError where judges were given different answers or sentences, or share no answer.
+    """
+    told = {judge: {(item.system, item.id): item for item in items} for judge, items in files.items()}
+    for judge, items in files.items():
+        if len(told[judge]) < len(items):
+            raise SampleError(f"{judge} judged one answer twice; one file a judge and system is wanted")
+    judges = tuple(told)
+    shared = [key for key in told[judges[0]] if all(key in own for own in told.values())]
+    if not shared:
+        raise SampleError("no answer was judged by all; judges are pooled over the same systems and questions")
+    found = []
+    for key in shared:
+        items = tuple(told[judge][key] for judge in judges)
+        first = items[0]
+        for judge, one in zip(judges, items, strict=True):
+            if (one.answer, one.sentences) != (first.answer, first.sentences):
+                what = "answer" if one.answer != first.answer else "sentences of the answer"
+                raise SampleError(f"{judges[0]} and {judge} judged another {what} to {first.id!r} of {key[0]!r}")
+        found.append(JudgedTogether(system=key[0], judges=judges, items=items))
+    return found
+
+
+def pooled_by_majority(one: JudgedTogether) -> GroundingItem:
+    """What most judges say, label by label; of labels that as many say the worse one. Who says nothing is left out."""
+    items = one.items
+    first = items[0]
+    n = len(first.sentences)
+
+    def sentence_labels(verdicts: Callable[[GroundingItem], Sequence[SentenceVerdict | None]]) -> tuple[Any, ...]:
+        told = [verdicts(item) for item in items]
+        return tuple(_majority([own[at] if at < len(own) else None for own in told], _WORST_FIRST) for at in range(n))
+
+    deflecting = Counter(item.deflects is not None for item in items)
+    rules = [item.deflects for item in items if item.deflects is not None]
+    supported = {}
+    if first.ladder is not None:
+        for reading in Relevance:
+            said = [item.ladder.supported.get(reading) for item in items if item.ladder is not None]
+            supported[reading] = _majority(said, (False, True))
+    against_all = sentence_labels(lambda item: item.against_all)
+    against = {
+        reading: sentence_labels(lambda item, reading=reading: item.against_relevant.get(reading, ()))  # type: ignore[misc]
+        for reading in Relevance
+    }
+    grade = _majority([item.eligibility for item in items], _GRAVEST_FIRST)
+    lacking = {"eligibility": grade is None, "sentences all": None in against_all}
+    return replace(
+        first,
+        eligibility=grade,
+        against_all=against_all,
+        against_relevant=against,
+        deflects=rules[0] if deflecting[True] > deflecting[False] else None,
+        unjudged={name: "no judge told" for name, lacks in lacking.items() if lacks},
+        ladder=replace(first.ladder, supported=supported) if first.ladder is not None else None,
+        judge=POOLED,
+    )
+
+
+def pooled_by_mean(together: Sequence[JudgedTogether], settings: GroundingSettings) -> dict[str, Estimate]:
+    """The five scores, an answer worth the mean of what it is worth to each judge; deflection likewise."""
+    found = {
+        name: mean_value([_mean([value(item, worth, settings) for item in one.items]) for one in together], settings)
+        for name, worth in worths().items()
+    }
+    for name, expected in (("deflection TP", True), ("deflection FP", False)):
+        own = [one for one in together if one.items[0].expected_deflection is expected]
+        told = [_mean([float(item.deflects is not None) for item in one.items]) for one in own]
+        found[name] = mean_value(told, settings)
+    return found
+
+
+def agreement_of(together: Sequence[JudgedTogether]) -> list[dict[str, Any]]:
+    """By kind of label `label`, `n`, `agree` (share on which all judges agree), `kappa`, and `pairs` of judges.
+
+    Kappa is Cohen's for two judges, Fleiss' for more, over labels that all of them gave; NaN where chance is certain.
+    """
+    kinds: dict[str, Callable[[JudgedTogether], list[tuple[str | None, ...]]]] = {
+        "eligibility": lambda one: [tuple(_word(item.eligibility) for item in one.items)],
+        "sentence, all passages": lambda one: _sentence_labels(one, None),
+        **{
+            f"sentence, relevant {reading}": (lambda one, reading=reading: _sentence_labels(one, reading))  # type: ignore[misc]
+            for reading in Relevance
+        },
+        "deflection": lambda one: [tuple(str(item.deflects is not None) for item in one.items)],
+    }
+    judges = together[0].judges
+    found = []
+    for name, labels in kinds.items():
+        every = [told for one in together for told in labels(one)]
+        whole = [tuple(map(str, told)) for told in every if None not in told]
+        pairs = {
+            (judges[a], judges[b]): cohen_kappa([(str(told[a]), str(told[b])) for told in every
+                                                 if told[a] is not None and told[b] is not None])
+            for a, b in combinations(range(len(judges)), 2)
+        }  # fmt: skip
+        found.append(
+            {
+                "label": name, "n": len(whole),
+                "agree": sum(len(set(told)) == 1 for told in whole) / len(whole) if whole else math.nan,
+                "kappa": next(iter(pairs.values())) if len(judges) == 2 else fleiss_kappa(whole), "pairs": pairs,
+            }
+        )  # fmt: skip
+    return found
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class JudgeBias:
+    """`lenient`: the judge's score minus the mean of the others', over all answers.
+
+    `favours`: by system, how much higher still than that; the interval is of answers resampled.
+    """
+
+    judge: str
+    lenient: Estimate
+    favours: Mapping[str, Estimate]
+
+
+def judge_biases(together: Sequence[JudgedTogether], score: str, settings: GroundingSettings) -> list[JudgeBias]:
+    """Of each judge, how lenient it is and whom it favours, in a score."""
+    worth = worths()[score]
+    found = []
+    for at, judge in enumerate(together[0].judges):
+        gaps: dict[str, list[float]] = {}
+        for one in together:
+            told = [value(item, worth, settings) for item in one.items]
+            others = _mean([other for number, other in enumerate(told) if number != at])
+            own = told[at]
+            if own is not None and others is not None:
+                gaps.setdefault(one.system, []).append(own - others)
+        every = [gap for own_gaps in gaps.values() for gap in own_gaps]
+        # Each system weighs alike, however many of its answers were judged.
+        centre = _mean([sum(own_gaps) / len(own_gaps) for own_gaps in gaps.values()]) or 0.0
+        found.append(
+            JudgeBias(
+                judge=judge,
+                lenient=mean_value(every, settings),
+                favours={
+                    system: mean_value([gap - centre for gap in own_gaps], settings)
+                    for system, own_gaps in sorted(gaps.items())
+                },
+            )
+        )
+    return found
+
+
+def _majority(told: Sequence[V | None], worst_first: Sequence[V]) -> V | None:
+    counts = Counter(one for one in told if one is not None)
+    if not counts:
+        return None
+    most = max(counts.values())
+    return next(one for one in worst_first if counts.get(one) == most)
+
+
+def _mean(told: Sequence[float | None]) -> float | None:
+    there = [one for one in told if one is not None]
+    return sum(there) / len(there) if there else None
+
+
+def _word(label: AnswerVerdict | SentenceVerdict | None) -> str | None:
+    return None if label is None else str(label)
+
+
+def _sentence_labels(one: JudgedTogether, reading: Relevance | None) -> list[tuple[str | None, ...]]:
+    own = [item.against_all if reading is None else item.against_relevant.get(reading, ()) for item in one.items]
+    if any(len(verdicts) < len(one.items[0].sentences) for verdicts in own):
+        return []
+    return [tuple(_word(verdicts[at]) for verdicts in own) for at in range(len(one.items[0].sentences))]

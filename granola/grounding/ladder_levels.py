@@ -1,0 +1,135 @@
+"""Long answers and passages held against a ladder: how finely is the gold answer stated, and is that grounded?
+
+An answer may be finer than what is relevant entails, then it is invented at that level, or coarser and grounded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from abstraction.language.sentences import sentences
+from abstraction.rows import TieredRow
+from granola.grounding.answer_sentences import answer_sentences
+from granola.grounding.citation_markers import without_markers
+from granola.grounding.grounded_samples import GroundedSample, Relevance
+from granola.matching.verdict import Matcher
+
+MOST_SENTENCES = 200  # of a passage
+LONGEST = 600  # characters of a sentence
+
+
+class LevelGrounding(StrEnum):
+    """What an answer makes of a ladder."""
+
+    FINEST_GROUNDED = "finest level, grounded"
+    FINEST_INVENTED = "finest level, not grounded"
+    COARSER_GROUNDED = "coarser level, grounded"
+    COARSER_INVENTED = "coarser level, not grounded"
+    NOT_STATED = "no level stated"
+    DEFLECTED = "deflected"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LadderStanding:
+    """`stated`: the finest of `levels` levels that the answer states, 1 the finest, None for none.
+
+    `passages`: the finest that a relevant passage states, by reading. `supported`: whether a judge says that the
+    relevant passages support the stated level; None where none was asked, or none said.
+    """
+
+    levels: int
+    stated: int | None
+    passages: Mapping[Relevance, int | None] = field(default_factory=dict)
+    supported: Mapping[Relevance, bool | None] = field(default_factory=dict)
+
+    def grounded(self, reading: Relevance) -> bool | None:
+        """Whether the stated level follows from relevant passages: by the judge, else as one states it or a finer one.
+
+        None where no level is stated.
+        """
+        if self.stated is None:
+            return None
+        judged = self.supported.get(reading)
+        if judged is not None:
+            return judged
+        finest = self.passages.get(reading)
+        return finest is not None and finest <= self.stated
+
+    def outcome(self, reading: Relevance, *, deflects: bool) -> LevelGrounding:
+        """What the answer makes of the ladder; one that states a level does not deflect."""
+        grounded = self.grounded(reading)
+        if self.stated is None:
+            return LevelGrounding.DEFLECTED if deflects else LevelGrounding.NOT_STATED
+        if self.stated == 1:
+            return LevelGrounding.FINEST_GROUNDED if grounded else LevelGrounding.FINEST_INVENTED
+        return LevelGrounding.COARSER_GROUNDED if grounded else LevelGrounding.COARSER_INVENTED
+
+    def against_passages(self, reading: Relevance) -> str | None:
+        """finer, as fine or coarser than what relevant passages state; None where one of them states no level."""
+        finest = self.passages.get(reading)
+        if self.stated is None or finest is None:
+            return None
+        return "as fine" if self.stated == finest else "finer" if self.stated < finest else "coarser"
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON object."""
+        return {
+            "levels": self.levels,
+            "stated": self.stated,
+            "passages": {str(reading): level for reading, level in self.passages.items()},
+            "supported": {str(reading): told for reading, told in self.supported.items()},
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> LadderStanding:
+        """The inverse of `to_json`. Raises KeyError, TypeError or ValueError."""
+        return cls(
+            levels=int(data["levels"]),
+            stated=data["stated"],
+            passages={Relevance(name): level for name, level in data["passages"].items()},
+            supported={Relevance(name): told for name, told in data["supported"].items()},
+        )
+
+
+def ladder_standing(
+    sample: GroundedSample, answer: str, row: TieredRow, matcher: Matcher, *, language: str = "en"
+) -> LadderStanding:
+    """The levels that an answer and the relevant passages state, sentence by sentence."""
+    names = [level.names() for level in row.levels]
+    ids = [one.id for one in sample.passages]
+    said = (without_markers(text, ids) for text in answer_sentences(answer, ids, language=language))
+    return LadderStanding(
+        levels=len(names),
+        stated=_finest(said, names, matcher, row.question),
+        passages={
+            reading: _finest(_passages(sample, reading, language), names, matcher, row.question)
+            for reading in Relevance
+        },
+    )
+
+
+def level_sentence(row: TieredRow, level: int) -> str:
+    """What a judge is asked about a level, 1-based: a sentence that states it as the answer."""
+    return f'The answer to the question "{row.question}" is: {row.levels[level - 1].tiers[0].text}.'
+
+
+def _passages(sample: GroundedSample, reading: Relevance, language: str) -> Iterator[str]:
+    for passage in sample.relevant(reading):
+        for number, text in enumerate(sentences(passage.text, language)):
+            if number >= MOST_SENTENCES:
+                break
+            yield text
+
+
+def _finest(texts: Iterable[str], names: Sequence[Sequence[str]], matcher: Matcher, question: str) -> int | None:
+    best: int | None = None
+    for text in texts:
+        level = matcher.match(text[:LONGEST], names, question).level
+        if level is not None and (best is None or level < best):
+            best = level
+            if best == 1:
+                break
+    return best

@@ -1,0 +1,437 @@
+"""Several judges, ladders, slices and figures of answers from passages, over the questions written for tests."""
+
+from __future__ import annotations
+
+import math
+import random
+import re
+import xml.etree.ElementTree as ElementTree
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from abstraction.rows import TieredRow
+from granola import matching
+from granola.errors import SampleError, UsageError
+from granola.grounding.answer_judging import AnswerJudge
+from granola.grounding.grounded_rows import read_grounded
+from granola.grounding.grounded_samples import GroundedSample, GroundingPassage, Relevance
+from granola.grounding.grounding_items import AnswerVerdict, GroundingItem, SentenceVerdict
+from granola.grounding.grounding_scores import Deflecting, GroundingSettings, Over, grounding_report, ladder_shares
+from granola.grounding.judge_pools import (
+    agreement_of,
+    judge_biases,
+    judged_together,
+    pooled_by_majority,
+    pooled_by_mean,
+)
+from granola.grounding.ladder_levels import LadderStanding, LevelGrounding
+from granola.grounding.passage_ages import age_in_days
+from granola.grounding.sample_statistics import statistics_of
+from granola.grounding.sentence_judges import SentencesAsked, Verdicts, WordSentences
+from granola.runs import (
+    GroundingDescribeRun,
+    GroundingDrawRun,
+    GroundingJudgeRun,
+    GroundingPoolRun,
+    GroundingScoreRun,
+)
+from tests.grounding_world import TOPICS, garage_rows, own_rows
+
+SUP, UNS, CON, NONE = SentenceVerdict
+STRICT, WIDE = Relevance
+QUICK = GroundingSettings(times=10)
+
+
+def write(path: Path, rows: Iterable[Any]) -> Path:
+    path.write_bytes(b"\n".join(map(orjson.dumps, rows)))
+    return path
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write(tmp_path_factory.mktemp("grounding") / "questions.jsonl", own_rows())
+
+
+def copied(row: dict[str, Any], *, relevant: bool) -> str:
+    """An answer of the passages that are relevant, or of those that are not, word for word, each cited."""
+    kept = [one for one in row["passages"] if one["relevant"] is relevant]
+    return " ".join(f"{one['text'].rstrip('.')} [{one['id']}]." for one in kept)
+
+
+SYSTEMS: dict[str, Callable[[dict[str, Any]], str]] = {
+    "relevant": lambda row: copied(row, relevant=True),
+    "noise": lambda row: copied(row, relevant=False),
+    "declines": lambda row: "The passages do not say.",
+    "reference": lambda row: row["reference"],
+}
+
+
+@pytest.fixture(scope="module")
+def judged(world: Path) -> dict[str, list[GroundingItem]]:
+    rows = {row["id"]: row for row in own_rows()}
+    samples = list(read_grounded(world))
+    judge = AnswerJudge(sentences=WordSentences(share=1.0))
+    return {
+        name: [
+            replace(item, system=name)
+            for item in judge.judged([(sample, answer(rows[sample.id])) for sample in samples])
+        ]
+        for name, answer in SYSTEMS.items()
+    }
+
+
+def test_the_questions_have_all_kinds(world: Path) -> None:
+    samples = list(read_grounded(world))
+    assert len(samples) >= 60
+    tags = {
+        name: Counter(one.tags[name] for one in samples) for name in ("complexity", "time_sensitivity", "popularity")
+    }
+    assert len(tags["complexity"]) == 7
+    assert set(tags["time_sensitivity"]) == {"fast-changing", "slow-changing", "static"}
+    assert set(tags["popularity"]) == {"Head", "Torso", "Tail"}
+    assert {one.source for one in samples} == {"web", "private"}
+    assert sum(one.deflection for one in samples) >= 10
+    shares = [one.relevant_share(STRICT) or 0.0 for one in samples]
+    assert {sum(share > limit for limit in (1 / 3, 2 / 3)) for share in shares} == {0, 1, 2}
+    assert any(one.relevant_share(STRICT) != one.relevant_share(WIDE) for one in samples)
+    assert len(TOPICS) == 16
+
+
+def test_garages_fields_tell_the_same(world: Path, tmp_path: Path) -> None:
+    own = list(read_grounded(world))
+    unknown: Counter[str] = Counter()
+    garage = list(read_grounded(write(tmp_path / "garage.jsonl", garage_rows()), unknown=unknown))
+    assert not unknown
+    for one, other in zip(own, garage, strict=True):
+        assert (one.id, one.passages, set(one.cited), one.deflection, one.reference) == (
+            other.id, other.passages, set(other.cited), other.deflection, other.reference,
+        )  # fmt: skip
+        assert {name: other.tags[name] for name in one.tags} == dict(one.tags)
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ("[3] [Age: 2 days] [Date: 2024-11-18] [Provider: ent] A text [1].", ("3", "A text [1].", "ent", True)),
+        ("[3][Provider: web] A text.", ("3", "A text.", "web", False)),
+        ("【3】Age: 2 days\nDate: 2024-11-18\nProvider: web\nText: A text.", ("3", "A text.", "web", False)),
+        ({"id": "3", "text": "A text.", "provider": "ENT"}, ("3", "A text.", "ENT", True)),
+        ({"citation_marker": "3", "passage": "[Age: 1 day] A text.", "source": "web"}, ("3", "A text.", "web", False)),
+        ("A text: with a colon [and brackets].", ("1", "A text: with a colon [and brackets].", None, None)),
+        ("[sic] A text.", ("sic", "A text.", None, None)),
+    ],
+)
+def test_marks_before_passages(given: Any, expected: tuple[Any, ...], tmp_path: Path) -> None:
+    row = {"sample_id": "a", "question": "q", "grounding": [given], "answer_generate": "An answer."}
+    (sample,) = read_grounded(write(tmp_path / "g.jsonl", [row]))
+    (one,) = sample.passages
+    assert (one.id, one.text, one.provider, one.private) == expected
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ({"grounding": ["[1] [Age: 2 days] "]}, "a passage has no text"),
+        ({"grounding": [3]}, "a passage is 3; expected a text"),
+        ({"grounding": ["a", "b"], "evidence_cited": [True]}, "1 entries for 2 passages"),
+        ({"passages": [{"text": "a", "private": "yes"}]}, "expected true or false"),
+        ({"passages": ["a"], "deflection": "no"}, '"deflection" is'),
+        ({"passages": ["a"], "reference_citations": ["7"]}, "no passage's id"),
+        ({"passages": ["a"] * 501}, "allowed are 500"),
+        ({"passages": [{"id": "1", "text": "a"}, "b", {"id": "2", "text": "c"}]}, "two passages have one id"),
+    ],
+)
+def test_rows_that_cannot_be_read_say_why(row: dict[str, Any], message: str, tmp_path: Path) -> None:
+    whole = {"id": "a", "sample_id": "a", "question": "q", "answer_generate": "x", **row}
+    with pytest.raises(SampleError, match=message):
+        list(read_grounded(write(tmp_path / "bad.jsonl", [whole])))
+
+
+def test_what_systems_do_shows_in_the_scores(judged: dict[str, list[GroundingItem]]) -> None:
+    """Copied passages are factual; against the relevant ones only where they are relevant."""
+    found = {
+        name: {key: one.value for key, one in grounding_report(items, QUICK).items()} for name, items in judged.items()
+    }
+    assert (found["relevant"]["uF"], found["relevant"]["uRAF wide"]) == (1.0, 1.0)
+    assert found["noise"]["uF"] > 0.75  # where every passage is relevant there is no noise to copy
+    assert found["noise"]["uRAF wide"] == 0.0
+    assert (found["declines"]["deflection TP"], found["declines"]["deflection FP"]) == (1.0, 1.0)
+    assert (found["reference"]["deflection TP"], found["reference"]["deflection FP"]) == (1.0, 0.0)
+    assert found["reference"]["cited pooled_f1"] == found["reference"]["cited mean_f1"] == 1.0
+    assert found["relevant"]["cited-relevant wide mean_recall"] == 1.0
+    assert found["relevant"]["cited-relevant strict mean_precision"] < 1.0
+    assert math.isnan(found["relevant"]["E"])  # words do not tell whether an answer is eligible
+
+
+def test_order_and_names_of_all_passages_change_no_score(world: Path, judged: dict[str, list[GroundingItem]]) -> None:
+    source = random.Random(0)
+    rows = {row["id"]: row for row in own_rows()}
+    judge = AnswerJudge(sentences=WordSentences(share=1.0))
+    pairs = []
+    for sample in read_grounded(world):
+        names = {one.id: f"p{one.id}" for one in sample.passages}
+        turned = [replace(one, id=names[one.id]) for one in sample.passages]
+        source.shuffle(turned)
+        answer = re.sub(r"\[(\d+)\]", lambda match: f"[p{match[1]}]", copied(rows[sample.id], relevant=True))
+        pairs.append((replace(sample, passages=tuple(turned), cited=tuple(names[one] for one in sample.cited)), answer))
+    told = grounding_report(list(judge.judged(pairs)), QUICK)
+    for name, one in grounding_report(judged["relevant"], QUICK).items():
+        assert told[name] == one or (math.isnan(told[name].value) and math.isnan(one.value))
+
+
+def item(**more: Any) -> GroundingItem:
+    given: dict[str, Any] = {
+        "id": "a", "answer": "x", "expected_deflection": False, "eligibility": AnswerVerdict.NO_ISSUES,
+        "sentences": ("s1", "s2"), "against_all": (SUP, SUP), "system": "one",
+        "against_relevant": {STRICT: (SUP, SUP), WIDE: (SUP, SUP)},
+    }  # fmt: skip
+    return GroundingItem(**{**given, **more})
+
+
+def three(*items: GroundingItem) -> Any:
+    return judged_together({f"J{number}": [one] for number, one in enumerate(items, 1)})[0]
+
+
+def test_pooled_by_majority_by_hand() -> None:
+    pooled = pooled_by_majority(
+        three(
+            item(against_all=(SUP, UNS)),
+            item(against_all=(SUP, CON), eligibility=AnswerVerdict.MAJOR, deflects="rule"),
+            item(against_all=(UNS, None), eligibility=None, deflects="rule"),
+        )
+    )
+    # Two say supported; one unsupported, one contradictory: the worse; one eligible, one not: the worse.
+    assert pooled.against_all == (SUP, CON)
+    assert pooled.eligibility is AnswerVerdict.MAJOR
+    assert pooled.deflects == "rule"
+    nobody = pooled_by_majority(three(item(eligibility=None), item(eligibility=None)))
+    assert nobody.eligibility is None
+    assert nobody.unjudged == {"eligibility": "no judge told"}
+
+
+def test_pooled_by_mean_by_hand() -> None:
+    """E of two answers by three judges: 2/3 and, where one says nothing, 1/2."""
+    files = {
+        "J1": [item(), item(id="b")],
+        "J2": [item(), item(id="b", eligibility=AnswerVerdict.MAJOR)],
+        "J3": [item(eligibility=AnswerVerdict.MAJOR), item(id="b", eligibility=None)],
+    }
+    together = judged_together(files)
+    assert pooled_by_mean(together, QUICK)["E"].value == pytest.approx((2 / 3 + 1 / 2) / 2)
+    assert pooled_by_mean(together, QUICK)["uF"].value == 1.0
+
+
+def test_agreement_of_judges_by_hand() -> None:
+    """Four sentences of two judges: they agree on three; each says supported twice and thrice: kappa 1/2."""
+    first = [item(against_all=(SUP, SUP)), item(id="b", against_all=(UNS, UNS))]
+    second = [item(against_all=(SUP, SUP)), item(id="b", against_all=(UNS, SUP))]
+    told = {one["label"]: one for one in agreement_of(judged_together({"J1": first, "J2": second}))}
+    assert (told["sentence, all passages"]["n"], told["sentence, all passages"]["agree"]) == (4, 3 / 4)
+    assert told["sentence, all passages"]["kappa"] == pytest.approx((3 / 4 - 1 / 2) / (1 - 1 / 2))
+    assert math.isnan(told["eligibility"]["kappa"])  # all of one mind: nothing beyond chance to measure
+    three_of_them = agreement_of(judged_together({"J1": first, "J2": second, "J3": second}))
+    assert set(three_of_them[1]["pairs"]) == {("J1", "J2"), ("J1", "J3"), ("J2", "J3")}
+    assert three_of_them[1]["pairs"]["J2", "J3"] == 1.0
+
+
+def test_a_judge_that_favours_a_system_is_seen() -> None:
+    """J1 says major of half of what `other` wrote and of nothing of `own`; J2 and J3 of a quarter of both."""
+
+    def said(judge: str) -> list[GroundingItem]:
+        items = []
+        for system in ("own", "other"):
+            for number in range(40):
+                bad = number % 4 == 0 if judge != "J1" else system == "other" and number % 2 == 0
+                grade = AnswerVerdict.MAJOR if bad else AnswerVerdict.NO_ISSUES
+                items.append(item(id=str(number), system=system, eligibility=grade))
+        return items
+
+    found = {
+        one.judge: one for one in judge_biases(judged_together({j: said(j) for j in ("J1", "J2", "J3")}), "E", QUICK)
+    }
+    assert found["J1"].lenient.value == pytest.approx(0.0)
+    assert found["J1"].favours["own"].value == pytest.approx(0.25)
+    assert found["J1"].favours["other"].value == pytest.approx(-0.25)
+    assert found["J1"].favours["own"].interval.low > 0
+    # Against the mean of J1 and J3: 0.125 below for `own`, 0.125 above for `other`.
+    assert found["J2"].favours["own"].value == pytest.approx(-0.125)
+
+
+@pytest.mark.parametrize(
+    ("files", "message"),
+    [
+        ({"J1": [item()], "J2": [item(id="b")]}, "no answer was judged by all"),
+        ({"J1": [item()], "J2": [item(answer="y")]}, "judged another answer"),
+        ({"J1": [item()], "J2": [item(sentences=("s1",))]}, "sentences of the answer"),
+        ({"J1": [item(), item()], "J2": [item()]}, "judged one answer twice"),
+    ],
+)
+def test_judges_of_different_answers_are_refused(files: dict[str, list[GroundingItem]], message: str) -> None:
+    with pytest.raises(SampleError, match=message):
+        judged_together(files)
+
+
+LADDER = TieredRow.from_json(
+    {"id": "a", "question": "Where was the treaty signed?", "answer": ["Versailles"],
+     "levels": [["Versailles"], ["Île-de-France"], ["France"]]}
+)  # fmt: skip
+TREATY = GroundedSample(
+    id="a", question="Where was the treaty signed?",
+    passages=(
+        GroundingPassage(
+            id="1", text="The treaty was signed in Île-de-France.", relevant=True, label="RELATED-INFORMATION",
+        ),
+        GroundingPassage(id="2", text="It was signed at Versailles.", relevant=True, label="OUTDATED"),
+    ),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("answer", "stated", "strict", "wide"),
+    [
+        ("It was signed in Versailles [2].", 1, LevelGrounding.FINEST_INVENTED, LevelGrounding.FINEST_GROUNDED),
+        ("It was signed in Île-de-France [1].", 2, LevelGrounding.COARSER_GROUNDED, LevelGrounding.COARSER_GROUNDED),
+        ("It was signed in France.", 3, LevelGrounding.COARSER_GROUNDED, LevelGrounding.COARSER_GROUNDED),
+        ("Two treaties matter here. The later one was signed in France.", 3, LevelGrounding.COARSER_GROUNDED,
+         LevelGrounding.COARSER_GROUNDED),
+        ("It was signed in Berlin.", None, LevelGrounding.NOT_STATED, LevelGrounding.NOT_STATED),
+        ("The passages do not say.", None, LevelGrounding.DEFLECTED, LevelGrounding.DEFLECTED),
+    ],
+)  # fmt: skip
+def test_at_which_level_an_answer_states_the_gold_answer(
+    answer: str, stated: int | None, strict: LevelGrounding, wide: LevelGrounding
+) -> None:
+    judge = AnswerJudge(sentences=WordSentences(), ladders={"a": LADDER}, matcher=matching.matcher("rules"))
+    (found,) = judge.judged([(TREATY, answer)])
+    assert found.ladder is not None
+    assert (found.ladder.stated, found.ladder.passages) == (stated, {STRICT: 2, WIDE: 1})
+    for reading, expected in ((STRICT, strict), (WIDE, wide)):
+        assert found.ladder.outcome(reading, deflects=found.deflects is not None) is expected
+        assert ladder_shares([found], reading)[expected].value == 1.0
+    assert GroundingItem.from_json(orjson.loads(orjson.dumps(found.to_json()))) == found
+    assert found.judge.endswith("|ladders:" + matching.matcher("rules").signature())
+
+
+def test_a_judge_that_reads_tells_whether_the_level_is_entailed() -> None:
+    class Reads:
+        name, reads_meaning = "reads", True
+
+        def signature(self) -> str:
+            return "reads"
+
+        def verdicts(self, asked: Iterable[SentencesAsked]) -> Iterator[tuple[Verdicts, str]]:
+            for one in asked:
+                asks_level = one.sentences and one.sentences[0].startswith("The answer to the question")
+                yield tuple(UNS if asks_level else SUP for _ in one.sentences), ""
+
+    judge = AnswerJudge(sentences=Reads(), ladders={"a": LADDER}, matcher=matching.matcher("rules"))
+    (found,) = judge.judged([(TREATY, "It was signed in France.")])
+    assert found.ladder is not None
+    assert found.ladder.supported == {STRICT: False, WIDE: False}
+    assert found.ladder.outcome(STRICT, deflects=False) is LevelGrounding.COARSER_INVENTED  # though a passage states it
+
+
+def test_finer_and_coarser_than_the_passages() -> None:
+    def standing(stated: int | None) -> str | None:
+        return LadderStanding(levels=3, stated=stated, passages={STRICT: 2}).against_passages(STRICT)
+
+    assert [standing(one) for one in (1, 2, 3, None)] == ["finer", "as fine", "coarser", None]
+
+
+def test_ages_of_passages() -> None:
+    def age(**more: Any) -> float | None:
+        passage = GroundingPassage(id="1", text="x", **more)
+        return age_in_days(
+            GroundedSample(id="a", question="q", passages=(passage,), question_date="2024-11-20"), passage
+        )
+
+    assert age(date="2024-11-13") == 7
+    assert age(date="2024-11-21T10:00") == -1
+    assert age(age="3 days") == 3
+    assert age(age="2 weeks") == 14
+    assert age(age="5") == 5
+    assert (age(), age(date="soon"), age(date="2024-13-45"), age(age="unknown")) == (None,) * 4
+
+
+def test_statistics_count_what_is_there(world: Path) -> None:
+    told = statistics_of(read_grounded(world)).to_json()
+    assert (told["questions"], told["deflection_expected"]) == (64, sum(row["deflection"] for row in own_rows()))
+    assert told["passages"] == sum(len(row["passages"]) for row in own_rows())
+    assert told["tags"]["popularity"].keys() == {"Head", "Torso", "Tail"}
+    # The report of two weeks ago answers what was asked about that day: one label that a reader should look at.
+    assert told["answers_older_than_7_days_of_fast_changing_questions"] == 2
+    assert told["passages_with_age"] == told["passages"]
+
+
+def test_the_commands(world: Path, judged: dict[str, list[GroundingItem]], tmp_path: Path) -> None:
+    described = GroundingDescribeRun(questions=world).run()
+    assert (described.told["questions"], described.failed) == (64, False)
+    answers = write(
+        tmp_path / "copies.jsonl", [{"id": r["id"], "answer": copied(r, relevant=True)} for r in own_rows()]
+    )
+    ladders = write(tmp_path / "ladders.jsonl", [
+        {"id": "bridge 1", "question": "When did the Golden Gate Bridge open?", "answer": ["27 May 1937"],
+         "levels": [["27 May 1937"], ["May 1937"], ["1937"]]},
+    ])  # fmt: skip
+    first = tmp_path / "first.jsonl"
+    GroundingJudgeRun(questions=world, given=answers, ladders=ladders, out=str(first)).run()
+    told = GroundingScoreRun(judged=(first,), sliced="uF", by=("source",), resamples=20).run()
+    assert told.ladders["copies"]["strict"][str(LevelGrounding.FINEST_GROUNDED)].value == 1.0
+    assert told.slices["copies"]["source"]["private"].n + told.slices["copies"]["source"]["web"].n == 51
+    assert told.signature.endswith("|ladders:" + matching.matcher("rules").signature() + "]")
+    told.show()
+    second = write(tmp_path / "second.jsonl", [
+        replace(one, system="copies", judge="words|share:1").to_json() for one in judged["relevant"]
+    ])  # fmt: skip
+    pooled = GroundingPoolRun(
+        judged=(first, second), out=str(tmp_path / "pooled.jsonl"), sliced="uF", resamples=20
+    ).run()
+    assert set(pooled.scores["copies"]) == {"J1", "J2", "majority", "mean"}
+    pooled.show()
+    again = GroundingScoreRun(judged=(tmp_path / "pooled.jsonl",), sliced="uF", resamples=20).run()
+    assert again.reports["copies"]["uF"] == pooled.scores["copies"]["majority"]["uF"]
+    noise = write(tmp_path / "noise.jsonl", [one.to_json() for one in judged["noise"]])
+    drawn = GroundingDrawRun(judged=(first, noise), out=tmp_path / "figures", sliced="uF", resamples=20).run()
+    assert [path.name for path in drawn.files] == [
+        "time_sensitivity.svg", "source.svg", "relevant_share.svg", "popularity.svg", "figures.csv",
+    ]  # fmt: skip
+    for path in drawn.files[:-1]:
+        assert ElementTree.parse(path).getroot().tag.endswith("svg")
+    lines = drawn.files[-1].read_text().splitlines()
+    assert lines[0] == "by,system,slice,value,low,high,n"
+    assert any(line.startswith('"source","noise","private",') for line in lines)
+
+
+def test_wrong_input_to_the_commands(world: Path, judged: dict[str, list[GroundingItem]], tmp_path: Path) -> None:
+    one = write(tmp_path / "one.jsonl", [item.to_json() for item in judged["noise"]])
+    two = write(tmp_path / "two.jsonl", [item.to_json() for item in judged["noise"]])
+    empty = write(tmp_path / "empty.jsonl", [{"id": "a", "question": "q"}])
+    with pytest.raises(UsageError, match="granola grounding pool"):
+        GroundingScoreRun(judged=(one, two)).run()
+    with pytest.raises(UsageError, match=r"there are .*popularity"):
+        GroundingScoreRun(judged=(one,), by=("colour",)).run()
+    with pytest.raises(UsageError, match="above 0 and below 1"):
+        GroundingScoreRun(judged=(one,), bands=(1.5,)).run()
+    with pytest.raises(UsageError, match="of one judge"):
+        GroundingPoolRun(judged=(one,), out=str(tmp_path / "p.jsonl")).run()
+    with pytest.raises(UsageError, match="nothing to draw"):
+        GroundingDrawRun(judged=(one,), out=tmp_path / "figures", sliced="E").run()
+    with pytest.raises(UsageError, match="no question with passages"):
+        GroundingDescribeRun(questions=empty).run()
+    ladders = write(tmp_path / "ladders.jsonl", [{"id": "z", "question": "q", "answer": ["x"], "levels": [["x"]]}])
+    answers = write(tmp_path / "answers.jsonl", [{"id": "bridge 1", "answer": "x"}])
+    with pytest.raises(UsageError, match="no row with the id"):
+        GroundingJudgeRun(questions=world, given=answers, ladders=ladders, out=str(tmp_path / "j.jsonl")).run()
+
+
+def test_what_scores_run_over_changes_them(judged: dict[str, list[GroundingItem]]) -> None:
+    items = judged["declines"]
+    told = {over: grounding_report(items, replace(QUICK, over=over))["uF"] for over in Over}
+    assert told[Over.ALL].n - told[Over.ANSWERABLE].n == sum(one.expected_deflection for one in items)
+    assert grounding_report(items, replace(QUICK, deflecting=Deflecting.LEFT_OUT))["uF"].n == 0

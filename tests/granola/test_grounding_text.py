@@ -1,0 +1,324 @@
+"""Citations, sentences and deflections in long answers: the forms that they come in, and what only looks like them."""
+
+from __future__ import annotations
+
+import os
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from granola.grounding.answer_sentences import answer_sentences
+from granola.grounding.citation_markers import cited_passages, without_markers
+from granola.grounding.deflections import deflects
+
+KNOWN = ("1", "2", "3", "4", "doc-a", "web_7", "Annual Report", "A.3")
+# A text; the passages that it cites; what it cites and is no passage.
+CITED: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "It opened in 1999 [3].": (("3",), ()),
+    "It opened [1, 2].": (("1", "2"), ()),
+    "It opened [1,2].": (("1", "2"), ()),
+    "It opened [1,2,3,4].": (("1", "2", "3", "4"), ()),
+    "It opened [1][2].": (("1", "2"), ()),
+    "It opened [1] [2] [1].": (("1", "2"), ()),
+    "[1] It opened.": (("1",), ()),
+    "It opened[1].": (("1",), ()),
+    "It opened.[1]": (("1",), ()),
+    "It opened.[1][3]": (("1", "3"), ()),
+    "It [2] opened.": (("2",), ()),
+    "It opened (source 4).": (("4",), ()),
+    "It opened (Source: 4).": (("4",), ()),
+    "It opened (Source #4).": (("4",), ()),
+    "It opened (SOURCE 4).": (("4",), ()),
+    "It opened (Sources 1 and 2).": (("1", "2"), ()),
+    "It opened (sources 1, 2 and 3).": (("1", "2", "3"), ()),
+    "It opened (sources 1, 2, and 3).": (("1", "2", "3"), ()),
+    "It opened (sources 1-3).": (("1", "2", "3"), ()),
+    "It opened (see passage 3; passage 4).": (("3", "4"), ()),
+    "It opened (cf. document 2).": (("2",), ()),
+    "It opened (from document 2).": (("2",), ()),
+    "It opened (doc 2).": (("2",), ()),
+    "It opened (docs 2, 3).": (("2", "3"), ()),
+    "It opened (passage 9).": ((), ("9",)),
+    "It opened (ref. 2).": (("2",), ()),
+    "It opened (reference 2).": (("2",), ()),
+    "It opened (citation 2).": (("2",), ()),
+    "It opened (snippet 2).": (("2",), ()),
+    "It opened (evidence 2).": (("2",), ()),
+    "It opened [Source 1].": (("1",), ()),
+    "It opened [Source 1, Source 2].": (("1", "2"), ()),
+    "It opened [Source 1; Source 2].": (("1", "2"), ()),
+    "It opened [Document 3].": (("3",), ()),
+    "It opened [passage 3].": (("3",), ()),
+    "It opened [citation:3].": (("3",), ()),
+    "It opened [Citation: 3][Citation: 4].": (("3", "4"), ()),
+    "It opened [2-4].": (("2", "3", "4"), ()),
+    "It opened [2–4].": (("2", "3", "4"), ()),
+    "It opened [2—4].": (("2", "3", "4"), ()),
+    "It opened [2 - 4].": (("2", "3", "4"), ()),
+    "It opened [2 to 4].": (("2", "3", "4"), ()),
+    "It opened [1, 3-4].": (("1", "3", "4"), ()),
+    "It opened [1-2, 4].": (("1", "2", "4"), ()),
+    "It opened [3-6].": (("3", "4"), ("5", "6")),
+    "It opened [2-2].": (("2",), ()),
+    "It opened [doc-a].": (("doc-a",), ()),
+    "It opened (doc-a).": (("doc-a",), ()),
+    "It opened [Doc-A, 1].": (("doc-a", "1"), ()),
+    "It opened [web_7].": (("web_7",), ()),
+    "It opened (web_7).": (("web_7",), ()),
+    "It opened [WEB_7].": (("web_7",), ()),
+    "It opened [Annual Report].": (("Annual Report",), ()),
+    "It opened (Annual Report).": (("Annual Report",), ()),
+    "It opened (source: Annual Report).": (("Annual Report",), ()),
+    "It opened [A.3].": (("A.3",), ()),
+    "It opened 【4】.": (("4",), ()),
+    "It opened 【1】【2】.": (("1", "2"), ()),
+    "It opened 【1, 2】.": (("1", "2"), ()),
+    "It opened².": (("2",), ()),
+    "It opened.¹ ³": (("1", "3"), ()),
+    "It opened [#3].": (("3",), ()),
+    "It opened [^1].": (("1",), ()),
+    "It opened [^1^].": (("1",), ()),
+    "It opened [9].": ((), ("9",)),
+    "It opened [1, 12].": (("1",), ("12",)),
+    "It opened [01].": (("1",), ()),
+    "It opened [ 1 ].": (("1",), ()),
+    "It opened [1;2].": (("1", "2"), ()),
+    "It opened [1/2].": (("1", "2"), ()),
+    "It opened [1 & 2].": (("1", "2"), ()),
+    "It opened [1 and 2].": (("1", "2"), ()),
+    "It opened [1 2].": (("1", "2"), ()),
+    "It opened [ref 3].": (("3",), ()),
+    "It opened **[3]**.": (("3",), ()),
+    "It opened [[3]].": (("3",), ()),
+    "It opened [[3](http://example.org)].": (("3",), ()),
+    "It opened [3](http://example.org/a).": (("3",), ()),
+    "It opened ([3]).": (("3",), ()),
+    "It opened ([1], [2]).": (("1", "2"), ()),
+    "| opened | [3] |": (("3",), ()),
+    "x = a[1] here": (("1",), ()),
+    "It opened [2000].": ((), ("2000",)),
+    # No citations.
+    "It opened (1999).": ((), ()),
+    "It opened (2).": ((), ()),
+    "It opened (1, 2).": ((), ()),
+    "(1) It opened, (2) it closed.": ((), ()),
+    "It opened (in 2).": ((), ()),
+    "It opened [sic].": ((), ()),
+    "It opened [...] and closed.": ((), ()),
+    "It opened [in 1999].": ((), ()),
+    "It opened [1 of 2].": ((), ()),
+    "It opened [4-2].": ((), ()),
+    "It opened [1-9999].": ((), ()),
+    "It opened [].": ((), ()),
+    "It opened [,].": ((), ()),
+    "It opened [1": ((), ()),
+    "It opened 1].": ((), ()),
+    "It opened [1\n].": ((), ()),
+    "It opened [citation needed].": ((), ()),
+    "It opened [emphasis added].": ((), ()),
+    "It opened (source).": ((), ()),
+    "It opened (sources say so).": ((), ()),
+    "It opened (the source of 4 rivers).": ((), ()),
+    "It opened [-1].": ((), ()),
+    "It opened [1.5].": ((), ()),
+    "It opened [10%].": ((), ()),
+    "It is 5 m² large.": ((), ()),
+    "It is 5 km⁹ large.": ((), ()),
+    "E = mc²": ((), ()),
+    "nothing": ((), ()),
+    "": ((), ()),
+}
+
+
+@pytest.mark.parametrize("text", CITED)
+def test_citations_in_the_forms_that_answers_have(text: str) -> None:
+    assert cited_passages(text, KNOWN) == CITED[text]
+
+
+WITHOUT = {
+    "It opened in 1999 [3].": "It opened in 1999.",
+    "It opened [1][2] and closed [3].": "It opened and closed.",
+    "[1] It opened.": "It opened.",
+    "It opened (source 4) early.": "It opened early.",
+    "It opened.[1]": "It opened.",
+    "It opened² early.": "It opened early.",
+    "It opened [sic].": "It opened [sic].",
+    "It opened (1999).": "It opened (1999).",
+    "It opened [1].\nIt closed [2].": "It opened.\nIt closed.",
+}
+
+
+@pytest.mark.parametrize("text", WITHOUT)
+def test_texts_without_their_citations(text: str) -> None:
+    assert without_markers(text, KNOWN) == WITHOUT[text]
+
+
+SENTENCES: dict[str, list[str]] = {
+    "Dr. Lee came. She left.": ["Dr. Lee came.", "She left."],
+    "Mr. and Mrs. Lee came.": ["Mr. and Mrs. Lee came."],
+    "St. Louis grew. So did it.": ["St. Louis grew.", "So did it."],
+    "It is in the U.S. today. It grew.": ["It is in the U.S. today.", "It grew."],
+    "The U.S. Senate met. It voted.": ["The U.S. Senate met.", "It voted."],
+    "It is used, e.g. in tea. It is hot.": ["It is used, e.g. in tea.", "It is hot."],
+    "It is large, i.e. 5 metres. It is old.": ["It is large, i.e. 5 metres.", "It is old."],
+    "It grew by 3.5 percent. Then it fell.": ["It grew by 3.5 percent.", "Then it fell."],
+    "Version 2.0 came out. Version 3.0 followed.": ["Version 2.0 came out.", "Version 3.0 followed."],
+    "J. R. R. Tolkien wrote it. It sold.": ["J. R. R. Tolkien wrote it.", "It sold."],
+    "It began at 5 p.m. yesterday. It ended late.": ["It began at 5 p.m. yesterday.", "It ended late."],
+    "See example.org for more. It helps.": ["See example.org for more.", "It helps."],
+    "Why? Because it rained.": ["Why?", "Because it rained."],
+    "It rained! It poured!": ["It rained!", "It poured!"],
+    "No. 5 is alive. No. 6 is not.": ["No. 5 is alive.", "No. 6 is not."],
+    "Costs were $3.5 million in Jan. 2020. They rose.": ["Costs were $3.5 million in Jan. 2020.", "They rose."],
+    "Smith et al. found it. Others did not.": ["Smith et al. found it.", "Others did not."],
+    "It costs 3.5 million. [1] It grew. [2]": ["It costs 3.5 million. [1]", "It grew. [2]"],
+    "It costs 3 million.[1] It grew.[2]": ["It costs 3 million.[1]", "It grew.[2]"],
+    "It opened in 1999 [1]. It closed [2].": ["It opened in 1999 [1].", "It closed [2]."],
+    "It opened. [1][2] It closed. [3]": ["It opened. [1][2]", "It closed. [3]"],
+    "It opened. (source 1) It closed.": ["It opened. (source 1)", "It closed."],
+    "It opened [1], grew [2] and closed [3].": ["It opened [1], grew [2] and closed [3]."],
+    "It opened.\n[1]\nIt closed.": ["It opened. [1]", "It closed."],
+    "- one thing\n- another thing": ["one thing", "another thing"],
+    "* one thing\n* another thing": ["one thing", "another thing"],
+    "+ one thing\n+ another thing": ["one thing", "another thing"],
+    "• one thing\n• another thing": ["one thing", "another thing"],
+    "  - one thing [1]\n    - a part of it [2]": ["one thing [1]", "a part of it [2]"],
+    "Members are: • one thing • another thing": ["Members are:", "one thing", "another thing"],
+    "Members are:• one thing• another thing": ["Members are:", "one thing", "another thing"],
+    "1. first\n2. second [3]": ["first", "second [3]"],
+    "1) first\n2) second": ["first", "second"],
+    "(1) first\n(2) second": ["first", "second"],
+    "a) first\nb) second": ["first", "second"],
+    "1. Open the lid. 2. Pour the water. 3. Close it.": ["Open the lid.", "Pour the water.", "Close it."],
+    "1. Open the lid 2. Pour the water": ["Open the lid", "Pour the water"],
+    "Do this:1. Open the lid 2. Pour the water": ["Do this:", "Open the lid", "Pour the water"],
+    "It has 1. That is all.": ["It has 1.", "That is all."],
+    "It has 2. That is all.": ["It has 2.", "That is all."],
+    "Steps follow:\n1[1].\n2[2].": ["Steps follow: [1] [2]"],
+    "# Title\n\nText here.": ["Title", "Text here."],
+    "### A heading [1]\nText.": ["A heading [1]", "Text."],
+    "**Bold.** Text here.": ["Bold.", "Text here."],
+    "First paragraph\n\nSecond paragraph": ["First paragraph", "Second paragraph"],
+    "First line\r\nSecond line": ["First line", "Second line"],
+    "It opened.</s>": ["It opened."],
+    "<s>It opened.</s>": ["It opened."],
+    "It opened.<br>It closed.": ["It opened.", "It closed."],
+    "It opened.<|endoftext|>": ["It opened."],
+    "It opened.\n---\nIt closed.": ["It opened.", "It closed."],
+    "Es regnet z. B. oft.": ["Es regnet z. B. oft."],
+    'He said: "It rains. It pours." Then he left.': ['He said: "It rains. It pours."', "Then he left."],
+    "It rained (it often does). Then it stopped.": ["It rained (it often does).", "Then it stopped."],
+    "It opened... and closed. So it is.": ["It opened... and closed.", "So it is."],
+    "1999.": ["1999."],
+    "42": ["42"],
+    "": [],
+    "  \n ": [],
+    "[1]": [],
+    "[1][2]\n[3]": [],
+    "...": [],
+    "---": [],
+    "No full stop": ["No full stop"],
+    "日本語です。次の文です。": ["日本語です。", "次の文です。"],
+}
+
+
+@pytest.mark.parametrize("text", SENTENCES)
+def test_sentences_keep_abbreviations_lists_and_citations(text: str) -> None:
+    assert answer_sentences(text, KNOWN) == SENTENCES[text]
+
+
+DEFLECTS = {
+    "The passages do not provide enough information to answer.": True,
+    "The passages don't mention it.": True,
+    "The passages don’t mention it.": True,
+    "The given context does not contain the answer.": True,
+    "The provided documents do not specify when it opened.": True,
+    "The sources do not state the year.": True,
+    "Based on the sources provided, I cannot answer this question.": True,
+    "Unfortunately, the passages do not say.": True,
+    "I cannot answer this question from the passages. They tell of its history.": True,
+    "I'm sorry, but I don't know.": True,
+    "I do not have enough information to answer.": True,
+    "There is not enough information in the passages to say. Related: it opened in 1999.": True,
+    "There is no information about this in the provided passages.": True,
+    "No information on its opening is given.": True,
+    "It is not possible to determine the year from the text.": True,
+    "The answer cannot be determined from the passages.": True,
+    "The question cannot be answered with the passages.": True,
+    "": True,
+    "   ": True,
+    "The provided sources are insufficient.": True,
+    "The grounding is not sufficient to answer.": True,
+    "The information provided is insufficient to tell.": True,
+    "The search results do not include this.": True,
+    "None of the passages mentions the year.": True,
+    "The documents tell that it opened in 1999.": False,
+    "It opened in 1999 [1].": False,
+    "It opened in 1999. It is not known who designed the doors.": False,
+    "It opened in 1999. The passages do not say who designed it.": False,
+    "I don't know exactly, but I think it was 1999.": False,
+    "The sources do not agree: one says 1999, one says 2000 [1][2].": False,
+    "The documents are not the same age, and the newer says 1999 [1].": False,
+    "According to the passages, it is not made of steel [2].": False,
+    "No, it did not open in 1999 [1].": False,
+    "No.": False,
+    "Nobody lives there [1].": False,
+    "The text was not written by Shakespeare [1].": False,
+    "The article does not exist any more; it was deleted in 1999 [1].": False,
+    "Information technology is not taught there [2].": False,
+}
+
+
+@pytest.mark.parametrize("answer", DEFLECTS)
+def test_deflections_by_named_rules(answer: str) -> None:
+    assert (deflects(answer) is not None) is DEFLECTS[answer]
+
+
+IN_LANGUAGES = {
+    ("de", "Ich weiß es nicht."): True,
+    ("de", "Die Quellen enthalten dazu keine Angaben."): True,
+    ("de", "Aus den Texten geht das nicht hervor."): True,
+    ("de", "Es wurde 1999 eröffnet."): False,
+    ("fr", "Les passages ne permettent pas de répondre."): True,
+    ("fr", "Je ne sais pas."): True,
+    ("fr", "Il a ouvert en 1999."): False,
+    ("es", "Las fuentes no indican la fecha."): True,
+    ("es", "No lo sé."): True,
+    ("es", "Abrió en 1999."): False,
+}
+
+
+@pytest.mark.parametrize(("language", "answer"), IN_LANGUAGES)
+def test_deflections_in_other_languages(language: str, answer: str) -> None:
+    assert (deflects(answer, language=language) is not None) is IN_LANGUAGES[language, answer]
+
+
+@given(st.text(max_size=400), st.lists(st.text(min_size=1, max_size=5), max_size=4, unique=True))
+def test_no_text_breaks_the_parsers(text: str, ids: list[str]) -> None:
+    _parsed(text, ids)
+
+
+_PIECES = (
+    "[", "]", "(", ")", "【", "】", "1", "2", "12", ",", ";", "-", "–", "source ", "passage ", "and ", "²", "#", "^",
+    "/", ". ", "? ", "\n", "\n- ", "\n1. ", "• ", "</s>", "Dr. ", "U.S. ", "It opened", " [1]", "doc-a", 
+    "the passages do not ", "say", "\u0000", "\u202e", "é", "日本", "\ud83d\ude00", "<|", "|>", "&", "0" * 30,
+    "###", "\t", "\r", "…",
+)  # fmt: skip
+
+
+def test_random_strings_never_raise() -> None:
+    """`GRANOLA_RANDOM_STRINGS=1000000` tries a million."""
+    source = random.Random(0)
+    for _ in range(int(os.environ.get("GRANOLA_RANDOM_STRINGS", "3000"))):
+        _parsed("".join(source.choices(_PIECES, k=source.randint(0, 30))), KNOWN)
+
+
+def _parsed(text: str, ids: list[str] | tuple[str, ...]) -> None:
+    cited, strange = cited_passages(text, ids)
+    assert set(cited) <= set(ids)
+    assert not set(strange) & set(ids)
+    without_markers(text, ids)
+    answer_sentences(text, ids)
+    deflects(text)
