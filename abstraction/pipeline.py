@@ -14,6 +14,7 @@ from abstraction.assembly.triviality import Triviality
 from abstraction.classes import Classifier
 from abstraction.descriptions.attested_words import Vocabulary
 from abstraction.descriptions.place_grammar import parse_place
+from abstraction.errors import RowError
 from abstraction.faults import Fault, OnReject, attempt
 from abstraction.information.weighing import Information
 from abstraction.ladders.builders import builder_for
@@ -28,6 +29,7 @@ from abstraction.questions.relation_wording import read_wording, subject_of
 from abstraction.questions.told_in_question import ToldInQuestion
 from abstraction.readers import GraphReaders
 from abstraction.relations import relation, table
+from abstraction.row_languages import row_language
 from abstraction.row_maker import MadeRow, MakerTools, RowMaker
 from abstraction.rows import QARow, RejectedRow, TieredRow
 from kg.model import Entity
@@ -36,6 +38,7 @@ from kg.terms import normalise
 from kg.walks.graph import Graph
 
 CHUNK = 500
+MOST_LANGUAGES = 40  # of one run
 KEPT = 30_000  # entities in memory before reading begins anew, so that any number of questions fits
 
 
@@ -238,6 +241,76 @@ def _steps(description: str) -> int:
     return len(phrase.units) if phrase else 0
 
 
+class LadderMakers:
+    """A `LadderMaker` for each language of the rows, made when it is needed; all share the store.
+
+    Raises RowError for a row with more languages before it than MOST_LANGUAGES.
+    """
+
+    def __init__(self, store: Store, *, language: str = "en", linker: str = "question", as_asked: bool = True) -> None:
+        self._store = store
+        self._linker = linker
+        self._as_asked = as_asked
+        self.language = language
+        self._makers: dict[str, LadderMaker] = {}
+
+    def maker(self, language: str | None = None) -> LadderMaker:
+        """The maker of a language, by default of the one that is asked for."""
+        code = language or self.language
+        if code not in self._makers:
+            if len(self._makers) >= MOST_LANGUAGES:
+                raise RowError(
+                    f"rows of more than {MOST_LANGUAGES} languages in one run; give files of one language each"
+                )
+            read = reading_language(code)
+            alike = (one for known, one in self._makers.items() if reading_language(known) == read)
+            shared = next(alike, None)
+            self._makers[code] = LadderMaker(
+                self._store, language=code, linker=self._linker, as_asked=self._as_asked,
+                vocabulary=shared.vocabulary if shared is not None else None,
+            )  # fmt: skip
+        return self._makers[code]
+
+    @property
+    def graph(self) -> Graph:
+        """What the maker of the language that is asked for has read."""
+        return self.maker().graph
+
+    def gazetteer(self) -> Gazetteer:
+        """Which places names mean, with room made."""
+        maker = self.maker()
+        maker.make_room()
+        return maker.gazetteer
+
+    def make_each(self, rows: Iterable[QARow]) -> Iterator[TieredRow | RejectedRow]:
+        """As `LadderMaker.make_each`, each row in its language, in the order of the rows."""
+        source = iter(rows)
+        while chunk := list(islice(source, CHUNK)):
+            parts: dict[str, list[int]] = {}
+            for at, row in enumerate(chunk):
+                parts.setdefault(row_language(row, self.language), []).append(at)
+            if len(parts) == 1:
+                yield from self.maker(next(iter(parts))).make_each(chunk)
+                continue
+            made: dict[int, TieredRow | RejectedRow] = {}
+            for code, places in parts.items():
+                found = self.maker(code).make_each([chunk[at] for at in places])
+                made.update(zip(places, found, strict=True))
+            yield from (made[at] for at in range(len(chunk)))
+
+    def make_all(self, rows: Iterable[QARow], *, on_reject: OnReject | None = None) -> Iterator[TieredRow]:
+        """As `LadderMaker.make_all`, each row in its language."""
+        if on_reject is None:
+            for row in rows:
+                yield self.maker(row_language(row, self.language)).make(row)
+            return
+        for one in self.make_each(rows):
+            if isinstance(one, RejectedRow):
+                on_reject(one)
+            else:
+                yield one
+
+
 def make_ladders(
     rows: Iterable[QARow],
     store: Store,
@@ -248,6 +321,7 @@ def make_ladders(
 ) -> Iterator[TieredRow]:
     """Tiered rows of the questions, in order; `on_reject` as in `LadderMaker.make_all`.
 
+    A row's own `language`, a field of its file, counts before `language` (`LadderMakers`).
     Raises UnknownRelationError for a malformed relation, UnknownLinkerError for a linker that there is not.
     """
-    return LadderMaker(store, language=language, linker=linker).make_all(rows, on_reject=on_reject)
+    return LadderMakers(store, language=language, linker=linker).make_all(rows, on_reject=on_reject)

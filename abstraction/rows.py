@@ -5,14 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from abstraction.errors import RowError
 from abstraction.faults import Fault, OnReject, Taken, attempt, fault_of
 from abstraction.formats import fields
+from abstraction.formats.data_folders import canonical_split, data_files, split_of
 from abstraction.formats.records import SCHEMA_VERSION, Record, RejectedRow, excerpt, read_records
-from abstraction.formats.row_shapes import RowShape
+from abstraction.formats.row_shapes import RowShape, of_split
 from abstraction.formats.writing import FORMATS, write_records
 from abstraction.questions.relation_wording import read_wording, subject_of
 from abstraction.tiers import Level, Tier
@@ -138,14 +140,9 @@ def read_questions(
     given = 0
     if limit is not None and limit <= 0:
         return
-    for path in paths:
+    for path, records in shaped_files(paths, shape, language):
         from_name = _FILE_RELATION.match(Path(path).name)
         default = relation or (from_name[1].upper() if from_name else None)
-        records = read_records(path)
-        if shape is not None:
-            records = (
-                record if isinstance(record, RejectedRow) else shape.shaped(record, language) for record in records
-            )
         for row in _rows(records, default, seen, bases):
             if isinstance(row, RejectedRow):
                 _reject(row, on_reject)
@@ -154,6 +151,50 @@ def read_questions(
             given += 1
             if limit is not None and given >= limit:
                 return
+
+
+def _of_split(
+    records: Iterable[Record | RejectedRow], split: str, path: Path | str, *, called_so: bool
+) -> Iterator[Record | RejectedRow]:
+    """The records of a split; those that say none are of it in a file that is called so.
+
+    Raises RowError for a file where nothing says which split its rows are of.
+    """
+    told = called_so
+    for record in records:
+        own = None if isinstance(record, RejectedRow) else of_split(record.data, split)
+        told = told or own is not None
+        if own or (own is None and (called_so or isinstance(record, RejectedRow))):
+            yield record
+    if not told:
+        raise RowError(f"{path}: no row says its split, and the file is not called {split!r}; leave --split out")
+
+
+def shaped_files(
+    paths: Iterable[Path | str], shape: RowShape | None, language: str
+) -> Iterator[tuple[Path | str, Iterator[Record | RejectedRow]]]:
+    """Each file of `paths`, those of a folder in its place, with its records under the usual names.
+
+    Of a shape's split alone, where it has one. Raises RowError as `data_files`, and where nothing tells the split.
+    """
+    split = shape.split if shape is not None else ""
+    for path in (file for one in paths for file in data_files(one, split or None)):
+        records = read_records(path)
+        if shape is not None:
+            if split:
+                called_so = split_of(Path(path)) == canonical_split(split) or not shape.split_must_be_told
+                records = _of_split(records, split, path, called_so=called_so)
+            records = map(partial(_shaped, shape=shape, language=language), records)
+        yield path, records
+
+
+def _shaped(record: Record | RejectedRow, *, shape: RowShape, language: str) -> Record | RejectedRow:
+    if isinstance(record, RejectedRow):
+        return record
+    try:
+        return shape.shaped(record, language)
+    except Exception as error:
+        return _faulty(record, error)
 
 
 def question_rows(

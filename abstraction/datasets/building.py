@@ -32,7 +32,7 @@ from abstraction.formats.records import PARQUET_HELP, SCHEMA_VERSION
 from abstraction.linking.link_settings import link_settings
 from abstraction.models.chat_result import Failure
 from abstraction.phrasing.decisions import DecisionCounts, log_lines, shortened
-from abstraction.pipeline import LadderMaker
+from abstraction.pipeline import LadderMakers
 from abstraction.rows import QARow, RejectedRow, TieredRow
 from kg import __version__
 from kg.files import resolved, sha256_of
@@ -80,7 +80,7 @@ class DatasetSettings:
 
     `trivial` are texts that never are a coarser answer, `most` the greatest error score with which a row stays;
     `beside` are published figures for the card; `command` is what its record says made it; `as_asked` is that of
-    `abstraction.pipeline.LadderMaker`.
+    `abstraction.pipeline.LadderMakers`.
     """
 
     name: str
@@ -286,11 +286,11 @@ def _make(
     progress: Callable[[int], None] | None,
 ) -> tuple[int, int]:
     """Make every batch that is not there whole; returns how many there are, and how many rows lack a score."""
-    maker: LadderMaker | None = None
+    maker: LadderMakers | None = None
     number = done = unscored = 0
     while batch := list(islice(rows, settings.batch)):
         if not parts.has(number):
-            maker = maker or LadderMaker(
+            maker = maker or LadderMakers(
                 store, language=settings.language, linker=settings.linker, as_asked=settings.as_asked
             )
             faulty: list[RejectedRow] = []

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from abstraction.faults import OnReject
-from abstraction.pipeline import LadderMaker
+from abstraction.pipeline import LadderMakers
 from abstraction.rows import QARow, TieredRow
 from kg.errors import EngineError
 from kg.export.spark_session import session, told
@@ -80,12 +80,12 @@ class _Making:
         import pyarrow
 
         with closing(open_store(self._snapshot)) as store:
-            maker: LadderMaker | None = None
+            maker: LadderMakers | None = None
             for batch in batches:
                 for place, payload in zip(
                     batch.column("place").to_pylist(), batch.column("payload").to_pylist(), strict=True
                 ):
-                    maker = maker or LadderMaker(store, language=self._language, linker=self._linker)
+                    maker = maker or LadderMakers(store, language=self._language, linker=self._linker)
                     done = pickle.dumps(list(maker.make_each(pickle.loads(payload))), protocol=5)
                     arrays = [pyarrow.array([place], pyarrow.int64()), pyarrow.array([done], pyarrow.binary())]
                     yield pyarrow.RecordBatch.from_arrays(arrays, names=["place", "payload"])

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from abstraction.errors import RowError
+from abstraction.formats.data_folders import canonical_split
 from abstraction.formats.fields import parsed
 from abstraction.formats.records import Record
 
@@ -28,6 +29,8 @@ class RowShape:
     """Where a row has its question, answers and the rest; empty where it has the usual names, or nothing.
 
     `aliases` are further names of the answers; `relations` are the property ids of what stands under `relation`.
+    Rows of another `split` than this are left out: by their field `split`, or by the name of their file. Where
+    nothing tells, that is an error, or where it need not be told all rows are taken.
     """
 
     question: str = ""
@@ -40,6 +43,8 @@ class RowShape:
     subject_qid: str = ""
     relation: str = ""
     relations: Mapping[str, str] | None = None
+    split: str = ""
+    split_must_be_told: bool = True
 
     def shaped(self, record: Record, language: str = "en") -> Record:
         """The record under the usual names; fields that the shape does not read are handed on."""
@@ -108,7 +113,12 @@ PRESETS: Mapping[str, RowShape] = {
 
 
 def shape_of(
-    preset: str | None = None, *, question: str | None = None, answer: str | None = None, id: str | None = None
+    preset: str | None = None,
+    *,
+    question: str | None = None,
+    answer: str | None = None,
+    id: str | None = None,
+    split: str | None = None,
 ) -> RowShape | None:
     """The shape of a preset with the fields that are named in the place of its own; None where nothing is told.
 
@@ -116,10 +126,22 @@ def shape_of(
     """
     if preset is not None and preset not in PRESETS:
         raise RowError(f"preset {preset!r} is not known; there are {', '.join(PRESETS)}")
-    if preset is None and not (question or answer or id):
+    if preset is None and not (question or answer or id or split):
         return None
     shape = PRESETS[preset] if preset is not None else RowShape()
-    return replace(shape, question=question or shape.question, answers=answer or shape.answers, id=id or shape.id)
+    return replace(
+        shape,
+        question=question or shape.question,
+        answers=answer or shape.answers,
+        id=id or shape.id,
+        split=split or "",
+    )
+
+
+def of_split(data: Mapping[str, Any], split: str) -> bool | None:
+    """Whether a row says that it is of a split; None where it does not say."""
+    told = next((value for name in ("split", "Split") if isinstance(value := data.get(name), str)), None)
+    return None if told is None else canonical_split(told) == canonical_split(split)
 
 
 def _texts(data: Mapping[str, Any], paths: str, language: str) -> Iterator[str]:

@@ -14,6 +14,7 @@ from abstraction.formats import fields
 from abstraction.formats.records import Record, RejectedRow, excerpt, read_records
 from abstraction.formats.row_shapes import RowShape
 from abstraction.questions.relation_wording import read_wording, subject_of
+from abstraction.rows import shaped_files
 
 _FILE_RELATION = re.compile(r"\A(P[1-9][0-9]*)\b", re.IGNORECASE)  # P19.test.json
 EXPECTED = 'expected {"id", "question", "samples": [text, ...]} a line, with "relation" and "question_entity" if known'
@@ -90,19 +91,17 @@ def read_asked(
     """
     seen: dict[str, str] = {}
     counted: dict[str, int] = {}
-    for path in paths:
+    for path, records in shaped_files(paths, shape, language):
         from_name = _FILE_RELATION.match(Path(path).name)
         default = relation or (from_name[1].upper() if from_name else None)
         before = dict(counted)
-        for position, record in enumerate(read_records(path), 1):
+        for position, record in enumerate(records, 1):
             if limit is not None and len(seen) >= limit:
                 return
             if isinstance(record, RejectedRow):
                 on_reject(record)
                 continue
             try:
-                if shape is not None:
-                    record = shape.shaped(record, language)
                 row = _row(record, (), default)
                 if not row.id:
                     prefix = fields.relation_of(record.data) or default or "row"

@@ -7,18 +7,18 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from abstraction.errors import ReplyError
 from abstraction.models.chat_model import ChatModel
 from abstraction.models.chat_request import Request, Sampling
-from abstraction.models.prompts import Prompt
+from abstraction.models.prompts import Prompt, prompts_hash
 from abstraction.phrasing.model_requests import RequestForm
 from granola.attribution.chat_evaluator import model_name
-from granola.grounding.answer_sentences import answer_sentences
+from granola.grounding.answer_sentences import answer_sentences, is_cut
 from granola.grounding.citation_markers import cited_passages, without_markers
 from granola.grounding.citation_scores import counted
 from granola.grounding.deflections import deflects
 from granola.grounding.grounded_samples import GroundedSample, GroundingPassage, Relevance
-from granola.grounding.grounding_items import AnswerVerdict, GroundingItem, SentenceVerdict
+from granola.grounding.grounding_items import CUT, AnswerVerdict, GroundingItem, SentenceVerdict
+from granola.grounding.judge_replies import read_deflection, read_grade
 from granola.grounding.ladder_levels import LadderStanding, ladder_standing, level_sentence
 from granola.grounding.sentence_judges import (
     AGAIN,
@@ -62,6 +62,8 @@ class AnswerJudge:
             f"eligibility:{chat}",
             f"deflection:{'model' if self.asks_deflection else f'rules-{self.language}'}",
         ]
+        if self.chat is not None:
+            parts.append(f"prompts:{prompts_hash(dict(self.prompts))[:8]}")
         if self.ladders and self.matcher is not None:
             parts.append(f"ladders:{self.matcher.signature()}")
         return "|".join(parts)
@@ -93,6 +95,7 @@ class AnswerJudge:
     def _on_ladders(self, batch: Sequence[Pair], items: Sequence[GroundingItem]) -> Iterator[GroundingItem]:
         """The items with their standing on ladders; judges that read are asked about the level that is stated."""
         standings: dict[int, LadderStanding] = {}
+        failed: dict[int, dict[str, str]] = {}
         if self.matcher is not None:
             for at, (sample, answer) in enumerate(batch):
                 if (row := self.ladders.get(sample.id)) is not None and len(row.levels) > 1:
@@ -108,12 +111,16 @@ class AnswerJudge:
                     )
                     for at, level in stated.items()
                 ]  # fmt: skip
-                for at, (verdicts, _) in zip(stated, self.sentences.verdicts(asked), strict=True):
+                for at, (verdicts, why) in zip(stated, self.sentences.verdicts(asked), strict=True):
                     told = None if verdicts[0] is None else verdicts[0] is SentenceVerdict.SUPPORTED
                     one = standings[at]
                     standings[at] = replace(one, supported={**one.supported, reading: told})
+                    if why:
+                        failed.setdefault(at, {})[f"level {reading}"] = why
         for at, item in enumerate(items):
-            yield replace(item, ladder=standings.get(at), judge=self.signature())
+            yield replace(
+                item, ladder=standings.get(at), judge=self.signature(), unjudged={**item.unjudged, **failed.get(at, {})}
+            )
 
     def _verdicts(
         self, batch: Sequence[Pair], parted: Sequence[Sequence[str]], reading: Relevance | None
@@ -145,12 +152,7 @@ class AnswerJudge:
             return Request(id=f"{sample.id} {kind}", messages=self.prompts[kind].fill(slots), sampling=self.sampling)
 
         def read(_: Pair, reply: str) -> str:
-            word = " ".join(reply.casefold().split()).strip(" .\"'*")
-            words = [str(one) for one in AnswerVerdict] if kind == ELIGIBILITY.name else ["answers", "deflects"]
-            found = [one for one in words if one in word or (word and one.removesuffix("s") == word)]
-            if len(found) != 1:
-                raise ReplyError(f"expected one of {', '.join(words)}")
-            return found[0]
+            return read_grade(reply) if kind == ELIGIBILITY.name else read_deflection(reply)
 
         form: RequestForm[Pair, str] = RequestForm(model=self.chat, ask=ask, read=read, again=self.prompts[AGAIN.name])
         return [
@@ -173,7 +175,14 @@ class AnswerJudge:
         ids = [one.id for one in sample.passages]
         cited, strange = cited_passages(answer, ids)
         told = {"eligibility": eligible[1], "deflection": declined[1]}
-        told |= {f"sentences {reading or 'all'}": why for reading, (_, why) in against.items()}
+        labelled = [reading for reading in Relevance if sample.relevant_share(reading) is not None]
+        told |= {
+            f"sentences {reading or 'all'}": why
+            for reading, (_, why) in against.items()
+            if reading is None or reading in labelled
+        }
+        if is_cut(answer, parted):
+            told[CUT] = f"of {len(answer):,} characters the first {len(parted):,} sentences were judged"
         rule = deflects(answer, language=self.language)
         if declined[0] is not None:
             rule = "judge" if declined[0] == "deflects" else None
@@ -187,12 +196,12 @@ class AnswerJudge:
             eligibility=grade,
             sentences=tuple(parted),
             against_all=against[None][0],
-            against_relevant={reading: against[reading][0] for reading in Relevance},
+            against_relevant={reading: against[reading][0] for reading in labelled},
             deflects=rule,
-            citations=counted(cited, sample.cited, strange=len(strange)),
+            citations=None if sample.cited is None else counted(cited, sample.cited, strange=len(strange)),
             by_relevance={
                 reading: counted(cited, [one.id for one in sample.relevant(reading)], strange=len(strange))
-                for reading in Relevance
+                for reading in labelled
             },
             tags=_tags(sample),
             unjudged={name: why for name, why in told.items() if why},
@@ -200,8 +209,8 @@ class AnswerJudge:
 
 
 def _ordered(passages: Sequence[GroundingPassage]) -> tuple[GroundingPassage, ...]:
-    """By their texts: how passages stand in a file, and what they are called, changes nothing."""
-    return tuple(sorted(passages, key=lambda one: one.text))
+    """By their texts, then dates: how passages stand in a file, and what they are called, changes nothing."""
+    return tuple(sorted(passages, key=lambda one: (one.text, one.date or "", one.age or "", one.provider or "")))
 
 
 def _tags(sample: GroundedSample) -> dict[str, str]:

@@ -4,37 +4,65 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from abstraction.language.sentences import sentences
 from granola.grounding.citation_markers import markers, without_markers
 
-LONGEST, MOST = 50_000, 400  # characters of an answer, and sentences, that are judged
-_ITEM = re.compile(r"^[ \t]{0,40}(?:[-*+•–‣▪]|\(?(?P<number>\d{1,3})[.)]|\(?[a-z][.)])[ \t]{1,10}(?=\S)")
+LONGEST, MOST = 200_000, 2_000  # characters of an answer, and sentences, that are judged
+_ITEM = re.compile(
+    r"^[ \t]{0,40}(?:[-*+•–‣▪]|\(?(?P<number>\d{1,3})[.)]|\(?[a-z][.)]|\(?[A-Z]\)|\(?[ivx]{1,5}[.)])[ \t]{1,10}(?=\S)"
+)
 _HEADING = re.compile(r"^[ \t]{0,3}#{1,6}[ \t]{1,10}(?=\S)")
 _BULLET = re.compile(r"[ \t]{0,10}[•‣▪][ \t]{0,10}")  # items of a list that came without line breaks
 _EMPHASIS = re.compile(r"\*\*|__(?=\w)|(?<=[\w.!?])__")
 _MARKUP = re.compile(r"</?s>|<br ?/?>|<\|[a-z_]{1,20}\|>")
+_FENCE = re.compile(r"[ \t]{0,3}(?:```|~~~)")
+_RULE = re.compile(r"[ \t]{0,3}(?:(?:[-*_=][ \t]?){3,80}|\|?(?:[ :-]{1,40}\|){1,40}[ :-]{0,40})")
+# A heading above a list of what was cited; what follows states nothing.
+_REFERENCES = re.compile(
+    r"[#*_ \t]{0,8}(?:sources?|references?|citations?|bibliography|works cited)[*_ \t]{0,4}:?[*_ \t]{0,4}",
+    re.IGNORECASE,
+)
 _NEXT_NUMBER = re.compile(r"(?:^|\s|(?<=:))(\d{1,3})[.)]$")
-_RULE = re.compile(r"[ \t]{0,3}(?:[-*_=][ \t]?){3,80}")
+_SECOND = re.compile(r"(?:^|\s)2[.)](?=\s)")
+_ABBREVIATED = re.compile(
+    r"(?:\b(?:approx|vol|vols|no|nos|eq|eqs|fig|figs|sec|ch|pp?|ca|cf|max|min|est|art|arts|bn|mn|m|k)|\d)\."
+    r"(?: ?\[[^\]]{1,20}\])?$",
+    re.IGNORECASE,
+)
+_TITLE_CUT = re.compile(r"(?:^|[\s*_\"“(])(?:[A-Z]\.){2,4}$")  # "E.T. the Extra-Terrestrial"
+_ENDED = re.compile(r"[.!?:;。！？…][\"'”’)\]*_]{0,4}\s*$")
 _WORD = re.compile(r"\w")
 _LETTER = re.compile(r"[^\W\d_]")
+
+
+@dataclass(frozen=True, slots=True)
+class _AnswerPart:
+    """A sentence; `opens` where it is the first of a line or of an item."""
+
+    text: str
+    opens: bool
 
 
 def answer_sentences(text: str, ids: Sequence[str] = (), *, language: str = "en") -> list[str]:
     """The sentences in order. Items of a list are cut apart, also where they follow on one line.
 
-    A citation alone, or with the number of a list's item, goes to the sentence before it.
+    A citation alone, or with the number of a list's item, goes to the sentence before it. Rules, code fences, and a
+    list of sources at the end state nothing.
     """
     parts: list[str] = []
-    for sentence in _parts(text[:LONGEST], language):
+    for piece in _parts(text[:LONGEST], language):
+        sentence = piece.text
         said = without_markers(sentence, ids)
         numbering = parts and not _LETTER.search(said) and _NEXT_NUMBER.search(said.strip())
         if _WORD.search(said) and not numbering:
-            lead = [marker for marker in markers(sentence, ids) if marker.start == 0]
-            if lead and parts:
+            lead = [marker for marker in markers(sentence, ids) if marker.start == 0 and not marker.inline]
+            behind = sentence[lead[0].end :].strip() if lead else ""
+            if lead and parts and not piece.opens and not behind[:1].islower():
                 # "... in 1999. [3] It then ..." : the citation is of what stands before it.
                 parts[-1] = f"{parts[-1]} {sentence[: lead[0].end].strip()}"
-                sentence = sentence[lead[0].end :].strip()
+                sentence = behind
             parts.append(sentence)
         elif parts and markers(sentence, ids):
             cited = " ".join(sentence[marker.start : marker.end] for marker in markers(sentence, ids))
@@ -42,22 +70,64 @@ def answer_sentences(text: str, ids: Sequence[str] = (), *, language: str = "en"
     return parts[:MOST]
 
 
-def _parts(text: str, language: str) -> Iterator[str]:
-    for line in _MARKUP.sub("\n", _EMPHASIS.sub("", text)).splitlines():
-        if _RULE.fullmatch(line):
-            continue
+def is_cut(text: str, parts: Sequence[str]) -> bool:
+    """Whether an answer is longer than what is judged of it."""
+    return len(text) > LONGEST or len(parts) >= MOST
+
+
+def _parts(text: str, language: str) -> Iterator[_AnswerPart]:
+    for line in _lines(text):
         for piece in _BULLET.split(line):
             if not piece.strip():
                 continue
             item = _ITEM.match(piece)
             number = int(item["number"]) if item is not None and item["number"] else None
             bare = _HEADING.sub("", piece[item.end() :] if item else piece).strip()
-            for sentence in sentences(bare, language):
+            opens = True
+            for sentence in _joined(sentences(bare, language)):
                 following = _NEXT_NUMBER.search(sentence)
                 if following is not None and int(following[1]) == (number or 0) + 1:
                     # "Do this: 1. Open it 2. Close it" on one line: the number begins the next item.
                     before = sentence[: following.start()].strip()
-                    if number is not None or before.endswith(":"):
+                    if number is not None or (before.endswith(":") and _SECOND.search(bare)):
                         number, sentence = int(following[1]), before
                 if sentence:
-                    yield sentence
+                    yield _AnswerPart(sentence, opens)
+                opens = False
+
+
+def _lines(text: str) -> list[str]:
+    """The lines that state something; those that were only broken for their length are joined."""
+    kept: list[str] = []
+    fenced = joins = False
+    for line in _MARKUP.sub("\n", _EMPHASIS.sub("", text)).splitlines():
+        if _FENCE.match(line):
+            fenced, joins = not fenced, False
+            continue
+        if not line.strip() or fenced or _RULE.fullmatch(line):
+            joins = False
+            continue
+        if _REFERENCES.fullmatch(line):
+            break
+        if joins and line.lstrip()[:1].islower() and not _ITEM.match(line):
+            kept[-1] = f"{kept[-1]} {line.strip()}"
+        else:
+            kept.append(line)
+        joins = not _ENDED.search(line)
+    return kept
+
+
+def _joined(found: list[str]) -> list[str]:
+    """Sentences that were cut behind an abbreviation put together again."""
+    out: list[str] = []
+    for one in found:
+        first = one[:1]
+        cut = bool(out) and (
+            (first.islower() and (_ABBREVIATED.search(out[-1]) or _TITLE_CUT.search(out[-1])))
+            or (first.isdigit() and _ABBREVIATED.search(out[-1]) and not out[-1][-2:-1].isdigit())
+        )
+        if cut:
+            out[-1] = f"{out[-1]} {one}"
+        else:
+            out.append(one)
+    return out

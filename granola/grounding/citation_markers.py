@@ -1,4 +1,4 @@
-"""Citations in long answers: [3], [1, 2], [1][2], (source 4), [doc-7], ranges [2-5], superscripts."""
+"""Citations in long answers: [3], [1, 2], [1][2], (source 4), [doc-7], ranges, superscripts, "passage 3 says"."""
 
 from __future__ import annotations
 
@@ -8,26 +8,86 @@ from dataclasses import dataclass
 
 LONGEST = 200_000  # characters of an answer that are looked at
 WIDEST = 50  # passages of a range
-_WORDS = r"(?:sources?|passages?|documents?|docs?|refs?|references?|citations?|snippets?|evidence|no\.?|nr\.?|#)"
-_BRACKETS = re.compile(
-    r"\[(?P<square>[^\[\]\n]{1,200})\]|\((?P<round>[^()\[\]\n]{1,200})\)|【(?P<wide>[^【】\n]{1,200})】"
+_WORD = (
+    r"(?:sources?|passages?|documents?|docs?|refs?|references?|citations?|cites?|snippets?|evidence|ids?|chunks?|web"
+    r"|no|nr)"
 )
-_LEAD = re.compile(rf"(?:see |cf\.? |from )?{_WORDS}(?!\w)\.? {{0,4}}:? {{0,4}}", re.IGNORECASE)
+_DASH = r"(?:-|–|—|‑|−|to|\.\.)"
+_BRACKETS = re.compile(
+    r"\[(?P<square>[^\[\]\n]{1,200})\]|\((?P<round>[^()\[\]\n]{1,200})\)|[【［](?P<wide>[^】［］【\n]{1,200})[】］]"
+    r"|<(?:sup|cite)>(?P<tag>[^<>\n]{1,60})</(?:sup|cite)>"
+)
+_JOINED = re.compile(rf"\[(\d{{1,6}})\] {{0,2}}{_DASH} {{0,2}}\[(\d{{1,6}})\]")
+_LEAD = re.compile(rf"(?:see |see also |cf\.? |from )?{_WORD}(?![^\W\d_])\.?[ _:#-]{{0,4}}", re.IGNORECASE)
 _PART = re.compile(r",|;|&|/|\band\b|(?<=\d) {1,4}(?=\d)", re.IGNORECASE)
-_EMPTY = re.compile(r" ?\([ ,;]{0,20}\)")  # what is left of "([3], [4])"
-_RANGE = re.compile(r"(\d{1,6}) {0,4}(?:-|–|—|to|\.\.) {0,4}(\d{1,6})\Z")
-# Behind a digit, or a word of one or two letters, it is an exponent: 10⁶, m², mc².
-_SUPERSCRIPT = re.compile(r"(?<![0-9⁰¹²³⁴⁵⁶⁷⁸⁹])(?<!\b\w)(?<!\b\w\w)[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,6}")
+_RANGE = re.compile(rf"(\d{{1,6}}) {{0,4}}{_DASH} {{0,4}}(\d{{1,6}})\Z")
+# What may stand behind a number: "1: NYT", "1 (web)", "1†source"; and what is no citation beside one: pages, dates.
+_NUMBER = re.compile(r"(\d{1,4})(?: {0,2}(?:†|:|\(|\||–|—| - )[^,;]{0,120})?\Z")
+_BESIDE = re.compile(
+    r"(?:pp?\.? ?\d[\d-]{0,9}|p\.|page \d{1,6}|lines? \d[\d-]{0,9}|see also|\d{4}-\d{2}-\d{2}"
+    r"|date:? .{0,40}|web|ent)\Z",
+    re.IGNORECASE,
+)
+_THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+\Z")
+_INLINE = re.compile(
+    r"\b(?:passages?|sources?|documents?|snippets?) (?P<first>\d{1,3})"
+    r"(?P<rest>(?: {0,2}(?:,|and|&|,? and) {0,2}\d{1,3}){0,9})\b",
+    re.IGNORECASE,
+)
+# Behind a digit, a word of one or two letters or a function it is an exponent: 10⁶, m², mc², sin².
+_SUPERSCRIPT = re.compile(
+    r"(?<![0-9⁰¹²³⁴⁵⁶⁷⁸⁹])(?<!\b\w)(?<!\b\w\w)(?<!\bsin)(?<!\bcos)(?<!\btan)(?<!\blog)(?<!\bexp)[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,6}"
+)
+_SEE = re.compile(r"(?:see also|see|cf\.?) ", re.IGNORECASE)
+_LINK = re.compile(r"\((?:https?:|#|/)[^()\s]{0,300}\)")  # behind a marker, in Markdown
+_OPENED = re.compile(rf"\((?:[ ,;&]|see\b|and\b|{_WORD}\b){{0,12}}\Z", re.IGNORECASE)
 _DIGITS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
+# What is left of "([3], [4])" and "(Sources [1] and [2])".
+_EMPTY = re.compile(rf" ?\((?:[ ,;&]|see\b|and\b|{_WORD}\b){{0,12}}\)", re.IGNORECASE)
+# A marker that a sentence needs as a word: "According to [1], it rose", "[2] says that it fell".
+_NEEDED_BEFORE = re.compile(
+    r"\b(?:according to|as per|per|in|by|from|and|of|see|with|while|but) {0,2}\Z", re.IGNORECASE
+)
+_NEEDED_BEHIND = re.compile(r" {0,2}(?:and\b|[a-z]{2,20}\b)")
+AS_WORD = "the source"
 
 
 @dataclass(frozen=True, slots=True)
 class Marker:
-    """Where a marker stands, [start, end), and the ids that it names, known or not."""
+    """Where a marker stands, [start, end), and the ids that it names, known or not; `inline` ones are words."""
 
     start: int
     end: int
     names: tuple[str, ...]
+    inline: bool = False
+
+
+class PassageNames:
+    """The ids of passages as markers may write them: letter by letter, else in another case where that is clear."""
+
+    def __init__(self, ids: Iterable[str]) -> None:
+        self._exact = {form: one for one in ids for form in (one, one.strip("[](){}【】"))}
+        folded: dict[str, set[str]] = {}
+        for form, one in self._exact.items():
+            folded.setdefault(form.casefold(), set()).add(one)
+        self._folded = {form: next(iter(own)) for form, own in folded.items() if len(own) == 1}
+        self._parted = [form for form in self._exact if _PART.search(form)]
+
+    def __getitem__(self, text: str) -> str | None:
+        text = text.strip().strip("\"'")
+        return self._exact.get(text) or self._folded.get(text.casefold())
+
+    def parts(self, inner: str) -> list[str]:
+        """What a bracket names, parted; ids with a comma in them stay whole."""
+        if self._parted and ";" in inner and all(self[one] for one in inner.split(";")):
+            return inner.split(";")
+        held: list[str] = []
+        for form in sorted(self._parted, key=len, reverse=True):
+            if form in inner:
+                held.append(form)
+                inner = inner.replace(form, f"\x00{len(held) - 1}\x00")
+        parts = _PART.split(inner)
+        return [re.sub("\x00(\\d+)\x00", lambda match: held[int(match[1])], one) for one in parts] if held else parts
 
 
 def markers(text: str, ids: Iterable[str]) -> list[Marker]:
@@ -35,17 +95,28 @@ def markers(text: str, ids: Iterable[str]) -> list[Marker]:
 
     A bracket whose parts are neither known ids nor numbers is no marker: "[sic]", "(1999)".
     """
-    known = {one.casefold(): one for one in ids}
+    known = PassageNames(ids)
+    text = text[:LONGEST]
     found = []
-    for match in _BRACKETS.finditer(text[:LONGEST]):
-        inner = match["square"] or match["round"] or match["wide"] or ""
+    for match in _BRACKETS.finditer(text):
+        inner = match["square"] or match["round"] or match["wide"] or match["tag"] or ""
         names = _named(inner, known, strict=match["round"] is not None)
         if names:
             found.append(Marker(match.start(), match.end(), names))
-    for match in _SUPERSCRIPT.finditer(text[:LONGEST]):
-        name = match[0].translate(_DIGITS).lstrip("0")
-        if name in known:
-            found.append(Marker(match.start(), match.end(), (known[name],)))
+    for match in _JOINED.finditer(text):
+        between = _range(int(match[1]), int(match[2]), known)
+        if between:
+            found = [one for one in found if not match.start() <= one.start < match.end()]
+            found.append(Marker(match.start(), match.end(), tuple(between)))
+    for match in _SUPERSCRIPT.finditer(text):
+        name = known[match[0].translate(_DIGITS).lstrip("0")]
+        if name is not None:
+            found.append(Marker(match.start(), match.end(), (name,)))
+    taken = [(one.start, one.end) for one in found]
+    for match in _INLINE.finditer(text):
+        told = [known[number] for number in re.findall(r"\d{1,3}", match["first"] + match["rest"])]
+        if all(told) and not any(start <= match.start() < end for start, end in taken):
+            found.append(Marker(match.start(), match.end(), tuple(filter(None, told)), inline=True))
     return sorted(found, key=lambda marker: marker.start)
 
 
@@ -57,46 +128,87 @@ def cited_passages(text: str, ids: Sequence[str]) -> tuple[tuple[str, ...], tupl
 
 
 def without_markers(text: str, ids: Sequence[str]) -> str:
-    """The text without its citations, for judging what it says."""
+    """The text without its citations, for judging what it says; where one is a word of the sentence, `AS_WORD`."""
     out: list[str] = []
     at = 0
     for marker in markers(text, ids):
-        if marker.start >= at:
-            out.append(text[at : marker.start].rstrip(" "))
-            at = marker.end
+        if marker.start < at or marker.inline:
+            continue
+        before, behind = text[at : marker.start], text[marker.end :]
+        opens = not "".join(out).strip() and not before.strip()
+        so_far = "".join(out)[-80:] + before
+        if _OPENED.search(so_far[-80:]):
+            out.append(before)
+        elif _NEEDED_BEFORE.search(before) or (opens and _NEEDED_BEHIND.match(behind)):
+            word = AS_WORD if before.strip() or out else AS_WORD.capitalize()
+            out.append(before + word)
+        else:
+            out.append(before.rstrip(" "))
+        link = _LINK.match(text, marker.end)
+        at = link.end() if link else marker.end
     if not out:
         return text
     return _EMPTY.sub("", "".join([*out, text[at:]])).lstrip(" ")
 
 
-def _named(inner: str, known: dict[str, str], *, strict: bool) -> tuple[str, ...]:
-    whole = inner.strip().casefold()
-    if whole in known:
-        return (known[whole],) if not (strict and whole.isdigit()) else ()
+def _named(inner: str, known: PassageNames, *, strict: bool) -> tuple[str, ...]:
+    whole = inner.strip()
+    if (one := known[whole]) is not None:
+        # "(2)" is an item of a list, "(a)" too.
+        return () if strict and (whole.isdigit() or len(whole) == 1) else (one,)
+    if _THOUSANDS.match(whole):
+        return ()
     led = False
     names: list[str] = []
-    for part in _PART.split(inner.strip()):
-        part = part.strip().strip("\"'")
-        lead = _LEAD.match(part)
-        if lead is not None and part.casefold() not in known and lead.end() < len(part):
-            led, part = True, part[lead.end() :]
-        part = part.strip().strip("#^")
-        if not part:
+    for part in known.parts(whole):
+        part = _SEE.sub("", part.strip().strip("\"'").strip())
+        if (between := _id_range(part, known)) is not None:
+            names += between
             continue
-        if part.casefold() in known:
-            names.append(known[part.casefold()])
+        found = known[part]
+        if found is None and (lead := _LEAD.match(part)) is not None and lead.end() < len(part):
+            led, part = True, part[lead.end() :].strip()
+            inner_lead = _LEAD.match(part)
+            if known[part] is None and inner_lead is not None and inner_lead.end() < len(part):
+                part = part[inner_lead.end() :].strip()  # "source: passage 2"
+            found = known[part]
+        part = part.strip("#^ ")
+        found = found or (known[part] if part else None)
+        if found is not None:
+            if part.isdigit() and strict and not led:
+                return ()
+            names.append(found)
             continue
-        span = _RANGE.match(part)
-        if span is not None:
-            low, high = int(span[1]), int(span[2])
-            if low <= high < low + WIDEST and (not strict or led):
-                names += [str(number) for number in range(low, high + 1)]
-                continue
+        if not part or (names and _BESIDE.match(part)):
+            continue
+        span, number = _RANGE.match(part), _NUMBER.match(part)
+        if span is not None and (not strict or led) and (between := _range(int(span[1]), int(span[2]), known)):
+            names += between
+        elif number is not None and (not strict or led):
+            one = str(int(number[1]))
+            if one == "0":
+                return ()  # the interval [0, 1]
+            names.append(known[number[1]] or known[one] or one)
+        else:
             return ()
-        if part.isascii() and part.isdigit() and len(part) <= 4 and (not strict or led):
-            names.append(str(int(part)))
-            continue
-        return ()
     if strict and not led and any(name.isdigit() for name in names):
         return ()  # "(2)" in a text is an item of a list, "(1999)" a year
     return tuple(dict.fromkeys(names))
+
+
+def _range(low: int, high: int, known: PassageNames) -> list[str]:
+    if not 0 < low <= high < low + WIDEST:
+        return []
+    return [known[str(number)] or str(number) for number in range(low, high + 1)]
+
+
+def _id_range(part: str, known: PassageNames) -> list[str] | None:
+    """doc_2-doc_4 and cite_1-3, where all between are known."""
+    match = re.fullmatch(rf"(\D{{1,40}})(\d{{1,4}}) {{0,2}}{_DASH} {{0,2}}(?:\1)?(\d{{1,4}})", part)
+    if match is None:
+        return None
+    low, high = int(match[2]), int(match[3])
+    if not low <= high < low + WIDEST:
+        return None
+    found = [known[f"{match[1]}{number}"] for number in range(low, high + 1)]
+    return [one for one in found if one is not None] if all(found) else None

@@ -59,9 +59,12 @@ def citation_scores(counts: Sequence[CitationCounts], *, times: int = RESAMPLES,
     """
     import numpy as np
 
-    def score(statistic: object) -> Estimate:
+    def score(statistic: object, n: int | None = None) -> Estimate:
         value, interval = estimated(counts, statistic, times=times, seed=seed)  # type: ignore[arg-type]
-        return Estimate(value=value, interval=interval, n=len(counts))
+        return Estimate(value=value, interval=interval, n=len(counts) if n is None else n)
+
+    def having(name: str) -> int:
+        return sum(not math.isnan(getattr(one, name)) for one in counts)
 
     def pooled(above: str, below: Sequence[str], factor: float = 1.0) -> object:
         def of(kinds: Sequence[CitationCounts], numbers: object) -> object:
@@ -88,8 +91,8 @@ def citation_scores(counts: Sequence[CitationCounts], *, times: int = RESAMPLES,
         "pooled_precision": score(pooled("right", ("cited",))),
         "pooled_recall": score(pooled("right", ("wanted",))),
         "pooled_f1": score(pooled("right", ("cited", "wanted"), 2.0)),
-        "mean_precision": score(mean("precision")),
-        "mean_recall": score(mean("recall")),
+        "mean_precision": score(mean("precision"), having("precision")),
+        "mean_recall": score(mean("recall"), having("recall")),
         "f1_of_means": score(of_means),
-        "mean_f1": score(mean("f1")),
+        "mean_f1": score(mean("f1"), having("f1")),
     }

@@ -1,4 +1,8 @@
-"""GaRAGe's rows (Sorodoc et al. 2025): parallel lists of labels, and passages with marks before their text."""
+"""GaRAGe's rows (Sorodoc et al. 2025): parallel lists of labels, and passages whose text stands under `cite_N`.
+
+A passage of the published file is {"age", "date", "provider", "cite_3": text}; texts with marks before them, as its
+README tells them, are read too.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +17,7 @@ from granola.grounding.deflections import deflects
 from granola.grounding.grounded_samples import GroundedSample, GroundingPassage
 from granola.grounding.sample_fields import (
     LONGEST,
+    is_cited,
     is_private,
     is_yes,
     label_word,
@@ -22,6 +27,7 @@ from granola.grounding.sample_fields import (
     relevant_by,
     second_label,
     text_field,
+    told_text,
 )
 
 _MARK = re.compile(r"\s{0,9}(?:\[(?P<square>[^\]\[\n]{1,240})\]|【(?P<wide>[^】【\n]{1,240})】)\s{0,9}")
@@ -35,13 +41,15 @@ _IN_OBJECT = {
     "text": ("text", "passage", "content"), "id": ("id", "marker", "citation", "citation_marker"),
     "date": ("date", "passage_date"), "age": ("age", "passage_age"), "provider": ("provider", "source"),
 }  # fmt: skip
+_CITE = re.compile(r"cite_?\d{1,4}", re.IGNORECASE)
 MARKS = 8  # marks before a text, at most
 
 
 def garage_sample(data: Mapping[str, Any], unknown: Counter[str] | None) -> GroundedSample:
     """The question of a row. Raises SampleError.
 
-    The data do not say which questions are to be declined: those are, whose answer is empty or deflects by our rules.
+    A question is to be declined where its answer was not validated: `answer_validate` is YES for 1,939 questions of the
+    published file and empty for 427, the paper's two groups. Without that field: where the answer is empty or deflects.
     """
     given = passage_list(data, "grounding")
     heads = [_headed(one) for one in given]
@@ -66,8 +74,12 @@ def garage_sample(data: Mapping[str, Any], unknown: Counter[str] | None) -> Grou
         passages=passages,
         question_date=optional_text(data, "question_date"),
         reference=answer,
-        cited=tuple(one.id for one, mark in zip(passages, cited, strict=True) if is_yes(mark)),
-        deflection=deflects(answer) is not None,
+        related=optional_text(data, "answer_related_info") or optional_text(data, "related_info") or "",
+        comments=optional_text(data, "comments") or "",
+        cited=None
+        if data.get("evidence_cited") is None
+        else tuple(one.id for one, mark in zip(passages, cited, strict=True) if is_cited(mark, unknown)),
+        deflection=not is_yes(data["answer_validate"]) if "answer_validate" in data else deflects(answer) is not None,
         tags=_tags(data),
     )
 
@@ -100,10 +112,16 @@ def _headed(given: object) -> dict[str, str | None]:
     """`text`, and as far as told `id`, `date`, `age` and `provider` of a passage, an object or a text with marks."""
     if isinstance(given, Mapping):
         told = {
-            name: next((found for key in keys if (found := optional_text(given, key))), None)
+            name: next((found for key in keys if (found := told_text(given, key))), None)
             for name, keys in _IN_OBJECT.items()
         }
-        marked = _headed(told.pop("text") or "")
+        cite = next((key for key in given if isinstance(key, str) and _CITE.fullmatch(key)), None)
+        if cite is not None and told["text"] is None:
+            told |= {"text": optional_text(given, cite), "id": cite}
+        text = told.pop("text")
+        if text is None:
+            raise SampleError(f"a passage has no text under cite_1 and so on, nor under text: {excerpt(repr(given))}")
+        marked = _headed(text)
         return {**marked, **{name: value for name, value in told.items() if value is not None}}
     if not isinstance(given, str) or not given.strip():
         raise SampleError(f"a passage is {excerpt(repr(given))}; expected a text")

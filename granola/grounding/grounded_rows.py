@@ -67,10 +67,10 @@ def _own(data: Mapping[str, Any], unknown: Counter[str] | None) -> GroundedSampl
     tags = data.get("tags") or {}
     if not isinstance(tags, Mapping):
         raise SampleError(f'"tags" is {excerpt(repr(tags))}; expected an object')
-    cited = data.get("reference_citations") or []
-    if not isinstance(cited, list):
+    cited = data.get("reference_citations")
+    if cited is not None and not isinstance(cited, list):
         raise SampleError(f'"reference_citations" is {excerpt(repr(cited))}; expected a list of ids')
-    if strange := [str(one) for one in cited if str(one) not in known]:
+    if strange := [str(one) for one in cited or () if str(one) not in known]:
         raise SampleError(f'"reference_citations" names {excerpt(strange[0])}, which is no passage\'s id')
     deflection = data.get("deflection")
     if deflection is not None and not isinstance(deflection, bool):
@@ -81,9 +81,9 @@ def _own(data: Mapping[str, Any], unknown: Counter[str] | None) -> GroundedSampl
         passages=passages,
         question_date=optional_text(data, "question_date"),
         reference=optional_text(data, "reference") or "",
-        cited=tuple(map(str, cited)),
+        cited=None if cited is None else tuple(map(str, cited)),
         deflection=deflection is True,
-        tags={str(key)[:60]: str(value)[:200] for key, value in tags.items()},
+        tags={str(key)[:60]: str(value)[:200] for key, value in tags.items() if value not in (None, "")},
     )
 
 

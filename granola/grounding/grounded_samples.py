@@ -40,8 +40,10 @@ class GroundingPassage:
         """Whether it counts; a relevant passage without a second label counts in both readings."""
         if self.relevant is False:
             return False
-        if self.label is not None:
-            return self.label in (STRICT_LABELS if reading is Relevance.STRICT else WIDE_LABELS)
+        if self.label in WIDE_LABELS:
+            return self.label in STRICT_LABELS or reading is Relevance.WIDE
+        if self.label is not None:  # a label that is none of the known ones: relevant by the first step alone
+            return bool(self.relevant) and reading is Relevance.WIDE
         return self.relevant
 
 
@@ -49,7 +51,8 @@ class GroundingPassage:
 class GroundedSample:
     """One question. `deflection`: whether a good answer says that the passages do not suffice.
 
-    `cited`: ids of the passages that the reference answer cites. `tags` hold `time_sensitivity` (fast-changing,
+    `cited`: ids of the passages that the reference answer cites, None where nobody told. `related` is the reference
+    with related information added, `comments` what the annotators noted. `tags` hold `time_sensitivity` (fast-changing,
     slow-changing or static), `complexity`, `popularity`, `category` and whatever else a row tells.
     """
 
@@ -58,7 +61,9 @@ class GroundedSample:
     passages: tuple[GroundingPassage, ...]
     question_date: str | None = None
     reference: str = ""
-    cited: tuple[str, ...] = ()
+    cited: tuple[str, ...] | None = None
+    related: str = ""
+    comments: str = ""
     deflection: bool = False
     tags: Mapping[str, str] = field(default_factory=dict)
 

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, Field, StrictBool, ValidationError, field_validator
 
 from granola.errors import SampleError
 from granola.grounding.citation_scores import CitationCounts
 from granola.grounding.grounded_samples import Relevance
 from granola.grounding.ladder_levels import LadderStanding
+
+CUT = "sentences cut"  # in `unjudged`: the answer is longer than what was judged of it
 
 
 class AnswerVerdict(StrEnum):
@@ -30,15 +35,13 @@ class SentenceVerdict(StrEnum):
     NO_NEED = "no attribution needed"
 
 
-NOTHING_CITED = CitationCounts(0, 0, 0)
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class GroundingItem:
     """One answer. `sentences` has of each its text, its verdict against all passages, and against the relevant ones.
 
     A verdict is None where a judge gave none; `unjudged` says what is lacking and why. `deflects` names the rule.
-    `system` wrote the answer, `judge` is the signature of who judged it. `ladder` is None where there is none.
+    `system` wrote the answer, `judge` is the signature of who judged it. `ladder` is None where there is none, and so
+    are `citations` where nobody told what to cite. Readings that nobody labelled passages in are absent.
     """
 
     id: str
@@ -49,7 +52,7 @@ class GroundingItem:
     against_all: tuple[SentenceVerdict | None, ...] = ()
     against_relevant: Mapping[Relevance, tuple[SentenceVerdict | None, ...]] = field(default_factory=dict)
     deflects: str | None = None
-    citations: CitationCounts = NOTHING_CITED
+    citations: CitationCounts | None = None
     by_relevance: Mapping[Relevance, CitationCounts] = field(default_factory=dict)
     tags: Mapping[str, str] = field(default_factory=dict)
     unjudged: Mapping[str, str] = field(default_factory=dict)
@@ -69,12 +72,12 @@ class GroundingItem:
         """
         verdicts = self.against_all if reading is None else self.against_relevant.get(reading, ())
         if not self.sentences:
-            return False
+            return False if reading is None or reading in self.against_relevant else None
         if len(verdicts) < len(self.sentences):
             return None
         if any(one in (SentenceVerdict.UNSUPPORTED, SentenceVerdict.CONTRADICTORY) for one in verdicts):
             return False
-        return None if None in verdicts else True
+        return None if None in verdicts or CUT in self.unjudged else True
 
     def to_json(self) -> dict[str, Any]:
         """A line of a file."""
@@ -92,7 +95,8 @@ class GroundingItem:
                 for at, text in enumerate(self.sentences)
             ],
             "deflects": self.deflects,
-            "citations": _counts(self.citations),
+            "citations": None if self.citations is None else _counts(self.citations),
+            "readings": [str(reading) for reading in self.against_relevant],
             "citations_by_relevance": {str(reading): _counts(one) for reading, one in self.by_relevance.items()},
             "tags": dict(self.tags),
             "unjudged": dict(self.unjudged),
@@ -103,42 +107,102 @@ class GroundingItem:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> GroundingItem:
-        """The inverse of `to_json`. Raises SampleError for anything else."""
+        """The inverse of `to_json`. Raises SampleError for anything else, with the field."""
         try:
-            parts = data["sentences"]
-            readings = [reading for reading in Relevance if parts and str(reading) in parts[0]]
-            return cls(
-                id=data["id"],
-                answer=data["answer"],
-                expected_deflection=data["expected_deflection"],
-                eligibility=AnswerVerdict(data["eligibility"]) if data["eligibility"] is not None else None,
-                sentences=tuple(one["text"] for one in parts),
-                against_all=tuple(_verdict(one["all"]) for one in parts),
-                against_relevant={reading: tuple(_verdict(one[str(reading)]) for one in parts) for reading in readings},
-                deflects=data["deflects"],
-                citations=CitationCounts(*data["citations"]),
-                by_relevance={
-                    Relevance(name): CitationCounts(*one) for name, one in data["citations_by_relevance"].items()
-                },
-                tags=data.get("tags") or {},
-                unjudged=data.get("unjudged") or {},
-                ladder=LadderStanding.from_json(data["ladder"]) if data.get("ladder") is not None else None,
-                system=str(data.get("system") or ""),
-                judge=str(data.get("judge") or ""),
-            )
-        except (KeyError, TypeError, ValueError) as error:
+            told = _ItemLine.model_validate(data)
+        except ValidationError as error:
+            first = error.errors()[0]
+            place = ".".join(map(str, first["loc"]))
             raise SampleError(
-                f"this is no judged answer: {error!r}; expected what granola grounding judge writes"
-            ) from error
+                f"this is no judged answer: {place}: {first['msg']}; expected what granola grounding judge writes"
+            ) from None
+        parts = told.sentences
+        readings = [one for one in Relevance if told.readings is None or one in told.readings]
+        for reading in readings:
+            if any(getattr(one, reading) == MISSING for one in parts):
+                raise SampleError(f"this is no judged answer: a sentence has no verdict in the reading {reading}")
+        return cls(
+            id=told.id,
+            answer=told.answer,
+            expected_deflection=told.expected_deflection,
+            eligibility=told.eligibility,
+            sentences=tuple(one.text for one in parts),
+            against_all=tuple(one.all for one in parts),
+            against_relevant={reading: tuple(getattr(one, reading) for one in parts) for reading in readings},
+            deflects=told.deflects,
+            citations=_counted(told.citations) if told.citations is not None else None,
+            by_relevance={reading: _counted(one) for reading, one in told.citations_by_relevance.items()},
+            tags=told.tags,
+            unjudged=told.unjudged,
+            ladder=LadderStanding.from_json(told.ladder) if told.ladder is not None else None,
+            system=told.system,
+            judge=told.judge,
+        )
+
+
+def _counted(told: tuple[int, int, int]) -> CitationCounts:
+    return CitationCounts(*told)
+
+
+MISSING: Literal["missing"] = "missing"
+Whole = Annotated[int, Field(ge=0, le=1_000_000, strict=True)]
+Verdict = SentenceVerdict | None
+
+
+class _SentenceLine(BaseModel):
+    """A sentence in a file."""
+
+    text: Annotated[str, Field(strict=True)]
+    all: Verdict
+    strict: Verdict | Literal["missing"] = MISSING
+    wide: Verdict | Literal["missing"] = MISSING
+
+
+class _ItemLine(BaseModel):
+    """A line of a file."""
+
+    id: Annotated[str, Field(min_length=1, max_length=1_000, strict=True)]
+    answer: Annotated[str, Field(strict=True)]
+    expected_deflection: StrictBool
+    eligibility: AnswerVerdict | None
+    sentences: list[_SentenceLine]
+    readings: list[Relevance] | None = None
+    deflects: Annotated[str, Field(strict=True)] | None
+    citations: tuple[Whole, Whole, Whole] | None
+    citations_by_relevance: dict[Relevance, tuple[Whole, Whole, Whole]]
+    tags: dict[str, str] = {}
+    unjudged: dict[str, str] = {}
+    ladder: dict[str, Any] | None = None
+    system: Annotated[str, Field(max_length=300, strict=True)] = ""
+    judge: Annotated[str, Field(max_length=2_000, strict=True)] = ""
+
+    @field_validator("citations", "citations_by_relevance")
+    @classmethod
+    def _no_more_right_than_cited(cls, value: Any) -> Any:
+        for one in value.values() if isinstance(value, dict) else [value]:
+            if one is not None and one[0] > min(one[1], one[2]):
+                raise ValueError("more cited rightly than cited, or than there is to cite")
+        return value
+
+    @field_validator("tags")
+    @classmethod
+    def _share(cls, value: dict[str, str]) -> dict[str, str]:
+        share = value.get("relevant_share")
+        if share is not None and re.fullmatch(r"0(?:\.\d{1,9})?|1(?:\.0{1,9})?", share) is None:
+            raise ValueError(f"relevant_share is {share[:40]!r}; expected a share from 0 to 1")
+        return value
+
+    @field_validator("ladder")
+    @classmethod
+    def _ladder(cls, value: dict[str, Any] | None) -> dict[str, Any] | None:
+        if value is not None:
+            LadderStanding.from_json(value)
+        return value
 
 
 def _word(verdicts: Sequence[SentenceVerdict | None], at: int) -> str | None:
     one = verdicts[at] if at < len(verdicts) else None
     return None if one is None else str(one)
-
-
-def _verdict(word: str | None) -> SentenceVerdict | None:
-    return None if word is None else SentenceVerdict(word)
 
 
 def _counts(one: CitationCounts) -> list[int]:

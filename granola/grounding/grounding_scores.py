@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
@@ -48,19 +48,30 @@ class Unjudged(StrEnum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class GroundingSettings:
-    """How scores are formed; all of it stands in the signature."""
+    """How scores are formed; all of it stands in the signature.
+
+    `over_of` and `deflecting_of` are for single scores, by name, what `over` and `deflecting` are for all others.
+    """
 
     over: Over = Over.ANSWERABLE
     deflecting: Deflecting = Deflecting.AS_JUDGED
+    over_of: Mapping[str, Over] = field(default_factory=dict)
+    deflecting_of: Mapping[str, Deflecting] = field(default_factory=dict)
     unjudged: Unjudged = Unjudged.LEFT_OUT
     times: int = RESAMPLES
     seed: int = 0
 
     def __str__(self) -> str:
+        over = _told(self.over, self.over_of)
+        deflecting = _told(self.deflecting, self.deflecting_of)
         return (
-            f"over:{self.over}|deflecting:{self.deflecting}|unjudged:{self.unjudged}|boot:{self.times}"
-            f"|seed:{self.seed}|version:{__version__}"
+            f"over:{over}|deflecting:{deflecting}|unjudged:{self.unjudged}|strict:answers,related"
+            f"|wide:strict,outdated,unknown|boot:{self.times}|seed:{self.seed}|version:{__version__}"
         )
+
+
+def _told(usual: StrEnum, of: Mapping[str, StrEnum]) -> str:
+    return ",".join([str(usual), *(f"{score}={value}" for score, value in sorted(of.items()))])
 
 
 Worth = Callable[[GroundingItem], bool | None]
@@ -84,13 +95,14 @@ def both(first: bool | None, second: bool | None) -> bool | None:
     return None if first is None or second is None else first and second
 
 
-def value(item: GroundingItem, worth: Worth, settings: GroundingSettings) -> float | None:
-    """What an item adds to a score: 0 or 1, None where it does not count."""
-    if settings.over is Over.ANSWERABLE and item.expected_deflection:
+def value(item: GroundingItem, score: str, settings: GroundingSettings) -> float | None:
+    """What an item adds to a score of `worths`: 0 or 1, None where it does not count."""
+    if settings.over_of.get(score, settings.over) is Over.ANSWERABLE and item.expected_deflection:
         return None
-    if item.deflects is not None and settings.deflecting is not Deflecting.AS_JUDGED:
-        return None if settings.deflecting is Deflecting.LEFT_OUT else 0.0
-    found = worth(item)
+    deflecting = settings.deflecting_of.get(score, settings.deflecting)
+    if item.deflects is not None and deflecting is not Deflecting.AS_JUDGED:
+        return None if deflecting is Deflecting.LEFT_OUT else 0.0
+    found = worths()[score](item)
     if found is None:
         return None if settings.unjudged is Unjudged.LEFT_OUT else 0.0
     return float(found)
@@ -99,22 +111,22 @@ def value(item: GroundingItem, worth: Worth, settings: GroundingSettings) -> flo
 def grounding_report(items: Sequence[GroundingItem], settings: GroundingSettings | None = None) -> dict[str, Estimate]:
     """Every score with its interval and n: the five, `deflection TP` and `FP`, and citations.
 
-    `cited ...` are against the reference's citations, `cited-relevant ...` against the relevance labels.
+    Citations are scored over answerable questions, whatever `over` is: `cited ...` against the reference's, where it
+    tells them, `cited-relevant ...` against the passages that are labelled as relevant.
     """
     how = settings or GroundingSettings()
-    found = {name: mean_value([value(item, worth, how) for item in items], how) for name, worth in worths().items()}
+    found = {name: mean_value([value(item, name, how) for item in items], how) for name in worths()}
     for name, expected in (("deflection TP", True), ("deflection FP", False)):
         found[name] = deflection_rate(
             [item.deflects is not None for item in items if item.expected_deflection is expected]
         )
     answerable = [item for item in items if not item.expected_deflection]
-    for name, one in citation_scores([item.citations for item in answerable], times=how.times, seed=how.seed).items():
-        found[f"cited {name}"] = one
-    for reading in Relevance:
-        against = [counts for item in answerable if (counts := item.by_relevance.get(reading)) is not None]
-        labelled = [counts for counts in against if counts.wanted]
-        for name, one in citation_scores(labelled, times=how.times, seed=how.seed).items():
-            found[f"cited-relevant {reading} {name}"] = one
+    against = {"cited": [item.citations for item in answerable]}
+    against |= {f"cited-relevant {one}": [item.by_relevance.get(one) for item in answerable] for one in Relevance}
+    for whose, given in against.items():
+        told = [counts for counts in given if counts is not None]
+        for name, one in citation_scores(told, times=how.times, seed=how.seed).items():
+            found[f"{whose} {name}"] = one
     return found
 
 
@@ -150,9 +162,8 @@ def sliced(
     for item in items:
         if (name := by(item)) is not None:
             groups.setdefault(name, []).append(item)
-    worth = worths()[score]
     return {
-        name: mean_value([value(item, worth, settings) for item in own], settings)
+        name: mean_value([value(item, score, settings) for item in own], settings)
         for name, own in sorted(groups.items())
     }
 
@@ -160,21 +171,20 @@ def sliced(
 def compared_answers(
     systems: Mapping[str, Sequence[GroundingItem]], score: str, settings: GroundingSettings
 ) -> list[Difference]:
-    """Every pair of systems in one score, paired over the questions that both answered."""
+    """Every pair of systems in one score, paired over the questions where the answers of both count."""
     from dataclasses import replace
     from itertools import combinations
 
     from granola.scoring.bootstrap import holm
 
-    worth = worths()[score]
-    told = {name: {item.id: value(item, worth, settings) for item in items} for name, items in systems.items()}
+    told = {name: {item.id: value(item, score, settings) for item in items} for name, items in systems.items()}
     found = []
     for first, second in combinations(told, 2):
         shared = [key for key in told[first] if key in told[second]]
         pairs = [(told[first][key], told[second][key]) for key in shared]
         found.append(
             paired_difference(
-                [pair for pair in pairs if pair != (None, None)], metric=score, first=first, second=second,
+                [pair for pair in pairs if None not in pair], metric=score, first=first, second=second,
                 times=settings.times, seed=settings.seed,
             )
         )  # fmt: skip

@@ -20,11 +20,11 @@ from granola.grounding.grounding_scores import GroundingSettings, mean_value, va
 from granola.scoring.aggregation import Estimate
 
 V = TypeVar("V", bound=Hashable)
-# Where as many judges say one as another, the first of these that one of them says.
-_WORST_FIRST = (
-    SentenceVerdict.CONTRADICTORY, SentenceVerdict.UNSUPPORTED, SentenceVerdict.SUPPORTED, SentenceVerdict.NO_NEED,
+# Those that count against an answer, then those that do not; of as many votes the first.
+_VERDICTS = (
+    (SentenceVerdict.CONTRADICTORY, SentenceVerdict.UNSUPPORTED), (SentenceVerdict.SUPPORTED, SentenceVerdict.NO_NEED),
 )  # fmt: skip
-_GRAVEST_FIRST = (AnswerVerdict.MAJOR, AnswerVerdict.MINOR, AnswerVerdict.NO_ISSUES)
+_GRADES = ((AnswerVerdict.MAJOR,), (AnswerVerdict.MINOR, AnswerVerdict.NO_ISSUES))
 POOLED = "pooled by majority"
 
 
@@ -44,6 +44,8 @@ def judged_together(files: Mapping[str, Sequence[GroundingItem]]) -> list[Judged
     """
     told = {judge: {(item.system, item.id): item for item in items} for judge, items in files.items()}
     for judge, items in files.items():
+        if any(item.judge == POOLED for item in items):
+            raise SampleError(f"{judge} is the outcome of pooling, no judge of its own")
         if len(told[judge]) < len(items):
             raise SampleError(f"{judge} judged one answer twice; one file a judge and system is wanted")
     judges = tuple(told)
@@ -63,14 +65,17 @@ def judged_together(files: Mapping[str, Sequence[GroundingItem]]) -> list[Judged
 
 
 def pooled_by_majority(one: JudgedTogether) -> GroundingItem:
-    """What most judges say, label by label; of labels that as many say the worse one. Who says nothing is left out."""
+    """What most judges say: first whether a sentence or answer passes, then the label on that side.
+
+    Of as many votes the worse one; an answer deflects where more than half say so. Who says nothing is left out.
+    """
     items = one.items
     first = items[0]
     n = len(first.sentences)
 
     def sentence_labels(verdicts: Callable[[GroundingItem], Sequence[SentenceVerdict | None]]) -> tuple[Any, ...]:
         told = [verdicts(item) for item in items]
-        return tuple(_majority([own[at] if at < len(own) else None for own in told], _WORST_FIRST) for at in range(n))
+        return tuple(_majority([own[at] if at < len(own) else None for own in told], _VERDICTS) for at in range(n))
 
     deflecting = Counter(item.deflects is not None for item in items)
     rules = [item.deflects for item in items if item.deflects is not None]
@@ -78,14 +83,15 @@ def pooled_by_majority(one: JudgedTogether) -> GroundingItem:
     if first.ladder is not None:
         for reading in Relevance:
             said = [item.ladder.supported.get(reading) for item in items if item.ladder is not None]
-            supported[reading] = _majority(said, (False, True))
+            supported[reading] = _majority(said, ((False,), (True,)))
     against_all = sentence_labels(lambda item: item.against_all)
     against = {
         reading: sentence_labels(lambda item, reading=reading: item.against_relevant.get(reading, ()))  # type: ignore[misc]
-        for reading in Relevance
+        for reading in first.against_relevant
     }
-    grade = _majority([item.eligibility for item in items], _GRAVEST_FIRST)
+    grade = _majority([item.eligibility for item in items], _GRADES)
     lacking = {"eligibility": grade is None, "sentences all": None in against_all}
+    lacking |= {f"sentences {reading}": None in verdicts for reading, verdicts in against.items()}
     return replace(
         first,
         eligibility=grade,
@@ -101,8 +107,8 @@ def pooled_by_majority(one: JudgedTogether) -> GroundingItem:
 def pooled_by_mean(together: Sequence[JudgedTogether], settings: GroundingSettings) -> dict[str, Estimate]:
     """The five scores, an answer worth the mean of what it is worth to each judge; deflection likewise."""
     found = {
-        name: mean_value([_mean([value(item, worth, settings) for item in one.items]) for one in together], settings)
-        for name, worth in worths().items()
+        name: mean_value([_mean([value(item, name, settings) for item in one.items]) for one in together], settings)
+        for name in worths()
     }
     for name, expected in (("deflection TP", True), ("deflection FP", False)):
         own = [one for one in together if one.items[0].expected_deflection is expected]
@@ -159,12 +165,11 @@ class JudgeBias:
 
 def judge_biases(together: Sequence[JudgedTogether], score: str, settings: GroundingSettings) -> list[JudgeBias]:
     """Of each judge, how lenient it is and whom it favours, in a score."""
-    worth = worths()[score]
     found = []
     for at, judge in enumerate(together[0].judges):
         gaps: dict[str, list[float]] = {}
         for one in together:
-            told = [value(item, worth, settings) for item in one.items]
+            told = [value(item, score, settings) for item in one.items]
             others = _mean([other for number, other in enumerate(told) if number != at])
             own = told[at]
             if own is not None and others is not None:
@@ -185,12 +190,13 @@ def judge_biases(together: Sequence[JudgedTogether], score: str, settings: Groun
     return found
 
 
-def _majority(told: Sequence[V | None], worst_first: Sequence[V]) -> V | None:
+def _majority(told: Sequence[V | None], sides: Sequence[Sequence[V]]) -> V | None:
+    """The label with most votes on the side with most votes; `sides` and their labels stand worst first."""
     counts = Counter(one for one in told if one is not None)
     if not counts:
         return None
-    most = max(counts.values())
-    return next(one for one in worst_first if counts.get(one) == most)
+    side = max(sides, key=lambda labels: sum(counts[one] for one in labels))
+    return max(side, key=lambda label: counts[label])
 
 
 def _mean(told: Sequence[float | None]) -> float | None:

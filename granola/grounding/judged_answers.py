@@ -13,7 +13,8 @@ from granola.grounding.grounding_items import GroundingItem
 
 def read_judged_answers(path: Path, on_reject: Callable[[RejectedRow], object]) -> list[GroundingItem]:
     """The items of a file; those that name no system are of one called by the file. Raises UsageError for none."""
-    found = []
+    found: list[GroundingItem] = []
+    why = ""
     for record in read_records(path):
         try:
             if isinstance(record, RejectedRow):
@@ -21,9 +22,10 @@ def read_judged_answers(path: Path, on_reject: Callable[[RejectedRow], object]) 
             item = GroundingItem.from_json(record.data)
             found.append(item if item.system else replace(item, system=path.stem))
         except SampleError as error:
+            why = why or f"; {record.source}: {error}"
             on_reject(RejectedRow(source=record.source, reason=str(error), excerpt=""))
     if not found:
-        raise UsageError(f"{path} has no judged answer; granola grounding judge writes them")
+        raise UsageError(f"{path} has no judged answer; granola grounding judge writes them{why}")
     return found
 
 
@@ -38,8 +40,8 @@ def answers_by_system(
             key = (item.system, item.id)
             if key in seen:
                 raise UsageError(
-                    f"the answer of {item.system!r} to {item.id!r} is in {seen[key]} and in {path}; granola grounding "
-                    "pool puts several judges together"
+                    f"the answer of {item.system!r} to {item.id!r} is in {seen[key]} and in {path}: of several judges, "
+                    "granola grounding pool puts them together; of two systems with one name, judge with --system NAME"
                 )
             seen[key] = path
             found.setdefault(item.system, []).append(item)

@@ -85,12 +85,26 @@ class LadderStanding:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> LadderStanding:
-        """The inverse of `to_json`. Raises KeyError, TypeError or ValueError."""
+        """The inverse of `to_json`. Raises ValueError."""
+        levels, stated = data.get("levels"), data.get("stated")
+        passages, supported = data.get("passages"), data.get("supported")
+        if (
+            not isinstance(levels, int)
+            or levels < 1
+            or not isinstance(passages, dict)
+            or not isinstance(supported, dict)
+        ):
+            raise ValueError("expected levels, passages and supported")
+        for level in (stated, *passages.values()):
+            if level is not None and (not isinstance(level, int) or not 1 <= level <= levels):
+                raise ValueError(f"a level is {level!r}; expected 1 to {levels}")
+        if not all(told is None or isinstance(told, bool) for told in supported.values()):
+            raise ValueError("supported is true, false or null")
         return cls(
-            levels=int(data["levels"]),
-            stated=data["stated"],
-            passages={Relevance(name): level for name, level in data["passages"].items()},
-            supported={Relevance(name): told for name, told in data["supported"].items()},
+            levels=levels,
+            stated=stated,
+            passages={Relevance(name): level for name, level in passages.items()},
+            supported={Relevance(name): told for name, told in supported.items()},
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -15,6 +16,9 @@ MOST_PASSAGES = 500
 LONGEST = 200_000  # characters of a passage or an answer
 _RELEVANT = {"RELEVANT": True, "YES": True, "TRUE": True, "IRRELEVANT": False, "NO": False, "FALSE": False}
 _NO_LABEL = frozenset({"NONE", "N/A", "NA", "NULL", "IRRELEVANT", "NO", "-"})
+_UNTOLD = frozenset({"", "not defined", "n/a", "na", "none", "null", "unknown", "not available", "undefined"})
+_HEAD = re.compile(r"(?:published|publication|passage)? ?(?:date|age|on) ?: ?", re.IGNORECASE)
+_NO = frozenset({"0", "no", "false", "n", "not-cited", ""})
 _YES = frozenset({"1", "yes", "true", "cited", "y"})
 # What GaRAGe's providers are called, and where the private passages of its paper are from.
 _WEB = frozenset({"web", "internet", "search"})
@@ -37,6 +41,16 @@ def optional_text(data: Mapping[str, Any], name: str) -> str | None:
     if isinstance(value, int | float) and not isinstance(value, bool):
         value = str(value)
     return value.strip()[:LONGEST] or None if isinstance(value, str) else None
+
+
+def told_text(data: Mapping[str, Any], name: str) -> str | None:
+    """As `optional_text`; None for what says that it is not told: "not defined", "N/A", "Published date: N/A"."""
+    text = optional_text(data, name)
+    if text is None:
+        return None
+    head = _HEAD.match(text)
+    bare = text[head.end() :] if head else text
+    return None if bare.casefold().strip(" .-") in _UNTOLD else bare
 
 
 def passage_list(data: Mapping[str, Any], name: str) -> Sequence[Any]:
@@ -96,6 +110,14 @@ def second_label(label: str | None, unknown: Counter[str] | None) -> str | None:
 def is_yes(mark: object) -> bool:
     """Whether a passage is marked as cited."""
     return mark is True or mark == 1 or (isinstance(mark, str) and mark.strip().casefold() in _YES)
+
+
+def is_cited(mark: object, unknown: Counter[str] | None) -> bool:
+    """As `is_yes`; a mark that says neither yes nor no is counted in `unknown`."""
+    word = label_word(mark)
+    if word is not None and unknown is not None and word not in _RELEVANT and word.casefold() not in _YES | _NO:
+        unknown[f"cited: {word[:50]}"] += 1
+    return is_yes(mark)
 
 
 def is_private(provider: str | None) -> bool | None:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from granola.grounding.deflections import deflects
 from granola.grounding.grounded_samples import GroundedSample, Relevance
 from granola.grounding.passage_ages import FRESH, age_in_days
 
@@ -22,6 +23,7 @@ class GroundedStatistics:
     deflections: int = 0
     references: int = 0
     cited: int = 0
+    deflecting: int = 0
     words: int = 0
     tags: dict[str, Counter[str]] = field(default_factory=dict)
     providers: dict[str, Counter[str]] = field(default_factory=dict)
@@ -36,7 +38,8 @@ class GroundedStatistics:
         self.questions += 1
         self.passages += len(sample.passages)
         self.deflections += sample.deflection
-        self.cited += len(sample.cited)
+        self.cited += len(sample.cited or ())
+        self.deflecting += bool(sample.reference.strip()) and deflects(sample.reference) is not None
         if sample.reference.strip() and not sample.deflection:
             self.references += 1
             self.words += len(sample.reference.split())
@@ -63,6 +66,7 @@ class GroundedStatistics:
             "passages": self.passages,
             "passages_a_question": self.passages / self.questions if self.questions else None,
             "deflection_expected": self.deflections,
+            "references_that_deflect_by_rules": self.deflecting,
             "answerable": self.questions - self.deflections,
             "words_of_a_reference": self.words / self.references if self.references else None,
             "citations_of_a_reference": self.cited / self.references if self.references else None,

@@ -9,7 +9,6 @@ from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Protocol
 
-from abstraction.errors import ReplyError
 from abstraction.models.chat_model import ChatModel
 from abstraction.models.chat_request import Request, Sampling
 from abstraction.models.prompts import Prompt, PromptKind, load_prompts, prompts_hash
@@ -17,7 +16,9 @@ from abstraction.phrasing.model_requests import RequestForm
 from granola.attribution.chat_evaluator import model_name
 from granola.grounding.grounded_samples import GroundingPassage
 from granola.grounding.grounding_items import SentenceVerdict
+from granola.grounding.judge_replies import read_verdicts
 from granola.text_models import EntailmentModel, TextPair
+from kg.errors import ForeseenError
 
 ANSWER = PromptKind(name="answer", required=frozenset({"question", "passages"}), optional=frozenset({"date"}))
 ELIGIBILITY = PromptKind(name="eligibility", required=frozenset({"question", "reference", "answer"}))
@@ -27,12 +28,6 @@ SENTENCES = PromptKind(
 DEFLECTION = PromptKind(name="deflection", required=frozenset({"question", "answer"}))
 AGAIN = PromptKind(name="again", required=frozenset(), optional=frozenset({"problem"}))
 KINDS = (ANSWER, ELIGIBILITY, SENTENCES, DEFLECTION, AGAIN)
-_LINE = re.compile(r"^[ \t]{0,20}\(?(\d{1,4})[.):]{1,2}[ \t]{0,20}\**([a-z]{1,20})", re.IGNORECASE | re.MULTILINE)
-_VERDICTS = {
-    "supported": SentenceVerdict.SUPPORTED, "unsupported": SentenceVerdict.UNSUPPORTED,
-    "contradictory": SentenceVerdict.CONTRADICTORY, "contradicted": SentenceVerdict.CONTRADICTORY,
-    "none": SentenceVerdict.NO_NEED,
-}  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -72,12 +67,13 @@ def read_grounding_prompts(replacing: Path | str | None = None) -> dict[str, Pro
         return load_prompts(KINDS, bundled, replacing)
 
 
-def passage_lines(passages: Sequence[GroundingPassage]) -> list[str]:
-    """Passages as lines of a prompt: id, date, provider, text."""
+def passage_lines(passages: Sequence[GroundingPassage], *, named: bool = True) -> list[str]:
+    """Passages as lines of a prompt: date, age, provider and text, behind the id where they are to be cited."""
     lines = []
     for one in passages:
-        about = ", ".join(filter(None, (one.date or one.age, one.provider)))
-        lines.append(f"({one.id}{'; ' + about if about else ''}) {one.text}")
+        age = f"{one.age} old" if one.age and one.age[-1:].isalpha() else one.age
+        about = "; ".join(filter(None, (one.id if named else None, one.date, age, one.provider)))
+        lines.append(f"({about}) {one.text}" if about else one.text)
     return lines
 
 
@@ -115,22 +111,13 @@ class ChatSentences:
         if not one.sentences:
             return None
         numbered = [f"{number}: {text}" for number, text in enumerate(one.sentences, 1)]
-        slots = {
-            "question": one.question, "sentences": numbered, "passages": passage_lines(one.passages) or ["(none)"]
-        }  # fmt: skip
+        passages = passage_lines(one.passages, named=False) or ["(none)"]
+        slots = {"question": one.question, "sentences": numbered, "passages": passages}
         return Request(id=one.id, messages=self.prompts[SENTENCES.name].fill(slots), sampling=self.sampling)
 
 
 def _read(one: SentencesAsked, reply: str) -> Verdicts:
-    found: dict[int, SentenceVerdict] = {}
-    for match in _LINE.finditer(reply[:50_000]):
-        verdict = _VERDICTS.get(match[2].casefold())
-        if verdict is not None:
-            found.setdefault(int(match[1]), verdict)
-    lacking = [number for number in range(1, len(one.sentences) + 1) if number not in found]
-    if lacking:
-        raise ReplyError(f"sentence {lacking[0]} has none of {', '.join(sorted(_VERDICTS))}")
-    return tuple(found[number] for number in range(1, len(one.sentences) + 1))
+    return read_verdicts(reply, len(one.sentences))
 
 
 @dataclass(kw_only=True)
@@ -156,18 +143,28 @@ class EntailmentSentences:
     def verdicts(self, asked: Iterable[SentencesAsked]) -> Iterator[tuple[Verdicts, str]]:
         """As `SentenceJudge.verdicts`."""
         for one in asked:
-            pairs = [TextPair(passage.text, text) for text in one.sentences for passage in one.passages]
-            told = iter(self.model.entailments(pairs) if pairs else [])
-            found: list[SentenceVerdict] = []
-            for _ in one.sentences:
-                own = [next(told) for _ in one.passages]
-                if any(each.entailed >= max(each.neutral, each.refuted) for each in own):
-                    found.append(SentenceVerdict.SUPPORTED)
-                elif any(each.refuted > max(each.neutral, each.entailed) for each in own):
-                    found.append(SentenceVerdict.CONTRADICTORY)
-                else:
-                    found.append(SentenceVerdict.UNSUPPORTED)
-            yield tuple(found), ""
+            try:
+                yield self._verdicts(one), ""
+            except (
+                ForeseenError,
+                OSError,
+                ValueError,
+            ) as error:  # a server that is gone loses this answer's verdicts, no row
+                yield (None,) * len(one.sentences), f"entailment: {error}"[:300]
+
+    def _verdicts(self, one: SentencesAsked) -> Verdicts:
+        pairs = [TextPair(passage.text, text) for text in one.sentences for passage in one.passages]
+        told = iter(self.model.entailments(pairs) if pairs else [])
+        found: list[SentenceVerdict] = []
+        for _ in one.sentences:
+            own = [next(told) for _ in one.passages]
+            if any(each.entailed >= max(each.neutral, each.refuted) for each in own):
+                found.append(SentenceVerdict.SUPPORTED)
+            elif any(each.refuted > max(each.neutral, each.entailed) for each in own):
+                found.append(SentenceVerdict.CONTRADICTORY)
+            else:
+                found.append(SentenceVerdict.UNSUPPORTED)
+        return tuple(found)
 
 
 @dataclass(frozen=True, kw_only=True)

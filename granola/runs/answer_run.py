@@ -90,7 +90,7 @@ class AnswerRun(Run, QuestionSettings):
         rule = self._rule()
         asking = self._asking(rule)
         texts = read_prompts(self.prompts)
-        inputs = [*self.questions, self.snapshot, self.calibration]
+        inputs = [*self.files_of(self.questions), self.snapshot, self.calibration]
         with rows_output(self, self.out, inputs=inputs, force=self.force, csv_raw=self.csv_raw) as output:
             with ExitStack() as stack:
                 answerer, snapshot = self._answerer(stack, output, asking, texts, rule)

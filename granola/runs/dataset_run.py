@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from contextlib import ExitStack, closing
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from abstraction.datasets.building import BATCH, Built, DatasetSettings, build_dataset, check_place
 from abstraction.datasets.dataset_cleaning import MOST, STEPS, CleaningStep, read_trivial
@@ -20,6 +20,9 @@ from granola.runs.settings import Run, Setting
 from granola.runs.shared_settings import LINKED_TO, Language, Limit, Linker, LinkerName, Relation, property_id
 from kg.files import resolved
 from kg.store import is_address, open_store
+
+if TYPE_CHECKING:
+    from abstraction.formats.row_shapes import RowShape
 
 
 class DataFormat(StrEnum):
@@ -36,7 +39,7 @@ class BuildingSettings(DatasetModels):
     snapshot: Annotated[str, Setting(LINKED_TO)]
     out: Annotated[Path, Setting("The folder to write; it appears when all is done.")]
     name: Annotated[str | None, Setting("The dataset's name on its card; by default the folder's.")] = None
-    split: Annotated[str, Setting("What the `datasets` library shall call the rows.")] = "test"
+    split: Annotated[str | None, Setting("What the `datasets` library shall call the rows; by default test.")] = None
     format: Annotated[DataFormat, Setting("The format of the file with the rows.")] = DataFormat.JSONL
     without: Annotated[tuple[CleaningStep, ...], Setting("Leave a step of the cleaning out; may be given again.")] = ()
     trivial: Annotated[Path | None, Setting("A file of texts that never are a coarser answer, one a line.")] = None
@@ -53,7 +56,7 @@ class BuildingSettings(DatasetModels):
         return DatasetSettings(
             **{
                 "name": self.name if self.name is not None else resolved(self.out).name,
-                "split": self.split,
+                "split": self.split or "test",
                 "format": self.format.value,
                 "steps": frozenset(STEPS) - frozenset(self.without),
                 "trivial": read_trivial(self.trivial) if self.trivial else (),
@@ -117,9 +120,18 @@ class DatasetRun(Run, QuestionSettings, BuildingSettings):
     relation: Relation = None
     language: Language = "en"
     linker: Linker = LinkerName.QUESTION
+    split: Annotated[
+        str | None,
+        Setting("What the `datasets` library shall call the rows (test); rows that name another split are left out."),
+    ] = None
     one_answer: Annotated[
         bool, Setting("Only questions with one gold answer, as in GRANOLA-EQ (the step several-answers).")
     ] = False
+
+    def shape(self) -> RowShape | None:
+        """As `QuestionSettings.shape`; rows that say nothing of a split are taken."""
+        shape = super().shape()
+        return None if shape is None else replace(shape, split_must_be_told=False)
 
     def run(self) -> DatasetBuilt:
         """Build it, as `build`."""
@@ -135,7 +147,11 @@ class DatasetRun(Run, QuestionSettings, BuildingSettings):
         )
         return self.build(
             QuestionFiles(
-                files=self.qa, relation=relation, limit=self.limit, shape=self.shape(), language=self.language
+                files=tuple(map(Path, self.files_of(self.qa))),
+                relation=relation,
+                limit=self.limit,
+                shape=self.shape(),
+                language=self.language,
             ),
             settings,
         )

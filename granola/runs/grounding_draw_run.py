@@ -9,19 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from granola.errors import UsageError
-from granola.grounding.grounding_scores import Deflecting, GroundingSettings, Over, Unjudged
-from granola.runs.grounding_settings import (
-    RAF,
-    THIRDS,
-    Bands,
-    DeflectingWorth,
-    JudgedAnswers,
-    OverQuestions,
-    Resamples,
-    ScoreName,
-    Seed,
-    UnjudgedWorth,
-)
+from granola.runs.grounding_settings import THIRDS, Bands, FormingSettings, JudgedAnswers
 from granola.runs.settings import Run, Setting
 
 if TYPE_CHECKING:
@@ -31,7 +19,7 @@ PAPERS = ("time_sensitivity", "source", "relevant_share", "popularity")
 
 
 @dataclass(frozen=True, kw_only=True)
-class GroundingDrawRun(Run):
+class GroundingDrawRun(Run, FormingSettings):
     """Draw judged answers as the paper's Figures 5 and 6, and write what is drawn beside it as CSV.
 
     Without --by: time_sensitivity and source (Figure 5), relevant_share (Figure 6) and popularity, those that are told.
@@ -42,30 +30,21 @@ class GroundingDrawRun(Run):
     judged: JudgedAnswers
     out: Annotated[Path, Setting("The folder to write the figures to.")]
     by: Annotated[tuple[str, ...], Setting("A tag to draw the score by; the paper's by default.")] = ()
-    sliced: ScoreName = RAF
     bands: Bands = THIRDS
-    over: OverQuestions = Over.ANSWERABLE
-    deflecting: DeflectingWorth = Deflecting.AS_JUDGED
-    unjudged: UnjudgedWorth = Unjudged.LEFT_OUT
-    resamples: Resamples = 1_000
-    seed: Seed = 0
     force: Annotated[bool, Setting("Replace figures that stand there.", recorded=False)] = False
 
     def run(self) -> FiguresOfGrounding:
         """Read and draw. Raises UsageError where there is nothing to draw."""
         from granola.grounding.grounding_figures import slice_figure
-        from granola.grounding.grounding_scores import sliced
+        from granola.grounding.grounding_scores import sliced, value
         from granola.grounding.judged_answers import answers_by_system
-        from granola.runs.grounding_settings import check_bands, check_score, check_tag, slice_of
+        from granola.runs.grounding_settings import check_bands, check_tag, slice_of
         from kg.files import atomic_path
 
-        check_score(self.sliced)
         check_bands(self.bands)
         if self.out.exists() and not self.out.is_dir():
             raise UsageError(f"--out {self.out} is a file; name a folder")
-        how = GroundingSettings(
-            over=self.over, deflecting=self.deflecting, unjudged=self.unjudged, times=self.resamples, seed=self.seed
-        )
+        how = self.forming()
         rejected: list[Any] = []
         systems = answers_by_system(self.judged, rejected.append)
         for by in self.by:
@@ -76,9 +55,10 @@ class GroundingDrawRun(Run):
         }
         told = {by: found for by, found in told.items() if any(one.n for own in found.values() for one in own.values())}
         if not told:
-            raise UsageError(
-                f"nothing to draw: no answer with {self.sliced} has a tag of {', '.join(self.by or PAPERS)}"
-            )
+            counts = any(value(one, self.sliced, how) is not None for items in systems.values() for one in items)
+            tags = f"no answer has a tag of {', '.join(self.by or PAPERS)}"
+            none = f"{self.sliced} counts for no answer (E, F and RAF ask a judge's --model); --of names another score"
+            raise UsageError(f"nothing to draw: {tags if counts else none}")
         made = {f"{_safe(by)}.svg": slice_figure(found, score=self.sliced, by=by) for by, found in told.items()}
         made["figures.csv"] = _table(told)
         self.out.mkdir(parents=True, exist_ok=True)

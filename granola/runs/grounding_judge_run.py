@@ -69,11 +69,15 @@ class GroundingJudgeRun(Run):
         ),
     ] = None
     matcher: Annotated[str, Setting("What decides which level a sentence states, with --ladders.")] = "rules"
+    system: Annotated[
+        str | None, Setting("What the system is called; by default as its rows say, else as the file of answers.")
+    ] = None
     language: Language = "en"
     force: Force = False
 
     def run(self) -> RowsWritten:
         """Judge and write. Raises UsageError for settings that do not go together."""
+        from abstraction.language.languages import is_known
         from granola.runs.outputs import count, note
 
         kind = self.sentences or (SentenceJudgeKind.WORDS if self.model is None else SentenceJudgeKind.CHAT)
@@ -81,12 +85,14 @@ class GroundingJudgeRun(Run):
             raise UsageError("--sentences chat asks --model, which is not given")
         if (kind is SentenceJudgeKind.ENTAILMENT) != (self.entailment is not None):
             raise UsageError("--sentences entailment and --entailment go together")
+        if not is_known(self.language):
+            raise UsageError(f"--language is {self.language!r}, which is no known code")
         if self.ask_deflection and self.model is None:
             raise UsageError("--ask-deflection asks --model, which is not given")
         inputs = [self.questions, self.given, *([self.ladders] if self.ladders is not None else [])]
         with rows_output(self, self.out, inputs=inputs, force=self.force) as output:
             unknown: Counter[str] = Counter()
-            pairs = self._pairs(output, unknown)
+            pairs, names = self._pairs(output, unknown)
             for label, number in unknown.most_common(_LABELS_TOLD):
                 note(
                     f"label {label!r} is none of the known ones; {count(number, 'passage')} of it count as not relevant"
@@ -99,7 +105,7 @@ class GroundingJudgeRun(Run):
                 def rows() -> Iterator[dict[str, Any]]:
                     for item in judge.judged(pairs):
                         output.counts["judged" if not item.unjudged else "partly judged"] += 1
-                        yield replace(item, system=item.system or self.given.stem).to_json()
+                        yield replace(item, system=names[item.id]).to_json()
 
                 output.write(rows())
                 output.more |= {"asked": _asked(judge.chat)}
@@ -118,14 +124,18 @@ class GroundingJudgeRun(Run):
             raise UsageError(f"--ladders {self.ladders} has no row with the id of an answered question")
         return found
 
-    def _pairs(self, output: Any, unknown: Counter[str]) -> list[Any]:
+    def _pairs(self, output: Any, unknown: Counter[str]) -> tuple[list[Any], dict[str, str]]:
+        """The questions with their answers, and what the system of each is called."""
         from abstraction.formats.records import RejectedRow, excerpt, read_records
         from granola.grounding.grounded_rows import read_grounded
+        from granola.runs.outputs import count, note
 
         samples = {
             one.id: one for one in read_grounded(self.questions, on_reject=output.rejected.append, unknown=unknown)
         }
-        pairs, seen = [], set()
+        pairs: list[Any] = []
+        names: dict[str, str] = {}
+        seen: set[str] = set()
         for record in read_records(self.given):
             if isinstance(record, RejectedRow):
                 output.rejected.append(record)
@@ -134,17 +144,23 @@ class GroundingJudgeRun(Run):
             why = (
                 "no question of this id" if str(key) not in samples
                 else "this id stands there twice" if str(key) in seen
-                else "" if isinstance(answer, str) else '"answer" is no text'
+                else "" if isinstance(answer, str) else 'no answer: a text is wanted under "answer"'
             )  # fmt: skip
             if why:
                 shown = excerpt(repr(dict(record.data)))
                 output.rejected.append(RejectedRow(source=record.source, reason=why, excerpt=shown))
                 continue
             seen.add(str(key))
+            told = record.data.get("system")
+            names[str(key)] = self.system or (told[:300] if isinstance(told, str) and told.strip() else self.given.stem)
             pairs.append((samples[str(key)], answer))
         if not pairs:
-            raise UsageError(f"{self.given} has no answer to a question of {self.questions}")
-        return pairs
+            first = output.rejected[0] if output.rejected else None
+            why = f"; {first.source}: {first.reason}" if first is not None else ""
+            raise UsageError(f"{self.given} has no answer to a question of {self.questions}{why}")
+        if len(pairs) < len(samples):
+            note(f"{len(samples) - len(pairs):,} of {count(len(samples), 'question')} have no answer in {self.given}")
+        return pairs, names
 
     def _judge(self, kind: SentenceJudgeKind, stack: ExitStack) -> Any:
         from abstraction.models import Sampling

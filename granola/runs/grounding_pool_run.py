@@ -9,24 +9,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from granola.errors import UsageError
-from granola.grounding.grounding_scores import Deflecting, GroundingSettings, Over, Unjudged
 from granola.runs.grounding_score_run import shown
-from granola.runs.grounding_settings import (
-    RAF,
-    DeflectingWorth,
-    JudgedAnswers,
-    OverQuestions,
-    Resamples,
-    ScoreName,
-    Seed,
-    UnjudgedWorth,
-)
+from granola.runs.grounding_settings import FormingSettings, JudgedAnswers
 from granola.runs.rows_output import RowsWritten, rows_output
 from granola.runs.settings import Run
 from granola.runs.shared_settings import AsJson, Force, Out
 
 if TYPE_CHECKING:
     from granola.grounding.grounding_items import GroundingItem
+    from granola.grounding.grounding_scores import GroundingSettings
     from granola.grounding.judge_pools import JudgeBias
     from granola.scoring.aggregation import Estimate
 
@@ -34,7 +25,7 @@ _SHOWN = ("E", "uF", "F", "uRAF strict", "RAF strict", "uRAF wide", "RAF wide", 
 
 
 @dataclass(frozen=True, kw_only=True)
-class GroundingPoolRun(Run):
+class GroundingPoolRun(Run, FormingSettings):
     """Pool judges by majority, into --out, and by mean; show how far they agree, what they cost and whom they favour.
 
     Files of one judge (by the signature in their rows) belong together. All must have judged the same answers.
@@ -44,12 +35,6 @@ class GroundingPoolRun(Run):
 
     judged: JudgedAnswers
     out: Out
-    over: OverQuestions = Over.ANSWERABLE
-    deflecting: DeflectingWorth = Deflecting.AS_JUDGED
-    unjudged: UnjudgedWorth = Unjudged.LEFT_OUT
-    sliced: ScoreName = RAF
-    resamples: Resamples = 1_000
-    seed: Seed = 0
     as_json: AsJson = False
     force: Force = False
 
@@ -64,12 +49,8 @@ class GroundingPoolRun(Run):
             pooled_by_majority,
             pooled_by_mean,
         )
-        from granola.runs.grounding_settings import check_score
 
-        check_score(self.sliced)
-        how = GroundingSettings(
-            over=self.over, deflecting=self.deflecting, unjudged=self.unjudged, times=self.resamples, seed=self.seed
-        )
+        how = self.forming()
         with rows_output(self, self.out, inputs=self.judged, force=self.force) as output:
             judges, costs = self._judges(output.rejected)
             if len(judges) < 2:

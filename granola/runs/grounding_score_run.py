@@ -7,29 +7,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
-from granola.grounding.grounding_scores import Deflecting, GroundingSettings, Over, Unjudged
-from granola.runs.grounding_settings import (
-    RAF,
-    THIRDS,
-    Bands,
-    DeflectingWorth,
-    JudgedAnswers,
-    OverQuestions,
-    Resamples,
-    ScoreName,
-    Seed,
-    UnjudgedWorth,
-)
+from granola.runs.grounding_settings import THIRDS, Bands, FormingSettings, JudgedAnswers
 from granola.runs.settings import Run, Setting
 from granola.runs.shared_settings import AsJson
 
 if TYPE_CHECKING:
+    from granola.grounding.grounding_scores import GroundingSettings
     from granola.scoring.aggregation import Estimate
     from granola.scoring.system_comparison import Difference
 
 
 @dataclass(frozen=True, kw_only=True)
-class GroundingScoreRun(Run):
+class GroundingScoreRun(Run, FormingSettings):
     """Eligibility (E), factuality against all passages (uF, F) and relevant ones (uRAF, RAF), deflection, citations.
 
     Rows tell their system. --by names a tag of the questions, or relevant_share for three bands.
@@ -38,17 +27,11 @@ class GroundingScoreRun(Run):
     verb: ClassVar[str] = "grounding score"
 
     judged: JudgedAnswers
-    over: OverQuestions = Over.ANSWERABLE
-    deflecting: DeflectingWorth = Deflecting.AS_JUDGED
-    unjudged: UnjudgedWorth = Unjudged.LEFT_OUT
     by: Annotated[
         tuple[str, ...],
         Setting("Also by a tag, as time_sensitivity, source, popularity; relevant_share: in three bands."),
     ] = ()
-    sliced: ScoreName = RAF
     bands: Bands = THIRDS
-    resamples: Resamples = 1_000
-    seed: Seed = 0
     as_json: AsJson = False
 
     def run(self) -> AnswersScored:
@@ -62,13 +45,10 @@ class GroundingScoreRun(Run):
             sliced,
         )
         from granola.grounding.judged_answers import answers_by_system
-        from granola.runs.grounding_settings import check_bands, check_score, check_tag, slice_of
+        from granola.runs.grounding_settings import check_bands, check_tag, slice_of
 
-        check_score(self.sliced)
         check_bands(self.bands)
-        how = GroundingSettings(
-            over=self.over, deflecting=self.deflecting, unjudged=self.unjudged, times=self.resamples, seed=self.seed
-        )
+        how = self.forming()
         rejected: list[Any] = []
         systems = answers_by_system(self.judged, rejected.append)
         for by in self.by:
@@ -142,6 +122,8 @@ class AnswersScored:
 
     def _show_system(self, name: str, own: Mapping[str, Estimate]) -> None:
         print(f"{name}, {self.unjudged[name]:,} answers not judged in full")
+        if not own["E"].n:
+            print("  no answer was judged for eligibility, so E, F and RAF are of none")
         for score, one in own.items():
             if not score.startswith("cited"):
                 print(f"  {score:26}{shown(one)}")

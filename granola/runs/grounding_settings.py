@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 from granola.errors import UsageError
-from granola.grounding.grounding_scores import Deflecting, Over, Unjudged, worths
+from granola.grounding.grounding_scores import Deflecting, GroundingSettings, Over, Unjudged, worths
 from granola.runs.settings import Setting
 
 if TYPE_CHECKING:
@@ -28,6 +30,13 @@ JudgedAnswers = Annotated[tuple[Path, ...], Setting("Judged answers.", metavar="
 OverQuestions = Annotated[Over, Setting("Over which questions E, uF, F, uRAF and RAF run.")]
 DeflectingWorth = Annotated[Deflecting, Setting("What a deflecting answer is worth in them.")]
 UnjudgedWorth = Annotated[Unjudged, Setting("What an answer is worth that a judge gave no verdict of.")]
+OverOf = Annotated[
+    tuple[str, ...], Setting("The same of one score: E=all. May be repeated.", metavar="SCORE=OVER", flag="--over-of")
+]
+DeflectingOf = Annotated[
+    tuple[str, ...],
+    Setting("The same of one score: E=fails. May be repeated.", metavar="SCORE=WORTH", flag="--deflecting-of"),
+]
 ScoreName = Annotated[str, Setting("The score that slices, tests, figures and biases are of.", flag="--of")]
 Bands = Annotated[
     tuple[float, ...],
@@ -35,14 +44,49 @@ Bands = Annotated[
 ]
 Resamples = Annotated[int, Setting("Bootstrap resamples.", least=10, most=100_000)]
 Seed = Annotated[int, Setting("Seed of the resamples.", least=0)]
+K = TypeVar("K", bound=StrEnum)
 RAF = "RAF strict"
 THIRDS = (1 / 3, 2 / 3)
 
 
-def check_score(name: str) -> None:
+def check_score(name: str, option: str) -> None:
     """Raise UsageError for a name that is no score's."""
     if name not in worths():
-        raise UsageError(f"--of is {name!r}; allowed: {', '.join(worths())}")
+        raise UsageError(f"{option} is {name!r}; allowed: {', '.join(worths())}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class FormingSettings:
+    """How scores are formed, for the runs that form them."""
+
+    over: OverQuestions = Over.ANSWERABLE
+    over_of: OverOf = ()
+    deflecting: DeflectingWorth = Deflecting.AS_JUDGED
+    deflecting_of: DeflectingOf = ()
+    unjudged: UnjudgedWorth = Unjudged.LEFT_OUT
+    sliced: ScoreName = RAF
+    resamples: Resamples = 1_000
+    seed: Seed = 0
+
+    def forming(self) -> GroundingSettings:
+        """As the library takes them. Raises UsageError for what names no score, or nothing that it can be."""
+        check_score(self.sliced, "--of")
+        return GroundingSettings(
+            over=self.over, deflecting=self.deflecting, unjudged=self.unjudged, times=self.resamples, seed=self.seed,
+            over_of=_by_score(self.over_of, Over, "--over-of"),
+            deflecting_of=_by_score(self.deflecting_of, Deflecting, "--deflecting-of"),
+        )  # fmt: skip
+
+
+def _by_score(given: tuple[str, ...], kind: type[K], name: str) -> dict[str, K]:
+    found = {}
+    for one in given:
+        score, equals, word = one.partition("=")
+        check_score(score, name)
+        if not equals or word not in list(kind):
+            raise UsageError(f"{name} is {one!r}; expected SCORE=VALUE with a value of {', '.join(kind)}")
+        found[score] = kind(word)
+    return found
 
 
 def check_bands(bands: tuple[float, ...]) -> None:

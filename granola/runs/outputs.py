@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from abstraction.language.languages import notice
 from abstraction.relations import table as relation_table
+from abstraction.row_languages import unknown_language
 from abstraction.rows import QARow, RejectedRow
 from granola.errors import UsageError
 from kg.files import writable
@@ -139,18 +140,15 @@ def warn_of_language(language: str, store: Store) -> None:
 
 
 def watch_languages(rows: Iterable[QARow], language: str) -> Iterator[QARow]:
-    """The rows; at their end, say on stderr which of them name another language than ladders are told in."""
+    """The rows; at their end, say on stderr which of them name a language that is not known."""
     others = Counter[str]()
     for row in rows:
-        code = row.extra.get("language")
-        if isinstance(code, str) and code.lower().split("-")[0] != language.lower().split("-")[0]:
+        if (code := unknown_language(row)) is not None:
             others[code[:20]] += 1
         yield row
     for code, number in sorted(others.items())[:5]:
-        note(
-            f"{count(number, 'row')} with the language {code!r}: the field is handed on; "
-            f"ladders are told in {language!r}"
-        )
+        rows_told = count(number, "row")
+        note(f"{rows_told} with the language {code!r}, which is no known code: ladders are told in {language!r}")
 
 
 def warn_of_time(store: Store) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from abstraction.formats.row_shapes import PRESETS
@@ -32,8 +34,21 @@ class QuestionSettings:
         str | None, Setting("The field with the id. Default: id, else the row's place in the file.", metavar="FIELD")
     ] = None
 
+    split: Annotated[
+        str | None,
+        Setting("Only rows of this split: as their field `split` says, or of a folder the files that are called so."),
+    ] = None
+
     def shape(self) -> RowShape | None:
         """What these say, None where they say nothing. Raises RowError for a preset that is not known."""
         from abstraction.formats.row_shapes import shape_of
 
-        return shape_of(self.preset, question=self.question_field, answer=self.answer_field, id=self.id_field)
+        return shape_of(
+            self.preset, question=self.question_field, answer=self.answer_field, id=self.id_field, split=self.split
+        )
+
+    def files_of(self, given: Iterable[Path | str]) -> tuple[str, ...]:
+        """The files that are read, those of a folder in its place. Raises RowError as `data_files`."""
+        from abstraction.formats.data_folders import data_files
+
+        return tuple(str(file) for one in given for file in data_files(one, self.split))

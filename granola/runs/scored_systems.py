@@ -64,8 +64,9 @@ def score_systems(
     Raises UsageError and what `granola.scoring.scores.score` raises.
     """
     from granola.runs.outputs import check_standard_input, readable, report_rejects
+    from granola.runs.scoring_settings import Join
     from granola.scoring import scores
-    from granola.scoring.predictions import read_predictions
+    from granola.scoring.predictions import QuestionIds, read_predictions
     from granola.scoring.tiered_file import read_tiered_file
 
     check_settings(settings)
@@ -74,7 +75,8 @@ def score_systems(
     with readable(tiered) as held:
         read = read_tiered_file(held, name=tiered, tiers_from=settings.tiers_of)
     report_rejects(tiered, read.rejected)
-    files = [read_predictions(path) for path in predictions]
+    by_question = QuestionIds.of(read.rows) if settings.join is Join.QUESTION else None
+    files = [read_predictions(path, by_question=by_question) for path in predictions]
     names = names_of_systems(predictions)
     reports = []
     faults: list[RejectedRow] = []

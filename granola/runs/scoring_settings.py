@@ -30,6 +30,13 @@ class StandardName(StrEnum):
     GOLD = "gold"
 
 
+class Join(StrEnum):
+    """What `--join` takes."""
+
+    ID = "id"
+    QUESTION = "question"
+
+
 class TiersFrom(StrEnum):
     """What `--tiers-from` takes."""
 
@@ -63,6 +70,13 @@ class ScoringSettings:
     ] = None
     seed: Annotated[int, Setting("Seed of the bootstrap and the permutation tests.")] = 0
     resamples: Annotated[int, Setting("Bootstrap resamples and permutations, 1 or more.")] = 1000
+    join: Annotated[
+        Join,
+        Setting(
+            "What predictions belong to rows by: their id, or the words of their question (predictions then need a "
+            "field question)."
+        ),
+    ] = Join.ID
     allow_missing: Annotated[bool, Setting("Leave questions without a prediction unscored instead of stopping.")] = (
         False
     )

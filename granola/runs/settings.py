@@ -35,6 +35,7 @@ class Setting:
     positional: bool = False
     recorded: bool = True
     shown: str | None = None  # the default in words
+    folder: bool = False  # whether a folder stands for the one file of rows in it
 
     def name(self, field: str) -> str:
         """How a command line names it."""
@@ -147,11 +148,22 @@ def _fitted(declared: DeclaredSetting, value: Any) -> Any:
     return tuple(_one(declared, one) for one in several)
 
 
+def _file_of(value: str, name: str) -> str:
+    from abstraction.formats.data_folders import data_files
+
+    files = data_files(value)
+    if len(files) > 1:
+        raise UsageError(f"{name} {value} is a folder with {len(files)} files of rows; name one of them")
+    return str(files[0])
+
+
 def _one(declared: DeclaredSetting, value: Any) -> Any:
     setting, name = declared.setting, declared.setting.name(declared.field)
     wanted = declared.type
     if wanted is str and isinstance(value, Path):
-        return str(value)
+        value = str(value)
+    if setting.folder and isinstance(value, str):
+        return _file_of(value, name)
     if wanted is Path and isinstance(value, str):
         return Path(value)
     if isinstance(wanted, type) and issubclass(wanted, StrEnum):

@@ -31,13 +31,18 @@ CsvRaw = Annotated[
 Force = Annotated[bool, Setting("Replace an existing output.", recorded=False)]
 AsJson = Annotated[bool, Setting("Print the result as one JSON object.", flag="--json", recorded=False)]
 Limit = Annotated[int | None, Setting("Stop after so many questions.", least=1)]
-Language = Annotated[str, Setting("Language of names and tiers, with its fallbacks.")]
+Language = Annotated[str, Setting("Language of names and tiers, with its fallbacks, of rows that name none.")]
 LINKED_TO = "The snapshot to link to and climb in: a file, or bolt://HOST:PORT."
 Relation = Annotated[str | None, Setting("Property id, as P19, of rows that name none.")]
 Out = Annotated[str, Setting("Where to write the rows; - is standard output.")]
 Tiered = Annotated[
     str,
-    Setting("Tiered rows, as `granola tiers` writes them; - is standard input.", metavar="TIERED", positional=True),
+    Setting(
+        "Tiered rows, as `granola tiers` writes them, or the folder of `granola dataset`; - is standard input.",
+        metavar="TIERED",
+        positional=True,
+        folder=True,
+    ),
 ]
 Samples = Annotated[
     str,

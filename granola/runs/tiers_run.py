@@ -135,7 +135,7 @@ class TiersRun(Run, QuestionSettings, PhrasingSettings):
         if relation is not None:
             warn_of_relation(relation)
         self._check()
-        shape = self.shape()
+        shape, qa = self.shape(), self.files_of(self.qa)
         decisions = read_decisions(self.decisions) if self.decisions else {}
         references, bad = References.read(self.reference) if self.reference is not None else (None, [])
         kind = self._kind()
@@ -152,7 +152,7 @@ class TiersRun(Run, QuestionSettings, PhrasingSettings):
             warn_of_language(self.language, store)
             warn_of_time(store)
             asked = read_questions(
-                self.qa, relation=relation, limit=self.limit, on_reject=made.reject, shape=shape, language=self.language
+                qa, relation=relation, limit=self.limit, on_reject=made.reject, shape=shape, language=self.language
             )
             questions = watch_languages((decided(row, decisions) for row in asked), self.language)
             ladders = self._reviewed(self._ladders(questions, store, made), store, decisions)
@@ -163,7 +163,7 @@ class TiersRun(Run, QuestionSettings, PhrasingSettings):
                     )  # fmt: skip
                 ladders = references.unite(ladders)
             if self.phrase is not None:
-                model = stack.enter_context(opened(self.phrase, beside, self.answers, [*self.qa, self.snapshot]))
+                model = stack.enter_context(opened(self.phrase, beside, self.answers, [*qa, self.snapshot]))
                 made.phrasing = PhrasingRun(self.phraser(model, store, self.language), beside)
                 ladders = made.phrasing.rows(ladders, on_reject=made.reject)
             self._write(made.coverage.watch(ladders), kind, made)
@@ -173,7 +173,7 @@ class TiersRun(Run, QuestionSettings, PhrasingSettings):
                 self.out,
                 command=self.verb,
                 arguments={**self.arguments(), "relation": relation},
-                inputs=[*self.qa, self.snapshot],
+                inputs=[*qa, self.snapshot],
                 more=made.to_json(),
             )
         return made

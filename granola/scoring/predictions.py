@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
 from abstraction.errors import RowError
 from abstraction.faults import fault_of
@@ -14,6 +17,10 @@ from abstraction.formats.records import Record, RejectedRow, excerpt, read_recor
 from granola.errors import PredictionError
 from granola.scoring.signature import asked_of
 
+if TYPE_CHECKING:
+    from abstraction.rows import TieredRow
+
+LONGEST = 10_000  # characters of a question that is compared
 EXPECTED = 'expected {"id": ..., "prediction": "..."} a line, or CSV with the columns id and prediction'
 
 
@@ -53,21 +60,62 @@ class PredictionFile:
         return len(self.predictions) + len(self.rejected)
 
 
-def read_predictions(path: Path | str) -> PredictionFile:
+@dataclass(frozen=True, slots=True)
+class QuestionIds:
+    """Ids of rows by their questions' words, for predictions that carry the question and no id, or another's id."""
+
+    ids: Mapping[str, str]
+    shared: frozenset[str] = frozenset()
+
+    @classmethod
+    def of(cls, rows: Iterable[TieredRow]) -> QuestionIds:
+        """The ids of rows; questions that several rows ask are `shared`."""
+        ids: dict[str, str] = {}
+        shared = set()
+        for row in rows:
+            words = question_words(row.question)
+            if ids.setdefault(words, row.id) != row.id:
+                shared.add(words)
+        return cls(ids, frozenset(shared))
+
+    def of_record(self, data: Mapping[str, Any]) -> str | None:
+        """The id of the row that asks a record's question; the question itself where none does, None without one.
+
+        Raises PredictionError for a question that several rows ask.
+        """
+        question = data.get("question")
+        if not isinstance(question, str) or not question.strip():
+            return None
+        words = question_words(question)
+        if words in self.shared:
+            raise PredictionError("several rows ask this question; join on ids")
+        return self.ids.get(words, question)
+
+
+def question_words(question: str) -> str:
+    """A question as it is compared: its words in small letters, without marks and blanks between them."""
+    return " ".join(re.findall(r"\w+", unicodedata.normalize("NFKC", question[:LONGEST]).casefold()))
+
+
+def read_predictions(path: Path | str, *, by_question: QuestionIds | None = None) -> PredictionFile:
     """All predictions of a file ("-": standard input); damaged and repeated lines are rejected with a reason.
+
+    With `by_question` predictions belong to the rows that ask their "question", whatever their ids are.
 
     An empty text is a prediction (an abstention); an absent or null one is not. Of a repeated id the first
     line stands. Raises PredictionError for a file that is empty, of no known kind, or without one good line.
     """
     name = "standard input" if str(path) == "-" else str(path)
     try:
-        found = predictions_of(read_records(path), name)
+        found = predictions_of(read_records(path), name, by_question=by_question)
     except RowError as error:
         raise PredictionError(f"{error}; for predictions, {EXPECTED}") from error
     return replace(found, asked=asked_of(path))
 
 
-def predictions_of(records: Iterable[Record | RejectedRow], name: str) -> PredictionFile:
+def predictions_of(
+    records: Iterable[Record | RejectedRow], name: str, *, by_question: QuestionIds | None = None
+) -> PredictionFile:
     """The predictions of records, as `read_predictions` of a file `name` that holds them."""
     kept: dict[str, Prediction] = {}
     rejected: list[RejectedRow] = []
@@ -77,7 +125,7 @@ def predictions_of(records: Iterable[Record | RejectedRow], name: str) -> Predic
             rejected.append(record)
             continue
         try:
-            found = _prediction(record)
+            found = _prediction(record, by_question)
         except Exception as error:
             found = fault_of(error, "reading").reason
         if isinstance(found, Prediction):
@@ -112,11 +160,15 @@ def prediction_text(record: Record) -> str:
     raise PredictionError(f"no prediction: expected a text under 'prediction', found {given}")
 
 
-def _prediction(record: Record) -> Prediction | str:
+def _prediction(record: Record, by_question: QuestionIds | None) -> Prediction | str:
     """The prediction of a record, or the reason why it is none."""
-    known = _id(record.data.get("id"))
+    try:
+        known = _id(record.data.get("id")) if by_question is None else by_question.of_record(record.data)
+    except PredictionError as error:
+        return str(error)
     if known is None:
-        return "no id: expected a text or a whole number under 'id'"
+        wanted = "a text or a whole number under 'id'" if by_question is None else "a text under 'question'"
+        return f"no {'id' if by_question is None else 'question'}: expected {wanted}"
     try:
         text = prediction_text(record)
     except PredictionError as error:

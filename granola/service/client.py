@@ -14,7 +14,7 @@ import math
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import groupby, islice
 from types import TracebackType
 from typing import Any
 from urllib.parse import quote, urlsplit
@@ -22,6 +22,7 @@ from urllib.parse import quote, urlsplit
 import orjson
 import requests
 
+from abstraction.row_languages import row_language
 from abstraction.rows import QARow, RejectedRow, TieredRow
 from granola.errors import ServiceUnusableError
 from granola.matching import Verdict
@@ -89,9 +90,21 @@ class Client:
         service rejects go to `on_reject`; without it they raise ServiceUnusableError, as does a service that does not
         answer, refuses, or takes up another snapshot meanwhile.
         """
-        source = iter(rows)
-        settings = {"language": language, "linker": linker, **_phrasing(phrase, unproven)}
+        settings = {"linker": linker, **_phrasing(phrase, unproven)}
         pin = self._pin or _Pin()
+        for code, together in groupby(rows, key=lambda row: row_language(row, language)):
+            yield from self._made(together, {"language": code, **settings}, pin, phrase, on_reject)
+
+    def _made(
+        self,
+        rows: Iterable[QARow],
+        settings: Mapping[str, Any],
+        pin: _Pin,
+        phrase: str | None,
+        on_reject: Callable[[RejectedRow], None] | None,
+    ) -> Iterator[TieredRow]:
+        """Tiered rows of questions of one language."""
+        source = iter(rows)
         most = ROWS_A_REQUEST if phrase is None else PHRASED_A_REQUEST
         while chunk := list(islice(source, most)):
             made = 0
@@ -128,7 +141,8 @@ class Client:
     ) -> TieredRow:
         """The tiered row of one question, as `LadderMaker.make`; `phrase` as in `make_ladders`."""
         if row.extra.keys() & SETTINGS:  # handed on in a batch; alone they would be taken for settings
-            (made,) = self.make_ladders([row], language=language, linker=linker, phrase=phrase, unproven=unproven)
+            settings = {"language": language, "linker": linker, **_phrasing(phrase, unproven)}
+            (made,) = self._made([row], settings, self._pin or _Pin(), phrase, None)
             return made
         asked = {**question_json(row), "language": language, "linker": linker, **_phrasing(phrase, unproven)}
         return TieredRow.from_json(self._json("POST", "/v1/ladder", asked))

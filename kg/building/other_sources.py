@@ -110,8 +110,9 @@ def build_from_api(
 ) -> Report:
     """Write the snapshot `out` of entities from WikiData's API and what `scope.hops` steps reach from them.
 
-    `scope` names ids; the API finds none by name or class. Answers are kept in `cache` (`out` + ".cache"), so that
-    a build that was cut short goes on where it was. Counts of values are over what was fetched. An id that was
+    `scope` names ids, or names, which are searched for (`WikiDataAPI.named`) in `languages` (None: in English); the API
+    finds none by class. Answers are kept in `cache` (`out` + ".cache"), so that a build that was cut short goes on.
+    Counts of values are over what was fetched. An id that was
     merged is recorded as a redirect, one that is missing as a reject. `url`: another API than WikiData's.
 
     Raises MissingContactError without GRANOLA_CONTACT, SelectionError, SnapshotError as `kg.snapshot.build` does,
@@ -122,23 +123,27 @@ def build_from_api(
 
     out = Path(out)
     check_output(out, force=force)
-    _check_scope(scope, "the API", {"ids", *_STEPS}, "name ids (--ids), or take a dump or --from sparql")
+    _check_scope(scope, "the API", {"ids", "names", *_STEPS}, "name ids or names, or take a dump or --from sparql")
     with closing(Cache(cache or out.with_name(out.name + CACHE_SUFFIX))) as kept:
         api = WikiDataAPI(kept, url=url or WIKIDATA, languages=_asked(languages), patience=patience)
+
+        asked = [] if languages is None else sorted(set(languages) - {"mul"})
+        seeds = scope.ids.union(api.named(scope.names, asked or ["en"]) if scope.names else ())
 
         def facts() -> dict[str, Any]:
             return {
                 "source_kind": "api",
                 "time_aware": True,
                 "fetched": [None if at is None else _moment(at) for at in (kept.first, kept.last)],
+                **({"more_namesakes": sorted(set(api.unfinished))} if api.unfinished else {}),
             }
 
         return _build_online(
             api.entities,
-            sorted(scope.ids),
+            sorted(seeds),
             out,
             scope=scope,
-            spared=scope.ids,
+            spared=seeds,
             source=api.url,
             facts=facts,
             languages=languages,
@@ -164,7 +169,7 @@ def build_from_sparql(
 ) -> Report:
     """Write the snapshot `out` of entities at a SPARQL endpoint: a profile's name or a URL.
 
-    The scope names ids, names or classes; names are compared letter by letter. Statements come in full where
+    The scope names ids, names or classes; names as `SPARQLEntities.named` compares them. Statements come in full where
     the endpoint has them, else truthy, which the manifest's `time_aware` tells. Counts of values are over what
     was fetched. Raises as `build_from_api` does.
     """

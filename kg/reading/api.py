@@ -1,4 +1,4 @@
-"""Entities from WikiData's Action API (wbgetentities), fifty a call, through `requests`.
+"""Entities from WikiData's Action API: by id (wbgetentities), fifty a call, and by name (wbsearchentities).
 
 Answers are kept in a cache by id and parameters. What the API says in ways of its own is told apart: maxlag and
 rate limits with status 200, ids that were merged or are missing, answers cut off for their size.
@@ -6,6 +6,7 @@ rate limits with status 200, ids that were merged or are missing, answers cut of
 
 from __future__ import annotations
 
+import re
 import threading
 import time
 from collections import deque
@@ -26,12 +27,16 @@ from kg.errors import (
     TimeLimitError,
 )
 from kg.model import ENTITY_ID
+from kg.terms import normalise
 from kg.web.addresses import ServiceAddress
 from kg.web.answer_cache import Cache, cache_key
 from kg.web.rate_limits import AT_ONCE, LARGEST, RetryDelays, TryAgain, check_redirect, retry_after, said, user_agent
 
 WIKIDATA = "https://www.wikidata.org/w/api.php"
-BATCH = 50  # ids a call, the API's own limit
+BATCH = 50  # ids a call, and entities of one search: the API's own limits
+LONGEST_NAME = 250  # characters of a label or alias, which WikiData allows
+PAGES = 4  # of one search: namesakes beyond are told, not fetched
+_NAME = re.compile(r"\w")
 _PROPS = "labels|descriptions|aliases|claims|sitelinks|datatype"
 _LATER = frozenset({"maxlag", "ratelimited", "readonly", "internal_api_error_DBQueryTimeoutError"})
 
@@ -71,6 +76,48 @@ class WikiDataAPI:
             # mul is asked for always: labels that all languages share stand there alone.
             self._params["languages"] = "|".join(sorted({*languages, "mul"}))
         self.requests = 0
+        self.unfinished: list[str] = []  # names with more namesakes than were fetched
+
+    def named(self, names: Iterable[str], languages: Iterable[str]) -> list[str]:
+        """Ids of the items whose label or alias equals one of the names, normalised, in one of the languages, sorted.
+
+        One call a name and language, and up to PAGES where namesakes fill them; `unfinished` has those with still more.
+        Names without a letter or a digit, or longer than a label may be, are nobody's. Errors as of `entities`.
+        """
+        wanted = sorted({name.strip() for name in names if len(name) <= LONGEST_NAME and _NAME.search(name)})
+        asked = [(name, code) for name in wanted for code in sorted(set(languages))]
+        found: set[str] = set()
+        with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="wbsearchentities") as pool:
+            for at in range(0, len(asked), BATCH):  # so that a failure leaves few calls under way
+                for ids in pool.map(lambda one: self._search(*one), asked[at : at + BATCH]):
+                    found.update(ids)
+        return sorted(found)
+
+    def _search(self, name: str, language: str) -> list[str]:
+        """Those of one name."""
+        key = normalise(name)
+        params = {
+            "action": "wbsearchentities", "format": "json", "search": name, "language": language, "type": "item",
+            "uselang": language, "limit": str(BATCH), "maxlag": "5",
+        }  # fmt: skip
+        ids: list[str] = []
+        for page in range(PAGES):
+            told = cache_key(self.url, f"search={language}&continue={page * BATCH}", name)
+            cached = self._cache.get([told])
+            if told in cached:
+                answer = orjson.loads(cached[told])
+            else:
+                more = {"continue": str(page * BATCH)} if page else {}
+                asked = params | more
+                answer = self._patience.repeat(self.url, lambda asked=asked: self._ask(asked, "search"))  # type: ignore[misc]
+                self._cache.put({told: orjson.dumps(answer)})
+            results = [one for one in answer.get("search") or () if isinstance(one, dict)]
+            own = [one for one in results if _bears(one, key)]
+            ids += [one["id"] for one in own if isinstance(one.get("id"), str) and ENTITY_ID.match(one["id"])]
+            if "search-continue" not in answer or not own:
+                return ids
+        self.unfinished.append(name)
+        return ids
 
     def entities(self, ids: Iterable[str]) -> Iterator[tuple[str, Mapping[str, Any]]]:
         """(id as asked, entity object) for each id once, in order.
@@ -120,7 +167,9 @@ class WikiDataAPI:
 
     def _fetch(self, ids: Sequence[str]) -> dict[str, bytes]:
         try:
-            answer = self._patience.repeat(self.url, lambda: self._ask(ids))
+            answer = self._patience.repeat(
+                self.url, lambda: self._ask(self._params | {"ids": "|".join(ids)}, "entities")
+            )
         except (QueryError, TimeLimitError) as error:
             # One id that the service cannot read fails a whole call, and so do answers that take too long.
             if len(ids) > 1 and (isinstance(error, TimeLimitError) or "no-such-entity" in str(error)):
@@ -142,7 +191,7 @@ class WikiDataAPI:
         half = len(ids) // 2
         return self._fetch(ids[:half]) | self._fetch(ids[half:])
 
-    def _ask(self, ids: Sequence[str]) -> dict[str, Any]:
+    def _ask(self, params: Mapping[str, str], wanted: str) -> dict[str, Any]:
         import requests
 
         session = getattr(self._local, "session", None)
@@ -156,7 +205,7 @@ class WikiDataAPI:
         try:
             with session.get(
                 self._address.sent,
-                params=self._params | {"ids": "|".join(ids)},
+                params=dict(params),
                 timeout=timeout,
                 stream=True,
                 allow_redirects=False,
@@ -175,7 +224,7 @@ class WikiDataAPI:
             raise TryAgain(TimeLimitError(f"{self.url}: {self._address.clean(str(error))}")) from None
         except requests.RequestException as error:  # refused, reset, half-sent
             raise TryAgain(ServiceError(f"{self.url}: {self._address.clean(_cause(error))}")) from None
-        return _checked(self._address, response.status_code, response.headers, body)
+        return _checked(self._address, response.status_code, response.headers, body, wanted)
 
 
 def _cause(error: Exception) -> str:
@@ -183,7 +232,9 @@ def _cause(error: Exception) -> str:
     return str(getattr(error.args[0] if error.args else None, "reason", error))
 
 
-def _checked(address: ServiceAddress, status: int, headers: Mapping[str, str], body: bytes) -> dict[str, Any]:
+def _checked(
+    address: ServiceAddress, status: int, headers: Mapping[str, str], body: bytes, wanted: str
+) -> dict[str, Any]:
     """The answer as an object. Raises TryAgain for what may pass and QueryError for what will not."""
     url = address.shown
     check_redirect(address, status, headers)
@@ -209,9 +260,16 @@ def _checked(address: ServiceAddress, status: int, headers: Mapping[str, str], b
         if code in _LATER or code.startswith("internal_api_error"):
             raise TryAgain(RateLimitedError(why) if code in _LATER else ServiceError(why), retry_after(headers))
         raise QueryError(why)
-    if "entities" not in answer:
-        raise TryAgain(BadAnswerError(f"{url} answered without entities: {said(address, body)}"))
+    if wanted not in answer:
+        raise TryAgain(BadAnswerError(f"{url} answered without {wanted}: {said(address, body)}"))
     return answer
+
+
+def _bears(result: Mapping[str, Any], key: str) -> bool:
+    """Whether a result of a search bears the name itself, and not one that begins alike."""
+    match = result.get("match")
+    texts = [result.get("label"), match.get("text") if isinstance(match, dict) else None]
+    return any(isinstance(text, str) and normalise(text) == key for text in texts)
 
 
 def _by_id(given: Any) -> Mapping[str, Any]:

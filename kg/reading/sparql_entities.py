@@ -215,9 +215,13 @@ class SPARQLEntities:
                 yield name
 
     def named(self, names: Iterable[str], languages: Iterable[str]) -> list[str]:
-        """The entities with a label or alias that is one of some names, letter by letter, in some languages."""
+        """The entities with a label or alias that is one of some names, in some languages.
+
+        Endpoints compare letter by letter: each name is asked for as it is, with a capital, and with capitals alone
+        at the beginnings of its words, as questions are often written without any.
+        """
         found: set[str] = set()
-        wanted = sorted(set(names))
+        wanted = sorted({spelling for name in names for spelling in _spellings(name)})
         tags = sorted({tag for code in languages for tag in language_tags(code)})
         size = max(1, _NODES // len(tags))
         for at in range(0, len(wanted), size):
@@ -234,6 +238,12 @@ def _grouped(rows: Iterable[Row]) -> dict[str, list[tuple[str, Term]]]:
     for row in rows:
         grouped.setdefault(row["s"].value, []).append((row["p"].value, row["o"]))
     return grouped
+
+
+def _spellings(name: str) -> set[str]:
+    if name != name.lower():
+        return {name}
+    return {name, name[:1].upper() + name[1:], " ".join(word[:1].upper() + word[1:] for word in name.split(" "))}
 
 
 def _quoted(text: str) -> str:

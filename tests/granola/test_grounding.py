@@ -85,6 +85,7 @@ def test_garages_rows_are_read(tmp_path: Path) -> None:
     assert (first.cited, first.deflection, first.tags) == (("1",), False, {"popularity": "tail", "topic_tag": "Travel"})
     assert found[2].deflection
     assert unknown == {"MAYBE": 1}
+    assert found[2].related == "It is a bridge."
     assert "1 entries for 3 passages" in rejected[0].reason
     assert "stands already" in rejected[1].reason
 
@@ -134,7 +135,7 @@ def test_the_papers_inequalities_hold_item_by_item(
         eligibility=grade, sentences=("s",) * n, against_all=tuple(whole[:n]), against_relevant={STRICT: tuple(own[:n])}
     )
     settings = GroundingSettings(unjudged=Unjudged.FAILS)
-    told = {name: value(one, worth, settings) for name, worth in worths().items() if "wide" not in name}
+    told = {name: value(one, name, settings) for name in worths() if "wide" not in name}
     scores = {name: number or 0.0 for name, number in told.items()}
     assert scores["F"] <= min(scores["E"], scores["uF"])
     assert scores["RAF strict"] <= min(scores["E"], scores["uRAF strict"])
@@ -145,14 +146,16 @@ def test_what_counts_is_a_setting() -> None:
     declines = item(id="b", expected_deflection=True, deflects="rule", eligibility=None, sentences=())
     deflecting = item(id="c", deflects="rule")
     lacking = item(id="d", eligibility=None)
-    worth = worths()["E"]
-    assert value(declines, worth, GroundingSettings()) is None
-    assert value(declines, worth, GroundingSettings(over=Over.ALL, unjudged=Unjudged.FAILS)) == 0.0
-    assert value(deflecting, worth, GroundingSettings()) == 1.0
-    assert value(deflecting, worth, GroundingSettings(deflecting=Deflecting.FAILS)) == 0.0
-    assert value(deflecting, worth, GroundingSettings(deflecting=Deflecting.LEFT_OUT)) is None
-    assert value(lacking, worth, GroundingSettings()) is None
-    assert value(lacking, worth, GroundingSettings(unjudged=Unjudged.FAILS)) == 0.0
+    assert value(declines, "E", GroundingSettings()) is None
+    assert value(declines, "E", GroundingSettings(over=Over.ALL, unjudged=Unjudged.FAILS)) == 0.0
+    assert value(deflecting, "E", GroundingSettings()) == 1.0
+    assert value(deflecting, "E", GroundingSettings(deflecting=Deflecting.FAILS)) == 0.0
+    assert value(deflecting, "E", GroundingSettings(deflecting=Deflecting.LEFT_OUT)) is None
+    assert value(lacking, "E", GroundingSettings()) is None
+    assert value(lacking, "E", GroundingSettings(unjudged=Unjudged.FAILS)) == 0.0
+    only_e = GroundingSettings(over_of={"E": Over.ALL}, deflecting_of={"E": Deflecting.FAILS})
+    assert (value(declines, "E", only_e), value(declines, "uF", only_e)) == (0.0, None)
+    assert "over:answerable,E=all|deflecting:as-judged,E=fails|" in str(only_e)
     assert [both(True, None), both(None, False), both(True, False), both(True, True)] == [None, None, False, True]
 
 
@@ -292,9 +295,10 @@ def test_a_perfect_answer_scores_one_and_an_empty_one_nothing() -> None:
     judge = AnswerJudge(sentences=ChatSentences(model=model), chat=model)
     perfect, empty = judge.judged([(sample(), "The bridge opened in 1999 [1]."), (sample(id="b"), "")])
     settings = GroundingSettings(times=10)
-    assert {value(perfect, worth, settings) for worth in worths().values()} == {1.0}
-    assert {value(empty, worth, settings) for worth in worths().values()} == {0.0}
+    assert {value(perfect, name, settings) for name in worths()} == {1.0}
+    assert {value(empty, name, settings) for name in worths()} == {0.0}
     assert empty.deflects == "empty"
+    assert perfect.citations is not None
     assert perfect.citations.f1 == 1.0
 
 

@@ -15,25 +15,36 @@ from typing import Any
 import orjson
 import pytest
 
+from abstraction.errors import ReplyError
 from abstraction.rows import TieredRow
 from granola import matching
 from granola.errors import SampleError, UsageError
 from granola.grounding.answer_judging import AnswerJudge
+from granola.grounding.citation_scores import CitationCounts
 from granola.grounding.grounded_rows import read_grounded
 from granola.grounding.grounded_samples import GroundedSample, GroundingPassage, Relevance
-from granola.grounding.grounding_items import AnswerVerdict, GroundingItem, SentenceVerdict
-from granola.grounding.grounding_scores import Deflecting, GroundingSettings, Over, grounding_report, ladder_shares
+from granola.grounding.grounding_items import CUT, AnswerVerdict, GroundingItem, SentenceVerdict
+from granola.grounding.grounding_scores import (
+    Deflecting,
+    GroundingSettings,
+    Over,
+    compared_answers,
+    grounding_report,
+    ladder_shares,
+)
 from granola.grounding.judge_pools import (
+    POOLED,
     agreement_of,
     judge_biases,
     judged_together,
     pooled_by_majority,
     pooled_by_mean,
 )
+from granola.grounding.judge_replies import read_deflection, read_grade, read_verdicts
 from granola.grounding.ladder_levels import LadderStanding, LevelGrounding
 from granola.grounding.passage_ages import age_in_days
 from granola.grounding.sample_statistics import statistics_of
-from granola.grounding.sentence_judges import SentencesAsked, Verdicts, WordSentences
+from granola.grounding.sentence_judges import ChatSentences, SentencesAsked, Verdicts, WordSentences
 from granola.runs import (
     GroundingDescribeRun,
     GroundingDrawRun,
@@ -41,6 +52,7 @@ from granola.runs import (
     GroundingPoolRun,
     GroundingScoreRun,
 )
+from tests.abstraction.scripted_model import Scripted
 from tests.grounding_world import TOPICS, garage_rows, own_rows
 
 SUP, UNS, CON, NONE = SentenceVerdict
@@ -86,6 +98,151 @@ def judged(world: Path) -> dict[str, list[GroundingItem]]:
     }
 
 
+def test_garages_rows_as_published(tmp_path: Path) -> None:
+    """The published file: passages under cite_N, answers that were validated, labels that may be empty."""
+    row = {
+        "sample_id": "3e85", "question_date": "17 December 2024", "question": "Which?",
+        "grounding": [
+            {"age": "6 days", "date": "not defined", "provider": "web", "cite_1": " It opened."},
+            {"age": "not defined", "date": "Published date: N/A", "provider": "ent", "cite_2": " Old."},
+        ],
+        "question_sensitive": "YES", "question_type": "FAST-CHANGING", "question_complexity": "Multi-hop",
+        "evidence_relevant": ["YES", ""], "evidence_correct": ["ANSWER-THE-QUESTION", ""],
+        "answer_generate": "It opened.[cite_1]", "answer_related_info": "", "answer_validate": "YES", "comments": "c",
+        "evidence_cited": ["YES", "NO"], "question_tag": "sec",
+    }  # fmt: skip
+    unvalidated = {**row, "sample_id": "4f", "answer_validate": "", "answer_generate": "It may have."}
+    first, second = read_grounded(write(tmp_path / "garage.jsonl", [row, unvalidated]))
+    assert [(one.id, one.text.strip(), one.age, one.date, one.private) for one in first.passages] == [
+        ("cite_1", "It opened.", "6 days", None, False), ("cite_2", "Old.", None, None, True),
+    ]  # fmt: skip
+    assert (first.cited, first.deflection, second.deflection) == (("cite_1",), False, True)
+    assert (first.tags["time_sensitivity"], first.tags["question_tag"], first.source) == (
+        "fast-changing",
+        "sec",
+        "private",
+    )
+    assert first.relevant_share(STRICT) == 1.0  # one of one that is labelled
+    assert age_in_days(first, first.passages[0]) == 6
+    judge = AnswerJudge(sentences=WordSentences())
+    (judged_answer,) = judge.judged([(first, "It opened.[cite_1]")])
+    assert judged_answer.citations == CitationCounts(1, 1, 1)
+
+
+def test_what_nobody_labelled_is_scored_by_nobody() -> None:
+    sample = GroundedSample(
+        id="a", question="q", reference="x", passages=(GroundingPassage(id="1", text="The bridge opened in 1999."),)
+    )
+    (one,) = AnswerJudge(sentences=WordSentences()).judged([(sample, "The bridge opened in 1999 [1].")])
+    assert (one.factual(), one.factual(STRICT), one.citations, dict(one.by_relevance)) == (True, None, None, {})
+    report = grounding_report([one], QUICK)
+    assert (report["uF"].n, report["uRAF strict"].n, report["cited pooled_f1"].n) == (1, 0, 0)
+    odd = GroundingPassage(id="1", text="x", relevant=True, label="ANSWER")
+    assert (odd.is_relevant(STRICT), odd.is_relevant(WIDE)) == (False, True)
+
+
+def test_an_answer_that_is_cut_is_not_said_to_be_factual() -> None:
+    sample = GroundedSample(id="a", question="q", passages=(GroundingPassage(id="1", text="It opened there."),))
+    (one,) = AnswerJudge(sentences=WordSentences()).judged([(sample, "It opened there. " * 2_100 + "Martians came.")])
+    assert (one.factual(), CUT in one.unjudged) == (None, True)
+
+
+@pytest.mark.parametrize(
+    ("reply", "grade"),
+    [
+        ("No issues", "no issues"), ("minor issues.", "minor issues"), ("**Major Issue(s)**", "major issues"),
+        ("Verdict: Minor Issue", "minor issues"), ("No Issue(s)", "no issues"), ("No major issues.", None),
+        ("There are no major issues", None), ("Not major issues", None), ("no issues or minor issues", None),
+        ("", None),
+    ],
+)  # fmt: skip
+def test_grades_are_read_or_refused(reply: str, grade: str | None) -> None:
+    if grade is None:
+        with pytest.raises(ReplyError):
+            read_grade(reply)
+    else:
+        assert read_grade(reply) == grade
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "1: supported\n2: none", "- 1: supported\n- 2: none", "**1:** supported\n**2:** none", "1. Supported\n2. None",
+        "Sentence 1: supported\nSentence 2: no attribution needed", "1 - supported\n2 - none",
+        "(1) supported\n(2) none",
+        "1: [supported]\n2: [none]", '1: "supported"\n2: "none"', "| 1 | supported |\n| 2 | none |",
+        "1: supported, as passage two says\n2: none", "Here you are:\n1: supported\n2: none\n",
+    ],
+)  # fmt: skip
+def test_verdicts_are_read_in_the_forms_that_models_write(reply: str) -> None:
+    assert read_verdicts(reply, 2) == (SUP, NONE)
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "",
+        "1: supported",
+        "1: supported or unsupported\n2: none",
+        "1: supported\n1: unsupported\n2: none",
+        "1: yes\n2: no",
+    ],
+)
+def test_verdicts_that_can_be_taken_in_two_ways_are_refused(reply: str) -> None:
+    with pytest.raises(ReplyError):
+        read_verdicts(reply, 2)
+
+
+def test_deflections_of_judges() -> None:
+    assert (read_deflection("Deflects."), read_deflection("The text answers")) == ("deflects", "answers")
+    for reply in ("It answers nothing", "not answers", "answers deflects", "yes"):
+        with pytest.raises(ReplyError):
+            read_deflection(reply)
+
+
+def test_a_judges_prompt_is_the_same_however_passages_are_called() -> None:
+    asked = []
+    for ids in (("1", "2"), ("x", "y")):
+        passages = tuple(
+            GroundingPassage(id=id, text="The same text.", date=date, relevant=True)
+            for id, date in zip(ids, ("2024-01-01", "2023-01-01"), strict=True)
+        )
+        for order in (passages, passages[::-1]):
+            model = Scripted(lambda _: "1: supported")
+            sample = GroundedSample(id="a", question="q", passages=order)
+            list(AnswerJudge(sentences=ChatSentences(model=model)).judged([(sample, "It opened.")]))
+            asked.append([request.messages for request in model.asked])
+    assert all(one == asked[0] for one in asked)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"tags": ["a"]}, {"tags": {"popularity": 5}}, {"tags": {"relevant_share": "abc"}}, {"id": ["a"]}, {"id": None},
+        {"citations": ["a", "b", "c"]}, {"citations": [None, 1, 1]}, {"citations": [-1, 0, 0]},
+        {"citations": [5, 1, 1]},
+        {"citations_by_relevance": None}, {"ladder": {"levels": 2, "stated": "x", "passages": {}, "supported": {}}},
+        {"ladder": {"levels": 2, "stated": 1, "passages": {"strict": "q"}, "supported": {}}},
+        {"expected_deflection": "no"}, {"deflects": False}, {"answer": 5}, {"eligibility": "great"},
+        {"sentences": [{"text": 5, "all": "supported"}]}, {"system": {"a": 1}}, {"unjudged": ["x"]},
+    ],
+)  # fmt: skip
+def test_lines_that_are_no_judged_answers_are_told(change: dict[str, Any]) -> None:
+    line = orjson.loads(orjson.dumps(item().to_json()))
+    assert GroundingItem.from_json(line) == item()
+    with pytest.raises(SampleError, match="this is no judged answer"):
+        GroundingItem.from_json({**line, **change})
+
+
+def test_pairs_are_of_questions_where_both_count() -> None:
+    """x fails twenty and passes twenty, y was judged on the latter alone: no difference there."""
+    bad = {"against_all": (UNS, SUP)}
+    x = [item(id=str(n), system="x", **(bad if n < 20 else {})) for n in range(40)]
+    y = [item(id=str(n), system="y", **({"against_all": (None, None)} if n < 20 else {})) for n in range(40)]
+    (found,) = compared_answers({"x": x, "y": y}, "uF", QUICK)
+    assert (found.n, found.difference) == (20, 0.0)
+
+
 def test_the_questions_have_all_kinds(world: Path) -> None:
     samples = list(read_grounded(world))
     assert len(samples) >= 60
@@ -109,8 +266,8 @@ def test_garages_fields_tell_the_same(world: Path, tmp_path: Path) -> None:
     garage = list(read_grounded(write(tmp_path / "garage.jsonl", garage_rows()), unknown=unknown))
     assert not unknown
     for one, other in zip(own, garage, strict=True):
-        assert (one.id, one.passages, set(one.cited), one.deflection, one.reference) == (
-            other.id, other.passages, set(other.cited), other.deflection, other.reference,
+        assert (one.id, one.passages, set(one.cited or ()), one.deflection, one.reference) == (
+            other.id, other.passages, set(other.cited or ()), other.deflection, other.reference,
         )  # fmt: skip
         assert {name: other.tags[name] for name in one.tags} == dict(one.tags)
 
@@ -179,7 +336,9 @@ def test_order_and_names_of_all_passages_change_no_score(world: Path, judged: di
         turned = [replace(one, id=names[one.id]) for one in sample.passages]
         source.shuffle(turned)
         answer = re.sub(r"\[(\d+)\]", lambda match: f"[p{match[1]}]", copied(rows[sample.id], relevant=True))
-        pairs.append((replace(sample, passages=tuple(turned), cited=tuple(names[one] for one in sample.cited)), answer))
+        pairs.append(
+            (replace(sample, passages=tuple(turned), cited=tuple(names[one] for one in sample.cited or ())), answer)
+        )
     told = grounding_report(list(judge.judged(pairs)), QUICK)
     for name, one in grounding_report(judged["relevant"], QUICK).items():
         assert told[name] == one or (math.isnan(told[name].value) and math.isnan(one.value))
@@ -210,6 +369,13 @@ def test_pooled_by_majority_by_hand() -> None:
     assert pooled.against_all == (SUP, CON)
     assert pooled.eligibility is AnswerVerdict.MAJOR
     assert pooled.deflects == "rule"
+    grades = [item(eligibility=grade) for grade in AnswerVerdict]
+    assert pooled_by_majority(three(*grades)).eligible  # two of three say eligible, the worse of their labels counts
+    assert pooled_by_majority(three(*grades)).eligibility is AnswerVerdict.MINOR
+    told = [item(against_all=(SUP, one)) for one in (SUP, NONE, UNS)]
+    assert pooled_by_majority(three(*told)).against_all[1] is SUP
+    seven = [item(against_all=(SUP, one)) for one in (SUP, SUP, SUP, UNS, UNS, CON, CON)]
+    assert pooled_by_majority(three(*seven)).against_all[1] is CON
     nobody = pooled_by_majority(three(item(eligibility=None), item(eligibility=None)))
     assert nobody.eligibility is None
     assert nobody.unjudged == {"eligibility": "no judge told"}
@@ -270,6 +436,7 @@ def test_a_judge_that_favours_a_system_is_seen() -> None:
         ({"J1": [item()], "J2": [item(answer="y")]}, "judged another answer"),
         ({"J1": [item()], "J2": [item(sentences=("s1",))]}, "sentences of the answer"),
         ({"J1": [item(), item()], "J2": [item()]}, "judged one answer twice"),
+        ({"J1": [item(judge=POOLED)], "J2": [item()]}, "the outcome of pooling"),
     ],
 )
 def test_judges_of_different_answers_are_refused(files: dict[str, list[GroundingItem]], message: str) -> None:
@@ -356,6 +523,13 @@ def test_ages_of_passages() -> None:
     assert age(age="3 days") == 3
     assert age(age="2 weeks") == 14
     assert age(age="5") == 5
+    assert age(date="13 November 2024") == 7
+    assert age(age="1 year 2 months") == pytest.approx(365.25 + 60.88)
+    assert age(age="12 minutes") == pytest.approx(12 / 1440)
+    assert age(age="1.5 years") == pytest.approx(547.875)
+    assert age(age="1,200 days") == 1200
+    assert age(age="3 yrs old") == pytest.approx(1095.75)
+    assert age(age="3 fortnights") is None
     assert (age(), age(date="soon"), age(date="2024-13-45"), age(age="unknown")) == (None,) * 4
 
 

@@ -129,7 +129,52 @@ CITED: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "E = mc²": ((), ()),
     "nothing": ((), ()),
     "": ((), ()),
+    # What models write beside numbers.
+    "It opened [cite_1].": (("1",), ()),
+    "It opened 【1†source】.": (("1",), ()),
+    "It opened [Doc 1, p. 3].": (("1",), ()),
+    "It opened [1; see also 4].": (("1", "4"), ()),
+    "It opened [1]-[3].": (("1", "2", "3"), ()),
+    "It opened (Passage [3]).": (("3",), ()),
+    "Passage 3 says that it opened.": (("3",), ()),
+    "Sources 1 and 2 say that it opened.": (("1", "2"), ()),
+    "It opened<sup>1</sup>.": (("1",), ()),
+    "It opened ［1］.": (("1",), ()),
+    "It opened [1‑3].": (("1", "2", "3"), ()),
+    "It opened [1: The Times].": (("1",), ()),
+    "It opened [1 (web), 2 (ent)].": (("1", "2"), ()),
+    "It opened [1; 2024-01-01].": (("1",), ()),
+    "It opened [passage_3].": (("3",), ()),
+    "It opened [doc3].": (("3",), ()),
+    "It opened [ID 3].": (("3",), ()),
+    "It opened [source: passage 2].": (("2",), ()),
+    "It lies in [0, 1].": ((), ()),
+    "It costs [1,000].": ((), ()),
+    "It is sin² x.": ((), ()),
+    "It opened [Table 1].": ((), ()),
+    "It opened [3rd].": ((), ()),
 }
+
+
+def test_ids_of_other_forms() -> None:
+    assert cited_passages("It [a] and [A] opened.", ["a", "A"])[0] == ("a", "A")
+    assert cited_passages("It [a/b, c] opened.", ["a/b", "c"])[0] == ("a/b", "c")
+    assert cited_passages("It [Smith, 2020; Doe, 2021] opened.", ["Smith, 2020", "Doe, 2021"])[0] == (
+        "Smith, 2020",
+        "Doe, 2021",
+    )
+    assert cited_passages("It [doc_2-doc_4] opened.", [f"doc_{n}" for n in range(1, 6)])[0] == (
+        "doc_2",
+        "doc_3",
+        "doc_4",
+    )
+    assert cited_passages("It [cite_1-3] opened.", [f"cite_{n}" for n in range(1, 6)])[0] == (
+        "cite_1",
+        "cite_2",
+        "cite_3",
+    )
+    assert cited_passages("It opened [1].", ["[1]"])[0] == ("[1]",)
+    assert cited_passages("(a) It opened, (b) it closed.", ["a", "b"])[0] == ()
 
 
 @pytest.mark.parametrize("text", CITED)
@@ -147,6 +192,10 @@ WITHOUT = {
     "It opened [sic].": "It opened [sic].",
     "It opened (1999).": "It opened (1999).",
     "It opened [1].\nIt closed [2].": "It opened.\nIt closed.",
+    "According to [1], it opened.": "According to the source, it opened.",
+    "[2] says that it opened.": "The source says that it opened.",
+    "It opened (Sources [1] and [2]).": "It opened.",
+    "It opened [1](http://example.org/a).": "It opened.",
 }
 
 
@@ -195,6 +244,20 @@ SENTENCES: dict[str, list[str]] = {
     "1. Open the lid 2. Pour the water": ["Open the lid", "Pour the water"],
     "Do this:1. Open the lid 2. Pour the water": ["Do this:", "Open the lid", "Pour the water"],
     "It has 1. That is all.": ["It has 1.", "That is all."],
+    "The number of survivors is: 1. It was reported [1].": ["The number of survivors is: 1.", "It was reported [1]."],
+    "- [1] It opened.\n- [2] It closed.": ["[1] It opened.", "[2] It closed."],
+    "It opened.\n\n[2] states that it closed.": ["It opened.", "[2] states that it closed."],
+    "It opened [1].\n\nSources:\n[1] The Times\n[2] The Post": ["It opened [1]."],
+    "```python\nprint(1)\n```\nIt prints [1].": ["It prints [1]."],
+    "| Name | Value |\n|---|---|\n| A | 5 [1] |": ["| Name | Value |", "| A | 5 [1] |"],
+    "It opened in\n1999 and was\nwidened later. It closed.": [
+        "It opened in",
+        "1999 and was widened later.",
+        "It closed.",
+    ],
+    "It cost $1.2 bn. in 1999. It paid.": ["It cost $1.2 bn. in 1999.", "It paid."],
+    "Section 4.2.1. of the act holds. So be it.": ["Section 4.2.1. of the act holds.", "So be it."],
+    "The film E.T. the Extra-Terrestrial ran. It ended.": ["The film E.T. the Extra-Terrestrial ran.", "It ended."],
     "It has 2. That is all.": ["It has 2.", "That is all."],
     "Steps follow:\n1[1].\n2[2].": ["Steps follow: [1] [2]"],
     "# Title\n\nText here.": ["Title", "Text here."],
@@ -268,6 +331,37 @@ DEFLECTS = {
     "The text was not written by Shakespeare [1].": False,
     "The article does not exist any more; it was deleted in 1999 [1].": False,
     "Information technology is not taught there [2].": False,
+    "The documents show that the drug does not contain sugar [1].": False,
+    "According to the sources, green tea does not contain lactose [2].": False,
+    "Based on the information provided, the warranty does not include batteries [2].": False,
+    "There is no evidence that vaccines cause autism [1][2].": False,
+    "No data was lost in the outage [1].": False,
+    "No knowledge of programming is needed.": False,
+    "Not enough sleep reduces knowledge retention [1].": False,
+    "Articles 5 and 6 of the GDPR do not cover deceased persons [1].": False,
+    "I cannot overstate how important this is: it opened in 1999.": False,
+    "It cannot be patented under US law.": False,
+    "Please provide your passport at the border.": False,
+    "As an AI-first company, it stopped using contractors.": False,
+    "The passages do not give an exact date, but they say that it opened in the spring of 1999.": False,
+    "While the passages do not provide a complete list, the main causes are heat [1] and drought [2].": False,
+    "While the passages discuss the bridge, they do not say when it opened.": True,
+    "The passages [1][2] do not mention the date.": True,
+    "Passages 1-5 do not mention the date.": True,
+    "The 15 passages provided (dated 2019-2023) do not mention the date.": True,
+    "Based on the provided passages, there is no specific information about the opening date.": True,
+    "The exact date is not mentioned in the passages.": True,
+    "There is no mention of the opening date.": True,
+    "The sources provide no details on the date.": True,
+    "The snippets say nothing about the date.": True,
+    "Nothing in the passages answers this question.": True,
+    "Neither the web results nor the internal documents mention the date.": True,
+    "The passages are silent on the date.": True,
+    "The search did not return anything relevant.": True,
+    "# Answer\n\nThe passages do not say.": True,
+    "Thank you for your question. The passages do not contain this information.": True,
+    "Hello! I don't know.": True,
+    "I apologize, but the passages do not contain information about the date.": True,
 }
 
 
@@ -281,6 +375,12 @@ IN_LANGUAGES = {
     ("de", "Die Quellen enthalten dazu keine Angaben."): True,
     ("de", "Aus den Texten geht das nicht hervor."): True,
     ("de", "Es wurde 1999 eröffnet."): False,
+    ("de", "The passages do not say."): True,
+    ("de", "Nach den Quellen ist Glas nicht brennbar [1]."): False,
+    ("de", "Die Frage kann nicht beantwortet werden."): True,
+    ("fr", "Selon les sources, il n'a pas d'enfants."): False,
+    ("fr", "Il n'y a pas assez d'informations."): True,
+    ("es", "Según las fuentes, no tiene hijos."): False,
     ("fr", "Les passages ne permettent pas de répondre."): True,
     ("fr", "Je ne sais pas."): True,
     ("fr", "Il a ouvert en 1999."): False,

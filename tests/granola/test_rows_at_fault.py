@@ -289,7 +289,7 @@ def test_score(run: Run, scored: tuple[Path, Path], tmp_path: Path, inject: Inje
 @pytest.mark.parametrize("where", ["granola.scoring.packed_rows:_plain", "granola.scoring.predictions:_prediction"])
 def test_reading_what_is_scored(run: Run, scored: tuple[Path, Path], inject: Injection, where: str) -> None:
     if where.endswith("_prediction"):
-        inject.into(where, lambda record: record.data["id"])
+        inject.into(where, lambda record, *_: record.data["id"])
     else:
         inject.watch("abstraction.rows:_tiered", lambda data, **_: data["id"])
         inject.into(where)

@@ -144,7 +144,6 @@ def test_two_builds_of_one_output_do_not_meet(api_server: api.Server, tmp_path: 
     ("scope", "message"),
     [
         (Scope(), "cannot be asked for everything"),
-        (Scope(names=frozenset({"Paris"})), "cannot select by names; name ids"),
         (Scope(ids=frozenset({"Q1"}), classes=frozenset({"Q5"})), "cannot select by classes"),
     ],
 )

@@ -1,0 +1,82 @@
+"""Folders of datasets: which files in them have the rows, of one split where there are several."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from abstraction.errors import RowError
+
+SUFFIXES = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet")
+_ALIKE = {"dev": "validation", "valid": "validation", "val": "validation", "development": "validation", "eval": "test"}
+_SPLITS = ("train", "validation", "test")
+_BESIDE = (".run.json", ".rejects.jsonl", ".phrasing.jsonl", ".calls.jsonl", ".manifest.json")
+_NO_ROWS = frozenset({
+    "dataset_info.json", "dataset_infos.json", "rejected.jsonl", "dropped.jsonl", "state.json", "statistics.json",
+})  # fmt: skip
+DEEP = 3  # folders inside folders
+
+
+def data_files(path: Path | str, split: str | None = None) -> Sequence[Path | str]:
+    """The files with rows at `path`: itself, or of a folder those of `split`, in the order of their names.
+
+    A folder of a dataset has them in `data` or beside its card, each called by its split (test.jsonl,
+    train-00000-of-00002.parquet). Raises RowError for a folder without any, for a split that is not there, and for
+    several splits of which none is named.
+    """
+    place = Path(path)
+    if str(path) == "-" or not place.is_dir():
+        return [path]
+    inner = place / "data"
+    files = _files(inner if inner.is_dir() else place)
+    if not files:
+        raise RowError(f"{path} is a folder without a file of rows ({', '.join(SUFFIXES)}, plain or as .gz)")
+    by_split: dict[str, list[Path]] = {}
+    for file in files:
+        by_split.setdefault(split_of(file), []).append(file)
+    if split is not None:
+        wanted = canonical_split(split)
+        if wanted not in by_split:
+            raise RowError(f"{path} has no split {split!r}; there are {_told(by_split)}")
+        return by_split[wanted]
+    if len(by_split) > 1:
+        raise RowError(f"{path} is a folder of {_told(by_split)}; name one with --split, or a file in it")
+    return files
+
+
+def split_of(file: Path) -> str:
+    """What split a file is called by: train, validation or test, else its name without what numbers its parts."""
+    name = file.name.lower().removesuffix(".gz")
+    stem = next((name.removesuffix(one) for one in SUFFIXES if name.endswith(one)), name)
+    words = [word for word in re.split(r"[^a-z0-9]+", stem) if word]
+    found = next((known for word in words if (known := canonical_split(word)) in _SPLITS), None)
+    return found or re.sub(r"-\d{5}-of-\d{5}$", "", stem)
+
+
+def canonical_split(name: str) -> str:
+    """validation for dev, valid and val; other names in small letters."""
+    word = name.strip().lower()
+    return _ALIKE.get(word, word)
+
+
+def _files(folder: Path) -> list[Path]:
+    def deep(place: Path, left: int) -> Iterable[Path]:
+        for one in sorted(place.iterdir()):
+            if one.name.startswith((".", "_")):
+                continue
+            if one.is_dir():
+                if left:
+                    yield from deep(one, left - 1)
+            elif one.name.removesuffix(".gz").endswith(SUFFIXES) and not _is_beside(one.name):
+                yield one
+
+    return list(deep(folder, DEEP - 1))
+
+
+def _is_beside(name: str) -> bool:
+    return name in _NO_ROWS or name.endswith(_BESIDE)
+
+
+def _told(by_split: Iterable[str]) -> str:
+    return ", ".join(sorted(by_split)[:12])

@@ -1,0 +1,159 @@
+"""Splits, folders and languages of files of questions; predictions that belong to rows by their question."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from abstraction.errors import RowError
+from abstraction.formats.data_folders import data_files
+from abstraction.formats.row_shapes import shape_of
+from abstraction.pipeline import LadderMaker, make_ladders
+from abstraction.row_languages import row_language, unknown_language
+from abstraction.rows import QARow, read_questions
+from granola.errors import PredictionError, UsageError
+from granola.runs import DatasetRun, ScoreRun, TiersRun
+from granola.runs.demo_run import bundled
+from granola.runs.scoring_settings import Join
+from granola.scoring.predictions import QuestionIds, read_predictions
+from kg.snapshot import build
+from kg.store import open_store
+
+
+@pytest.fixture(scope="module")
+def snapshot(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("snapshot") / "s.sqlite"
+    build([bundled("wikidata")], path)
+    return path
+
+
+def write(path: Path, rows: Iterable[Any]) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(b"\n".join(map(orjson.dumps, rows)) + b"\n")
+    return path
+
+
+def question(place: str = "Honolulu", **more: Any) -> dict[str, Any]:
+    return {"question": "Where was Barack Obama born?", "answer": [place], **more}
+
+
+def test_folders_have_their_rows_in_files_called_by_their_splits(tmp_path: Path) -> None:
+    for name in ("train-00000-of-00002.parquet", "train-00001-of-00002.parquet", "validation.jsonl", "notes.txt"):
+        (tmp_path / "data").mkdir(exist_ok=True)
+        (tmp_path / "data" / name).write_text("x")
+    assert [Path(one).name for one in data_files(tmp_path, "train")] == [
+        "train-00000-of-00002.parquet", "train-00001-of-00002.parquet",
+    ]  # fmt: skip
+    assert [Path(one).name for one in data_files(tmp_path, "dev")] == ["validation.jsonl"]
+    with pytest.raises(RowError, match="is a folder of train, validation; name one with --split"):
+        data_files(tmp_path)
+    with pytest.raises(RowError, match="no split 'test'; there are train, validation"):
+        data_files(tmp_path, "test")
+    with pytest.raises(RowError, match="without a file of rows"):
+        data_files(write(tmp_path / "empty" / "notes.txt", []).parent)
+    single = write(tmp_path / "one.jsonl", [question()])
+    assert data_files(single, "anything") == [single]
+
+
+def test_rows_of_one_split_are_taken(tmp_path: Path) -> None:
+    path = write(tmp_path / "all.jsonl", [
+        question(id="a", split="train"), question(id="b", split="test"), question(id="c", split="dev"),
+    ])  # fmt: skip
+    assert [row.id for row in read_questions([path], shape=shape_of(split="test"))] == ["b"]
+    assert [row.id for row in read_questions([path], shape=shape_of(split="validation"))] == ["c"]
+    plain = write(tmp_path / "plain.jsonl", [question(id="a")])
+    with pytest.raises(RowError, match="no row says its split"):
+        list(read_questions([plain], shape=shape_of(split="test")))
+    called = write(tmp_path / "qa.test.jsonl", [question(id="a")])
+    assert [row.id for row in read_questions([called], shape=shape_of(split="test"))] == ["a"]
+
+
+def test_tiers_and_scores_take_folders(snapshot: Path, tmp_path: Path) -> None:
+    write(tmp_path / "qa" / "test.jsonl", [question(id="a")])
+    write(tmp_path / "qa" / "train.jsonl", [question(id="b")])
+    TiersRun(qa=(str(tmp_path / "qa"),), split="test", snapshot=str(snapshot), out=str(tmp_path / "t.jsonl")).run()
+    assert orjson.loads((tmp_path / "t.jsonl").read_bytes())["id"] == "a"
+    built = DatasetRun(qa=(tmp_path / "qa",), split="train", snapshot=str(snapshot), out=tmp_path / "made").run()
+    assert built.built.data.name == "train.jsonl"
+    said = write(tmp_path / "said.jsonl", [{"id": "b", "prediction": "Hawaii"}])
+    run = ScoreRun(tiered=tmp_path / "made", predictions=str(said), resamples=10)  # type: ignore[arg-type]
+    assert run.tiered.endswith("train.jsonl")
+    assert run.run().report.overall.estimates["granola_accuracy"].value == 1.0
+    with pytest.raises(RowError, match="test, train"):
+        ScoreRun(tiered=str(tmp_path / "qa"), predictions=str(said))
+
+
+def test_a_row_is_told_in_its_own_language(snapshot: Path, tmp_path: Path) -> None:
+    rows = [
+        question(id="a"),
+        question(id="b", language="de"),
+        question(id="c", language="tlh"),
+        question(id="d", language="de-at"),
+    ]
+    asked = list(read_questions([write(tmp_path / "qa.jsonl", rows)]))
+    with closing(open_store(snapshot)) as store:
+        made = list(make_ladders(asked, store))
+        alone = {code: LadderMaker(store, language=code) for code in ("en", "de", "de-at")}
+        for row, ladder, code in zip(asked, made, ("en", "de", "en", "de-at"), strict=True):
+            assert ladder == alone[code].make(row)
+        assert list(make_ladders(asked, store, on_reject=lambda row: None)) == made
+    assert made[0].levels != made[1].levels
+
+
+def row(**more: Any) -> QARow:
+    return QARow(id="a", question="q", answers=("x",), answer_qids=(None,), extra=more)
+
+
+def test_which_language_counts() -> None:
+    assert row_language(row(language="de"), "en") == "de"
+    assert row_language(row(language="DE"), "en") == "de"
+    assert row_language(row(language="de"), "de-at") == "de-at"
+    assert row_language(row(language="German"), "en") == "en"
+    assert row_language(row(language=3), "fr") == "fr"
+    assert row_language(row(), "fr") == "fr"
+    assert unknown_language(row(language="German")) == "German"
+    assert unknown_language(row(language="de")) is None
+
+
+def test_predictions_belong_to_rows_by_their_question(snapshot: Path, tmp_path: Path) -> None:
+    qa = write(tmp_path / "qa.jsonl", [question(id="a"), {"question": "Who are you?", "answer": "x", "id": "b"}])
+    TiersRun(qa=(str(qa),), snapshot=str(snapshot), out=str(tmp_path / "t.jsonl")).run()
+    said = write(tmp_path / "said.jsonl", [
+        {"id": "17", "question": "where was  Barack Obama born", "prediction": "Hawaii"},
+        {"question": "Who are you?", "prediction": "nobody"},
+    ])  # fmt: skip
+    report = (
+        ScoreRun(tiered=str(tmp_path / "t.jsonl"), predictions=str(said), join="question", resamples=10).run().report
+    )  # type: ignore[arg-type]
+    assert report.overall.unscored == 0
+    assert report.overall.estimates["granola_accuracy"].value == 0.5
+    with pytest.raises(PredictionError, match="no prediction"):
+        ScoreRun(tiered=str(tmp_path / "t.jsonl"), predictions=str(said), resamples=10).run()
+    strange = write(tmp_path / "strange.jsonl", [{"question": "What is it?", "prediction": "x"}])
+    with pytest.raises(PredictionError, match="unknown ids"):
+        ScoreRun(
+            tiered=str(tmp_path / "t.jsonl"), predictions=str(strange), join=Join.QUESTION, allow_missing=True
+        ).run()
+    with pytest.raises(UsageError, match="allowed: id, question"):
+        ScoreRun(tiered=str(tmp_path / "t.jsonl"), predictions=str(said), join="answer")  # type: ignore[arg-type]
+
+
+def test_a_question_that_several_rows_ask_joins_nothing(tmp_path: Path) -> None:
+    from abstraction.rows import TieredRow
+
+    rows = [
+        TieredRow.from_json({"id": id, "question": "Who won?", "answer": ["x"], "levels": [["x"]]}) for id in ("a", "b")
+    ]
+    said = write(
+        tmp_path / "said.jsonl", [{"question": "who won", "prediction": "x"}, {"question": "Why?", "prediction": "y"}]
+    )
+    found = read_predictions(said, by_question=QuestionIds.of(rows))
+    assert [one.reason for one in found.rejected] == ["several rows ask this question; join on ids"]
+    lacking = write(tmp_path / "lacking.jsonl", [{"id": "a", "prediction": "x"}])
+    with pytest.raises(PredictionError, match="no question: expected a text under 'question'"):
+        read_predictions(lacking, by_question=QuestionIds.of(rows))
