@@ -20,7 +20,8 @@ _ITEM = re.compile(r"Q[1-9][0-9]{0,17}\Z")
 class Scope:
     """The union of what is named here, and what `hops` steps along the properties `along` reach from it.
 
-    `ids`: items and properties. `names`: entities whose label or alias equals one of them, normalised, in the
+    `ids`: items and properties; `also`: such as belong to it where the source has them, and are missed by nobody where
+    not. `names`: entities whose label or alias equals one of them, normalised, in the
     languages of the snapshot. `classes`: entities with a P31 value that is one of these classes or below one
     by P279. Steps go from subject to value. Deprecated statements lead nowhere. With nothing named, the
     snapshot takes everything.
@@ -34,6 +35,7 @@ class Scope:
     """
 
     ids: frozenset[str] = frozenset()
+    also: frozenset[str] = frozenset()
     names: frozenset[str] = frozenset()
     classes: frozenset[str] = frozenset()
     hops: int = 0
@@ -43,7 +45,7 @@ class Scope:
     properties: bool = True
 
     def __post_init__(self) -> None:
-        _check(self.ids, ENTITY_ID, "an id is Q or P and a number, as in Q42")
+        _check(self.ids | self.also, ENTITY_ID, "an id is Q or P and a number, as in Q42")
         _check(self.classes, _ITEM, "a class is an item, as in Q515")
         _check(self.excluded, _ITEM, "a class is an item, as in Q13442814")
         _check(self.along, _PROPERTY, "hops go along properties, as in P131")
@@ -59,7 +61,7 @@ class Scope:
     @property
     def everything(self) -> bool:
         """Whether nothing but exclusions narrows the snapshot down."""
-        return not (self.ids or self.names or self.classes)
+        return not (self.ids or self.also or self.names or self.classes)
 
     @property
     def needs_graph(self) -> bool:
@@ -73,7 +75,7 @@ class Scope:
     def to_json(self) -> dict[str, Any]:
         """The selection for a manifest; long lists as their length and the SHA-256 of their sorted lines."""
         out: dict[str, Any] = {"everything": self.everything}
-        for key, values in (("ids", self.ids), ("names", self.names)):
+        for key, values in (("ids", self.ids), ("also", self.also), ("names", self.names)):
             if values:
                 out[key] = _listed(values)
         if self.classes:

@@ -34,6 +34,7 @@ from kg.work_folder import folder_of
 
 __all__ = ["REJECTS_SUFFIX", "Origin", "Progress", "Report", "build"]
 
+FREQUENT = 150  # values of a property that are told
 REJECTS_SUFFIX = ".rejects.jsonl"
 TRUNCATED = "damaged-source"
 
@@ -58,12 +59,16 @@ class Origin:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Report:
-    """What a build did: the manifest, rejects by reason, and the file that lists them (None: no rejects)."""
+    """What a build did: the manifest, rejects by reason, and the file that lists them (None: no rejects).
+
+    `frequent` has the ids of the most frequent values of the properties that were asked for, of the whole source.
+    """
 
     path: Path
     manifest: Mapping[str, Any]
     rejects: Mapping[str, int] = field(default_factory=dict)
     rejects_path: Path | None = None
+    frequent: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 def build(
@@ -81,6 +86,7 @@ def build(
     origin: Origin | None = None,
     workers: int | None = None,
     restart: bool = False,
+    frequent_of: Collection[str] = (),
 ) -> Report:
     """Read `sources` in order (dumps; `-` is standard input) and write the snapshot `out`.
 
@@ -91,6 +97,9 @@ def build(
     `workers`: processes that read, one for each core by default; what comes out does not depend on it. A build
     that was killed, or ended by a full disk or a damaged source, goes on where it was when it is called again with
     the same request; `restart` begins anew.
+
+    `frequent_of`: properties whose FREQUENT most frequent values `Report.frequent` tells; of a build that goes on after
+    it was all but done, none.
 
     `command` rebuilds the snapshot and `software` says what makes it: both for the manifest alone. `origin` is
     given where `sources` are copies of something else; such builds do not go on.
@@ -113,13 +122,17 @@ def build(
         "limit": limit,
         "sources": [fingerprint(source) for source in sources],
         "layout": filling.layout(),
+        **({"frequent_of": sorted(frequent_of)} if frequent_of else {}),
     }
     with _writing(out), ExitStack() as stack:
         out.parent.mkdir(parents=True, exist_ok=True)
         work = BuildFolder(out, request, restart=restart or origin is not None)
         stack.push(lambda kind, error, _: _leave(work, error, keep=origin is None))
         crew = stack.enter_context(WorkerPool(workers))
-        job = _BuildJob(work, crew, scope, kept_languages, limit=limit, keep_partial=keep_partial, progress=progress)
+        job = _BuildJob(
+            work, crew, scope, kept_languages, frequent_of=frequent_of, limit=limit, keep_partial=keep_partial,
+            progress=progress,
+        )  # fmt: skip
         if origin:  # who reads of a reject never sees the copy
             job.rejects.source = ", ".join(str(one["name"]) for one in origin.sources)
         if not work.sealed:
@@ -139,6 +152,7 @@ def build(
         manifest=sealed,
         rejects=sealed["rejects"],
         rejects_path=rejects_path if sealed["rejects"] else None,
+        frequent=job.frequent,
     )
 
 
@@ -152,6 +166,7 @@ class _BuildJob:
         scope: Scope,
         languages: frozenset[str] | None,
         *,
+        frequent_of: Collection[str],
         limit: int | None,
         keep_partial: bool,
         progress: Callable[[Progress], None] | None,
@@ -160,8 +175,10 @@ class _BuildJob:
         self._crew = crew
         self._scope = scope
         self._languages = languages
+        self._frequent_of = sorted(frequent_of)
         self._options: dict[str, Any] = {"limit": limit, "keep_partial": keep_partial, "progress": progress}
         self.rejects = Rejects(work.connection)
+        self.frequent: Mapping[str, tuple[str, ...]] = {}
         self.collector: Ingester
         self.reading: SourcePass
 
@@ -185,6 +202,7 @@ class _BuildJob:
         counted = self.counted()
         asked_for = origin.scope if origin else scope
         idle = [*self._work.state.get("idle", ()), *(origin.idle if origin else ())]
+        self.frequent = {prop: self.collector.frequent(prop, FREQUENT) for prop in self._frequent_of}
         self._work.mark_sealed()
         filling.seal(
             self._work.connection,
@@ -254,10 +272,11 @@ class _BuildJob:
         recipe = ExtractionPlan(
             languages=self._languages,
             everything=scope.everything,
-            chosen=work.ids("chosen") if graph else numbers_of(scope.ids),
+            chosen=work.ids("chosen") if graph else numbers_of(scope.ids | scope.also),
             excluded=work.ids("excluded"),
             keys=frozenset() if graph else scope.keys(),
             properties=scope.properties and not scope.everything,
+            counted=frozenset(int(prop[1:]) for prop in self._frequent_of),
         )
         self._crew.setup(handlers, recipe)
         self.reading = reading = SourcePass(sources, self._crew, resume=work.state.get("reading"), **self._options)

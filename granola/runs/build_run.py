@@ -5,8 +5,8 @@ from __future__ import annotations
 import shlex
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar, TextIO
@@ -90,8 +90,6 @@ class BuildRun(Run, QuestionSettings, ScopeSettings):
 
     def run(self) -> RunOutcome:
         """Build, or estimate the build. Raises UsageError for settings that the kind of source has no use for."""
-        from granola import __version__
-
         began = time.monotonic()
         self._check()
         scope, bad_rows = self.scope(self.shape())
@@ -103,22 +101,75 @@ class BuildRun(Run, QuestionSettings, ScopeSettings):
                 return told
             told.show(stream=sys.stderr)
         with _told_when_interrupted(self.out, self.cache), _progress_bar() as progress:
-            report = build_from(
-                self.source_kind,
-                self.sources,
-                self.out,
-                scope=scope,
-                cache=self.cache,
-                languages=languages,
-                limit=self.limit,
-                keep_partial=self.keep_partial,
-                force=self.force,
-                **({"workers": self.workers, "restart": self.restart} if is_dump else {}),
-                command=shlex.join(self.command()),
-                software=f"granola {__version__}",
-                progress=progress,
+            report = (
+                self._completed(scope, languages, progress)
+                if self._asks_twice
+                else self._built(scope, languages, progress)
             )
         return SnapshotBuilt(report=report, bad_rows=bad_rows, seconds=time.monotonic() - began)
+
+    @property
+    def _asks_twice(self) -> bool:
+        return bool(self.complete and self.qa and self.hops)
+
+    def _built(
+        self,
+        scope: Scope,
+        languages: list[str] | None,
+        progress: Callable[[Progress], None] | None,
+        *,
+        out: Path | None = None,
+        frequent_of: Iterable[str] = (),
+    ) -> Report:
+        from granola import __version__
+
+        is_dump = self.source_kind is SourceKind.DUMP
+        cache = self.cache
+        if self.source_kind is SourceKind.API and cache is None:
+            from kg.building.other_sources import CACHE_SUFFIX
+
+            cache = self.out.with_name(self.out.name + CACHE_SUFFIX)
+        return build_from(
+            self.source_kind,
+            self.sources,
+            out or self.out,
+            scope=scope,
+            cache=cache,
+            languages=languages,
+            limit=self.limit,
+            keep_partial=self.keep_partial,
+            force=self.force or out is not None,
+            **({"workers": self.workers, "restart": self.restart} if is_dump else {}),
+            command=shlex.join(self.command()),
+            software=f"granola {__version__}",
+            progress=progress,
+            frequent_of=tuple(frequent_of),
+        )
+
+    def _completed(
+        self, scope: Scope, languages: list[str] | None, progress: Callable[[Progress], None] | None
+    ) -> Report:
+        """A first snapshot, and a second that also has what making the ladders asked the first for."""
+        from dataclasses import replace
+
+        from abstraction.datasets.asked_entities import asked_entities, relations_of
+        from abstraction.rows import read_questions
+        from kg.snapshot import REJECTS_SUFFIX
+        from kg.store import open_store
+
+        rows = list(read_questions(self.qa, shape=self.shape(), on_reject=lambda _: None))
+        first = self.out.with_name(f"{self.out.name}.first")
+        try:
+            report = self._built(scope, languages, progress, out=first, frequent_of=relations_of(rows))
+            with closing(open_store(first)) as store:
+                language = "en" if languages is None or "en" in languages else languages[0]
+                asked = asked_entities(rows, store, language=language)
+        finally:
+            for made in (first, Path(f"{first}{REJECTS_SUFFIX}")):
+                made.unlink(missing_ok=True)
+        likely = asked.lacking.union(*report.frequent.values())
+        wider = replace(scope, names=scope.names | asked.names, also=frozenset(likely))
+        return self._built(wider, languages, progress)
 
     def _check(self) -> None:
         check_standard_input(self.sources)

@@ -56,6 +56,14 @@ class ScopeSettings:
             metavar="QID,...",
         ),
     ] = ()
+    complete: Annotated[
+        bool,
+        Setting(
+            "With --qa and --hops: build twice, and select the second time what making the ladders asked the first"
+            " selection for: names in descriptions, namesakes, frequent answers.",
+            flag="--complete/--no-complete",
+        ),
+    ] = True
     properties: Annotated[
         bool,
         Setting(

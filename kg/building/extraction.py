@@ -38,7 +38,8 @@ _NO_LIMIT = -1
 class ExtractionPlan:
     """What to take. `chosen` and `keys` (normalised names) select; `everything` takes all that is not excluded.
 
-    `properties`: take every property entity too. `along`: the properties whose edges a survey collects.
+    `properties`: take every property entity too. `along`: the properties whose edges a survey collects. `counted`:
+    those all of whose values are counted, selected or not.
     """
 
     languages: frozenset[str] | None = None
@@ -48,6 +49,7 @@ class ExtractionPlan:
     keys: frozenset[str] = frozenset()
     properties: bool = False
     along: frozenset[int] = frozenset()
+    counted: frozenset[int] = frozenset()
 
 
 class BlockRows(msgspec.Struct, array_like=True, gc=False):
@@ -266,10 +268,11 @@ class Extractor:
 
     def _tally(self, found: Iterator[tuple[int, int | None]]) -> list[int | str]:
         keys = set()
+        counted = self._recipe.counted
         for prop, value in found:
             keys.add(key_of(prop))
             # Counts are kept of values that are in the snapshot; by name it may turn out late who is.
-            if value is not None and (self._named or self._picks(value)):
+            if value is not None and (self._named or prop in counted or self._picks(value)):
                 keys.add(key_of(prop, value))
         return list(keys)
 

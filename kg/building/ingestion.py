@@ -219,6 +219,20 @@ class Ingester:
                 " ON CONFLICT DO UPDATE SET n = n + excluded.n"
             )
 
+    def frequent(self, prop: str, most: int) -> tuple[str, ...]:
+        """The ids of the `most` most frequent values of a property, of what was read, selected or not."""
+        number = int(prop[1:])
+        self.tally.spill()
+        rows = self._connection.execute(
+            "SELECT value, sum(n) AS n FROM ("
+            " SELECT value, n FROM notes.tally WHERE property = ?1 AND value <> 0 UNION ALL"
+            " SELECT value, count(DISTINCT subject) FROM statement"
+            f" WHERE property = ?1 AND type = {schema.ENTITY} AND rank > 0 GROUP BY value"
+            ") GROUP BY value ORDER BY n DESC, value LIMIT ?2",
+            (number, most),
+        )
+        return tuple(id_of(value) for value, _ in rows)
+
     @property
     def digest(self) -> int:
         """The sum of the digests of what is in the snapshot."""

@@ -42,6 +42,7 @@ def build_from_rdf(
     command: str | None = None,
     software: str | None = None,
     progress: Callable[[Progress], None] | None = None,
+    frequent_of: Collection[str] = (),
 ) -> Report:
     """Write the snapshot `out` of the entities in RDF files; arguments and errors as of `kg.snapshot.build`.
 
@@ -91,6 +92,7 @@ def build_from_rdf(
             software=software,
             progress=progress,
             origin=origin,
+            frequent_of=frequent_of,
         )
 
 
@@ -107,6 +109,7 @@ def build_from_api(
     software: str | None = None,
     progress: Callable[[Progress], None] | None = None,
     patience: RetryDelays | None = None,
+    frequent_of: Collection[str] = (),
 ) -> Report:
     """Write the snapshot `out` of entities from WikiData's API and what `scope.hops` steps reach from them.
 
@@ -123,12 +126,14 @@ def build_from_api(
 
     out = Path(out)
     check_output(out, force=force)
-    _check_scope(scope, "the API", {"ids", "names", *_STEPS}, "name ids or names, or take a dump or --from sparql")
+    _check_scope(
+        scope, "the API", {"ids", "also", "names", *_STEPS}, "name ids or names, or take a dump or --from sparql"
+    )
     with closing(Cache(cache or out.with_name(out.name + CACHE_SUFFIX))) as kept:
         api = WikiDataAPI(kept, url=url or WIKIDATA, languages=_asked(languages), patience=patience)
 
         asked = [] if languages is None else sorted(set(languages) - {"mul"})
-        seeds = scope.ids.union(api.named(scope.names, asked or ["en"]) if scope.names else ())
+        seeds = (scope.ids | scope.also).union(api.named(scope.names, asked or ["en"]) if scope.names else ())
 
         def facts() -> dict[str, Any]:
             return {
@@ -151,6 +156,7 @@ def build_from_api(
             command=command,
             software=software,
             progress=progress,
+            frequent_of=frequent_of,
         )
 
 
@@ -166,6 +172,7 @@ def build_from_sparql(
     software: str | None = None,
     progress: Callable[[Progress], None] | None = None,
     patience: RetryDelays | None = None,
+    frequent_of: Collection[str] = (),
 ) -> Report:
     """Write the snapshot `out` of entities at a SPARQL endpoint: a profile's name or a URL.
 
@@ -178,13 +185,13 @@ def build_from_sparql(
 
     out = Path(out)
     check_output(out, force=force)
-    _check_scope(scope, "an endpoint", {"ids", "names", "classes", *_STEPS}, "select by ids, names or classes")
+    _check_scope(scope, "an endpoint", {"ids", "also", "names", "classes", *_STEPS}, "select by ids, names or classes")
     asked = _asked(languages)
     endpoint_asked = Endpoint(profile_of(endpoint), patience=patience)
     source = SPARQLEntities(endpoint_asked, languages=asked)
     began = datetime.now(UTC).timestamp()
     named = source.named(scope.names, asked or ("en", "mul")) if scope.names else ()
-    spared = scope.ids.union(named)
+    spared = (scope.ids | scope.also).union(named)
     seeds = spared.union(source.instances(scope.classes) if scope.classes else ())
 
     def facts() -> dict[str, Any]:
@@ -209,6 +216,7 @@ def build_from_sparql(
         command=command,
         software=software,
         progress=progress,
+        frequent_of=frequent_of,
     )
 
 
@@ -227,6 +235,7 @@ def _build_online(
     command: str | None,
     software: str | None,
     progress: Callable[[Progress], None] | None,
+    frequent_of: Collection[str],
 ) -> Report:
     """Fetch the seeds and what they lead to, and build a snapshot of all that. `spared`: never excluded."""
     from kg.reading.spool import spooling
@@ -238,6 +247,8 @@ def _build_online(
     with _work(out) as work:
         with spooling(work / "entities.json.zst") as spool:
             for data in reached(fetch, seeds, scope, redirects, spared, idle):
+                if "missing" in data and data.get("id") in scope.also - scope.ids:
+                    continue
                 spool.add(data)
                 _tell(progress, "fetching", spool.count)
                 if spool.count == limit:
@@ -250,6 +261,7 @@ def _build_online(
             command=command,
             software=software,
             progress=progress,
+            frequent_of=frequent_of,
             origin=Origin(
                 sources=[{"name": source, "size": None, "modified": None, "sha256": None}],
                 scope=scope,

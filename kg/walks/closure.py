@@ -45,7 +45,7 @@ class EdgeTable:
     def closure(self, scope: Scope, named: Iterable[int]) -> tuple[IdSet, IdSet]:
         """(chosen, excluded): who is selected by id, name, class and steps, and who stays out."""
         run = self._connection.execute
-        asked = numbers_of(scope.ids)
+        asked = numbers_of(scope.ids | scope.also)
         for number in named:
             asked.add(number)
         chosen, excluded = IdSet(asked), IdSet()

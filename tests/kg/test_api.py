@@ -8,7 +8,7 @@ from pathlib import Path
 import loopback
 import pytest
 import wikidata_api as api
-from api_world import QUICK, WORLD, client
+from api_world import QUICK, WORLD, client, thing
 from dump_json import entity_json
 
 from kg.building.other_sources import build_from_api
@@ -23,6 +23,7 @@ from kg.errors import (
     SourceError,
     TimeLimitError,
 )
+from kg.model import Entity
 from kg.reading.sparql import profile_of
 from kg.scope import Scope
 from kg.web.rate_limits import RetryDelays, user_agent
@@ -143,6 +144,32 @@ def test_an_id_that_the_service_cannot_read_does_not_fail_the_others(api_server:
 def test_answers_cut_for_their_size_are_completed(api_server: api.Server, tmp_path: Path) -> None:
     api_server.longest = 3000
     assert dict(client(api_server, tmp_path).entities(WORLD)) == {name: entity_json(one) for name, one in WORLD.items()}
+
+
+def test_names_are_searched_for_and_compared_whole(tmp_path: Path) -> None:
+    world = {f"Q{n}": thing(n) for n in range(1, 20)}
+    world |= {f"Q{n}": Entity(id=f"Q{n}", labels={"en": "Springfield"}) for n in range(100, 260)}
+    with api.serving({one.id: entity_json(one) for one in world.values()}) as server:
+        asked = client(server, tmp_path)
+        assert asked.named(["Thing 1", "a3", "no such thing", "", "--", "x" * 300], ["en"]) == ["Q1", "Q3"]
+        assert asked.named(["chose 4"], ["en"]) == []
+        assert asked.named(["chose 4"], ["en", "fr"]) == ["Q4"]
+        before = asked.requests
+        assert asked.named(["thing 1"], ["en"]) == ["Q1"]  # another spelling is another question
+        assert asked.named(["Thing 1"], ["en"]) == ["Q1"]  # kept from before
+        assert asked.requests == before + 1
+        assert len(asked.named(["springfield"], ["en"])) == 160
+        assert asked.unfinished == []
+        server.faults = [api.too_many, api.lagging]
+        assert asked.named(["a7"], ["en"]) == ["Q7"]
+
+
+def test_more_namesakes_than_are_fetched_are_told(tmp_path: Path) -> None:
+    world = {f"Q{n}": Entity(id=f"Q{n}", labels={"en": "Springfield"}) for n in range(1, 232)}
+    with api.serving({one.id: entity_json(one) for one in world.values()}) as server:
+        asked = client(server, tmp_path)
+        assert len(asked.named(["Springfield"], ["en"])) == 200
+        assert asked.unfinished == ["Springfield"]
 
 
 def test_languages_ask_for_mul_as_well(api_server: api.Server, tmp_path: Path) -> None:

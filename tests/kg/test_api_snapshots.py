@@ -153,6 +153,26 @@ def test_what_the_api_cannot_select(api_server: api.Server, tmp_path: Path, scop
     assert list(tmp_path.iterdir()) == []
 
 
+def test_names_select_as_in_a_dump(api_server: api.Server, tmp_path: Path) -> None:
+    scope = Scope(names=frozenset({"thing 3", "a129", "nobody"}), hops=1, along=frozenset({"P131"}))
+    (tmp_path / "dump.json").write_bytes(lines(*WORLD.values()))
+    build([tmp_path / "dump.json"], tmp_path / "by-dump", scope=scope)
+    report = build_from_api(tmp_path / "by-api", scope=scope, url=api_server.url, patience=QUICK)
+    with open_store(tmp_path / "by-dump") as one, open_store(tmp_path / "by-api") as other:
+        assert list(other.ids()) == list(one.ids()) == ["Q3", "Q4", "Q129", "Q130"]
+    assert report.rejects == {}
+
+
+def test_ids_that_need_not_be_there_are_missed_by_nobody(api_server: api.Server, tmp_path: Path) -> None:
+    scope = Scope(ids=frozenset({"Q3"}), also=frozenset({"Q4", "Q999"}))
+    (tmp_path / "dump.json").write_bytes(lines(*WORLD.values()))
+    by_dump = build([tmp_path / "dump.json"], tmp_path / "by-dump", scope=scope)
+    by_api = build_from_api(tmp_path / "by-api", scope=scope, url=api_server.url, patience=QUICK)
+    assert (by_api.rejects, by_dump.manifest["warnings"]) == ({}, [])
+    with open_store(tmp_path / "by-dump") as one, open_store(tmp_path / "by-api") as other:
+        assert list(other.ids()) == list(one.ids()) == ["Q3", "Q4"]
+
+
 def test_nothing_selected_leaves_nothing(api_server: api.Server, tmp_path: Path) -> None:
     with pytest.raises(SourceError, match="no item or property"):
         build_from_api(tmp_path / "out", scope=Scope(ids=frozenset({"Q998"})), url=api_server.url, patience=QUICK)

@@ -1,4 +1,4 @@
-"""An HTTP server on loopback that answers wbgetentities as WikiData does, its bad days included."""
+"""An HTTP server on loopback that answers wbgetentities and wbsearchentities as WikiData does, bad days included."""
 
 from __future__ import annotations
 
@@ -53,8 +53,33 @@ class Handler(Answering):
         time.sleep(server.slowness)
         with server.lock:
             server.running -= 1  # before the reply: the client may ask again as soon as it has it
-        if fault is None or not fault(self, ids):
+        if fault is not None and fault(self, ids):
+            return
+        if params.get("action") == "wbsearchentities":
+            self.search(params)
+        else:
             self.entities(ids)
+
+    def search(self, params: Mapping[str, str]) -> None:
+        """Entities whose label or alias begins with what is searched for, page by page."""
+        wanted, code = params["search"].casefold(), params["language"]
+        found = []
+        for data in self.server.entities_by_id.values():
+            label = data.get("labels", {}).get(code, {}).get("value")
+            texts = [("label", label), *(("alias", one["value"]) for one in data.get("aliases", {}).get(code, ()))]
+            match = next(((kind, text) for kind, text in texts if text and text.casefold().startswith(wanted)), None)
+            if match is not None and data["id"].startswith("Q"):
+                told = {"type": match[0], "language": code, "text": match[1]}
+                found.append({"id": data["id"], "label": label, "match": told})
+        found.sort(key=lambda one: (len(str(one["match"]["text"])), str(one["id"])))
+        start, limit = int(params.get("continue", "0")), int(params["limit"])
+        if limit > 50:
+            self.answer({"error": {"code": "badinteger", "info": "limit must be between 1 and 50"}})
+            return
+        page: dict[str, Any] = {"search": found[start : start + limit], "success": 1}
+        if start + limit < len(found):
+            page["search-continue"] = start + limit
+        self.answer(page)
 
     def entities(self, ids: list[str]) -> None:
         if len(ids) > 50:
