@@ -172,3 +172,11 @@ def test_no_two_modules_or_classes_have_one_name() -> None:
         if isinstance(node, ast.ClassDef) and node.name not in ON_THE_WIRE
     )
     assert [name for name, times in classes.items() if times > 1] == []
+
+
+def test_extras_are_installed_as_the_program_was(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    from kg import extras
+
+    assert extras.install_hint("report") == "pip install -e '.[report]' in the clone"
+    monkeypatch.setattr(extras, "__file__", str(tmp_path / "site-packages" / "kg" / "extras.py"))
+    assert extras.install_hint("report") == "pip install 'granola-ladders[report]'"

@@ -29,6 +29,7 @@ from abstraction.errors import RowError
 from abstraction.formats.cells import unmarked
 from abstraction.formats.fields import is_unicode
 from abstraction.formats.pieces import TOO_DEEP, TooLongError, is_too_deep, read_item
+from kg.extras import install_hint
 
 SCHEMA_VERSION = 1
 RECORD = 1 << 24  # bytes or characters, unpacked
@@ -36,7 +37,7 @@ ARRAY = 1 << 28  # bytes, unpacked
 FIELDS = 10_000  # of a record
 EXCERPT = 160
 PARQUET_MAGIC = b"PAR1"
-PARQUET_HELP = "Parquet needs pyarrow: pip install -e '.[parquet]' in the clone"
+PARQUET_HELP = f"Parquet needs pyarrow: {install_hint('parquet')}"
 
 _UNDECODED = re.compile("[\udc80-\udcff]")
 _ITEM_START = re.compile(r"^[ \t]*\{", re.MULTILINE)

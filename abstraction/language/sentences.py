@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abstraction.errors import LanguageError
+from kg.extras import install_hint
 
-NEEDED = "parting sentences needs sentencex: pip install -e '.[evidence]' in the clone"
+NEEDED = f"parting sentences needs sentencex: {install_hint('evidence')}"
 
 
 def sentences(text: str, language: str = "en") -> list[str]:

@@ -18,9 +18,10 @@ from abstraction.models.chat_result import Completion, FailureReason, Result, To
 from abstraction.models.fan_out import CallFailed, RequestTask
 from abstraction.models.ledger import Ledger
 from abstraction.models.sampler import Decode, Ending, GeneratedAnswer, TokenDrawing
+from kg.extras import install_hint
 from kg.files import sha256_of
 
-MODELS_HELP = "a local model needs transformers and torch: pip install -e '.[models]' in the clone"
+MODELS_HELP = f"a local model needs transformers and torch: {install_hint('models')}"
 _BATCHES = 4  # batches that are taken at a time and sorted by length, so that rows of a batch are alike
 
 

@@ -16,8 +16,9 @@ from granola.attribution.attribution_samples import AttributionSample
 from granola.attribution.categories import Category
 from granola.attribution.evaluators import AttributionJudgement, of_category
 from granola.errors import UsageError
+from kg.extras import install_hint
 
-NEEDED = "a trained encoder needs transformers and torch: pip install -e '.[models]' in the clone"
+NEEDED = f"a trained encoder needs transformers and torch: {install_hint('models')}"
 _SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 
 

@@ -20,10 +20,11 @@ from granola.attribution.overlap_features import ENTAILMENT_FEATURES, FEATURES, 
 from granola.code_hash import hash_of_modules
 from granola.errors import UsageError
 from granola.text_models import EntailmentModel, TextPair
+from kg.extras import install_hint
 from kg.files import atomic_path
 
 FILE = "linear.json"
-NEEDED = "the linear evaluator needs scikit-learn: pip install -e '.[evidence]' in the clone"
+NEEDED = f"the linear evaluator needs scikit-learn: {install_hint('evidence')}"
 _BATCH = 256
 
 

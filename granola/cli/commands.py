@@ -93,5 +93,6 @@ ADVANCED: dict[str, str] = {
     "attribution train": "--checkpoint --epochs --batch --rate --longest --threads",
     "attribution evaluate": "--premise --entailment --unparsed --human-facts --people --temperature --prompts "
     "--answers --resamples --seed --figure",
-    "build": f"{_FIELDS} --cache --hub-limit --exclude-instances-of --keep-partial --workers --restart --along --complete",
+    "build": f"{_FIELDS} --cache --hub-limit --exclude-instances-of --keep-partial --workers --restart --along "
+    "--complete",
 }

@@ -14,8 +14,9 @@ from abstraction.formats.records import Record, read_records
 from granola.errors import UsageError
 from granola.knowledge.knowledge_items import KnowledgeItem
 from granola.text_models.embeddings import EmbeddingModel
+from kg.extras import install_hint
 
-BM25_NEEDED = "passages found by words need bm25s: pip install -e '.[evidence]' in the clone"
+BM25_NEEDED = f"passages found by words need bm25s: {install_hint('evidence')}"
 PIECES = 10
 _BLOCK = 512  # passages that are embedded at a time
 

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from granola.errors import UsageError
 from granola.scoring.bootstrap import Interval, chunks, divided, generator, percentile_interval
+from kg.extras import install_hint
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-NEEDED = "Somers' D needs scipy: pip install -e '.[evidence]' in the clone"
+NEEDED = f"Somers' D needs scipy: {install_hint('evidence')}"
 MOST_RESAMPLED = 3000  # pairs; of more the interval is the normal one, which then differs in no shown digit
 _ROWS = 256
 

@@ -18,11 +18,12 @@ from granola.report.figure_style import SHOWN_SYSTEMS, STYLE, WIDTH
 from granola.report.score_figures import distribution, gap, popularity, relations, tradeoff
 from granola.report.study import Study, slug
 from granola.scoring.page_views import TITLES
+from kg.extras import install_hint
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-NEEDED = "figures need matplotlib: pip install -e '.[report]' in the clone"
+NEEDED = f"figures need matplotlib: {install_hint('report')}"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from granola.runs.settings import Run, Setting
 from granola.runs.shared_settings import CsvRaw
+from kg.extras import install_hint
 
 if TYPE_CHECKING:
     from abstraction.models.chat_model import ChatModel
@@ -93,10 +94,7 @@ class ExperimentRun(Run):
         if find_spec("matplotlib") is not None:
             _write_report(self.out / REPORT, plan, found, csv_raw=self.csv_raw)
         else:
-            note(
-                "no figures without matplotlib (pip install -e '.[report]' in the clone); "
-                f"the scores are in {self.out / RESULTS}"
-            )
+            note(f"no figures without matplotlib ({install_hint('report')}); the scores are in {self.out / RESULTS}")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

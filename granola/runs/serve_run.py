@@ -12,12 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from granola.runs.settings import Run, Setting
+from kg.extras import install_hint
 
 if TYPE_CHECKING:
     from granola.service.service_settings import ServiceSettings
 
 TOKEN = "GRANOLA_TOKEN"
-SERVICE_HELP = "the service needs its libraries: pip install -e '.[service]' in the clone"
+SERVICE_HELP = f"the service needs its libraries: {install_hint('service')}"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -27,6 +27,7 @@ import orjson
 
 from kg.errors import ExportError
 from kg.export.output_streams import MANIFEST, folder_out
+from kg.extras import install_hint
 from kg.store import neo4j_rows
 from kg.store.neo4j_rows import RowPiece
 from kg.store.sqlite import SQLiteStore
@@ -320,7 +321,7 @@ class _Parquet:
             import pyarrow  # type: ignore[import-untyped]  # ships no stubs
             from pyarrow import parquet
         except ImportError as error:
-            raise ExportError("Parquet needs pyarrow: pip install -e '.[parquet]' in the clone") from error
+            raise ExportError(f"Parquet needs pyarrow: {install_hint('parquet')}") from error
         types = {
             "string": pyarrow.string(), "long": pyarrow.int64(), "boolean": pyarrow.bool_(),
             "long[]": pyarrow.string(),  # the import tool knows no lists of Parquet's own

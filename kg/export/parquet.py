@@ -19,6 +19,7 @@ from kg.errors import ExportError, SourceError
 from kg.export.flat_columns import OF_ENTITIES, TABLES, Rows, Table, entities_of, rows_of
 from kg.export.output_streams import MANIFEST, folder_out
 from kg.export.whole_tables import SnapshotTables
+from kg.extras import install_hint
 from kg.files import atomic_path
 from kg.ids import number_of
 from kg.model import Entity
@@ -251,5 +252,5 @@ def _pyarrow() -> Any:
     try:
         import pyarrow
     except ImportError as error:
-        raise ExportError("Parquet needs pyarrow: pip install -e '.[parquet]' in the clone") from error
+        raise ExportError(f"Parquet needs pyarrow: {install_hint('parquet')}") from error
     return pyarrow

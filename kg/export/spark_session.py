@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from kg.errors import EngineError
+from kg.extras import install_hint
 
 LOCAL = "local[*]"
 
@@ -26,7 +27,7 @@ def session(master: str | None = None, *, name: str = "granola") -> Iterator[Any
         from pyspark.errors import PySparkException
         from pyspark.sql import SparkSession
     except ImportError as error:
-        raise EngineError(f"Spark needs {error.name}: pip install -e '.[spark]' in the clone") from error
+        raise EngineError(f"Spark needs {error.name}: {install_hint('spark')}") from error
     active = SparkSession.getActiveSession()
     if active is not None:
         yield active
