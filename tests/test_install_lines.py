@@ -7,6 +7,7 @@ import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
+BY_NAME = {"kg/extras.py"}  # where the wheel is installed: pip then takes what is installed, and asks no index
 PLACES = ("README.md", "docs/*.md", "kg/**/*.py", "abstraction/**/*.py", "granola/**/*.py")
 
 
@@ -20,6 +21,6 @@ def test_extras_are_named_as_the_clone_installs_them() -> None:
             wrong.append(path.relative_to(ROOT).as_posix())
         for found in re.findall(r"pip install [^\n]*-e '\.\[([\w,]+)\]'", text):
             named.update(found.split(","))
-    assert wrong == []  # the package is in no index
+    assert set(wrong) == BY_NAME  # the package is in no index
     assert named <= extras.keys()
     assert {"report", "harnesses", "service", "parquet"} <= named

@@ -13,8 +13,8 @@ _GRADES = {"no": AnswerVerdict.NO_ISSUES, "minor": AnswerVerdict.MINOR, "major":
 _NEGATED = frozenset({"no", "not", "any", "without", "nor", "neither", "never", "isn't", "aren't"})
 _WORD = re.compile(r"\w+")
 _LINE = re.compile(
-    r"^[ \t]{0,20}(?:[-*|>][ \t]{0,3}){0,2}\**(?:sentence|no\.?|#)?[ \t]{0,2}[(\[]?(?P<number>\d{1,4})[)\]]?\**"
-    r"[ \t]{0,3}(?:[.):|–—-]|is\b){0,3}\**[ \t]{0,20}[\[(\"'*`]{0,4}(?P<verdict>[a-z][a-z ]{2,40})"
+    r"^[ \t]{0,20}(?:[-*|>][ \t]{0,3}){0,2}\*{0,3}(?:sentence|no\.?|#)?[ \t]{0,2}[(\[]?(?P<number>\d{1,4})[)\]]?\*{0,3}"
+    r"[ \t]{0,3}(?:[.):|–—-]|is\b){0,3}\*{0,3}[ \t]{0,20}[\[(\"'*`]{0,4}(?P<verdict>[a-z][a-z ]{2,40})"
     r"(?P<rest>[^\n]{0,300})$",
     re.IGNORECASE | re.MULTILINE,
 )

@@ -24,6 +24,9 @@ SHORT_TITLES = {
     "informativeness": "informativeness",
     "abstention_rate": "IDK",
 }
+NARROW_TITLES = {"informativeness": "inform."}
+WIDE = 19  # signs of a score with its interval
+METRIC = len("informativeness,")  # the longest word in a metric's title
 DASH = "–"
 
 
@@ -45,9 +48,25 @@ def interval(estimate: Estimate) -> str:
     return f"{estimate.interval.low:.3f}{DASH}{estimate.interval.high:.3f}"
 
 
-def share(count: int, n: int) -> str:
-    """`12 (13 %)`."""
-    return f"{count} ({100 * count / n:.0f} %)" if n else str(count)
+def share(count: int, n: int, *, stacked: bool = False) -> str:
+    """`12 (13 %)`; `stacked` on two lines."""
+    between = "\n" if stacked else " "
+    return f"{count}{between}({100 * count / n:.0f} %)" if n else str(count)
+
+
+def scored(estimate: Estimate, *, stacked: bool = False) -> str:
+    """`0.571 [0.512-0.634]`; `stacked` with two decimals on two lines, which take a third of the width."""
+    if not stacked:
+        return f"{number(estimate.value)} [{interval(estimate)}]"
+    if math.isnan(estimate.interval.low):
+        return number(estimate.value)
+    low, high = (f"{end:.2f}".removeprefix("0") for end in (estimate.interval.low, estimate.interval.high))
+    return f"{number(estimate.value)}\n{low}{DASH}{high}"
+
+
+def _is_narrow(width: int | None, first: Sequence[str], columns: int, each: int) -> bool:
+    """Whether a table of a first column and so many others of `each` signs has no room."""
+    return width is not None and max(map(len, first), default=0) + 4 + columns * (each + 3) > width
 
 
 def side_by_side(reports: Sequence[ScoreReport], width: int, room: Callable[[ScoreReport], int]) -> list[slice]:
@@ -67,20 +86,20 @@ def score_tables(reports: Sequence[ScoreReport], width: int) -> list[Table]:
     return [scores_table(reports[place]) for place in places]
 
 
-def macro_table(reports: Sequence[ScoreReport]) -> Table:
-    """One row a system: the means over relations, each relation counting the same."""
+def macro_table(reports: Sequence[ScoreReport], width: int | None = None) -> Table:
+    """One row a system: the means over relations, each relation counting the same; in `width` signs."""
     from rich.table import Table
 
     table = Table(
         title="Macro: the mean over relations, each counting the same; accuracies are selective", title_justify="left"
     )
-    table.add_column("system")
-    table.add_column("relations", justify="right")
-    for name in RELATION_METRICS:
-        table.add_column(SHORT_TITLES[name], justify="right")
+    stacked = _is_narrow(width, [report.system for report in reports], 6, WIDE)
+    table.add_column("system", overflow="fold")
+    table.add_column("n" if stacked else "relations", justify="right")
+    _add_metrics(table, stacked)
     for report in reports:
         cells = [report.macro[name] for name in RELATION_METRICS if report.macro]
-        table.add_row(report.system, str(len(report.relations)), *(f"{number(e.value)} [{interval(e)}]" for e in cells))
+        table.add_row(report.system, str(len(report.relations)), *(scored(one, stacked=stacked) for one in cells))
     return table
 
 
@@ -89,7 +108,7 @@ def scores_table(reports: Sequence[ScoreReport]) -> Table:
     from rich.table import Table
 
     table = Table(title="Scores, with 95 % bootstrap intervals over questions", title_justify="left")
-    table.add_column("metric")
+    table.add_column("metric", min_width=METRIC, overflow="fold")
     for report in reports:
         table.add_column(report.system, justify="right", no_wrap=True)
         table.add_column("95 %", justify="right", no_wrap=True)
@@ -103,18 +122,19 @@ def scores_table(reports: Sequence[ScoreReport]) -> Table:
     return table
 
 
-def distribution_table(reports: Sequence[ScoreReport]) -> Table:
-    """One row a system: how many items matched at each level, were wrong, abstained or are unscored."""
+def distribution_table(reports: Sequence[ScoreReport], width: int | None = None) -> Table:
+    """One row a system: the items at each level, wrong, abstained or unscored; in `width` signs."""
     from rich.table import Table
 
     table = Table(title="Where the predictions stand (level 1 is the finest)", title_justify="left")
-    table.add_column("system")
+    table.add_column("system", overflow="fold")
     columns = distribution_columns(reports)
+    stacked = _is_narrow(width, [report.system for report in reports], len(columns), 10)
     for column in columns:
-        table.add_column(f"level {column}" if column.isdigit() else column, justify="right")
+        table.add_column(f"level {column}" if column.isdigit() else column, justify="right", no_wrap=True)
     for report in reports:
         found = report.overall.distribution
-        table.add_row(report.system, *(share(found.get(c, 0), report.questions) for c in columns))
+        table.add_row(report.system, *(share(found.get(c, 0), report.questions, stacked=stacked) for c in columns))
     return table
 
 
@@ -125,15 +145,21 @@ def distribution_columns(reports: Sequence[ScoreReport]) -> list[str]:
     return [*columns, "unscored"] if any(report.overall.unscored for report in reports) else columns
 
 
-def relations_table(report: ScoreReport) -> Table:
-    """One row a relation, then the mean over relations (macro) and over questions (micro)."""
+def _add_metrics(table: Table, stacked: bool) -> None:
+    for name in RELATION_METRICS:
+        title = SHORT_TITLES[name]
+        table.add_column(NARROW_TITLES.get(title, title) if stacked else title, justify="right", no_wrap=True)
+
+
+def relations_table(report: ScoreReport, width: int | None = None) -> Table:
+    """One row a relation, then the mean over relations (macro) and over questions (micro); in `width` signs."""
     from rich.table import Table
 
     table = Table(title=f"Per relation: {report.system}; accuracies are selective", title_justify="left")
-    table.add_column("relation")
-    table.add_column("n", justify="right")
-    for name in RELATION_METRICS:
-        table.add_column(SHORT_TITLES[name], justify="right")
+    stacked = _is_narrow(width, list(map(relation_title, report.relations)), 6, WIDE)
+    table.add_column("relation", overflow="fold")
+    table.add_column("n", justify="right", no_wrap=True)
+    _add_metrics(table, stacked)
     rows = [(relation_title(relation), group.n, group.estimates) for relation, group in report.relations.items()]
     rows += [
         ("macro", len(report.relations), report.macro),
@@ -143,5 +169,5 @@ def relations_table(report: ScoreReport) -> Table:
         if index == len(report.relations):
             table.add_section()
         cells = (estimates[metric] for metric in RELATION_METRICS)
-        table.add_row(name, str(n), *(f"{number(cell.value)} [{interval(cell)}]" for cell in cells))
+        table.add_row(name, str(n), *(scored(cell, stacked=stacked) for cell in cells))
     return table

@@ -128,8 +128,8 @@ class Compared:
         for table in score_tables(reports, console.width):
             console.print(table)
         if any(report.macro for report in reports):
-            console.print(macro_table(reports))
-        console.print(distribution_table(reports))
+            console.print(macro_table(reports, console.width))
+        console.print(distribution_table(reports, console.width))
         if self.differences:
             titles = {metric.name: metric.title for metric in reports[0].metrics}
             console.print(differences_table(tuple(self.differences), titles))

@@ -124,11 +124,12 @@ class Shown:
         """The tables, the signature, and where the page is."""
         from rich.console import Console
 
-        from granola.report.score_tables import distribution_table, scores_table
+        from granola.report.score_tables import distribution_table, score_tables
 
         console = Console(width=None if sys.stdout.isatty() else 140)
-        console.print(scores_table(self.reports))
-        console.print(distribution_table(self.reports))
+        for table in score_tables(self.reports, console.width):
+            console.print(table)
+        console.print(distribution_table(self.reports, console.width))
         for signature in dict.fromkeys(str(report.signature) for report in self.reports):
             print(f"signature: {signature}")
         print(f"page: {self.page}")

@@ -125,7 +125,7 @@ class Scored:
 
         console = Console(width=None if sys.stdout.isatty() else 140)
         console.print(scores_table([self.report]))
-        console.print(distribution_table([self.report]))
+        console.print(distribution_table([self.report], console.width))
         if self.report.relations:
-            console.print(relations_table(self.report))
+            console.print(relations_table(self.report, console.width))
         print(f"signature: {self.report.signature}")
