@@ -18,6 +18,12 @@ DASHES = ("-", "--", "-.", ":")
 LEVELS = ("#12594a", "#2a7d6a", "#4f9c89", "#84bcae", "#b3d7cd", "#d6eae4")
 SHOWN_RELATIONS = 24
 SHOWN_SYSTEMS = 4  # in panels of their own
+# The colours of figures in a dark page, by those of a light one.
+DARK = {
+    "#000000": "#e9e7e2", "#333333": "#b9bcc2", "#777777": "#9ba0a8", "#bbbbbb": "#5d6169", "#dddddd": "#3a3e45",
+    "#ffffff": "#1d2024", "#c03030": "#f08a7f", "#cccccc": "#4a4e55",
+    "#0072b2": "#56a8e0", "#d55e00": "#f0883e", "#009e73": "#3fc79c", "#cc79a7": "#dd9cc0",
+}  # fmt: skip
 STYLE: dict[str, Any] = {
     "font.size": 9,
     "font.family": "sans-serif",

@@ -15,7 +15,15 @@ from typing import TYPE_CHECKING
 from granola.errors import UsageError
 from granola.report.curve_figures import f1, lambdas, risk, taus, weights
 from granola.report.figure_style import SHOWN_SYSTEMS, STYLE, WIDTH
-from granola.report.score_figures import distribution, gap, popularity, relations, tradeoff
+from granola.report.score_figures import (
+    distribution,
+    gap,
+    names_of_relations,
+    popularity,
+    relations,
+    tradeoff,
+    without_number,
+)
 from granola.report.study import Study, slug
 from granola.scoring.page_views import TITLES
 from kg.extras import install_hint
@@ -35,6 +43,7 @@ class DrawnFigure:
     caption: str
     svg: str
     png: bytes
+    inline: str  # the SVG for a page, with its letters as text: a quarter of the size, and it can be read aloud
 
 
 def check_drawing() -> None:
@@ -54,30 +63,43 @@ def drawings(study: Study) -> list[DrawnFigure]:
         for plan in _plans(study):
             figure = Figure(figsize=(WIDTH, 3.0), layout="constrained")
             if plan.draw(study, figure):
-                svg, png = _saved(figure)
-                caption = plan.caption
+                svg, png, inline = _saved(figure)
+                caption = plan.caption + (study.f1_warning if plan.name in ("f1", "thresholds") else "")
+                if plan.says is not None:
+                    caption += plan.says(study)
                 if plan.panels and len(study.names) > SHOWN_SYSTEMS:
                     caption += f" The first {SHOWN_SYSTEMS} of {len(study.names)} systems."
-                found.append(DrawnFigure(name=plan.name, title=plan.title, caption=caption, svg=svg, png=png))
+                found.append(
+                    DrawnFigure(name=plan.name, title=plan.title, caption=caption, svg=svg, png=png, inline=inline)
+                )
     return found
 
 
-def _saved(figure: Figure) -> tuple[str, bytes]:
-    svg, png = io.StringIO(), io.BytesIO()
+def _saved(figure: Figure) -> tuple[str, bytes, str]:
+    """(SVG, PNG, SVG with its letters as text)."""
+    import matplotlib
+
+    svg, png, inline = io.StringIO(), io.BytesIO(), io.StringIO()
     figure.savefig(svg, format="svg", metadata={"Date": None})
     figure.savefig(png, format="png", dpi=200, metadata={"Software": None})
-    return svg.getvalue(), png.getvalue()
+    with matplotlib.rc_context({"svg.fonttype": "none"}):
+        figure.savefig(inline, format="svg", metadata={"Date": None})
+    return svg.getvalue(), png.getvalue(), inline.getvalue()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _FigurePlan:
-    """A figure to draw; `draw` is False where the study has no numbers for it, `panels` where it has few systems."""
+    """A figure to draw; `draw` is False where the study has no numbers for it, `panels` where it has few systems.
+
+    `says` adds to the caption what the study decides.
+    """
 
     name: str
     title: str
     caption: str
     draw: Callable[[Study, Figure], bool]
     panels: bool = False
+    says: Callable[[Study], str] | None = None
 
 
 def _plans(study: Study) -> list[_FigurePlan]:
@@ -87,6 +109,7 @@ def _plans(study: Study) -> list[_FigurePlan]:
             title=f"Accuracy against {TITLES.get(field, 'popularity' if index == 0 else field)}",
             caption="Full lines GRANOLA, dotted lines standard accuracy, with 95 % intervals (as Figures 6 and 11).",
             draw=partial(popularity, field=field),
+            says=partial(without_number, field=field),
         )
         for index, field in enumerate(study.popularity)
     ]
@@ -111,7 +134,7 @@ _REST = (
     _FigurePlan(
         name="distribution",
         title="Where the answers stand",
-        caption="Finest level stated, from dark (level 1) to light; wrong hatched, abstentions dotted (as Figure 8).",
+        caption="Finest level stated, from dark (level 1) to light; wrong and IDK hatched (as Figure 8).",
         draw=distribution,
     ),
     _FigurePlan(
@@ -129,9 +152,10 @@ _REST = (
     _FigurePlan(
         name="relations",
         title="Per relation",
-        caption="A point a relation, the most frequent ones (P19 +2: that one and two others); lines as in the first "
-        "figure (as Figure 10).",
+        caption="A point a relation (P19 +2: that one and two others at the same place), pale where it has few "
+        "questions; lines as in the first figure (as Figure 10).",
         draw=relations,
+        says=names_of_relations,
         panels=True,
     ),
     _FigurePlan(

@@ -6,12 +6,14 @@ import re
 from collections.abc import Sequence
 from html import escape
 
+from abstraction.reasons import REASONS
 from abstraction.rows import TieredRow
 from abstraction.tiers import Evidence, Tier
 from granola.scoring.items import ItemScore
 from kg.model import ENTITY_ID
 
 SHOWN_ALIASES = 8
+LONGEST = 90  # characters of a prediction beside its level
 # The ids that WikiData's own pages have as anchors; others were made for data without ids.
 _STATEMENT_ID = re.compile(r"\A[QP][0-9]+\$[0-9A-F]{8}(-[0-9A-F]{4}){3}-[0-9A-F]{12}\Z", re.IGNORECASE)
 
@@ -24,29 +26,39 @@ def outcome_chip(item: ItemScore) -> str:
     return f'<span class="chip {word}">{word}</span>'
 
 
-def ladder(row: TieredRow, scored: Sequence[tuple[str, ItemScore]]) -> str:
-    """The row's levels as a list, finest first, each with its tiers, their evidence and who matched there."""
+def ladder(row: TieredRow, scored: Sequence[tuple[str, ItemScore]], *, bars: bool = False) -> str:
+    """The row's levels as a list, finest first, each with its tiers, their evidence and who matched there.
+
+    `bars` draws how much each tier tells, and beside the systems' names what they said.
+    """
     levels = []
+    most = max((tier.bits or 0.0 for level in row.levels for tier in level.tiers), default=0.0) if bars else 0.0
     for number, level in enumerate(row.levels, start=1):
-        tiers = "".join(_tier(tier) for tier in level.tiers)
-        here = [system for system, item in scored if item.verdict and item.verdict.level == number]
-        matched = f'<div class="here">matched by {escape(", ".join(here))}</div>' if here else ""
-        levels.append(
-            f'<li><span class="rung s{min(number, 6)}" title="level {number}">{number}</span>'
-            f"<div>{tiers}{matched}</div></li>"
-        )
+        tiers = "".join(_tier(tier, most) for tier in level.tiers)
+        here = [(system, item) for system, item in scored if item.verdict and item.verdict.level == number]
+        names = [_with_words(*one) if bars else escape(one[0]) for one in here]
+        matched = f'<div class="here">{"" if bars else "matched by "}{", ".join(names)}</div>' if here else ""
+        levels.append(f'<li><span class="rung s{min(number, 6)}">{number}</span><div>{tiers}{matched}</div></li>')
     reason = ""
     if row.abstained:
-        reason = f'<p class="soft">No coarser answer: <code>{escape(row.abstained)}</code></p>'
+        words = REASONS.get(row.abstained, "")
+        reason = f'<p class="soft">No coarser answer: <code>{escape(row.abstained)}</code> {escape(words)}</p>'
     return f'<ol class="ladder">{"".join(levels)}</ol>{reason}'
 
 
-def _tier(tier: Tier) -> str:
+def _with_words(system: str, item: ItemScore) -> str:
+    said = item.prediction or ""
+    return f"<b>{escape(system)}</b> said <q>{escape(said if len(said) <= LONGEST else said[: LONGEST - 1] + '…')}</q>"
+
+
+def _tier(tier: Tier, most: float = 0.0) -> str:
     head = f'<span class="text">{escape(tier.text)}</span>'
     if tier.qid is not None:
         head += f" {item_link(tier.qid)}"
     if tier.bits is not None:
         head += f' <span class="soft">{tier.bits:.1f} bits</span>'
+    if tier.bits is not None and most:
+        head += f'<div class="bits"><span style="width:{100 * tier.bits / most:.0f}%"></span></div>'
     also = ""
     if tier.aliases:
         shown = ", ".join(escape(alias) for alias in tier.aliases[:SHOWN_ALIASES])
@@ -71,22 +83,21 @@ def item_link(qid: str, *, label: str | None = None, prop: str | None = None, st
     href = address(qid, prop=prop, statement=statement)
     if href is None:
         return shown
-    title = f' title="{prop or qid}"' if label else ""
-    return f'<a href="{href}" rel="noreferrer"{title}>{shown}</a>'
+    return f'<a href="{href}">{shown}</a>'
 
 
 def evidence_html(step: Evidence) -> str:
-    """One step: a statement as subject, property and value, each a link; a description with its words marked."""
+    """One step: a statement with a link to it; a description, with a link to its entity, its words marked."""
 
     def named(entity: str) -> str:
         return step.labels.get(entity, entity)
 
     if step.kind == "statement" and step.subject and step.property:
         value = step.value or ""
-        said = item_link(value, label=named(value)) if ENTITY_ID.match(value) else f"<b>{escape(value)}</b>"
+        said = escape(named(value)) if ENTITY_ID.match(value) else f"<b>{escape(value)}</b>"
         relation = item_link(step.subject, label=named(step.property), prop=step.property, statement=step.statement)
         note = f' <span class="soft">({escape(step.text)})</span>' if step.text else ""
-        return f"{item_link(step.subject, label=named(step.subject))} {relation} &rarr; {said}{note}"
+        return f"{escape(named(step.subject))} {relation} &rarr; {said}{note}"
     if step.kind == "description" and step.text:
         text = escape(step.text)
         if step.span is not None:

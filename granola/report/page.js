@@ -3,7 +3,7 @@
   const byId = (id) => document.getElementById(id);
   const questions = [...document.querySelectorAll("details.question")];
   const texts = questions.map((question) => question.textContent.toLowerCase());
-  const relation = byId("relation"), text = byId("text"), different = byId("different"), open = byId("open");
+  const relation = byId("relation"), text = byId("text"), verdict = byId("verdict"), different = byId("different"), open = byId("open");
 
   const visible = () => questions.filter((question) => !question.hidden);
   const allOpen = () => visible().length > 0 && visible().every((question) => question.open);
@@ -14,6 +14,7 @@
     let shown = 0;
     questions.forEach((question, index) => {
       const fits = (!relation.value || question.dataset.relation === relation.value)
+        && (!verdict.value || question.dataset.verdicts.split(" ").includes(verdict.value))
         && (!wanted || texts[index].includes(wanted))
         && (!different.checked || question.dataset.different === "yes");
       question.hidden = !fits;
@@ -30,7 +31,7 @@
     label();
   });
   byId("filters").addEventListener("submit", (event) => event.preventDefault());
-  [relation, different].forEach((control) => control.addEventListener("change", filter));
+  [relation, verdict, different].forEach((control) => control.addEventListener("change", filter));
   text.addEventListener("input", filter);
   byId("filters").hidden = false;
   filter();

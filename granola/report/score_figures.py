@@ -21,8 +21,10 @@ from granola.report.figure_style import (
     short,
     shown_names,
 )
-from granola.report.score_tables import distribution_columns
+from granola.report.page_tables import few
+from granola.report.score_tables import distribution_columns, relation_title
 from granola.report.study import Study
+from granola.scoring.grouping import NONE
 from granola.scoring.page_views import TITLES
 from granola.scoring.scores import ScoreReport
 
@@ -103,6 +105,12 @@ def popularity(study: Study, figure: Figure, field: str) -> bool:
     return True
 
 
+def without_number(study: Study, field: str) -> str:
+    """What the caption says of questions that have no such number and stand in no bin."""
+    left = study.popularity[field][0].get(NONE)
+    return "" if left is None else f" {left.n:,} questions without this number are in the table alone."
+
+
 def _edges(label: str, between: str) -> str:
     """The ends of a bin as an axis has room for: `4,502–60,434` is 4.5k to 60k, where that tells them apart."""
     ends = label.partition(": ")[2].split("–")
@@ -158,7 +166,7 @@ def distribution(study: Study, figure: Figure) -> bool:
             continue
         level = int(column) if column.isdigit() else 0
         face = LEVELS[min(level, len(LEVELS)) - 1] if level else "white"
-        hatch = {"wrong": "////", "idk": "....", "unscored": ""}.get(column)
+        hatch = {"wrong": "////", "idk": "--", "unscored": ""}.get(column)
         name = f"level {column}" if level else {"idk": "IDK"}.get(column, column)
         axes.barh(
             range(len(study.names)), shares, left=left, color=face, hatch=hatch, edgecolor="#333333", linewidth=0.6,
@@ -168,7 +176,7 @@ def distribution(study: Study, figure: Figure) -> bool:
             if part > 0.07:
                 axes.text(
                     left[place] + part / 2, place, f"{100 * part:.0f}", ha="center", va="center", fontsize=8,
-                    color="white" if 0 < level < 3 else "black",
+                    color="white" if 0 < level < 3 else "#06231c" if level else "black",
                     bbox=None if level else {"facecolor": "white", "edgecolor": "none", "pad": 1},
                 )  # fmt: skip
             left[place] += part
@@ -186,8 +194,7 @@ def relations(study: Study, figure: Figure) -> bool:
 
     All panels show the same range, that of the points: in one from 0 to 1 the names of relations hide each other.
     """
-    names = [name for name, group in study.reports[0].relations.items() if group.n]
-    names = sorted(names, key=lambda name: -study.reports[0].relations[name].n)[:SHOWN_RELATIONS]
+    names = _frequent(study)
     if not names:
         return False
     reports = study.reports[:SHOWN_SYSTEMS]
@@ -200,7 +207,9 @@ def relations(study: Study, figure: Figure) -> bool:
     for index, report in enumerate(reports):
         axes = figure.add_subplot(down, across, index + 1)
         for place, there in _places_of(report, names).items():
-            axes.plot(*place, linestyle="none", zorder=3, **look(index))
+            pale = all(few(report.relations[name].n) for name in there)
+            axes.plot(*place, linestyle="none", zorder=3, alpha=0.4 if pale else 1.0, **look(index))
+            there = [short(name) for name in there]
             label = there[0] if len(there) == 1 else f"{there[0]} +{len(there) - 1}"
             axes.annotate(label, place, xytext=(3, -2), textcoords="offset points", fontsize=6, rotation=-35,
                 va="top", rotation_mode="anchor",
@@ -212,6 +221,20 @@ def relations(study: Study, figure: Figure) -> bool:
         if index % across:
             axes.set_ylabel("")
     return True
+
+
+def _frequent(study: Study) -> list[str]:
+    """The relations with most questions, as many as are drawn."""
+    names = [name for name, group in study.reports[0].relations.items() if group.n]
+    return sorted(names, key=lambda name: -study.reports[0].relations[name].n)[:SHOWN_RELATIONS]
+
+
+def names_of_relations(study: Study) -> str:
+    """What the caption says of the relations that are drawn, and of how many are not."""
+    names = _frequent(study)
+    more = sum(group.n > 0 for group in study.reports[0].relations.values()) - len(names)
+    left = f" The {len(names)} with most questions; {more} others are in the table alone." if more else ""
+    return f"{left} {', '.join(sorted(map(relation_title, names)))}."
 
 
 def _range_of(reports: Sequence[ScoreReport], names: Sequence[str]) -> tuple[float, float] | None:
@@ -227,11 +250,11 @@ def _range_of(reports: Sequence[ScoreReport], names: Sequence[str]) -> tuple[flo
 
 
 def _places_of(report: ScoreReport, names: Sequence[str]) -> dict[tuple[float, float], list[str]]:
-    """The relations that stand at each pair of accuracies, by their short names."""
+    """The relations that stand at each pair of accuracies."""
     places: dict[tuple[float, float], list[str]] = {}
     for name in names:
         if name in report.relations:
             one, other = (report.relations[name].estimates[k].value for k in BOTH)
             if not math.isnan(one):
-                places.setdefault((round(one, 2), round(other, 2)), []).append(short(name))
+                places.setdefault((round(one, 2), round(other, 2)), []).append(name)
     return places

@@ -30,6 +30,11 @@ METRIC = len("informativeness,")  # the longest word in a metric's title
 DASH = "–"
 
 
+def count_of_questions(report: ScoreReport) -> str:
+    """`117 questions (110 with a ladder)`."""
+    return f"{report.questions:,} question{'' if report.questions == 1 else 's'} ({report.laddered:,} with a ladder)"
+
+
 def relation_title(name: str) -> str:
     """`P19 place of birth`, where the relation table has the label."""
     row = relation_table().get(name)
@@ -107,7 +112,9 @@ def scores_table(reports: Sequence[ScoreReport]) -> Table:
     """One row a metric: for every system its score, interval and n."""
     from rich.table import Table
 
-    table = Table(title="Scores, with 95 % bootstrap intervals over questions", title_justify="left")
+    table = Table(
+        title=f"Scores of {count_of_questions(reports[0])}, with 95 % bootstrap intervals", title_justify="left"
+    )
     table.add_column("metric", min_width=METRIC, overflow="fold")
     for report in reports:
         table.add_column(report.system, justify="right", no_wrap=True)

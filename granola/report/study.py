@@ -32,6 +32,7 @@ from granola.scoring.system_comparison import Difference
 
 _GROUPED = ("selective_standard_accuracy", "selective_accuracy", "informativeness")
 _TITLES = ("selective standard accuracy", "selective GRANOLA accuracy", "informativeness")
+SHORT_ANSWER = 10  # words; NQ-open takes questions whose answers have at most 5
 _ByGroup = Sequence[Mapping[str, GroupScore]]
 
 
@@ -40,7 +41,8 @@ class Study:
     """Systems scored on one tiered file, and what else was computed of them; all sequences in the systems' order.
 
     `popularity` and `groups` have by field the scores of each system by bin or value; `coloured` names the score that
-    points are coloured by, one that predictions carry; `matcher` is the name of the one that decided.
+    points are coloured by, one that predictions carry; `matcher` is the name of the one that decided. `evidence` has
+    by id the rows with their evidence, for questions that the page shows.
     """
 
     rows: Sequence[TieredRow]
@@ -53,6 +55,7 @@ class Study:
     groups: Mapping[str, _ByGroup] = field(default_factory=dict)
     coloured: str | None = None
     seed: int = 0
+    evidence: Mapping[str, TieredRow] = field(default_factory=dict)
 
     @cached_property
     def names(self) -> list[str]:
@@ -86,6 +89,18 @@ class Study:
     def sweeps(self) -> list[list[TauPoint]]:
         """Token-F1 matching at each threshold."""
         return [tau_sweep(items, lambda_=self.lambda_) for items in self.f1]
+
+    @cached_property
+    def f1_warning(self) -> str:
+        """What is to be said of token-F1 where answers are longer than the names that they are compared with."""
+        words = sorted(len(said.text.split()) for given in self.files for said in given.predictions.values())
+        median = words[len(words) // 2] if words else 0
+        if median <= SHORT_ANSWER:
+            return ""
+        return (
+            f" Read with care: half of the predictions have {median} words or more, and token-F1 falls with every "
+            "word that is not in the answer."
+        )
 
     @cached_property
     def colour_title(self) -> str:
@@ -142,8 +157,8 @@ class Study:
             name="scores",
             title="Scores",
             caption="Means over the questions (micro); intervals stand in a table of their own.",
-            head=("system", "n", *self._titles),
-            rows=tuple((r.system, r.overall.n, *_values(r, r.overall.estimates)) for r in self.reports),
+            head=("system", "n", "with a ladder", *self._titles),
+            rows=tuple((r.system, r.overall.n, r.laddered, *_values(r, r.overall.estimates)) for r in self.reports),
         )
 
     def _macro(self) -> Table:
@@ -272,7 +287,7 @@ class Study:
         return Table(
             name="thresholds",
             title="Thresholds of token-F1",
-            caption="What matching by token-F1 (above the threshold) says at each threshold.",
+            caption=f"What matching by token-F1 (above the threshold) says at each threshold.{self.f1_warning}",
             head=("system", "tau", *_TITLES),
             rows=tuple(
                 (name, point.tau, point.standard, point.granola, point.informativeness)

@@ -1,86 +1,89 @@
-"""A report on several systems as one HTML page with its figures inside, and as files of figures and tables."""
+"""A report on several systems: the page with its figures inside, and every figure and table as a file."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from html import escape
-from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
-from granola import __version__
+from granola.report.figure_style import DARK
 from granola.report.figures import DrawnFigure, drawings
+from granola.report.page_tables import FEW_NOTE, few
 from granola.report.plain_table import Table, shown
+from granola.report.score_page import render
 from granola.report.study import Study
 from kg.files import atomic_path
 
 PAGE, FIGURES, TABLES = "report.html", "figures", "tables"
-_LONG = 30  # rows from which a table starts closed
-_STYLE = """
-.figures { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 26rem), 1fr)); gap: 0 2rem; }
-figure { margin: 0 0 2rem; max-width: 40rem; }
-figure svg { width: 100%; height: auto; display: block; background: #fff; border-radius: .3rem; }
-figcaption { color: var(--soft); font-weight: normal; margin-top: .4rem; }
-.number { text-align: right; }
-th.number { min-width: 3.6rem; white-space: normal; }
-td.text { min-width: 8rem; max-width: 24rem; }
-summary { cursor: pointer; padding: .3rem 0; }
-@media print { details > * { display: block; } body { max-width: none; } }
-"""
+_LONG = 200  # rows of a table that the page shows; files have all
+
+_DARK = (
+    ".figures svg { fill: var(--c000000, #000); }\n@media (prefers-color-scheme: dark) { .figures svg { "
+    + " ".join(f"--c{colour[1:]}: {dark};" for colour, dark in DARK.items())
+    + " } }\n"
+)
 
 
-def study_page(study: Study, drawn: Sequence[DrawnFigure]) -> str:
-    """The page: figures, then tables, then the signatures; it needs no other file and no network."""
-    css = files("granola").joinpath("report/page.css").read_text(encoding="utf-8")
-    names = ", ".join(escape(name) for name in study.names)
-    questions = f"{len(study.rows):,} question{'' if len(study.rows) == 1 else 's'}"
-    parts = [
-        '<!doctype html><html lang="en"><head><meta charset="utf-8">',
-        '<meta name="viewport" content="width=device-width, initial-scale=1">',
-        f"<title>GRANOLA report: {names}</title><style>{css}{_STYLE}</style></head><body>",
-        f'<h1>GRANOLA report</h1><p class="lead">{names}; {questions}. Level 1 is the finest: the gold answer.</p>',
-        '<h2>Figures</h2><div class="figures">',
-        *(_figure(drawing) for drawing in drawn),
-        "</div>",
-        "<h2>Tables</h2>",
-        *(_table(table) for table in study.tables()),
-        "<h2>Signatures</h2><ul>",
-        *(f"<li>{escape(r.system)}: <code>{escape(str(r.signature))}</code></li>" for r in study.reports),
-        f"</ul><footer>granola {escape(__version__)}. Figures follow those of Yona, Aharoni and Geva 2024.</footer>",
-        "</body></html>\n",
-    ]
-    return "\n".join(parts)
+def study_page(study: Study, drawn: Sequence[DrawnFigure], manifest: Mapping[str, Any] | None = None) -> str:
+    """The page: a ladder, scores, figures, tables and every question; it needs no other file and no network."""
+    return render(
+        [study.evidence.get(row.id, row) for row in study.rows],
+        study.reports,
+        manifest,
+        title="GRANOLA report",
+        figures=f'<div class="figures">{"".join(map(_figure, drawn))}</div>',
+        tables="".join(map(_table, study.tables())),
+        style=_DARK,
+    )
 
 
-_HEAD = re.compile(r"\A.*?(?=<svg)", re.DOTALL)
+_HEAD = re.compile(r"\A.{0,2000}?(?=<svg)", re.DOTALL)
+_METADATA = re.compile(r"<metadata>.{0,2000}?</metadata>", re.DOTALL)
 _ID = re.compile(r'(?<=\bid=")|(?<=url\(#)|(?<=href="#)')
+_SIZE = re.compile(r' (?:width|height)="[^"]{0,40}"')
+_COLOUR = re.compile(r"(?P<text><text\b[^>]{0,600}>)|#[0-9a-f]{6}\b")
 
 
 def _figure(drawing: DrawnFigure) -> str:
     """The SVG inside the page: scaled by its box, its ids apart from those of the others, named for who listens."""
-    svg = _ID.sub(f"{drawing.name}-", _HEAD.sub("", drawing.svg))
-    for attribute in ("width", "height"):
-        svg = re.sub(rf'(<svg[^>]*?) {attribute}="[^"]*"', r"\1", svg, count=1)
-    svg = svg.replace("<svg", f'<svg role="img" aria-label="{escape(drawing.title)}"', 1)
-    title, caption = escape(drawing.title), escape(drawing.caption)
-    return f"<figure><h3>{title}</h3>{svg}<figcaption>{caption}</figcaption></figure>"
+    svg = _ID.sub(f"{drawing.name}-", _METADATA.sub("", _HEAD.sub("", drawing.inline)))
+    start, end, rest = svg.partition(">")
+    start = _SIZE.sub("", start).replace("<svg", f'<svg role="img" aria-label="{escape(drawing.title)}"', 1)
+    svg = start + end + _COLOUR.sub(_variable, rest)
+    return f"<figure><h3>{escape(drawing.title)}</h3>{svg}<figcaption>{escape(drawing.caption)}</figcaption></figure>"
+
+
+def _variable(colour: re.Match[str]) -> str:
+    """A colour that the page's style changes in the dark; white letters, which stand on dark bars, stay white."""
+    if colour["text"]:
+        return colour[0].replace("#000000", "var(--c000000,#000)")
+    return f"var(--c{colour[0][1:]},{colour[0]})" if colour[0] in DARK else colour[0]
 
 
 def _table(table: Table) -> str:
+    count = table.head.index("n") if "n" in table.head else None
+
     def cell(value: str | int | float) -> str:
         kind = "text" if isinstance(value, str) else "number"
         return f'<td class="{kind}">{escape(shown(value))}</td>'
+
+    def kind(row: Sequence[str | int | float]) -> str:
+        return ' class="few"' if count is not None and isinstance(n := row[count], int) and few(n) else ""
 
     kinds = ["text" if table.is_text(column) else "number" for column in range(len(table.head))]
     head = "".join(
         f'<th scope="col" class="{kind}">{escape(name)}</th>' for kind, name in zip(kinds, table.head, strict=True)
     )
-    body = "".join(f"<tr>{''.join(map(cell, row))}</tr>" for row in table.rows)
-    is_open = "" if len(table.rows) > _LONG else " open"
+    body = "".join(f"<tr{kind(row)}>{''.join(map(cell, row))}</tr>" for row in table.rows[:_LONG])
+    more = f" The first {_LONG} of {len(table.rows):,} rows." if len(table.rows) > _LONG else ""
+    note = FEW_NOTE if any(kind(row) for row in table.rows[:_LONG]) else ""
     return (
-        f"<details{is_open}><summary><strong>{escape(table.title)}</strong></summary>"
-        f'<p class="soft">{escape(table.caption)} File: <code>{TABLES}/{escape(table.name)}.csv</code></p>'
-        f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div></details>'
+        f'<details class="plain"><summary>{escape(table.title)}</summary>'
+        f'<p class="soft">{escape(table.caption)}{more} File: <code>{TABLES}/{escape(table.name)}.csv</code></p>'
+        f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(table.title)}"><table><thead><tr>{head}'
+        f"</tr></thead><tbody>{body}</tbody></table></div>{note}</details>"
     )
 
 

@@ -37,15 +37,23 @@ class ReportRun(Run, GroupSettings, ScoringSettings):
     colour: Annotated[
         str | None,
         Setting(
-            "Colour the points of token-F1, and order examples, by this score of the predictions. "
-            "Without it examples are ordered by BLEURT, where predictions carry it.",
+            "Colour the points of token-F1, and order examples, by this number of the predictions, a score.",
             metavar="SCORE",
         ),
     ] = None
+    item_score: Annotated[
+        tuple[str, ...],
+        Setting(
+            "A number of the predictions that is another metric's score of them, to stand beside ours; may be "
+            "repeated.",
+            metavar="SCORE",
+        ),
+    ] = ()
 
     def run(self) -> Drawn:
         """Score, draw and write. Raises UsageError for a folder that holds something else."""
         from granola.report.figures import check_drawing
+        from granola.report.question_list import rows_with_evidence
         from granola.report.study import Study
         from granola.report.study_html import PAGE, write_study
         from granola.run_record import write_run_record
@@ -55,11 +63,12 @@ class ReportRun(Run, GroupSettings, ScoringSettings):
         check_groups(self)
         earlier = _check_folder(self.out, force=self.force)
         found = score_systems(self.tiered, self.predictions, self, out=self.out / PAGE)
-        _check_colour(self.colour, found.files)
+        named = tuple(dict.fromkeys([*self.item_score, *([self.colour] if self.colour is not None else [])]))
+        _check_named(named, found.files)
         groups = grouped_scores(found, self, self, popular=True)
         study = Study(
             rows=groups.rows,
-            files=found.files,
+            files=[given.with_scores(named) for given in found.files],
             reports=found.reports,
             matcher=self.matcher,
             lambda_=self.lambda_,
@@ -68,6 +77,7 @@ class ReportRun(Run, GroupSettings, ScoringSettings):
             groups={one.field: of for one, of in groups.scores.items() if one.bins is None},
             coloured=self.colour,
             seed=self.seed,
+            evidence=rows_with_evidence(self.tiered, groups.rows),
         )
         written = write_study(study, self.out, earlier=earlier, csv_raw=self.csv_raw)
         write_run_record(
@@ -123,15 +133,18 @@ def _check_folder(out: Path, *, force: bool) -> list[str]:
     return []
 
 
-def _check_colour(colour: str | None, files: Sequence[PredictionFile]) -> None:
+def _check_named(named: Sequence[str], files: Sequence[PredictionFile]) -> None:
+    """Raise UsageError for a score that no prediction carries; tell of numbers that nobody has named."""
     import difflib
 
     from granola.errors import UsageError
+    from granola.runs.outputs import note
 
-    if colour is None:
-        return
-    known = sorted({name for given in files for said in given.predictions.values() for name in said.scores})
-    if colour not in known:
-        near = difflib.get_close_matches(colour, known, n=1)
-        hint = f"; did you mean {near[0]!r}?" if near else f"; they have {', '.join(known) or 'none'}"
-        raise UsageError(f"no prediction has a number under {colour!r}{hint}")
+    known = sorted({name for given in files for name in given.numbers})
+    for name in named:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, n=1)
+            hint = f"; did you mean {near[0]!r}?" if near else f"; they have {', '.join(known) or 'none'}"
+            raise UsageError(f"no prediction has a number under {name!r}{hint}")
+    if others := [name for name in known if name not in named]:
+        note(f"predictions have other numbers: {', '.join(others[:8])}; name those that are scores with --item-score")

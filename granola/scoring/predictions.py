@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -30,6 +30,7 @@ class Prediction:
 
     `confidence`, the higher the surer, on any scale; None where none is given. `scores` are the other fields that
     are finite numbers, such as another metric's score of the item; not those that `granola answer` and its like write.
+    Which of them are scores is for who reads them to say: `PredictionFile.with_scores`.
     """
 
     id: str
@@ -58,6 +59,21 @@ class PredictionFile:
     def read(self) -> int:
         """Lines read, kept and rejected."""
         return len(self.predictions) + len(self.rejected)
+
+    @property
+    def numbers(self) -> list[str]:
+        """The names of the numbers that predictions carry besides their confidence, sorted."""
+        return sorted({name for said in self.predictions.values() for name in said.scores})
+
+    def with_scores(self, names: Collection[str]) -> PredictionFile:
+        """The same with these numbers alone as scores: what else is a number, such as a time, is none."""
+        kept = {
+            id_: replace(said, scores={name: said.scores[name] for name in names if name in said.scores} or _NONE)
+            if said.scores
+            else said
+            for id_, said in self.predictions.items()
+        }
+        return replace(self, predictions=kept)
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,6 +67,11 @@ class ScoreReport:
     counts: Mapping[str, int] = field(default_factory=dict)
 
     @property
+    def laddered(self) -> int:
+        """How many of the questions have a ladder, a level besides the gold answer's."""
+        return self.questions - self.signature.one_level
+
+    @property
     def questions(self) -> int:
         """How many there are, scored or not."""
         return self.overall.n + self.overall.unscored

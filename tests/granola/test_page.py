@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
+from html import escape
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -10,8 +12,9 @@ import pytest
 
 from abstraction.rows import read_tiered
 from granola.matching import matcher
+from granola.report.question_list import MOST
 from granola.report.score_page import render
-from granola.scoring.predictions import read_predictions
+from granola.scoring.predictions import Prediction, PredictionFile, read_predictions
 from granola.scoring.scores import score
 
 FILES = Path(__file__).parent / "files"
@@ -127,3 +130,46 @@ def test_the_same_input_gives_the_same_bytes() -> None:
 def test_reports_on_other_rows_are_refused() -> None:
     with pytest.raises(ValueError, match="is not on these rows"):
         render(ROWS[:-1], REPORTS)
+
+
+def test_it_opens_on_a_sentence_a_ladder_and_three_scores(outline: Outline) -> None:
+    text = " ".join("".join(outline.texts).split())
+    assert f"specific and cautious answered {len(ROWS)} questions." in text
+    assert text.count("Yona") == 1  # the paper has one name, then it is "the paper"
+    drawn, rest = PAGE[PAGE.index('<figure class="drawn">') :].split("</figure>", 1)
+    assert "Gold answer: <b>" in drawn
+    for system in ("specific", "cautious"):
+        assert f"<b>{system}</b> said <q>" in drawn
+    headlines, _ = rest.split('<details class="part"', 1)
+    assert re.findall(r'data-label="([^"]+)"', headlines) == 2 * [
+        "standard accuracy", "GRANOLA accuracy", "informativeness",
+    ]  # fmt: skip
+    assert 'class="part" id="metrics" open' not in PAGE
+
+
+def test_explanations_are_text(outline: Outline) -> None:
+    assert not any("title" in attributes for tag, attributes in outline.elements)
+    text = "".join(outline.texts)
+    for metric in REPORTS[0].metrics:
+        assert metric.source.replace("Yona et al. 2024", "the paper") in text
+
+
+def test_every_question_shows_its_gold_answer_before_it_is_opened() -> None:
+    summaries = re.findall(r'<details class="question".*?</summary>', PAGE, re.DOTALL)
+    assert len(summaries) == len(ROWS)
+    for row, summary in zip(ROWS, summaries, strict=True):
+        assert f"Gold answer: {escape(row.answers[0])}" in summary
+
+
+def test_relations_of_few_questions_are_grey_and_all_there() -> None:
+    rows = re.findall(r'<tr class="few"><th scope="row">([^<]*)', PAGE)
+    assert len(rows) == sum(len(report.relations) for report in REPORTS)  # six questions in all
+    assert PAGE.count("Grey rows have fewer than 20 questions") == len(REPORTS)
+
+
+def test_of_many_questions_some_are_shown_and_this_is_told() -> None:
+    many = [replace(ROWS[0], id=f"q{index}") for index in range(MOST + 1)]
+    said = PredictionFile(name="x", predictions={row.id: Prediction(id=row.id, text="Kunming") for row in many})
+    page = render(many, [score(many, said, matcher("rules"), times=2)])
+    assert page.count('<details class="question"') == 251
+    assert "251 of the 501 questions, evenly drawn from the file" in page

@@ -26,6 +26,9 @@ FIGURES = {
 }  # fmt: skip
 
 
+VOID = ("meta", "br", "link", "input")
+
+
 def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run([*GRANOLA, "report", *map(str, arguments)], capture_output=True, text=True, check=False)
 
@@ -40,7 +43,7 @@ class Outline(HTMLParser):
         self.ids: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag not in ("meta", "br"):
+        if tag not in VOID:
             self.open.append(tag)
         for name, value in attrs:
             if name in ("src", "href", "xlink:href") and value is not None:
@@ -50,7 +53,7 @@ class Outline(HTMLParser):
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.handle_starttag(tag, attrs)
-        if tag not in ("meta", "br"):
+        if tag not in VOID:
             self.open.pop()
 
     def handle_endtag(self, tag: str) -> None:
@@ -80,7 +83,7 @@ def test_the_page_needs_nothing_else_and_is_well_formed(report: Path) -> None:
     outline = Outline()
     outline.feed((report / "report.html").read_text(encoding="utf-8"))
     assert outline.open == []
-    assert all(link.startswith(("#", "data:image/png")) for link in outline.links)
+    assert all(link.startswith(("#", "data:", "https://www.wikidata.org/wiki/")) for link in outline.links)
     assert {link[1:] for link in outline.links if link.startswith("#")} <= set(outline.ids)
     assert len(outline.ids) == len(set(outline.ids))
 
@@ -224,3 +227,48 @@ def test_without_matplotlib_the_install_line_is_told(systems: Path, tmp_path: Pa
     done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert "pip install -e '.[report]'" in done.stderr
+
+
+def test_only_named_numbers_are_scores(systems: Path, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib", reason="figures need matplotlib")
+    files = [systems / "tiers.jsonl", systems / "exact.jsonl"]
+    done = run(*files, "--resamples", "5", "--out", tmp_path / "none")
+    assert (done.returncode, "other numbers: bleurt; name those that are scores" in done.stderr) == (0, True)
+    assert "bleurt" not in (tmp_path / "none/tables/other-metrics.csv").read_text()
+    done = run(*files, "--resamples", "5", "--item-score", "bleurt", "--out", tmp_path / "named")
+    assert (done.returncode, "other numbers" in done.stderr) == (0, False)
+    assert "bleurt" in (tmp_path / "named/tables/other-metrics.csv").read_text()
+    assert run(*files, "--item-score", "blurt", "--out", tmp_path / "x").returncode == 2
+
+
+def test_figures_in_the_page_follow_its_colours_and_have_letters(report: Path) -> None:
+    page = (report / "report.html").read_text(encoding="utf-8")
+    assert "--c000000: #e9e7e2" in page  # in the dark
+    drawn = page[page.index("<svg") :]
+    assert "var(--c000000" in drawn
+    assert "DejaVuSans-" not in drawn  # letters as shapes
+    assert ">selective standard accuracy</text>" in drawn
+    assert "DejaVuSans-" in (report / "figures/gap.svg").read_text()  # a file needs no font
+
+
+def test_the_page_has_questions_and_says_how_many_have_a_ladder(report: Path) -> None:
+    page = (report / "report.html").read_text(encoding="utf-8")
+    assert "answered 40 questions. <b>40</b> of them have a ladder" in page
+    assert page.count('<details class="question"') == 40
+    assert "Gold answer: Kunming" in page
+    assert table(report, "scores")[0]["with a ladder"] == "40"
+    assert "8 of 40" not in page
+    assert '<tr class="few">' in page  # bins of 8 questions
+    assert "Grey rows have fewer than 20 questions" in page
+
+
+def test_token_f1_of_long_answers_comes_with_a_word(systems: Path, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib", reason="figures need matplotlib")
+    lines = [json.loads(line) for line in (systems / "cautious.jsonl").read_text().splitlines()]
+    for line in lines:
+        line["prediction"] = f"As far as it is known to me, the person was probably born in {line['prediction']}."
+    (tmp_path / "long.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    for name, told in (("cautious", False), ("long", True)):
+        file = (systems if name == "cautious" else tmp_path) / f"{name}.jsonl"
+        assert run(systems / "tiers.jsonl", file, "--resamples", "5", "--out", tmp_path / name).returncode == 0
+        assert ("Read with care: half of the predictions" in (tmp_path / name / "report.html").read_text()) == told

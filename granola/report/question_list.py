@@ -1,0 +1,123 @@
+"""The questions of the page: each with its gold answer, ladder and evidence, and every system's prediction."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from html import escape
+
+from abstraction.rows import TieredRow, read_tiered
+from granola.report.ladder_html import ladder, outcome_chip
+from granola.report.score_tables import DASH, number, relation_title
+from granola.scoring.aggregation import NO_RELATION
+from granola.scoring.items import ItemScore
+from granola.scoring.scores import ScoreReport
+
+MOST = 500  # questions on one page: 2 MB, which a phone still opens
+
+
+def shown_places(count: int) -> range:
+    """The places of the questions that are shown: all, or evenly drawn from the file."""
+    return range(count) if count <= MOST else range(0, count, -(-count // MOST))
+
+
+def shown_note(count: int, shown: int) -> str:
+    """How many questions are shown, where these are not all."""
+    if count == shown:
+        return ""
+    return (
+        f'<p class="soft">{shown:,} of the {count:,} questions, evenly drawn from the file. The scores above are of '
+        "all; <code>granola score --items FILE</code> writes the verdict on each.</p>"
+    )
+
+
+def rows_with_evidence(tiered: str, rows: Sequence[TieredRow]) -> dict[str, TieredRow]:
+    """By id, the rows of a file that the page shows, with their evidence; none from standard input, read before.
+
+    Rows whose ladders are not those of `rows`, as where one of two sources was chosen, stay without.
+    """
+    if tiered == "-":
+        return {}
+    wanted = {rows[index].id: rows[index] for index in shown_places(len(rows))}
+    found = {}
+    for row in read_tiered(tiered, on_reject=lambda _: None):
+        known = wanted.pop(row.id, None)
+        if known is not None and _texts(known) == _texts(row):
+            found[row.id] = replace(known, levels=row.levels)
+    return found
+
+
+def _texts(row: TieredRow) -> list[list[str]]:
+    return [[tier.text for tier in level.tiers] for level in row.levels]
+
+
+def question_list(rows: Sequence[TieredRow], reports: Sequence[ScoreReport]) -> str:
+    """The questions at `shown_places`."""
+    return "\n".join(
+        _question(rows[index], [(report.system, report.items[index]) for report in reports])
+        for index in shown_places(len(rows))
+    )
+
+
+def _question(row: TieredRow, scored: Sequence[tuple[str, ItemScore]]) -> str:
+    gold = escape(", ".join(row.answers))
+    outcomes = "".join(f"<span>{escape(system)} {outcome_chip(item)}</span>" for system, item in scored)
+    different = len({(item.status, item.verdict and item.verdict.level) for _, item in scored}) > 1
+    relation = row.relation or NO_RELATION
+    title = "" if relation == NO_RELATION else f"{relation_title(relation)} &middot; "
+    verdicts = " ".join(dict.fromkeys(_kind(item) for _, item in scored))
+    return (
+        f'<details class="question" data-relation="{escape(relation)}" data-verdicts="{verdicts}" '
+        f'data-different="{"yes" if different else "no"}"><summary>'
+        f'<span class="asked">{escape(row.question)}</span> '
+        f'<small>Gold answer: {gold}</small><span class="outcomes">{outcomes}</span></summary>'
+        '<div class="inside">'
+        f'<p class="soft">{title}{escape(row.id)}</p>{ladder(row, scored)}{_predictions(scored)}</div></details>'
+    )
+
+
+def _kind(item: ItemScore) -> str:
+    """What the filter calls a verdict: gold, coarser, wrong, idk or unscored."""
+    if item.verdict is not None and item.verdict.level is not None:
+        return "gold" if item.verdict.level == 1 else "coarser"
+    return {"wrong": "wrong", "abstained": "idk"}.get(item.status, "unscored")
+
+
+def _predictions(scored: Sequence[tuple[str, ItemScore]]) -> str:
+    rows = "".join(
+        f'<tr><th scope="row">{escape(system)}</th><td>{_said(item)}</td><td>{outcome_chip(item)}</td>'
+        f"<td>{_why(item)}</td></tr>"
+        for system, item in scored
+    )
+    return (
+        '<table class="predictions"><thead><tr><th scope="col">system</th>'
+        '<th scope="col">prediction</th><th scope="col">verdict</th><th scope="col">why</th></tr></thead>'
+        f"<tbody>{rows}</tbody></table>"
+    )
+
+
+def _said(item: ItemScore) -> str:
+    """The prediction with the part that decided marked."""
+    if item.prediction is None:
+        return DASH
+    compared = item.verdict.compared if item.verdict else None
+    part = compared.prediction if compared else ""
+    start = item.prediction.find(part) if part and part != item.prediction.strip() else -1
+    if start < 0:
+        return escape(item.prediction) or '<span class="soft">(empty)</span>'
+    end = start + len(part)
+    said = item.prediction
+    return f"{escape(said[:start])}<mark>{escape(said[start:end])}</mark>{escape(said[end:])}"
+
+
+def _why(item: ItemScore) -> str:
+    if item.verdict is None:
+        return "no prediction"
+    why = f"<code>{escape(item.verdict.rule)}</code>"
+    if item.verdict.score is not None:
+        why += f" {number(item.verdict.score)}"
+    if item.verdict.compared is not None:
+        why += f" against &ldquo;{escape(item.verdict.compared.tier)}&rdquo;"
+    if item.weight is not None:
+        why += f'<small class="soft"> weight {number(item.weight)}</small>'
+    return why
