@@ -28,7 +28,7 @@ def coarse_answers(
     """Answers that match a coarser level than the gold answer, laid out as the paper's Table 9.
 
     Those whose token-F1 is lowest with the gold answer and highest with the matched tier, ordered by the score of that
-    name (or BLEURT, where predictions carry it), least first; by the F1 with the gold answer where there is none. Of
+    name (or BLEURT, where it is named), least first; by the F1 with the gold answer where there is none. Of
     many that are alike in both F1, which is common, those of the least score are shown.
     """
     carried = sorted({name for given in files for said in given.predictions.values() for name in said.scores})
