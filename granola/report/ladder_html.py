@@ -18,6 +18,11 @@ LONGEST = 90  # characters of a prediction beside its level
 _STATEMENT_ID = re.compile(r"\A[QP][0-9]+\$[0-9A-F]{8}(-[0-9A-F]{4}){3}-[0-9A-F]{12}\Z", re.IGNORECASE)
 
 
+def gold(row: TieredRow) -> str:
+    """The gold answers, each once."""
+    return " / ".join(dict.fromkeys(row.answers))
+
+
 def outcome_chip(item: ItemScore) -> str:
     """A short coloured word: the level that matched, wrong, idk or unscored."""
     if item.verdict is not None and item.verdict.level is not None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from html import escape
 
 from abstraction.rows import TieredRow
-from granola.report.ladder_html import ladder
+from granola.report.ladder_html import gold, ladder
 from granola.report.page_tables import stacked_table
 from granola.report.score_tables import interval, number
 from granola.scoring.aggregation import Estimate
@@ -53,7 +53,7 @@ def opening(rows: Sequence[TieredRow], reports: Sequence[ScoreReport]) -> str:
     scored = [(report.system, report.items[best]) for report in reports]
     return (
         f'<figure class="drawn"><figcaption><b>{escape(row.question)}</b> Gold answer: '
-        f"<b>{escape(', '.join(row.answers))}</b></figcaption>{ladder(row, scored, bars=True)}"
+        f"<b>{escape(gold(row))}</b></figcaption>{ladder(row, scored, bars=True)}"
         f"{_elsewhere(scored)}{_BITS if any(level.tiers[0].bits is not None for level in row.levels) else ''}</figure>"
     )
 
@@ -74,7 +74,8 @@ def _elsewhere(scored: Sequence[tuple[str, ItemScore]]) -> str:
     """What the systems said that matches no level."""
     others = [(system, item) for system, item in scored if item.status != "matched" and item.prediction]
     return "".join(
-        f'<p class="soft">{escape(system)}: <q>{escape(_cut(item.prediction or ""))}</q>, which matches no level.</p>'
+        f'<p class="soft"><b>{escape(system)}</b> said <q>{escape(_cut(item.prediction or ""))}</q>, which '
+        f"{'declines to answer' if item.status == 'abstained' else 'matches no level'}.</p>"
         for system, item in others
     )
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from html import escape
 
 from abstraction.rows import TieredRow, read_tiered
-from granola.report.ladder_html import ladder, outcome_chip
+from granola.report.ladder_html import gold, ladder, outcome_chip
 from granola.report.score_tables import DASH, number, relation_title
 from granola.scoring.aggregation import NO_RELATION
 from granola.scoring.items import ItemScore
@@ -60,7 +60,6 @@ def question_list(rows: Sequence[TieredRow], reports: Sequence[ScoreReport]) -> 
 
 
 def _question(row: TieredRow, scored: Sequence[tuple[str, ItemScore]]) -> str:
-    gold = escape(", ".join(row.answers))
     outcomes = "".join(f"<span>{escape(system)} {outcome_chip(item)}</span>" for system, item in scored)
     different = len({(item.status, item.verdict and item.verdict.level) for _, item in scored}) > 1
     relation = row.relation or NO_RELATION
@@ -70,7 +69,7 @@ def _question(row: TieredRow, scored: Sequence[tuple[str, ItemScore]]) -> str:
         f'<details class="question" data-relation="{escape(relation)}" data-verdicts="{verdicts}" '
         f'data-different="{"yes" if different else "no"}"><summary>'
         f'<span class="asked">{escape(row.question)}</span> '
-        f'<small>Gold answer: {gold}</small><span class="outcomes">{outcomes}</span></summary>'
+        f'<small>Gold answer: {escape(gold(row))}</small><span class="outcomes">{outcomes}</span></summary>'
         '<div class="inside">'
         f'<p class="soft">{title}{escape(row.id)}</p>{ladder(row, scored)}{_predictions(scored)}</div></details>'
     )
