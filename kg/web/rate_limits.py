@@ -116,6 +116,9 @@ class TryAgain(Exception):  # noqa: N818 - no error yet: it becomes one when the
 class RetryDelays:
     """How often and how long to wait: `base` seconds doubled each time up to `cap`, a random half of it taken off.
 
+    Retry libraries, urllib3's among them, wait for one request: they cannot hold back the other threads that ask the
+    same host, which Wikimedia wants of a client that is told to wait.
+
     `longest`: a Retry-After beyond it is not waited for. `timeout`: seconds for one request, whole.
     """
 
