@@ -22,6 +22,12 @@ def properties() -> frozenset[str]:
     return frozenset(_data()["properties"])
 
 
+def label_of(prop: str) -> str | None:
+    """WikiData's English label of a property of the table, None for others."""
+    row = _data()["properties"].get(prop)
+    return None if row is None else row["label"]
+
+
 @cache
 def with_role(role: str) -> frozenset[str]:
     """Ids of those that have a role; data/properties.json says what each means. Raises UnknownRelationError."""

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from abstraction.properties import label_of
 from abstraction.relations import table as relation_table
 from granola.scoring.aggregation import Estimate
 from granola.scoring.scores import ScoreReport
@@ -36,9 +37,10 @@ def count_of_questions(report: ScoreReport) -> str:
 
 
 def relation_title(name: str) -> str:
-    """`P19 place of birth`, where the relation table has the label."""
+    """`P19 place of birth`, where a table of ours has the label."""
     row = relation_table().get(name)
-    return f"{name} {row.label}" if row else name
+    label = row.label if row else label_of(name)
+    return f"{name} {label}" if label else name
 
 
 def number(value: float) -> str:

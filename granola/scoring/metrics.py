@@ -283,7 +283,7 @@ _DEFINITIONS: dict[str, _Definition] = {
     ),
     "informativeness_bits_matched": _Definition(
         title="informativeness by bits, matched",
-        source="ours: the same over the matched items",
+        source="ours: informativeness by bits over the matched items",
         adds=_where_matched(_share),
         adds_own="share",
         of_matched=True,
@@ -298,7 +298,7 @@ _DEFINITIONS: dict[str, _Definition] = {
     ),
     "bits_matched": _Definition(
         title="bits told, matched",
-        source="ours: the same over the matched items",
+        source="ours: mean of bits(level i*) over the matched items",
         range=(0.0, math.inf),
         adds=_where_matched(_bits),
         adds_own="bits",
