@@ -177,10 +177,11 @@ def _add_reading(app: FastAPI, service: Service) -> None:
         name: Annotated[str, Query(min_length=1, max_length=LONGEST_NAME, examples=["Honolulu"])],
         language: Language = "en",
         limit: Annotated[int, Query(ge=1, le=MOST_FOUND)] = 20,
+        begins: Annotated[bool, Query(description="Names that begin so, too: to complete what is typed.")] = False,
     ) -> Response:
-        """Entities that carry a whole name, as label or alias."""
+        """Entities that carry a name as label or alias; with `begins` those that carry one which begins so."""
         return await conditional(
-            request, lambda holding: snapshot_work.search(holding, name, language=language, limit=limit)
+            request, lambda holding: snapshot_work.search(holding, name, language=language, limit=limit, begins=begins)
         )
 
     @app.get("/v1/snapshot", response_model=Manifest, tags=["snapshot"], responses=documents.gotten())

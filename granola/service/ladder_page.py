@@ -7,18 +7,15 @@ import csv
 import hashlib
 import io
 import json
-import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from typing import Any
-from urllib.parse import urlencode
 
 import orjson
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
-from pydantic import ValidationError
 
 from abstraction.formats.cells import marked
 from abstraction.reasons import REASONS
@@ -28,7 +25,7 @@ from abstraction.tiers import Abstention, Tier
 from granola import __version__
 from granola.attribution.tier_checks import TierAttribution
 from granola.report.ladder_html import SHOWN_ALIASES, address, outcome_chip
-from granola.report.score_tables import interval, number
+from granola.report.score_tables import number
 from granola.scoring.items import ItemScore
 from granola.scoring.predictions import Prediction, PredictionFile
 from granola.scoring.scores import ScoreReport, names_of, score
@@ -36,104 +33,31 @@ from granola.service import page_evidence, snapshot_work
 from granola.service.entities import set_aside
 from granola.service.example_questions import Example
 from granola.service.limits import LONGEST, check_compared
-from granola.service.page_text import escaped, kept, shown, visible
-from granola.service.page_words import LINKED, SCORES, rule_words
-from granola.service.problems import HTTPProblem
-from granola.service.schemas import LadderRequest
+from granola.service.near_names import near_names
+from granola.service.page_form import MOST_TEXT, Asked, asked_as, swapped
+from granola.service.page_text import escaped, kept, shown
+from granola.service.page_words import ADVICE, LINKED, SCORES, rule_words
 from granola.service.snapshot_session import SnapshotSession
-from granola.service.validation_errors import problem_of_errors
+from kg.walks.ranks import current
 
-MOST_PREDICTIONS = 100
-MOST_TEXT = 6_000  # characters of all predictions: addresses that are longer get lost on their way
 MOST_CARRIERS = 20  # entities that are asked whether they are the one asked about
 MOST_RIVALS = 20  # entities that are named as what the answer may mean, too
 SHORT_EVIDENCE = 6  # rows of evidence that stand there unasked
 SHOWN_PAST = 8
 DECLINED = "I don’t know"
 POLICY = (
-    "default-src 'none'; style-src 'self'; script-src 'self'; img-src data:; form-action 'self'; base-uri 'none'; "
-    "frame-ancestors 'none'"
+    "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src data:; form-action 'self'; "
+    "base-uri 'none'; frame-ancestors 'none'"
 )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Asked:
-    """What the form was filled in with."""
-
-    question: str = ""
-    answer: str = ""
-    relation: str = ""
-    answer_qid: str = ""
-    subject: str = ""
-    subject_qid: str = ""
-    language: str = "en"
-    phrase: str = ""
-    predictions: str = ""
-
-    @classmethod
-    def of(cls, query: Mapping[str, str]) -> Asked:
-        """The fields of an address; others mean nothing. Control characters become signs, which can be seen."""
-        known = {field.name for field in fields(cls)}
-        given = {
-            name: visible(_one_line(text) if name != "predictions" else text.replace("\r\n", "\n"))
-            for name, text in query.items()
-            if name in known and text.strip()
-        }
-        if "language" in given:
-            given["language"] = given["language"].lower().replace("_", "-")
-        return cls(**given)
-
-    def address(self) -> str:
-        """The page's address with what was filled in, and nothing else."""
-        given = {f.name: getattr(self, f.name) for f in fields(self) if getattr(self, f.name) != f.default}
-        return "./" + (f"?{urlencode(given)}" if given else "")
-
-    def lines(self) -> list[str]:
-        """The predictions. Raises HTTPProblem for too many."""
-        lines = [line.strip() for line in self.predictions.splitlines() if line.strip()]
-        if len(lines) > MOST_PREDICTIONS or len(self.predictions) > MOST_TEXT:
-            raise HTTPProblem(
-                413, "predictions", f"more than {MOST_PREDICTIONS} predictions or {MOST_TEXT:,} characters of them; "
-                "`granola score` takes files of any length",
-            )  # fmt: skip
-        return lines
-
-    def request(self) -> LadderRequest:
-        """The request for the ladder. Raises HTTPProblem where a field is not as it must be."""
-        if not self.question or not self.answer:
-            raise HTTPProblem(422, "request", "give a question and its answer")
-        data = {
-            "question": self.question,
-            "answer": self.answer,
-            "relation": self.relation.upper() or None,
-            "answer_qid": self.answer_qid.upper() or None,
-            "question_entity": {"text": self.subject} if self.subject else None,
-            "question_entity_qid": self.subject_qid.upper() or None,
-            "language": self.language,
-            "phrase": self.phrase,
-            "unproven": "drop" if self.phrase else "",  # every level of the page is right
-        }
-        try:
-            return LadderRequest.model_validate({key: value for key, value in data.items() if value})
-        except ValidationError as error:
-            raise problem_of_errors(error.errors()) from None
-
-
-def _one_line(text: str) -> str:
-    return re.sub(r"[\t\r\n]+", " ", text).strip()
-
-
-def is_padded(query: Mapping[str, str]) -> bool:
-    """Whether an address names fields that are blank, as a form without scripts sends them all."""
-    defaults = {field.name: field.default for field in fields(Asked)}
-    return any(name in defaults and text.strip() in ("", defaults[name]) for name, text in query.items())
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class FoundLadder:
-    """What a reader's thread finds for the page. `names` has an id, a label and a description for each id.
+    """What a reader's thread finds for the page.
 
-    `is_spoken` unless there is nothing in the language that was asked for.
+    `names` has an id, a label, a description and a kind (what it is an instance of) for each id. `is_spoken` unless
+    there is nothing in the language that was asked for. `near` are ids whose names come near an answer that nothing
+    carries, among the `entities` that the snapshot has.
     """
 
     row: TieredRow
@@ -141,6 +65,8 @@ class FoundLadder:
     past: Sequence[Mapping[str, Any]]
     names: Mapping[str, Mapping[str, Any]]
     attributed: Mapping[tuple[int, int], TierAttribution]
+    near: Sequence[str] = ()
+    entities: int = 0
 
     @property
     def links(self) -> Sequence[Mapping[str, Any]]:
@@ -159,15 +85,29 @@ def find(holding: SnapshotSession, made: TieredRow, language: str) -> FoundLadde
     pairs += [(e.subject, e.property) for e in steps if e.subject and e.property]
     used = {step.statement for step in steps}
     past = [one for one in set_aside(holding, pairs, language=language) if one["id"] not in used]
-    ids = [
-        *filter(None, (made.relation, subject)),
-        *answers,
-        *(i for note in links for i in note.get("rivals", ())[:MOST_RIVALS]),
-    ]
+    near = []
+    if made.abstained == Abstention.NO_LINK:
+        near = [match.id for match in near_names(holding, made.answers[0], language)]
+    meant = [*answers, *(i for note in links for i in note.get("rivals", ())[:MOST_RIVALS]), *near]
+    names = snapshot_work.named(holding, [*filter(None, (made.relation, subject)), *meant], language)
+    kinds = _kinds(holding, meant, language)
     return FoundLadder(
-        row=made, is_spoken=holding.speaks(language), past=past, names=snapshot_work.named(holding, ids, language),
+        row=made,
+        is_spoken=holding.speaks(language),
+        past=past,
+        names={i: {**told, "kind": kinds.get(i, "")} for i, told in names.items()},
         attributed={(one.level, one.position): one for one in holding.attributor(language).checked(made)},
-    )  # fmt: skip
+        near=near,
+        entities=holding.manifest["counts"]["entities"],
+    )
+
+
+def _kinds(holding: SnapshotSession, ids: Sequence[str], language: str) -> dict[str, str]:
+    """By id, the first label of what an entity is an instance of today; for a human, nothing that tells anything."""
+    entities = holding.store.entities(list(dict.fromkeys(ids)), properties=["P31"])
+    classes = {i: next((s.target for s in current(e.statements) if s.target), None) for i, e in entities.items()}
+    labels = snapshot_work.named(holding, filter(None, classes.values()), language)
+    return {i: labels[of]["label"] or "" for i, of in classes.items() if of in labels}
 
 
 def _subject(holding: SnapshotSession, row: TieredRow, answers: Sequence[str]) -> str | None:
@@ -205,9 +145,11 @@ def render(
     error: str | None = None,
     retry: bool = False,
     has_model: bool = False,
+    opening: tuple[Asked, FoundLadder] | None = None,
 ) -> bytes:
     """The page's bytes. All that was sent or is in the snapshot stands there as text; `retry` offers to ask again,
-    `has_model` a ladder in the words of a model."""
+    `has_model` a ladder in the words of a model; `opening` is an example whose ladder is shown where nothing is asked.
+    """
     plain = Asked(question=asked.question, answer=asked.answer, predictions=asked.predictions, phrase=asked.phrase)
     slots: dict[str, Any] = {
         "asked": asked,
@@ -216,12 +158,16 @@ def render(
         "row": found.row if found else None,
         "examples": [
             {
+                "kind": e.kind,
+                "language": e.language,
                 "question": e.question,
                 "answer": e.answer,
-                "href": Asked(question=e.question, answer=e.answer).address() + "#ladder",
+                "href": asked_as(e).address() + "#ladder",
             }
             for e in examples
         ],
+        "swapped": swapped(asked),
+        "is_example": opening is not None,
         "retry": retry,
         "has_model": has_model,
         "again": asked.address() + "#ladder",
@@ -230,6 +176,8 @@ def render(
         "longest": LONGEST,
         "most_text": MOST_TEXT,
     }
+    if opening:
+        slots |= {"row": opening[1].row} | _result(*opening, None)
     if found:
         slots |= _result(asked, found, report)
     text: str = _template().render(slots)
@@ -257,9 +205,12 @@ def _result(asked: Asked, found: FoundLadder, report: ScoreReport | None) -> dic
         "language": asked.language if found.is_spoken else "en",
         "unspoken": "" if found.is_spoken else asked.language,
         "phrasing": _phrasing(row),
-        "read": _read(found),
+        "read": _read(asked, found),
         "levels": levels,
         "reason": REASONS.get(Abstention(row.abstained), "") if row.abstained else "",
+        "advice": ADVICE.get(row.abstained or "", ""),
+        "near": [_near(one, asked, found) for one in found.near],
+        "entities": found.entities,
         "past": past[:SHOWN_PAST],
         "more_past": past[SHOWN_PAST:],
         "items": [_item(item) for item in items],
@@ -280,18 +231,18 @@ def _phrasing(row: TieredRow) -> str:
     return "The coarser answers are in a model’s words; those that the graph does not entail are left out."
 
 
-def _read(found: FoundLadder) -> dict[str, Any]:
-    """What the question was read as asking, and whom its answers mean."""
+def _read(asked: Asked, found: FoundLadder) -> dict[str, Any]:
+    """What the question was read as asking, and whom its answers mean; rivals lead to the ladder of theirs."""
     row = found.row
     about = row.question_entity or {}
     known = relation_table().get(row.relation or "")
     links = [
         {
-            **_entity(note["qid"], found),
+            **_chosen(note["qid"], asked, found),
             "confidence": note["confidence"],
             "share": note.get("share"),
             "words": LINKED.get(note.get("rule", ""), ""),
-            "rivals": [_entity(one, found) for one in note.get("rivals", ()) if one in found.names],
+            "rivals": [_chosen(one, asked, found) for one in note.get("rivals", ()) if one in found.names],
         }
         for note in found.links
         if note.get("qid") and note.get("confidence")
@@ -304,9 +255,25 @@ def _read(found: FoundLadder) -> dict[str, Any]:
     }
 
 
+def _chosen(entity_id: str, asked: Asked, found: FoundLadder) -> dict[str, Any]:
+    """An entity with the address of the page that takes it for the answer."""
+    return {
+        **_entity(entity_id, found),
+        "choose": replace(asked, answer_qid=entity_id).address() + "#ladder",
+    }
+
+
+def _near(entity_id: str, asked: Asked, found: FoundLadder) -> dict[str, Any]:
+    """An entity with the address that asks again with its name and id."""
+    told = _entity(entity_id, found)
+    again = replace(asked, answer=told["label"] or asked.answer, answer_qid=entity_id)
+    return {**told, "choose": again.address() + "#ladder"}
+
+
 def _entity(entity_id: str, found: FoundLadder) -> dict[str, Any]:
-    named = found.names.get(entity_id, {"label": None, "description": None})
-    return {"id": entity_id, "href": address(entity_id), **{key: named[key] for key in ("label", "description")}}
+    named = found.names.get(entity_id, {"label": None, "description": None, "kind": ""})
+    told = {key: named[key] for key in ("label", "description", "kind")}
+    return {"id": entity_id, "href": address(entity_id), **told}
 
 
 def _tier(tier: Tier, found: FoundLadder, most: float) -> dict[str, Any]:
@@ -348,7 +315,7 @@ def _likely(row: TieredRow) -> list[str]:
 def _scores(report: ScoreReport) -> list[dict[str, Any]]:
     estimates = report.overall.estimates
     return [
-        {"title": m.title, "words": SCORES[m.name], "value": number(e.value), "interval": interval(e), "n": e.n}
+        {"title": m.title, "words": SCORES[m.name], "value": number(e.value), "n": e.n}
         for m in report.metrics
         if m.name in SCORES and (e := estimates[m.name])
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -22,6 +23,12 @@ _WHY = {
     SetAside.HISTORICAL: "exists no more",
 }
 _TIMES = (("from", "start"), ("until", "end"), ("in", "at"))
+_MONTHS = (
+    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+    "December",
+)  # fmt: skip
+# As `abstraction.evidence.literal` writes times: a year of four digits or more, maybe with month and day.
+_TIME = re.compile(r"(-?)(\d{4,16})(?:-(\d\d)(?:-(\d\d))?)?")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -78,20 +85,25 @@ def past(one: Mapping[str, Any]) -> tuple[EvidenceRow, str]:
         entity(value, names.get(value))
         if value
         else EvidencePart(
-            kind="value", text=one.get("text") or {"somevalue": "unknown", "novalue": "none"}[one["kind"]]
+            kind="value",
+            text=readable_date(one.get("text") or {"somevalue": "unknown", "novalue": "none"}[one["kind"]]),
         )
     )
-    times = ", ".join(f"{word} {_date(one[key])}" for word, key in _TIMES if one.get(key))
+    times = ", ".join(f"{word} {readable_date(one[key])}" for word, key in _TIMES if one.get(key))
     why = SetAside(one["because"])
     reason = times if why is SetAside.ENDED and one.get("end") else ", ".join(filter(None, (_WHY[why], times)))
     relation = EvidencePart(kind="relation", text=names.get(prop, prop), href=href, title=prop)
     return EvidenceRow(parts=(entity(subject, names.get(subject)), relation, said)), reason
 
 
-def _date(text: str) -> str:
-    """A date as evidence has it, without the zeros before its year, and with BCE for the minus."""
-    plain = text.removeprefix("-").lstrip("0")
-    return f"{plain} BCE" if text.startswith("-") else plain
+def readable_date(text: str) -> str:
+    """A date of evidence as people write it: `4 August 1961`, `March 44 BCE`, `476`; other texts as they are."""
+    found = _TIME.fullmatch(text)
+    if found is None or int(found[3] or 1) not in range(1, 13):
+        return text
+    minus, year, month, day = found.groups()
+    parts = [*([str(int(day))] if day else []), *([_MONTHS[int(month) - 1]] if month else []), str(int(year))]
+    return " ".join([*parts, *(["BCE"] if minus else [])])
 
 
 def _parts(step: Evidence) -> tuple[EvidencePart, ...]:
@@ -99,7 +111,9 @@ def _parts(step: Evidence) -> tuple[EvidencePart, ...]:
         value = step.value or ""
         href = address(step.subject, prop=step.property, statement=step.statement)
         end = (
-            entity(value, step.labels.get(value)) if ENTITY_ID.match(value) else EvidencePart(kind="value", text=value)
+            entity(value, step.labels.get(value))
+            if ENTITY_ID.match(value)
+            else EvidencePart(kind="value", text=readable_date(value))
         )
         relation = EvidencePart(
             kind="relation", text=step.labels.get(step.property, step.property), href=href, title=step.property

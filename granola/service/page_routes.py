@@ -7,7 +7,7 @@ import logging
 from fastapi import FastAPI, Request, Response
 from fastapi.responses import RedirectResponse
 
-from granola.service import ladder_page, snapshot_work
+from granola.service import api_page, ladder_page, page_form, snapshot_work
 from granola.service.app_state import Service
 from granola.service.example_questions import Example, examples
 from granola.service.ladder_routes import phrased_ladder, phrasing_of
@@ -15,32 +15,34 @@ from granola.service.middleware import SNAPSHOT_HEADER
 from granola.service.problems import problem_of
 from granola.service.schemas import LadderRequest
 from granola.service.snapshot_pool import Done
+from granola.service.snapshot_session import SnapshotSession
 
 log = logging.getLogger("granola.service")
+Offered = tuple[tuple[Example, ...], tuple[page_form.Asked, ladder_page.FoundLadder] | None]
 _TYPES = {"page.css": "text/css; charset=utf-8", "page.js": "text/javascript; charset=utf-8"}
 
 
 def add_page(app: FastAPI, service: Service) -> None:
     """Add the page. What cannot be answered is told on it, with the status that it has."""
     desk = service.desk
-    kept: dict[str, tuple[Example, ...]] = {}
+    kept: dict[str, Offered] = {}
 
-    async def offered() -> tuple[Example, ...]:
-        """The examples of the snapshot that is served; none while they cannot be found."""
+    async def offered() -> Offered:
+        """The examples of the snapshot that is served, with the first one's ladder; none while they cannot be found."""
         if desk.snapshot_id not in kept:
             try:
-                done = await desk.run(examples)
+                done = await desk.run(_offered)
             except Exception as error:
                 log.warning("no examples for the page: %s", problem_of(error).detail)
-                return ()
+                return (), None
             kept.clear()
             kept[done.snapshot_id] = done.value
-        return kept.get(desk.snapshot_id, ())
+        return kept.get(desk.snapshot_id, ((), None))
 
     @app.get("/", include_in_schema=False)
     async def look(request: Request) -> Response:
-        asked = ladder_page.Asked.of(request.query_params)
-        if ladder_page.is_padded(request.query_params):
+        asked = page_form.Asked.of(request.query_params)
+        if page_form.is_padded(request.query_params):
             return RedirectResponse(asked.address(), 303)
         snapshot, status, retry = desk.snapshot_id, 200, {}
         found = report = error = None
@@ -63,10 +65,12 @@ def add_page(app: FastAPI, service: Service) -> None:
                     log.exception("the page failed")
                 found, status, error = None, problem.status, problem.detail
                 retry = {"Retry-After": str(problem.retry_after)} if problem.retry_after else {}
+        samples, opening = await offered()
         body = ladder_page.render(
             asked,
             snapshot=snapshot,
-            examples=await offered(),
+            examples=samples,
+            opening=opening if asked == page_form.Asked() else None,
             found=found,
             report=report,
             error=error,
@@ -80,6 +84,12 @@ def add_page(app: FastAPI, service: Service) -> None:
         }
         return Response(body, status, {**headers, **retry}, media_type="text/html; charset=utf-8")
 
+    @app.get("/docs", include_in_schema=False)
+    async def documentation(request: Request) -> Response:
+        body = api_page.render(app.openapi(), str(request.base_url).rstrip("/"))
+        headers = {"Content-Security-Policy": api_page.POLICY, "Cache-Control": "no-cache"}
+        return Response(body, headers=headers, media_type="text/html; charset=utf-8")
+
     def add_asset(name: str) -> None:
         @app.get(f"/{name}", include_in_schema=False)
         async def asset(request: Request) -> Response:
@@ -91,6 +101,19 @@ def add_page(app: FastAPI, service: Service) -> None:
 
     for name in _TYPES:
         add_asset(name)
+
+
+def _offered(holding: SnapshotSession) -> Offered:
+    """The examples, and the form and the ladder of the first."""
+    found = examples(holding)
+    if not found:
+        return (), None
+    asked = page_form.asked_as(found[0])
+    row = snapshot_work.read_question(
+        asked.request().model_dump(exclude_unset=True, exclude=snapshot_work.LADDER_SETTINGS)
+    )
+    made = snapshot_work.made(holding, row, language=asked.language)
+    return found, (asked, ladder_page.find(holding, made, asked.language))
 
 
 async def _found(service: Service, wanted: LadderRequest) -> Done[ladder_page.FoundLadder]:

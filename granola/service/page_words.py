@@ -27,6 +27,16 @@ LINKED = {
     "time": "it is of the right time",
     "creator": "it is by whom the question names",
 }
+ADVICE = {
+    "yes-no": "Ask for what the yes is about: “Where …?”, “When …?” or “Who …?” in place of “Is …?”.",
+    "bare-number": "Say in the question what the number counts, as in “How many people live in …?”, or give the "
+    "relation under “Ids and language”.",
+    "code": "Ask for the thing that the code stands for, such as a country in place of its letters.",
+    "kind-conflict": "See whether question and answer belong together, or give the relation under “Ids and language”.",
+    "type-conflict": "Give the relation, or the id of the entity that is meant, under “Ids and language”.",
+    "ambiguous-link": "Give the answer’s item, or the entity asked about, under “Ids and language”.",
+    "uncertain-link": "Give the answer’s item under “Ids and language”.",
+}
 _RULES = {
     "exact": "the answer is this name",
     "span": "the name stands in the answer",

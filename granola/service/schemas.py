@@ -302,7 +302,7 @@ Names = Annotated[
 class MatchRequest(MatchSettings):
     """Predictions held against levels: those of a tiered row, or names alone, finest level first."""
 
-    predictions: list[Prediction] = Field(min_length=1, max_length=MOST_PREDICTIONS)
+    predictions: list[Prediction] = Field(min_length=1, max_length=MOST_PREDICTIONS, examples=[["in Hawaii", "Kenya"]])
     row: TieredRow | None = None
     levels: Annotated[list[Names], Field(min_length=1, max_length=MOST_LEVELS)] | None = Field(
         None, examples=[[["Honolulu"], ["Hawaii"]]]
@@ -372,11 +372,24 @@ class MatchAnswer(BaseModel):
 PromptsHash = Annotated[str, StringConstraints(pattern=r"^([a-z+]{1,40}-)?[0-9a-f]{8,64}$")]
 
 
+_ROW_EXAMPLE = {
+    "schema_version": 1,
+    "id": "1",
+    "question": "Where was Barack Obama born?",
+    "answer": ["Honolulu"],
+    "levels": [{"tiers": [{"text": name, "aliases": []}]} for name in ("Honolulu", "Hawaii")],
+}
+
+
 class ScoreRequest(MatchSettings):
     """Tiered rows and predictions, each as a file of them holds them, and the settings of `granola score`."""
 
-    rows: list[Any] = Field(min_length=1, description="Tiered rows, as `granola tiers` writes them.")
-    predictions: list[Any] = Field(min_length=1, description='{"id", "prediction"} each.')
+    rows: list[Any] = Field(
+        min_length=1, description="Tiered rows, as `granola tiers` writes them.", examples=[[_ROW_EXAMPLE]]
+    )
+    predictions: list[Any] = Field(
+        min_length=1, description='{"id", "prediction"} each.', examples=[[{"id": "1", "prediction": "in Hawaii"}]]
+    )
     system: Annotated[str, StringConstraints(min_length=1, max_length=200)] = "predictions"
     resamples: int = _as_in(ScoringSettings, "resamples", ge=1, le=MOST_RESAMPLES)
     seed: int = _as_in(ScoringSettings, "seed", ge=0, le=(1 << 31) - 1)

@@ -116,6 +116,13 @@ class TimedStore:
         with self._reading():
             return self._store.has_labels(language, among=TERMS_LOOKED_AT)
 
+    def names_beginning(self, text: str, *, languages: Collection[str], limit: int) -> list[NameMatch]:
+        """Names that begin so, of a file; of a mirror, which has no order of names, this name alone."""
+        with self._reading() as store:
+            if isinstance(store, SQLiteStore):
+                return store.names_beginning(text, languages=languages, limit=limit)
+            return store.find([text], languages=languages).get(text, [])[:limit]
+
     def close(self) -> None:
         """See `Store.close`."""
         self._store.close()

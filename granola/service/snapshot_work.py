@@ -43,10 +43,12 @@ from granola.service.limits import (
 from granola.service.model_work import judge_ahead
 from granola.service.problems import HTTPProblem
 from granola.service.snapshot_session import SnapshotSession
-from kg.terms import best_text
+from kg.store.protocol import NameMatch
+from kg.terms import best_text, fallback_chain
 
 SLICE_SECONDS = 0.02  # how long a batch keeps its reader before others have their turn
 SLICE_ROWS = 100
+NAMES_AN_ENTITY = 5  # that begin alike, of those which complete what is typed
 PHRASED_TOGETHER = 16  # rows that a model is asked about at a time
 
 
@@ -271,10 +273,10 @@ def named(holding: SnapshotSession, ids: Iterable[str], language: str) -> dict[s
     return out
 
 
-def search(holding: SnapshotSession, name: str, *, language: str, limit: int) -> dict[str, Any]:
-    """Entities that carry a name as label or alias, upper and lower case and accents aside."""
+def search(holding: SnapshotSession, name: str, *, language: str, limit: int, begins: bool = False) -> dict[str, Any]:
+    """Entities that carry a name as label or alias, or one that begins so; upper and lower case do not matter."""
     check_language(holding, language)
-    matches = holding.store.find([name]).get(name, [])
+    matches = _beginning(holding, name, language, limit) if begins else holding.store.find([name]).get(name, [])
     shown = matches[:limit]
     known = named(holding, [match.id for match in shown], language)
     blank = {"label": None, "description": None}
@@ -283,6 +285,16 @@ def search(holding: SnapshotSession, name: str, *, language: str, limit: int) ->
         for m in shown
     ]
     return {"name": name, "found": found, "more": len(matches) - len(shown)}
+
+
+def _beginning(holding: SnapshotSession, text: str, language: str, limit: int) -> list[NameMatch]:
+    """Entities that carry a name which begins so, each with the shortest of its names that does."""
+    names = holding.store.names_beginning(text, languages=fallback_chain(language), limit=NAMES_AN_ENTITY * limit)
+    found: dict[str, NameMatch] = {}
+    for match in names:
+        if match.id.startswith("Q"):
+            found.setdefault(match.id, match)
+    return list(found.values())
 
 
 def chosen_matcher(name: str, tau: float | None, language: str = "en") -> Matcher:

@@ -25,6 +25,9 @@ _CHUNK = 20_000  # ids, names or pairs asked at a time
 _SEEK = 8  # up to this many properties are looked up one by one, more are filtered while scanning
 
 
+MOST_BEGINNING = 2_000  # names: a hundredth of a second
+
+
 class SQLiteStore:
     """A snapshot file, opened for reading with `open` or made with `create`, `write` and `finish`.
 
@@ -249,16 +252,29 @@ class SQLiteStore:
         matches: dict[str, list[NameMatch]] = {}
         for key, carriers in best.items():
             ordered = sorted(carriers.items(), key=lambda one: (one[1][0], abs(one[0]), -one[0]))
-            matches[key] = [
-                NameMatch(
-                    id=id_of(number),
-                    kind="label" if kind == schema.LABEL else "alias",
-                    language=language,
-                    text=text,
-                )
-                for number, (kind, language, text) in ordered
-            ]
+            matches[key] = [_match(number, *told) for number, told in ordered]
         return {name: list(matches[key]) for name, key in keys.items() if key in matches}
+
+    def names_beginning(self, text: str, *, languages: Collection[str], limit: int) -> list[NameMatch]:
+        """Labels and aliases in `languages` that begin so after `kg.terms.normalise`, `limit` at most.
+
+        The shortest names first, then labels, then the smallest ids. Of a beginning that very many names have only the
+        first MOST_BEGINNING in the order of their letters are looked at. Not of the Store protocol: it is for people
+        who type a name, and other stores have searches of their own.
+        """
+        key = normalise(text)
+        if not key:
+            return []
+        sql = (
+            "SELECT name.key, name.kind, name.entity, name.language, term.text"
+            " FROM (SELECT * FROM name WHERE key >= ? AND key < ? LIMIT ?) AS name JOIN term"
+            " ON term.entity = name.entity AND term.language = name.language"
+            " AND term.kind = name.kind AND term.ordinal = name.ordinal"
+            " WHERE name.language IN (SELECT value FROM json_each(?))"
+        )
+        rows = self._rows(sql, (key, key + chr(0x10FFFF), MOST_BEGINNING, _json(list(languages))))
+        rows.sort(key=lambda row: (len(row[0]), row[1], row[2] < 0, abs(row[2])))
+        return [_match(number, kind, language, name) for _, kind, number, language, name in rows[:limit]]
 
     def referrers(
         self, pairs: Collection[tuple[str, str]], *, limit: int | None = None
@@ -367,6 +383,10 @@ class SQLiteStore:
             return self._connection.execute(sql, parameters).fetchall()
         except sqlite3.DatabaseError as error:
             raise DamagedSnapshotError(f"cannot read snapshot {self.path}: {error}") from error
+
+
+def _match(number: int, kind: int, language: str, text: str) -> NameMatch:
+    return NameMatch(id=id_of(number), kind="label" if kind == schema.LABEL else "alias", language=language, text=text)
 
 
 def _json(values: list[Any]) -> str:

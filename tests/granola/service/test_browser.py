@@ -208,7 +208,7 @@ def test_it_lives_under_any_path(look: Any, behind_a_path: str, scripts: bool) -
     page.get_by_role("button", name="Show the ladder").click()
     page.wait_for_selector("table.predictions")
     assert page.url.startswith(f"{behind_a_path}/?")
-    assert page.get_by_role("link", name="interface").evaluate("one => one.href") == f"{behind_a_path}/v1/openapi.json"
+    assert page.get_by_role("link", name="interface").evaluate("one => one.href") == f"{behind_a_path}/docs"
     page.wait_for_load_state("load")  # the text may stand there before its style
     assert page.locator("form button").evaluate("one => getComputedStyle(one).fontWeight") == "600"  # its style came
     page.get_by_role("link", name="GRANOLA ladders").click()
@@ -296,3 +296,24 @@ def test_axe_finds_nothing(look: Any, name: str) -> None:
     for look_ in _looks(page):
         found = page.evaluate("axe.run()")["violations"]
         assert [(look_, one["id"], [node["html"][:80] for node in one["nodes"]]) for one in found] == []
+
+
+def test_on_a_phone_the_form_folds_away_behind_the_result(look: Any) -> None:
+    phone = {"viewport": {"width": 360, "height": 700}}
+    page = look(ASKED, **phone)
+    form = page.locator("form#ask")
+    assert not form.is_visible()
+    page.get_by_text("Ask something else").click()
+    assert form.is_visible()
+    assert look(**phone).locator("form#ask").is_visible()  # without a result
+    wide = look(ASKED)
+    assert wide.locator("form#ask").is_visible()
+    assert not wide.get_by_text("Ask something else").is_visible()
+
+
+def test_names_complete_themselves(look: Any) -> None:
+    page = look()
+    page.get_by_label("Answer", exact=True).press_sequentially("Honol")
+    playwright.expect(page.locator("#names option[value='Honolulu']")).to_have_count(1)
+    page.get_by_label("Answer", exact=True).fill("H")
+    playwright.expect(page.locator("#names option")).to_have_count(0)
