@@ -84,9 +84,10 @@ def ladders(
 ) -> Any:
     """The ladders of many questions, in order.
 
-    `questions` is the path of a file, mappings with "question" and "answer" (as rows of such a file, docs/formats.md),
-    or a DataFrame with these columns. Gives a list of TieredRow; of a DataFrame a DataFrame, with `ladder` (the levels
-    in words), `levels` (as in a tiered file, for `score`) and `abstained` beside its own columns and index.
+    `questions` is the path of a file, mappings with "question" and "answer" (as rows of such a file: see
+    docs/reference/file-formats.md), or a DataFrame with these columns. Gives a list of TieredRow; of a DataFrame a
+    DataFrame, with `ladder` (the levels in words), `levels` (as in a tiered file, for `score`) and `abstained` beside
+    its own columns and index.
 
     Raises RowError for a row that cannot be used, with its place.
     """

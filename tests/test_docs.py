@@ -20,7 +20,11 @@ from kg.snapshot import build
 from scripts.build_granola_eq import RebuildRun
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+def _name(page: Path) -> str:
+    return page.relative_to(ROOT).as_posix()
 
 
 def commands(page: Path) -> list[list[str]]:
@@ -31,19 +35,19 @@ def commands(page: Path) -> list[list[str]]:
     return [shlex.split(line.split(" #")[0].replace("[", "").replace("]", "").replace("'", " ")) for line in lines]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=_name)
 def test_commands_and_options_exist(page: Path) -> None:
     for words in commands(page):
         command, rest = get_command(app), words[1:]
         while rest and hasattr(command, "commands") and not rest[0].startswith("-") and rest[0] != "...":
             if "|" in rest[0] or rest[0].startswith("|"):
                 break  # several commands at once
-            assert rest[0] in command.commands, f"{page.name}: {' '.join(words)}"
+            assert rest[0] in command.commands, f"{_name(page)}: {' '.join(words)}"
             command, rest = command.commands[rest[0]], rest[1:]
         known = {option for param in command.params for option in (*param.opts, *param.secondary_opts)} | {"--help"}
         for word in rest:
             if word.startswith("--") and not hasattr(command, "commands"):
-                assert word.partition("=")[0].rstrip(",;.") in known, f"{page.name}: {word} in {' '.join(words)}"
+                assert word.partition("=")[0].rstrip(",;.") in known, f"{_name(page)}: {word} in {' '.join(words)}"
 
 
 def every_command(group: Any) -> Iterator[Any]:
@@ -83,7 +87,7 @@ OF_SCRIPTS = {
 } | {one.setting.name(one.field) for one in settings_of(RebuildRun)}
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=_name)
 def test_options_that_stand_alone_exist_with_their_values(page: Path) -> None:
     """`--foo` is an option of a command or a script; `--foo bar` one that takes the word bar, where it takes words."""
     for span in spans(page):
@@ -91,11 +95,11 @@ def test_options_that_stand_alone_exist_with_their_values(page: Path) -> None:
         if not words[0].startswith("--"):
             continue
         name, _, value = words[0].rstrip(",;.").partition("=")
-        assert name in OPTIONS or name in OF_SCRIPTS or name in FOREIGN, f"{page.name}: {span}"
+        assert name in OPTIONS or name in OF_SCRIPTS or name in FOREIGN, f"{_name(page)}: {span}"
         choices = [words_of(param) for param in OPTIONS.get(name, ())]
         value = value or (words[1] if len(words) > 1 else "")
         if all(choices) and value.islower() and name in OPTIONS:
-            assert any(value in known for known in choices), f"{page.name}: {span}"
+            assert any(value in known for known in choices), f"{_name(page)}: {span}"
 
 
 def test_the_page_on_the_paper_names_what_there_is() -> None:
@@ -108,7 +112,7 @@ def test_the_page_on_the_paper_names_what_there_is() -> None:
     from granola.report import figures
     from granola.scoring.metrics import STANDARDS, metrics
 
-    page = ROOT / "docs" / "paper.md"
+    page = ROOT / "docs" / "explanation" / "paper.md"
     drawn = {plan.name for plan in (figures._GAP, *figures._REST)} | {"popularity"}
     tables = set(re.findall(r'name="([a-z-]+)"', _source("study") + _source("disagreements")))
     section = page.read_text(encoding="utf-8").partition("## Section 5: figures")[2].partition("\n## ")[0]
@@ -133,21 +137,23 @@ def _source(name: str) -> str:
     return (ROOT / "granola" / "report" / f"{name}.py").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=_name)
 def test_links_lead_somewhere(page: Path) -> None:
     for target in re.findall(r"\]\(([^)\s]+)\)", page.read_text(encoding="utf-8")):
         if target.startswith("http"):
             continue
         name, _, heading = target.partition("#")
         found = page.parent / name if name else page
-        assert found.is_file(), f"{page.name}: {target}"
+        assert found.is_file(), f"{_name(page)}: {target}"
         headings = re.findall(r"^#+ (.*)$", found.read_text(encoding="utf-8"), re.MULTILINE)
         assert not heading or heading in [re.sub(r"[^\w -]", "", one).lower().replace(" ", "-") for one in headings]
 
 
 def test_queries_run_and_find_something(tmp_path: Path) -> None:
     build([ROOT / "granola" / "demo" / "wikidata.json"], tmp_path / "demo.sqlite")
-    blocks = re.findall(r"```sql\n(.*?)```", (ROOT / "docs" / "snapshots.md").read_text(encoding="utf-8"), re.DOTALL)
+    blocks = re.findall(
+        r"```sql\n(.*?)```", (ROOT / "docs" / "reference" / "snapshots.md").read_text(encoding="utf-8"), re.DOTALL
+    )
     queries = [query for block in blocks for query in block.split(";") if query.strip()]
     assert len(queries) >= 4
     with closing(sqlite3.connect(tmp_path / "demo.sqlite")) as connection:

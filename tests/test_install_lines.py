@@ -8,7 +8,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 BY_NAME = {"kg/extras.py"}  # where the wheel is installed: pip then takes what is installed, and asks no index
-PLACES = ("README.md", "docs/*.md", "kg/**/*.py", "abstraction/**/*.py", "granola/**/*.py")
+PLACES = ("README.md", "docs/**/*.md", "kg/**/*.py", "abstraction/**/*.py", "granola/**/*.py")
 
 
 def test_extras_are_named_as_the_clone_installs_them() -> None:

@@ -50,7 +50,7 @@ def test_functions_on_the_walks_are_there(name: str) -> None:
 
 def test_files_that_are_named_are_there() -> None:
     named = set(re.findall(r"`([\w/]+/[\w.]*)`", PAGE)) | {
-        f"docs/{name}" for name in re.findall(r"\]\((\w+\.md)\)", PAGE)
+        f"docs/{name}" for name in re.findall(r"\]\(([\w/-]+\.md)\)", PAGE)
     }
     assert len(named) > 20
     assert [name for name in sorted(named) if not (ROOT / name).exists()] == []

@@ -122,7 +122,7 @@ class QuestionSources:
             return LogicalQuery.from_json(given)
         sparql = given.get("sparql") if isinstance(given, Mapping) else row.get("sparql_wikidata", row.get("sparql"))
         if not isinstance(sparql, str):
-            raise SampleError('no query; expected "sparql", or "query" as docs/attribution.md shows')
+            raise SampleError('no query; expected "sparql", or "query" as docs/reference/attribution.md shows')
         return query_of_sparql(sparql, **self._bounds)
 
     def _question(self, row: Mapping[str, Any]) -> str | None:

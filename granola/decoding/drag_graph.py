@@ -16,7 +16,7 @@ from granola.decoding.claims import Claim, ClaimTally
 from granola.decoding.decision import Abstaining, Decision, abstained, confidence, of_responses
 from granola.errors import UsageError
 
-SUPPORT = 0.75  # docs/decoding.md says why
+SUPPORT = 0.75  # docs/reference/decoding.md says why
 SHOWN = 4  # finer tiers with too little support that an explanation names
 
 

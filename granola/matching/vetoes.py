@@ -2,7 +2,7 @@
 
 All hold for the coarser levels of a ladder, and for its finest in answers of up to SHORT words; in longer ones people
 read past those of LONG. Where there is one level, those of ALWAYS hold, and the others but RESTATED in answers of up to
-SHORT words (docs/scoring.md).
+SHORT words (docs/reference/scoring.md).
 """
 
 from __future__ import annotations

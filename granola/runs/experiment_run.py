@@ -41,7 +41,8 @@ class ExperimentRun(Run):
     verb: ClassVar[str] = "experiment"
 
     file: Annotated[
-        Path, Setting("The experiment: a TOML file; see docs/decoding.md.", metavar="FILE.toml", positional=True)
+        Path,
+        Setting("The experiment: a TOML file; see docs/reference/decoding.md.", metavar="FILE.toml", positional=True),
     ]
     out: Annotated[Path, Setting("A folder for predictions, results and the report.")]
     force: Annotated[

@@ -135,4 +135,6 @@ class LogicalQuery:
             )
             return cls(branches=branches, union=data.get("union", False) is True)
         except (KeyError, TypeError, AttributeError) as error:
-            raise QueryShapeError(f"this is no query: {error!r}; expected what docs/attribution.md shows") from error
+            raise QueryShapeError(
+                f"this is no query: {error!r}; expected what docs/reference/attribution.md shows"
+            ) from error

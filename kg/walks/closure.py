@@ -1,7 +1,7 @@
 """Deciding who goes into a snapshot by the graph: classes with all that is below them, and steps along properties.
 
 A first reading of the source collects the few kinds of edge that the scope asks for into a table sorted by
-subject; the closure is then a walk in that table. See docs/snapshots.md for why there are two readings.
+subject; the closure is then a walk in that table. See docs/reference/snapshots.md for why there are two readings.
 """
 
 from __future__ import annotations

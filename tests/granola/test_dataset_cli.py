@@ -1,4 +1,4 @@
-"""`granola dataset`, the script for GRANOLA-EQ, and the walk-through of docs/new-dataset.md, as users run them."""
+"""`granola dataset`, the script for GRANOLA-EQ, and docs/how-to/publish-a-dataset.md, as users run them."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def dataset(*words: object, cwd: Path) -> subprocess.CompletedProcess[str]:
 
 
 def test_the_walk_through_runs_as_it_stands(tmp_path: Path) -> None:
-    text = (ROOT / "docs" / "new-dataset.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "how-to" / "publish-a-dataset.md").read_text(encoding="utf-8")
     blocks = re.findall(r"```sh\n(.*?)```", text, re.DOTALL)
     shell = "\n".join(blocks).replace(". .venv/bin/activate\n", "")
     (tmp_path / "granola").symlink_to(ROOT / "granola")

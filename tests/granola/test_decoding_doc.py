@@ -1,4 +1,4 @@
-"""docs/decoding.md's example, run as it stands: its predictions, explanations and scores."""
+"""docs/reference/decoding.md's example, run as it stands: its predictions, explanations and scores."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from granola.cli import main
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGE = (ROOT / "docs" / "decoding.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "reference" / "decoding.md").read_text(encoding="utf-8")
 
 
 def test_the_example_gives_what_the_page_shows(
