@@ -21,12 +21,11 @@ class Signature:
 
     `matcher` has the hash of its code and data. `tiers` is the start of a hash of what of the tiered rows can change a
     score, in any order of the rows (docs/reference/scoring.md gives the form), `snapshot` that of the id of the
-    snapshot that the ladders were made from, `n` the scored questions. `missing` and `unknown` appear only where ids did not fit,
-    `one_level`, the rows whose answer has one level, which `rules` reads more leniently, only where there are any, so
-    `bits`, the scored questions whose answer has bits, only where there are any; `prompts`, the set and the hash of
-    those that a model phrased the tiers with, only where one did, `asked` of those that a model was asked the questions
-    with. `standard` appears where level 1 has the gold
-    answers alone.
+    snapshot that the ladders were made from, `n` the scored questions. `missing` and `unknown` appear only where ids
+    did not fit, `one_level`, the rows whose answer has one level, which `rules` reads more leniently, only where there
+    are any, so `bits`, the scored questions whose answer has bits, only where there are any; `prompts`, the set and the
+    hash of those that a model phrased the tiers with, only where one did, `asked` of those that a model was asked the
+    questions with. `standard` appears where level 1 has the gold answers alone.
     """
 
     matcher: str
