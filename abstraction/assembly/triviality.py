@@ -20,7 +20,7 @@ from kg.bounded_cache import SizedDict
 from kg.terms import normalise
 from kg.walks.graph import Graph
 
-TRIVIAL_SHARE = 2 / 3  # of the relation's answers; docs/explanation/ladders.md says what lies on either side
+TRIVIAL_SHARE = 2 / 3  # of the relation's answers; docs/reference/rules.md says what lies on either side
 HALF = 1 / 2  # of the different answers: what is true of one frequent answer alone tells which it is
 ANSWERS = 150  # the most frequent answers of a relation that are looked at
 SUBJECTS = 20  # entities with an answer whose kinds are looked at
