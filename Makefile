@@ -28,6 +28,7 @@ lint: $(STAMP)
 	$(BIN)/mypy
 
 docs: $(STAMP)
+	PYTHONPATH=. $(BIN)/python scripts/command_docs.py
 	$(BIN)/python scripts/api_docs.py
 
 lock:

@@ -17,6 +17,7 @@ from typer.main import get_command
 from granola.cli.main import app
 from granola.runs.settings import settings_of
 from kg.snapshot import build
+from scripts import command_docs
 from scripts.build_granola_eq import RebuildRun
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -159,3 +160,7 @@ def test_queries_run_and_find_something(tmp_path: Path) -> None:
     with closing(sqlite3.connect(tmp_path / "demo.sqlite")) as connection:
         for query in queries:
             assert connection.execute(query).fetchall(), query
+
+
+def test_the_page_of_commands_is_current() -> None:
+    assert command_docs.PAGE.read_text(encoding="utf-8") == command_docs.page(), "run python scripts/command_docs.py"

@@ -1,0 +1,140 @@
+"""The reference of the command line, docs/reference/commands.md, from what the commands say of themselves.
+
+    python scripts/command_docs.py
+
+Help, options, defaults and bounds are those of the runs (`granola.runs`), so the page says what `--help` says. A test
+fails where the page is not current; this writes it anew.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from enum import StrEnum
+from importlib import import_module
+from pathlib import Path
+
+from granola.cli.commands import GROUPS, MEMBERS, advanced, run_of
+from granola.runs.settings import DeclaredSetting, Run, settings_of
+
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "reference" / "commands.md"
+HEAD = """# Commands
+
+Every command with its options, as its own help prints them. `python scripts/command_docs.py` writes this
+page; to change a line, change the help in `granola/runs/`.
+
+All commands work alike:
+
+- Data goes to standard output, everything else to standard error. `-` stands for standard input or standard output.
+- The exit status is 0 when all is well, 1 when some rows were rejected or a check failed, and 2 for wrong usage or
+  unusable input.
+- A rejected row does not stop a run. It is listed with its file, line and reason in `OUT.rejects.jsonl`.
+- A file appears under its final name only when it is complete. No output is replaced without `--force`.
+- `OUT.run.json` beside an output records how it was made: see [file formats](file-formats.md#run-records).
+"""
+
+
+def main() -> None:
+    """Write the page."""
+    PAGE.write_text(page(), encoding="utf-8")
+
+
+def page() -> str:
+    """The whole page."""
+    lines = [HEAD, "| command | what it does |\n|---|---|"]
+    lines += [f"| [`{title}`](#{title.replace(' ', '-')}) | {_first_line(run)} |" for title, run, _ in _commands()]
+    for title, run, rare in _commands():
+        lines += ["", f"## {title}", "", *_section(title, run, rare)]
+    return "\n".join(lines) + "\n"
+
+
+def _commands() -> Iterator[tuple[str, type[Run], set[str]]]:
+    """Title, run and rarely needed options of every command, in the order of the help."""
+    for name in (name for group in GROUPS.values() for name in group):
+        if name not in MEMBERS:
+            yield f"granola {name}", _run(name), advanced(name)
+            continue
+        for member in MEMBERS[name]:
+            yield f"granola {name} {member}", _run(member, name), advanced(member, name)
+
+
+def _run(name: str, group: str | None = None) -> type[Run]:
+    module, _, cls = run_of(name, group).partition(":")
+    found: type[Run] = getattr(import_module(f"granola.runs.{module}"), cls)
+    return found
+
+
+def _first_line(run: type[Run]) -> str:
+    return _cell((inspect.getdoc(run) or "").partition("\n\n")[0])
+
+
+def _section(title: str, run: type[Run], rare: set[str]) -> Iterator[str]:
+    settings = settings_of(run)
+    positional = [one for one in settings if one.setting.positional]
+    usage = " ".join([title, *map(_usage, positional), "[OPTIONS]"])
+    yield f"```text\n{usage}\n```"
+    yield ""
+    yield " ".join((inspect.getdoc(run) or "").replace("\n\n", "\0").split("\n")).replace("\0", "\n\n")
+    usual = [one for one in settings if one in positional or rare.isdisjoint(_options(one))]
+    for heading, these in (("option", usual), ("rarely needed", [one for one in settings if one not in usual])):
+        if these:
+            yield ""
+            yield f"| {heading} | meaning |\n|---|---|"
+            yield from (f"| {_named(one)} | {_meaning(one)} |" for one in these)
+
+
+def _usage(one: DeclaredSetting) -> str:
+    name = one.setting.name(one.field) + ("..." if one.many else "")
+    return name if one.default is ... else f"[{name}]"
+
+
+def _options(one: DeclaredSetting) -> list[str]:
+    return [one.setting.name(one.field), *((one.setting.flag or "").split("/"))]
+
+
+def _named(one: DeclaredSetting) -> str:
+    setting = one.setting
+    if setting.positional:
+        return f"`{setting.name(one.field)}`"
+    names = (setting.flag or setting.name(one.field)).split("/")
+    value = "" if one.type is bool else f" {setting.metavar or _placeholder(one.type)}"
+    return ", ".join(f"`{name}{value}`" for name in (*names, *([setting.short] if setting.short else [])))
+
+
+def _placeholder(type_: type) -> str:
+    if issubclass(type_, Path):
+        return "PATH"
+    return "N" if issubclass(type_, int | float) else "WORD" if issubclass(type_, StrEnum) else "TEXT"
+
+
+def _meaning(one: DeclaredSetting) -> str:
+    parts = [one.setting.help.strip()]
+    if isinstance(one.type, type) and issubclass(one.type, StrEnum):
+        parts.append("One of " + ", ".join(f"`{word}`" for word in one.type) + ".")
+    if one.many and not one.setting.positional and "repeat" not in one.setting.help:
+        parts.append("May be repeated.")
+    if one.default is ...:
+        parts.append("Required.")
+    elif (shown := _default(one)) and "efault" not in one.setting.help:
+        parts.append(f"Default: {shown}.")
+    return _cell(" ".join(parts))
+
+
+def _default(one: DeclaredSetting) -> str:
+    """The default as the help shows it; empty where there is nothing to say."""
+    if one.setting.shown is not None:
+        return one.setting.shown
+    if one.default in (None, (), "") or one.default is False:
+        return ""
+    if one.default is True:
+        return "on"
+    values = one.default if isinstance(one.default, tuple) else (one.default,)
+    return ", ".join(f"`{value}`" for value in values)
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|")
+
+
+if __name__ == "__main__":
+    main()
