@@ -1,0 +1,207 @@
+"""The tutorial, the how-to pages, the codes, the README and the Python page, run as they are printed.
+
+Commands are those of the ```sh blocks. A line of a ```text block is one that the commands before it print; the hash of
+the matcher's code (`v:`) in it may differ, and a line that begins with `granola` is a command that is not run.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import io
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from abstraction.reasons import REASONS
+from abstraction.rows import read_tiered
+from granola.runs import DemoRun
+from scripts import ladder_picture
+
+ROOT = Path(__file__).resolve().parents[1]
+BIN = Path(sys.executable).parent
+DOCS = ROOT / "docs"
+BLOCK = re.compile(r"^ *```(\w+)\n(.*?)^ *```", re.DOTALL | re.MULTILINE)
+PRESIDENT = "where was the president born"
+DATASETS = {
+    "score-nq": ("NQ-open.dev.jsonl", f'{{"question": "{PRESIDENT}", "answer": ["Honolulu", "Honolulu, Hawaii"]}}\n'),
+    "score-simpleqa": (
+        "simple_qa_test_set.csv",
+        "metadata,problem,answer\n\"{'topic': 'Politics'}\",Where was the president born?,Honolulu\n",
+    ),
+    "score-triviaqa": (
+        "unfiltered-web-dev.json",
+        '{"Data": [{"Question": "Who wrote War and Peace?", "QuestionId": "tc_1", "Answer": {"Value": "Leo Tolstoy", '
+        '"Aliases": ["Tolstoy"]}}], "Version": 1.0}',
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What `granola demo --out sample` writes."""
+    folder = tmp_path_factory.mktemp("walks") / "sample"
+    DemoRun(out=folder).run()
+    return folder
+
+
+def blocks(page: Path) -> list[tuple[str, str]]:
+    """The language and the text of every block of a page."""
+    return [(kind, text) for kind, text in BLOCK.findall(page.read_text(encoding="utf-8"))]
+
+
+def shell(commands: str, folder: Path) -> str:
+    """What commands print to standard output; they must end well."""
+    environment = {**os.environ, "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}", "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        ["bash", "-euc", commands], cwd=folder, capture_output=True, text=True, check=False, env=environment
+    )
+    assert done.returncode == 0, f"{commands}\n{done.stderr}"
+    return done.stdout
+
+
+def plain(text: str) -> str:
+    """A text without what may differ from version to version, and with single blanks."""
+    return re.sub(r"\|v:\w{8}\|", "|v:-|", " ".join(text.split()))
+
+
+def walk(page: Path, folder: Path) -> str:
+    """Run a page's commands in a folder, hold what it shows against what they print, and give all that they print."""
+    printed = ""
+    for kind, text in blocks(page):
+        if kind == "sh":
+            printed += shell(text, folder)
+        elif kind == "text":
+            there = {plain(line) for line in printed.splitlines()}
+            shown = [line for line in text.splitlines() if not line.startswith("granola ")]
+            assert [line for line in shown if plain(line) not in there] == []
+    return printed
+
+
+@pytest.mark.skipif(find_spec("matplotlib") is None, reason="the report needs the extra `report`")
+def test_the_tutorial_runs_as_it_stands(tmp_path: Path) -> None:
+    walk(DOCS / "tutorial.md", tmp_path)
+    rows = {row.id: row for row in read_tiered(tmp_path / "tiers.jsonl")}
+    assert [id for id, row in rows.items() if row.abstained] == ["q12"]
+    assert (tmp_path / "report" / "report.html").stat().st_size > 10_000
+
+
+def test_links_are_reviewed_as_the_page_says(tmp_path: Path) -> None:
+    walk(DOCS / "how-to" / "review-links.md", tmp_path)
+    ladders = {
+        name: {row.id: [level.names()[0] for level in row.levels] for row in read_tiered(tmp_path / f"{name}.jsonl")}
+        for name in ("tiers", "decided", "strict")
+    }
+    assert ladders["tiers"]["q2"] == ["Cambridge"]
+    assert ladders["tiers"]["q3"] == ["Springfield", "United States"]
+    assert "Massachusetts" in ladders["decided"]["q2"]
+    assert ladders["decided"]["q3"] == ["Springfield"]
+    assert [len(ladder) for ladder in ladders["strict"].values()] == [4, 1, 1]
+
+
+@pytest.mark.parametrize("name", ["compare-systems", "audit-ladders"])
+def test_pages_on_the_sample_run_as_they_stand(name: str, tmp_path: Path) -> None:
+    walk(DOCS / "how-to" / f"{name}.md", tmp_path)
+
+
+@pytest.mark.parametrize("name", DATASETS)
+def test_datasets_are_scored_as_the_page_says(name: str, tmp_path: Path) -> None:
+    """With a file in the published form, the bundled sample for the dump, and the page's own prediction."""
+    page = DOCS / "how-to" / f"{name}.md"
+    file, rows = DATASETS[name]
+    (tmp_path / file).write_text(rows, encoding="utf-8")
+    with gzip.open(tmp_path / "latest-all.json.gz", "wb") as dump:
+        dump.write((ROOT / "granola" / "demo" / "wikidata.json").read_bytes())
+    kind, predictions = [block for block in blocks(page) if block[0] in ("json", "csv")][-1]
+    suffix = {"json": "jsonl", "csv": "csv"}[kind]
+    (tmp_path / f"predictions.{suffix}").write_text(predictions, encoding="utf-8")
+    printed = walk(page, tmp_path)
+    assert re.search(r"GRANOLA accuracy +│ +1\.000", printed)
+    assert "snapshot:unknown" not in printed
+
+
+@pytest.mark.parametrize("code", sorted(map(str, REASONS)))
+def test_every_code_is_explained_with_an_example_that_gives_it(
+    code: str, sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = (DOCS / "reference" / "abstention-codes.md").read_text(encoding="utf-8")
+    assert f"| [`{code}`](#{code}) |" in text
+    section = text.partition(f"\n## {code}\n")[2].partition("\n## ")[0]
+    assert f"The program says: “{REASONS[code]}”" in section
+    ((_, command),) = BLOCK.findall(section)
+    (tmp_path / "sample").symlink_to(sample)
+    monkeypatch.chdir(tmp_path)
+    assert f"abstained: {code}" in run(shlex.split(command), monkeypatch)
+
+
+def test_no_other_code_is_explained() -> None:
+    text = (DOCS / "reference" / "abstention-codes.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"^## (.*)$", text, re.MULTILINE)) == set(map(str, REASONS))
+
+
+def run(words: list[str], monkeypatch: pytest.MonkeyPatch) -> str:
+    """What a command prints, run in this process."""
+    from granola.cli import main
+
+    monkeypatch.setattr("sys.argv", words)
+    with contextlib.redirect_stdout(io.StringIO()) as told, pytest.raises(SystemExit) as ended:
+        main.main()
+    assert not ended.value.code
+    return told.getvalue()
+
+
+def python_of(page: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Run a page's Python blocks, one after the other, and give what each prints."""
+    monkeypatch.chdir(folder)
+    names: dict[str, object] = {}
+    printed = []
+    for kind, text in blocks(page):
+        if kind == "python":
+            with contextlib.redirect_stdout(io.StringIO()) as told:
+                exec(text, names)  # the page's own code
+            printed.append(told.getvalue())
+        elif kind == "text" and printed:
+            assert printed[-1] == text
+    return printed
+
+
+def test_the_page_on_python_runs_and_prints_what_it_shows(
+    sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "sample").symlink_to(sample)
+    (tmp_path / "questions.csv").write_text("question,answer\nWhere was Barack Obama born?,Honolulu\n")
+    assert len(python_of(DOCS / "reference" / "python.md", tmp_path, monkeypatch)) == 5
+
+
+def test_the_readme_runs_and_leaves_nothing_beside_its_folder(
+    sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All but the two commands of make: in what they leave, the sample's folder."""
+    page = ROOT / "README.md"
+    shutil.copytree(sample, tmp_path / "demo-output")
+    (tmp_path / "granola").symlink_to(ROOT / "granola")
+    first, session = [text for kind, text in blocks(page) if kind == "sh"]
+    assert [line.split("#")[0].strip() for line in first.splitlines()] == ["make demo", "make test"]
+    printed = shell(session.replace(". .venv/bin/activate\n", ""), tmp_path)
+    shown = next(text for kind, text in blocks(page) if kind == "text")
+    assert f"signature: {plain(shown)}" in {plain(line) for line in printed.splitlines()}
+    (text,) = [text for kind, text in blocks(page) if kind == "python"]
+    monkeypatch.chdir(tmp_path)
+    with contextlib.redirect_stdout(io.StringIO()) as told:
+        exec(text, {})  # the page's own code
+    names, level, score = told.getvalue().splitlines()
+    assert (names, level) == ("['Honolulu', 'Honolulu County, Hawaii', 'Hawaii', 'United States']", "3")
+    assert score.startswith("0.7777")
+    assert {path.name for path in tmp_path.iterdir()} == {"granola", "demo-output"}
+    assert "demo-output/" in (ROOT / ".gitignore").read_text(encoding="utf-8").splitlines()
+
+
+def test_the_picture_of_a_ladder_is_current() -> None:
+    assert ladder_picture.PICTURE.read_text(encoding="utf-8") == ladder_picture.picture()
