@@ -84,7 +84,8 @@ def _section(title: str, run: type[Run], rare: set[str]) -> Iterator[str]:
 
 
 def _usage(one: DeclaredSetting) -> str:
-    name = one.setting.name(one.field) + ("..." if one.many else "")
+    name = one.setting.name(one.field)
+    name += "..." if one.many and not name.endswith("...") else ""
     return name if one.default is ... else f"[{name}]"
 
 
@@ -98,7 +99,7 @@ def _named(one: DeclaredSetting) -> str:
         return f"`{setting.name(one.field)}`"
     names = (setting.flag or setting.name(one.field)).split("/")
     value = "" if one.type is bool else f" {setting.metavar or _placeholder(one.type)}"
-    return ", ".join(f"`{name}{value}`" for name in (*names, *([setting.short] if setting.short else [])))
+    return ", ".join(f"`{_cell(name + value)}`" for name in (*names, *([setting.short] if setting.short else [])))
 
 
 def _placeholder(type_: type) -> str:
@@ -133,7 +134,7 @@ def _default(one: DeclaredSetting) -> str:
 
 
 def _cell(text: str) -> str:
-    return " ".join(text.split()).replace("|", "\\|")
+    return " ".join(text.split()).replace("|", "\\|").replace("<", "&lt;")
 
 
 if __name__ == "__main__":

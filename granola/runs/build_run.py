@@ -74,14 +74,14 @@ class BuildRun(Run, QuestionSettings, ScopeSettings):
     workers: Annotated[
         int | None,
         Setting(
-            "Processes that read a dump; one for each core if not given. The result is the same.",
+            "Processes that read a dump; the result does not depend on it. Default: one for each core.",
             least=1,
             recorded=False,
         ),
     ] = None
     restart: Annotated[
         bool,
-        Setting("Begin anew instead of going on where an earlier build of a dump was cut off.", recorded=False),
+        Setting("Start again instead of continuing an interrupted build of a dump.", recorded=False),
     ] = False
     dry_run: Annotated[
         bool,

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class CheckRun(Run):
-    """Say whether a dataset's evidence still stands in a snapshot, such as a later one.
+    """Check whether a dataset's evidence still holds in another snapshot, such as a later one.
 
     Every entity of a row must be there, and every statement and description of its evidence say the same there.
     Exit status 1 if anything does not stand.

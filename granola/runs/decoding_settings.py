@@ -20,15 +20,16 @@ Support = Annotated[
 Weigh = Annotated[
     float | None,
     Setting(
-        "drag-graph: of what has enough support take the greatest bits times share to this power, rather than the "
-        "finest; 0 or more. 2 prefers what many say, 0 changes nothing."
+        "drag-graph: among answers with enough support, take the one with the greatest bits times "
+        "share to this power instead of the finest; 0 or more. 2 prefers what many say, 0 changes "
+        "nothing."
     ),
 ]
 CalibrationFile = Annotated[
     Path | None,
     Setting(
-        "drag-graph: how much support answers need by their fineness, as `granola calibrate` wrote it; in the "
-        "place of --support.",
+        "drag-graph: how much support answers need by their fineness, as `granola calibrate` wrote "
+        "it; used instead of --support.",
         metavar="FILE",
     ),
 ]
@@ -39,9 +40,9 @@ CountedAs = Annotated[
 AbstainingRule = Annotated[
     Abstaining | None,
     Setting(
-        "What responses count that decline. majority: nothing, but where they are half of them or more the "
-        "answer is IDK; ignore: nothing; against: as entailing nothing; pass: drag's model sees them. Default: drag "
-        "pass, others majority."
+        "How declining responses count. majority: not at all, but if half of the responses or more "
+        "decline, the answer is IDK; ignore: not at all; against: as responses that entail nothing;"
+        " pass: drag's model sees them. Default: pass for drag, else majority."
     ),
 ]
 AggregatorModel = Annotated[

@@ -24,7 +24,7 @@ SHOWN = 20  # properties in the printed table
 class DiffRun(Run):
     """Say what changed between two snapshots: entities, statements by property, terms, redirects.
 
-    A statement is the same by its id; it has changed where its rank, value or qualifiers have.
+    A statement is identified by its id; it has changed if its rank, value or qualifiers have.
     """
 
     verb: ClassVar[str] = "snapshot diff"

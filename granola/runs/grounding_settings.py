@@ -28,8 +28,8 @@ ChatWord = Annotated[str, Setting("The chat model: openai:URL#NAME, local:FOLDER
 ChatAnswers = Annotated[Path | None, Setting("Keep the model's replies here; by default beside --out.", recorded=False)]
 JudgedAnswers = Annotated[tuple[Path, ...], Setting("Judged answers.", metavar="JUDGED...", positional=True)]
 OverQuestions = Annotated[Over, Setting("Over which questions E, uF, F, uRAF and RAF run.")]
-DeflectingWorth = Annotated[Deflecting, Setting("What a deflecting answer is worth in them.")]
-UnjudgedWorth = Annotated[Unjudged, Setting("What an answer is worth that a judge gave no verdict of.")]
+DeflectingWorth = Annotated[Deflecting, Setting("What a deflecting answer counts in these scores.")]
+UnjudgedWorth = Annotated[Unjudged, Setting("What an answer counts if a judge gave no verdict on it.")]
 OverOf = Annotated[
     tuple[str, ...], Setting("The same of one score: E=all. May be repeated.", metavar="SCORE=OVER", flag="--over-of")
 ]

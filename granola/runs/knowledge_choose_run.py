@@ -28,7 +28,7 @@ class KnowledgeChooseRun(Run):
     best: Annotated[int | None, Setting("Choose so many of all texts (the paper: 8).", least=1)] = None
     of: Annotated[int | None, Setting("With --best: of so many, drawn by the seed (the paper: 30).", least=1)] = None
     coefficients: Annotated[
-        str | None, Setting("Four numbers, parted by commas; without them 0.25 each, or as --fit finds them.")
+        str | None, Setting("Four numbers, separated by commas; by default 0.25 each, or as --fit finds them.")
     ] = None
     fit: Annotated[
         str | None, Setting("Fit the coefficients by least squares to this score of the texts, as validity.")

@@ -32,7 +32,7 @@ class KnowledgeGenerateRun(Run):
         Generated.KNOWLEDGE
     )
     examples: Annotated[
-        Path | None, Setting("Items with what is right, that stand before each question as examples (few-shot).")
+        Path | None, Setting("Items with right answers, put before each question as examples (few-shot).")
     ] = None
     shots: Annotated[int | None, Setting("How many of --examples, drawn by the seed; without it all.", least=1)] = None
     samples: Annotated[int, Setting("Texts for each query; several need a temperature.", least=1)] = 1

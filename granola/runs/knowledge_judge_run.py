@@ -69,7 +69,7 @@ class KnowledgeJudgeRun(Run):
     texts: Texts = None
     documents: Documents = None
     system: SystemName = None
-    language: Annotated[str, Setting("The texts' language, by which sentences are parted.")] = "en"
+    language: Annotated[str, Setting("The texts' language, which decides how sentences are split.")] = "en"
     scores: Annotated[
         Path | None,
         Setting(f"Where scores are kept (default: OUT{SCORES_SUFFIX}).", metavar="FILE", recorded=False),

@@ -26,7 +26,7 @@ Texts = Annotated[
 ]
 Documents = Annotated[
     Path | None,
-    Setting("With four columns: a file with what was retrieved for each line, a JSON array or parted by tabs."),
+    Setting("With four columns: a file with what was retrieved for each line, a JSON array or separated by tabs."),
 ]
 Judged = Annotated[
     str, Setting("Judged texts, as `granola knowledge judge` writes them.", metavar="JUDGED", positional=True)

@@ -39,7 +39,9 @@ class LadderRun(Run):
     question: Annotated[str, Setting("The question, as asked.", positional=True)]
     answer: Annotated[str, Setting("Its gold answer.", positional=True)]
     snapshot: Annotated[str, Setting(LINKED_TO)]
-    relation: Annotated[str | None, Setting("Property id, as P19; by default told by the wording.")] = None
+    relation: Annotated[
+        str | None, Setting("The property asked for, such as P19; by default read from the wording.")
+    ] = None
     answer_qid: Annotated[str | None, Setting("The answer's item, as Q90; by default linked by name.")] = None
     subject: Annotated[str | None, Setting("The entity asked about; by default read from the question.")] = None
     subject_qid: Annotated[str | None, Setting("Its item, as Q76.")] = None

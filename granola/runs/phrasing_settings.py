@@ -60,7 +60,7 @@ class PhrasingSettings:
     ] = None
     phrase_mode: Annotated[
         PhraseMode,
-        Setting("free: the model writes the coarser answers; word: it words those that the graph gives."),
+        Setting("free: the model writes the coarser answers; word: it only words those of the graph."),
     ] = PhraseMode.FREE
     prompts: Annotated[
         str | None,
@@ -73,7 +73,7 @@ class PhrasingSettings:
     ] = None
     unproven: Annotated[
         Unproven,
-        Setting("What becomes of a model's tier that the graph neither states nor contradicts (with --phrase)."),
+        Setting("With --phrase: keep or drop a model's tier that the graph neither states nor contradicts."),
     ] = Unproven.KEEP
     temperature: Annotated[float, Setting("Temperature of --phrase, from 0 to 2.")] = 0.0
     top_p: Annotated[float, Setting("Share of likely tokens that --phrase draws from, above 0 and up to 1.")] = 1.0

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 class PushRun(Run):
     """Mirror a snapshot in a Neo4j database, or go on with that after it was stopped.
 
-    Again over a whole mirror changes nothing. Nodes that are not the mirror's are left alone.
+    On a complete mirror of the same snapshot it changes nothing. Nodes that are not the mirror's are left alone.
     """
 
     verb: ClassVar[str] = "snapshot push"

@@ -19,7 +19,7 @@ class QuestionSettings:
     """Where rows have what, where they do not have the usual names."""
 
     preset: Annotated[
-        str | None, Setting(f"Rows as a dataset publishes them: {', '.join(PRESETS)}.", metavar="DATASET")
+        str | None, Setting(f"Read rows as this dataset publishes them: {', '.join(PRESETS)}.", metavar="DATASET")
     ] = None
     question_field: Annotated[
         str | None, Setting("The field with the question; a.b leads inside. Default: question.", metavar="FIELD")
@@ -27,7 +27,8 @@ class QuestionSettings:
     answer_field: Annotated[
         str | None,
         Setting(
-            "The field with the answer, or the list of them; a.*.b is of every item. Default: answer.", metavar="FIELD"
+            "The field with the answer or the list of answers; a.*.b takes every item of a list. Default: answer.",
+            metavar="FIELD",
         ),
     ] = None
     id_field: Annotated[
@@ -36,7 +37,7 @@ class QuestionSettings:
 
     split: Annotated[
         str | None,
-        Setting("Only rows of this split: as their field `split` says, or of a folder the files that are called so."),
+        Setting("Only rows of this split: by their field `split`, or in a folder the files of that name."),
     ] = None
 
     def shape(self) -> RowShape | None:

@@ -36,7 +36,7 @@ class ScopeSettings:
         tuple[str, ...],
         Setting("Select the instances of these classes and of all classes below them.", metavar="QID,..."),
     ] = ()
-    hops: Annotated[int, Setting("Take in what so many steps from the selected reach.", least=0)] = 0
+    hops: Annotated[int, Setting("Add what so many steps from the selected entities reach.", least=0)] = 0
     along: Annotated[
         tuple[str, ...],
         Setting(
@@ -46,7 +46,7 @@ class ScopeSettings:
         ),
     ] = ()
     hub_limit: Annotated[
-        int | None, Setting("Take no step on from an entity with more than N values of those properties.", least=1)
+        int | None, Setting("Do not step on from an entity with more than N values of those properties.", least=1)
     ] = None
     exclude_instances_of: Annotated[
         tuple[str, ...],

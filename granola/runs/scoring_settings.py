@@ -57,15 +57,16 @@ class ScoringSettings:
         StandardName | None,
         Setting(
             "The names of level 1, for every score: the gold answers alone, as in the paper (gold), or their aliases "
-            "as well (aliases). Both accuracies by the other stand beside. Default: gold for --matcher f1, else "
+            "as well (aliases). The tables also have both accuracies by the other. Default: gold for "
+            "--matcher f1, else "
             "aliases."
         ),
     ] = None
     tiers_from: Annotated[
         TiersFrom | None,
         Setting(
-            "Of ladders united with a dataset's own (`granola tiers --reference`): score by the tiers of one alone. "
-            "Default: by both."
+            "If ladders are united with a dataset's own (`granola tiers --reference`): score by the "
+            "tiers of one of them. Default: both."
         ),
     ] = None
     seed: Annotated[int, Setting("Seed of the bootstrap and the permutation tests.")] = 0
@@ -73,8 +74,8 @@ class ScoringSettings:
     join: Annotated[
         Join,
         Setting(
-            "What predictions belong to rows by: their id, or the words of their question (predictions then need a "
-            "field question)."
+            "How predictions find their rows: by id, or by the words of the question (predictions then "
+            "need a field question)."
         ),
     ] = Join.ID
     allow_missing: Annotated[bool, Setting("Leave questions without a prediction unscored instead of stopping.")] = (

@@ -18,22 +18,25 @@ class LinkerName(StrEnum):
 Linker = Annotated[
     LinkerName,
     Setting(
-        "How an answer's name finds its entity: by what the question asks and about whom, or, as in the paper, the "
-        "smallest QID among those that carry the name, also for the entity asked about."
+        "How an answer's name finds its entity: question weighs what the question asks and about "
+        "whom; smallest takes the smallest QID of that name, as in the paper, also for the entity "
+        "asked about."
     ),
 ]
 CsvRaw = Annotated[
     bool,
     Setting(
-        "Write CSV as it is: without the ' before texts that a spreadsheet would take for formulas.", recorded=False
+        "Write CSV without the ' that protects texts from being read as formulas by a spreadsheet.", recorded=False
     ),
 ]
 Force = Annotated[bool, Setting("Replace an existing output.", recorded=False)]
 AsJson = Annotated[bool, Setting("Print the result as one JSON object.", flag="--json", recorded=False)]
 Limit = Annotated[int | None, Setting("Stop after so many questions.", least=1)]
-Language = Annotated[str, Setting("Language of names and tiers, with its fallbacks, of rows that name none.")]
+Language = Annotated[
+    str, Setting("The language of names and tiers, for rows that name none; its fallbacks are used as well.")
+]
 LINKED_TO = "The snapshot to link to and climb in: a file, or bolt://HOST:PORT."
-Relation = Annotated[str | None, Setting("Property id, as P19, of rows that name none.")]
+Relation = Annotated[str | None, Setting("The property of rows that name none, such as P19.")]
 Out = Annotated[str, Setting("Where to write the rows; - is standard output.")]
 Tiered = Annotated[
     str,

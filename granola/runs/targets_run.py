@@ -60,7 +60,7 @@ class TargetsRun(Run):
         TargetPrompt, Setting("The prompt of the rows: the question alone, or as `granola answer` asks it.")
     ] = TargetPrompt.QUESTION
     prompts: PromptSet = None
-    unknown: Annotated[str, Setting("What the model shall say where too few samples agree on anything.")] = UNKNOWN
+    unknown: Annotated[str, Setting("What the model should say if too few samples agree on anything.")] = UNKNOWN
     most: Annotated[
         int, Setting("The most pairs of a question with answers that claim too much, or too little.", least=1)
     ] = 2

@@ -77,12 +77,12 @@ class Format(StrEnum):
 class TiersRun(Run, QuestionSettings, PhrasingSettings):
     """Make a ladder for every question and print the coverage per relation.
 
-    With --phrase a model words the ladders, and each decision on its words stands in OUT.phrasing.jsonl. Killed, the
+    With --phrase a model words the ladders; OUT.phrasing.jsonl has each decision on its words. After a killed run, the
     same command goes on and asks nothing again.
 
     Rejected rows are listed in OUT.rejects.jsonl, and the exit status is then 1.
 
-    How the output was made stands in OUT.run.json.
+    OUT.run.json says how the output was made.
     """
 
     verb: ClassVar[str] = "tiers"
@@ -108,7 +108,7 @@ class TiersRun(Run, QuestionSettings, PhrasingSettings):
     ] = None
     review: Annotated[
         Path | None,
-        Setting("Write a CSV sheet of doubtful links, with rivals and what is known of them, to decide on."),
+        Setting("Write a CSV sheet of doubtful links to decide on, with rivals and what is known of them."),
     ] = None
     decisions: Annotated[Path | None, Setting("A sheet of --review with decisions: what is meant, or none.")] = None
     reference: Annotated[
