@@ -187,9 +187,9 @@ def test_the_readme_runs_and_leaves_nothing_beside_its_folder(
     page = ROOT / "README.md"
     shutil.copytree(sample, tmp_path / "demo-output")
     (tmp_path / "granola").symlink_to(ROOT / "granola")
-    first, session = [text for kind, text in blocks(page) if kind == "sh"]
+    first, walked = [text for kind, text in blocks(page) if kind == "sh"]
     assert [line.split("#")[0].strip() for line in first.splitlines()] == ["make demo", "make test"]
-    printed = shell(session.replace(". .venv/bin/activate\n", ""), tmp_path)
+    printed = shell(walked.replace(". .venv/bin/activate\n", ""), tmp_path)
     shown = next(text for kind, text in blocks(page) if kind == "text")
     assert f"signature: {plain(shown)}" in {plain(line) for line in printed.splitlines()}
     (text,) = [text for kind, text in blocks(page) if kind == "python"]
