@@ -37,7 +37,7 @@ DATASETS = {
         "metadata,problem,answer\n\"{'topic': 'Politics'}\",Where was the president born?,Honolulu\n",
     ),
     "score-triviaqa": (
-        "unfiltered-web-dev.json",
+        "triviaqa-dev.json",
         '{"Data": [{"Question": "Who wrote War and Peace?", "QuestionId": "tc_1", "Answer": {"Value": "Leo Tolstoy", '
         '"Aliases": ["Tolstoy"]}}], "Version": 1.0}',
     ),

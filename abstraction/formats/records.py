@@ -139,6 +139,9 @@ def _read(path: Path | str, name: str) -> Iterator[Record | RejectedRow]:
             )
         if first[:1] == b"[":
             yield from _read_array(stream, name, ARRAY)
+        elif first[:1] == b"{" and ".json" in suffixes and (wrapped := _wrapped(stream)) is not None:
+            for place, data in enumerate(wrapped, 1):
+                yield _record(f"{name}[{place}]", data, RECORD)
         elif first[:1] == b"{" or suffixes & {".jsonl", ".ndjson"}:
             yield from _read_lines(stream, name, lone=".json" in suffixes)
         elif suffixes & {".csv", ".tsv"} or b"question" in first.split(b"\n", 1)[0].lower():
@@ -148,6 +151,28 @@ def _read(path: Path | str, name: str) -> Iterator[Record | RejectedRow]:
                 f"{name} is of no known kind; expected a JSON array, one JSON object a line, CSV with a "
                 f"header, or Parquet, but it begins {excerpt(first)[:40]!r}"
             )
+
+
+def _wrapped(stream: BinaryIO) -> list[Any] | None:
+    """The rows of a file that is one object with a list of objects in it, as TriviaQA's {"Data": [...], "Version": 1}.
+
+    None, and the stream at its beginning again, for every other file: one row, rows one a line, more than ARRAY bytes.
+    """
+    whole = stream.read(ARRAY + 1)
+    stream.seek(0)
+    try:
+        data = orjson.loads(whole.removeprefix(b"\xef\xbb\xbf")) if len(whole) <= ARRAY else None
+    except orjson.JSONDecodeError:
+        return None
+    if not isinstance(data, dict) or not _ROW_FIELDS.isdisjoint(data):
+        return None
+    lists = [value for value in data.values() if isinstance(value, list | dict)]
+    if len(lists) != 1 or not isinstance(lists[0], list) or not all(isinstance(one, dict) for one in lists[0]):
+        return None
+    return lists[0]
+
+
+_ROW_FIELDS = frozenset({"id", "question", "prediction", "text", "answer", "answers", "levels"})  # of one row
 
 
 def _is_binary(first: bytes, head: bytes) -> bool:

@@ -251,11 +251,12 @@ def _other_names(one: _Waiting, verdict: Verdict, matcher: Matcher, standard: St
 
 
 def _bits(level: Level) -> float | None:
-    return max([tier.bits for tier in level.tiers if tier.bits is not None], default=None)
+    """To three decimals, as files have them, so that rows in memory have the same scores and signature."""
+    return max([round(tier.bits, 3) for tier in level.tiers if tier.bits is not None], default=None)
 
 
 def _bits_asked(level: Level) -> float | None:
-    return max([tier.bits_asked for tier in level.tiers if tier.bits_asked is not None], default=None)
+    return max([round(tier.bits_asked, 3) for tier in level.tiers if tier.bits_asked is not None], default=None)
 
 
 def told(levels: Sequence[Level], number: int | None) -> tuple[float | None, float | None]:

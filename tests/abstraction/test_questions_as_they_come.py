@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import json
 from collections.abc import Iterable
 from contextlib import closing
 from pathlib import Path
@@ -12,7 +14,7 @@ import pytest
 
 from abstraction.errors import RowError
 from abstraction.formats.data_folders import data_files
-from abstraction.formats.row_shapes import shape_of
+from abstraction.formats.row_shapes import PRESETS, shape_of
 from abstraction.pipeline import LadderMaker, make_ladders
 from abstraction.row_languages import row_language, unknown_language
 from abstraction.rows import QARow, read_questions
@@ -157,3 +159,32 @@ def test_a_question_that_several_rows_ask_joins_nothing(tmp_path: Path) -> None:
     lacking = write(tmp_path / "lacking.jsonl", [{"id": "a", "prediction": "x"}])
     with pytest.raises(PredictionError, match="no question: expected a text under 'question'"):
         read_predictions(lacking, by_question=QuestionIds.of(rows))
+
+
+TRIVIA = {
+    "Question": "Where was Barack Obama born?",
+    "QuestionId": "tc_1",
+    "Answer": {"Value": "Honolulu", "Aliases": []},
+}
+
+
+@pytest.mark.parametrize("indent", [None, 2])
+@pytest.mark.parametrize("name", ["web-dev.json", "web-dev.json.gz"])
+def test_one_object_with_a_list_of_rows_is_read_as_these(tmp_path: Path, name: str, indent: int | None) -> None:
+    data = [TRIVIA, {**TRIVIA, "QuestionId": "tc_2"}]
+    text = json.dumps({"Data": data, "Domain": "Web", "Version": 1.0}, indent=indent)
+    (tmp_path / name).write_bytes(gzip.compress(text.encode()) if name.endswith(".gz") else text.encode())
+    rows = list(read_questions([tmp_path / name], shape=PRESETS["triviaqa"]))
+    assert [(row.id, row.answers) for row in rows] == [("tc_1", ("Honolulu",)), ("tc_2", ("Honolulu",))]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"question": "A?", "answer": "x", "notes": [{"a": 1}]}',
+        '{"question": "A?", "answer": "x"}\n{"question": "B?", "answer": "y"}',
+    ],
+)
+def test_rows_with_lists_in_them_stay_rows(tmp_path: Path, text: str) -> None:
+    (tmp_path / "rows.json").write_text(text)
+    assert len(list(read_questions([tmp_path / "rows.json"]))) == text.count("question")

@@ -13,7 +13,7 @@ import pytest
 
 import granola
 from abstraction.errors import RowError
-from abstraction.rows import read_tiered
+from abstraction.rows import read_tiered, write_tiered
 from granola import scoring
 from granola.errors import MatcherError, PredictionError, UsageError
 from granola.runs.demo_run import bundled
@@ -114,3 +114,12 @@ def test_importing_granola_loads_nothing() -> None:
     code = "import sys, granola; print([m for m in sys.modules if m.startswith(('granola.', 'abstraction', 'pandas'))])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_rows_in_memory_have_the_signature_of_their_file(tmp_path: Path) -> None:
+    questions, said = bundled("questions"), bundled("predictions-cautious")
+    rows = granola.ladders(str(questions), granola.snapshot())
+    write_tiered(iter(rows), tmp_path / "tiers.jsonl")
+    kept, read = (granola.score(given, str(said)) for given in (rows, str(tmp_path / "tiers.jsonl")))
+    assert kept.signature == read.signature
+    assert kept.overall == read.overall
