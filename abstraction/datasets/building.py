@@ -179,13 +179,13 @@ def build_dataset(
             "Snapshot": manifest["snapshot_id"], "Linker": f"{settings.linker} ({link_settings().fingerprint})",
             "Phraser": phraser.fingerprint if phraser else "none", "Scorer": scorer.fingerprint if scorer else "none",
             "Version": f"granola-ladders {__version__}, rules {request['rules']}",
-        } | ({"Command": settings.command} if settings.command else {})  # fmt: skip
+        }  # fmt: skip
         data = f"data/{settings.split}.{settings.format}"
         card = Card(
             name=settings.name, language=settings.language, split=settings.split, data_file=data,
             statistics=built.statistics, cleaner=cleaner, columns=built.columns, made=made,
             phrasing=built.phrasing if phraser else None, scored=scorer is not None, rejected=rejected.count,
-            beside=settings.beside,
+            beside=settings.beside, command=settings.command,
         )  # fmt: skip
         (final / "README.md").write_text(card.text(), encoding="utf-8")
         record = {

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from abstraction.datasets.dataset_cleaning import SAID, SCORE, STEPS, Cleaner, CleaningStep
 from abstraction.datasets.dataset_columns import ANSWER_SITELINKS, OWN, Columns
+from abstraction.datasets.dataset_overview import share_of
 from abstraction.datasets.dataset_statistics import Statistics
 from abstraction.datasets.questions import Published
 from abstraction.phrasing.decisions import DecisionCounts
@@ -45,16 +46,23 @@ class Card:
     phrasing: DecisionCounts | None
     scored: bool
     rejected: int = 0
+    command: str = ""
     beside: Published | None = None
 
     def text(self) -> str:
         """README.md."""
-        parts = [self._front_matter(), f"# {self.name}", self._summary(), "## Statistics"]
-        parts += ["\n".join(self.statistics.tables(self.beside)), "## Cleaning", self._cleaning()]
+        overview = self.statistics.overview
+        parts = [self._front_matter(), f"# {self.name}", self._summary(), "## Five ladders", overview.examples()]
+        parts += ["## Rows in and out", self._in_and_out(), "## Classes of answers", self._classes()]
+        parts += ["## How sure the links are", self._links()]
+        parts += ["## Statistics", "\n".join(self.statistics.tables(self.beside)), "## Cleaning", self._cleaning()]
         if self.phrasing is not None:
             parts += ["## Phrasing", self._phrased(self.phrasing)]
         parts += ["## Columns", _table(("column", "what it holds"), [*_COLUMNS, *self._others()])]
-        parts += ["## How it was made", _table(("", ""), [(key, f"`{value}`") for key, value in self.made.items()])]
+        made = [(key, f"`{value}`") for key, value in self.made.items()]
+        parts += ["## How it was made", _table(("", ""), made)]
+        if self.command:
+            parts.append(f"The command, with files named without their folders:\n\n```sh\n{self.command}\n```")
         parts += ["## Loading", self._loading(), "## Licence", _LICENCE]
         return "\n\n".join(parts) + "\n"
 
@@ -88,6 +96,27 @@ class Card:
             f" {self.rejected:,} input rows could not be read; see `rejected.jsonl`." if self.rejected else ""
         )
 
+    def _in_and_out(self) -> str:
+        overview, left = self.statistics.overview, self.cleaner.counts.items()
+        dropped = [(f"left out: {SAID[step]}", -count.dropped) for step, count in left if count.dropped]
+        read = self.statistics.rows + self.rejected + sum(count.dropped for _, count in left)
+        rows = [("rows read", read), *([("could not be used", -self.rejected)] if self.rejected else []), *dropped]
+        rows += [("**rows in this dataset**", self.statistics.rows), ("of them with a ladder", overview.laddered)]
+        rows += [(f"of them with the gold answer alone: {why}", n) for why, n in overview.abstained.most_common()]
+        return _table(("", "rows"), [(name, f"{count:,}") for name, count in rows])
+
+    def _classes(self) -> str:
+        text = "By what the question asks for: its relation where one is known, else its words.\n\n"
+        head = ("class", "rows", "with a ladder", "levels, mean")
+        return text + _table(head, self.statistics.overview.by_class())
+
+    def _links(self) -> str:
+        text = (
+            "A ladder stands on the entity that the answer was linked to. Of a row with several answers the least sure "
+            "link counts.\n\n"
+        )
+        return text + _table(("confidence", "rows"), self.statistics.overview.by_link())
+
     def _cleaning(self) -> str:
         rows = []
         for step in STEPS:
@@ -107,17 +136,17 @@ class Card:
                 note = f"{count.unjudged:,} rows have no score and stay" + (
                     "" if self.scored else ": no model was asked"
                 )
-            rows.append((f"`{step}`", SAID[step], _share_of(count.dropped, count.rows), note))
+            rows.append((f"`{step}`", SAID[step], share_of(count.dropped, count.rows), note))
         cleaning = [count for step, count in self.cleaner.counts.items() if step is not CleaningStep.SEVERAL_ANSWERS]
         if cleaning:
-            whole = _share_of(sum(count.dropped for count in cleaning), cleaning[0].rows)
+            whole = share_of(sum(count.dropped for count in cleaning), cleaning[0].rows)
             rows.append(("all steps", "rows of those that were to be cleaned", whole, ""))
         table = _table(("step", "takes out", "rows left out", ""), rows)
         if self.beside is not None:
             theirs = self.beside
             table += (
-                f"\n\n{theirs.name}: {_share_of(theirs.inconsistent, theirs.questions)} by the score, "
-                f"{_share_of(theirs.cleaned, theirs.questions)} by all steps together."
+                f"\n\n{theirs.name}: {share_of(theirs.inconsistent, theirs.questions)} by the score, "
+                f"{share_of(theirs.cleaned, theirs.questions)} by all steps together."
             )
         return f"In this order; rows left out stand in `dropped.jsonl` with the step and its reason.\n\n{table}"
 
@@ -155,11 +184,7 @@ _LICENCE = (
 )
 
 
-def _share_of(part: int, whole: int) -> str:
-    return f"{part:,} of {whole:,}" + (f" ({100 * part / whole:.1f} %)" if whole else "")
-
-
-def _table(head: tuple[str, ...], rows: list[Any]) -> str:
+def _table(head: tuple[str, ...], rows: Sequence[Sequence[Any]]) -> str:
     lines = [f"| {' | '.join(head)} |", "|" + "---|" * len(head)]
     lines += [
         "| " + " | ".join(str(cell).replace("|", "\\|").replace("\n", " ") for cell in row) + " |" for row in rows

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+from abstraction.datasets.dataset_overview import Overview
 from abstraction.datasets.questions import Published
+from abstraction.relations import table
 from abstraction.rows import TieredRow
 from kg.model import entity_number
 
@@ -20,12 +22,14 @@ class Statistics:
         self.rows = 0
         self.answers: dict[str, Counter[int]] = {}
         self.tiers: Counter[int] = Counter()
+        self.overview = Overview()
 
     def add(self, row: TieredRow) -> None:
         """Count one row."""
         self.rows += 1
         self.answers.setdefault(row.relation or NO_RELATION, Counter())[len(row.levels)] += 1
         self.tiers[sum(len(level.tiers) for level in row.levels)] += 1
+        self.overview.add(row)
 
     @property
     def relations(self) -> list[str]:
@@ -58,6 +62,7 @@ class Statistics:
             "relations": {r: self.answers[r].total() for r in self.relations},
             "answers": {str(n): c for n, c in sorted(self.by_answers().items())},
             "answers_with_siblings": {str(n): c for n, c in sorted(self.tiers.items())},
+            **self.overview.to_json(),
         }
 
     def tables(self, beside: Published | None = None) -> list[str]:
@@ -76,5 +81,11 @@ class Statistics:
         lines += ["", "| relation | rows | 1 | 2 | 3 | 4 or more | mean |", "|---|---:|---:|---:|---:|---:|---:|"]
         for name in self.relations:
             cells = " | ".join(f"{100 * share:.1f} %" for share in self.shares(name).values())
-            lines.append(f"| {name} | {self.by_answers(name).total():,} | {cells} | {self.mean(name):.2f} |")
+            lines.append(f"| {_titled(name)} | {self.by_answers(name).total():,} | {cells} | {self.mean(name):.2f} |")
         return lines
+
+
+def _titled(relation: str) -> str:
+    """A relation with its label, where there is one."""
+    known = table().get(relation)
+    return f"{relation} {known.label}" if known else relation

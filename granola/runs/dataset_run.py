@@ -16,7 +16,7 @@ from granola.runs.outputs import check_language, count, note, warn_of_language, 
 from granola.runs.phrasing_settings import DatasetModels
 from granola.runs.progress import counting
 from granola.runs.question_settings import QuestionSettings
-from granola.runs.settings import Run, Setting
+from granola.runs.settings import Run, Setting, command_line
 from granola.runs.shared_settings import LINKED_TO, Language, Limit, Linker, LinkerName, Relation, property_id
 from kg.files import resolved
 from kg.store import is_address, open_store
@@ -143,7 +143,7 @@ class DatasetRun(Run, QuestionSettings, BuildingSettings):
             language=self.language,
             linker=self.linker,
             steps=steps if self.one_answer else steps - {CleaningStep.SEVERAL_ANSWERS},
-            command="granola dataset",
+            command=command_line(self),
         )
         return self.build(
             QuestionFiles(

@@ -6,6 +6,7 @@ Command lines, their help, run records and Python calls are all made of it: no s
 from __future__ import annotations
 
 import inspect
+import shlex
 import types
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
@@ -16,6 +17,7 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar, Protocol, Union, get_args, get_origin, get_type_hints
 
 from granola.errors import UsageError
+from kg.web.addresses import without_secrets
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +91,31 @@ class Run(ABC):
     def arguments(self) -> Mapping[str, Any]:
         """What a run record has of the settings."""
         return recorded(self, type(self))
+
+
+def command_line(run: Run) -> str:
+    """The command that does the same, for whoever reads a result: every setting that is not left as it is by default.
+
+    Files are named without the folders of whoever ran it, and addresses without secrets.
+    """
+    words = ["granola", *run.verb.split()]
+    for one in sorted(settings_of(type(run)), key=lambda one: not one.setting.positional):
+        value = getattr(run, one.field)
+        if not one.setting.recorded or (one.default is not ... and value == one.default) or value is None:
+            continue
+        name = one.setting.name(one.field)
+        for single in value if one.many else (value,):
+            words += [*([] if one.setting.positional else [name]), *([] if one.type is bool else [_named(single)])]
+    return shlex.join(words)
+
+
+def _named(value: Any) -> str:
+    """A value as a command line has it."""
+    text = str(value)
+    if "://" in text:
+        return without_secrets(text)
+    is_place = isinstance(value, Path) or (isinstance(value, str) and Path(text).is_absolute())
+    return Path(text).name if is_place and Path(text).is_absolute() else text
 
 
 def recorded(settings: object, declaring: type) -> dict[str, Any]:

@@ -178,3 +178,46 @@ def test_the_script_builds_granola_eqs_selection(demo: Path, tmp_path: Path) -> 
     ):
         done = run(script, folder, "--snapshot", demo, "--out", "eq", *words, cwd=tmp_path)
         assert (done.returncode, said in done.stderr) == (2, True), done.stderr
+
+
+def test_the_command_on_the_card_makes_the_same_rows(demo: Path, tmp_path: Path) -> None:
+    questions = ROOT / "granola" / "demo" / "questions.jsonl"
+    made = dataset(
+        questions, "--snapshot", demo, "--out", tmp_path / "first", "--name", "It's $HOME", "--without",
+        "missing-answers", "--limit", 40, "--batch", 7, cwd=tmp_path,
+    )  # fmt: skip
+    assert made.returncode == 0, made.stderr
+    card = (tmp_path / "first" / "README.md").read_text(encoding="utf-8")
+    (command,) = re.findall(r"```sh\n(granola dataset .*)\n```", card)
+    assert str(tmp_path) not in card
+    again = tmp_path / "again"
+    again.mkdir()
+    for file in (questions, demo):
+        (again / file.name).symlink_to(file)
+    environment = {**os.environ, "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}", "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(["bash", "-euc", command], cwd=again, capture_output=True, check=False, env=environment)
+    assert done.returncode == 0, done.stderr
+    assert (again / "first/data/test.jsonl").read_bytes() == (tmp_path / "first/data/test.jsonl").read_bytes()
+    assert (again / "first/README.md").read_text(encoding="utf-8") == card
+
+
+def test_rows_in_and_out_of_the_card_add_up(demo: Path, tmp_path: Path) -> None:
+    given = [
+        {"id": "a", "question": "Where was Barack Obama born?", "answer": "Honolulu"},
+        {"id": "b", "question": "Where was he born?", "answer": "Xyzzyville"},
+        {"id": "c", "question": "Is it in Hawaii?", "answer": "yes"},
+        {"id": "d", "question": ""},
+    ]
+    (tmp_path / "q.jsonl").write_text("".join(json.dumps(row) + "\n" for row in given))
+    made = dataset("q.jsonl", "--snapshot", demo, "--out", "out", cwd=tmp_path)
+    assert made.returncode == 1, made.stderr  # a row was rejected
+    card = (tmp_path / "out/README.md").read_text(encoding="utf-8")
+    counts = [int(n.replace(",", "")) for n in re.findall(r"\| (-?[\d,]+) \|$", _part(card, "Rows in and out"), re.M)]
+    assert counts[:5] == [4, -1, -2, 1, 1]
+    assert "| place | 1 | 1 of 1 (100.0 %) |" in _part(card, "Classes of answers")
+    assert "| high | 1 of 1 (100.0 %) |" in _part(card, "How sure the links are")
+    assert "  1  Honolulu\n  2  " in _part(card, "Five ladders")
+
+
+def _part(card: str, title: str) -> str:
+    return card.split(f"## {title}\n", 1)[1].split("\n## ", 1)[0]

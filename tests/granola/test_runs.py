@@ -13,7 +13,7 @@ import granola.runs
 from granola.cli.commands import COMMANDS, MEMBERS, run_of
 from granola.errors import UsageError
 from granola.runs import GuessRun, PerturbRun, Run, ScoreRun, Setting, TiersRun
-from granola.runs.settings import settings_of
+from granola.runs.settings import command_line, settings_of
 from tests.conftest import Run as Command
 
 NAMES: list[tuple[str | None, str]] = [(None, name) for name in COMMANDS if name not in MEMBERS]
@@ -157,3 +157,17 @@ def test_a_chain_of_runs_in_python(demo: Path, tmp_path: Path, capsys: pytest.Ca
     assert capsys.readouterr().out == ""  # a run prints nothing; its outcome is shown when asked
     scored.show()
     assert f"signature: {scored.report.signature}" in capsys.readouterr().out
+
+
+def test_a_command_line_has_what_was_set_and_no_secrets_or_folders(tmp_path: Path) -> None:
+    run = TiersRun(
+        qa=(tmp_path / "my questions.csv",), snapshot="bolt://user:secret@host:7687", out=str(tmp_path / "t.jsonl"),
+        language="de", question_field="q",
+    )  # fmt: skip
+    line = command_line(run)
+    assert line.startswith("granola tiers 'my questions.csv' ")
+    assert "secret" not in line
+    assert str(tmp_path) not in line
+    assert "--language de" in line
+    assert "--question-field q" in line
+    assert "--linker" not in line  # left as it is by default

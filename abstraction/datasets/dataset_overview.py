@@ -1,0 +1,133 @@
+"""What a dataset's card tells at a glance: classes of answers, how sure links are, rows in and out, example ladders."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from abstraction.questions.question_kinds import QuestionKind, asked_kind
+from abstraction.relations import table
+from abstraction.rows import TieredRow
+
+EXAMPLES = 5
+_LADDERED = 3  # levels of an example, at least
+_BESIDE = 3  # tiers of one level of an example, at most
+_LONGEST = 120  # characters of a line of an example
+_SURE = ("given", "high", "medium", "low")  # from the surest link to the least sure one
+NO_ENTITY = "no entity needed (dates and amounts)"
+NOT_LINKED = "an answer was not linked"
+_CLASSES = {"any": "thing", "quantity": "amount", QuestionKind.UNKNOWN: "not told by the question"}
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+
+
+def answer_class(row: TieredRow) -> str:
+    """What a row asks for: by its relation where it has one, else by the words of its question."""
+    relation = table().get(row.relation or "")
+    found = relation.asks if relation else asked_kind(row.question).kind
+    return _CLASSES.get(found, str(found))
+
+
+def link_confidence(row: TieredRow) -> str:
+    """How sure the least sure link of a row's answers is; NO_ENTITY where none was looked for."""
+    notes = row.extra.get("links")
+    if not isinstance(notes, list) or not notes:
+        return NO_ENTITY
+    found = [str(note.get("confidence")) for note in notes if isinstance(note, Mapping)]
+    if len(found) < len(notes) or any(one not in _SURE for one in found):
+        return NOT_LINKED
+    return max(found, key=_SURE.index)
+
+
+@dataclass(slots=True)
+class _ClassCount:
+    rows: int = 0
+    laddered: int = 0
+    levels: int = 0
+
+
+@dataclass(slots=True)
+class Overview:
+    """Counts of rows as they pass, and the first ladder of each class of answers."""
+
+    classes: dict[str, _ClassCount] = field(default_factory=dict)
+    links: Counter[str] = field(default_factory=Counter)
+    abstained: Counter[str] = field(default_factory=Counter)
+    _firsts: dict[str, list[str]] = field(default_factory=dict)
+    _others: list[list[str]] = field(default_factory=list)
+
+    def add(self, row: TieredRow) -> None:
+        """Count one row."""
+        name = answer_class(row)
+        count = self.classes.setdefault(name, _ClassCount())
+        count.rows += 1
+        count.laddered += len(row.levels) > 1
+        count.levels += len(row.levels)
+        self.links[link_confidence(row)] += 1
+        if len(row.levels) == 1:
+            self.abstained[row.abstained or "all coarser answers taken out by cleaning"] += 1
+        if len(row.levels) >= _LADDERED and all(len(level.tiers) <= _BESIDE for level in row.levels):
+            if name not in self._firsts:
+                self._firsts[name] = _drawn(row)
+            elif len(self._others) < EXAMPLES:
+                self._others.append(_drawn(row))
+
+    @property
+    def laddered(self) -> int:
+        """How many rows have a coarser answer."""
+        return sum(count.laddered for count in self.classes.values())
+
+    def by_class(self) -> list[tuple[str, str, str, str]]:
+        """(class, rows, rows with a ladder, mean levels), the largest class first."""
+        ordered = sorted(self.classes.items(), key=lambda one: (-one[1].rows, one[0]))
+        return [
+            (name, f"{count.rows:,}", share_of(count.laddered, count.rows), f"{count.levels / count.rows:.2f}")
+            for name, count in ordered
+        ]
+
+    def by_link(self) -> list[tuple[str, str]]:
+        """(confidence, rows), from the surest."""
+        whole = self.links.total()
+        return [
+            (name, share_of(self.links[name], whole)) for name in (*_SURE, NO_ENTITY, NOT_LINKED) if self.links[name]
+        ]
+
+    def examples(self) -> str:
+        """Up to five ladders as text: one of each class of answers, the largest first, then others."""
+        ordered = sorted(self._firsts, key=lambda name: (-self.classes[name].rows, name))
+        chosen = [self._firsts[name] for name in ordered][:EXAMPLES]
+        chosen += self._others[: EXAMPLES - len(chosen)]
+        return _fenced("\n\n".join("\n".join(lines) for lines in chosen)) if chosen else "No row has three levels."
+
+    def to_json(self) -> dict[str, Any]:
+        """All counts as a JSON object."""
+        classes = {
+            name: {"rows": one.rows, "laddered": one.laddered, "levels": one.levels}
+            for name, one in sorted(self.classes.items())
+        }
+        return {"answer_classes": classes, "links": dict(sorted(self.links.items()))}
+
+
+def share_of(part: int, whole: int) -> str:
+    """`12 of 40 (30.0 %)`."""
+    return f"{part:,} of {whole:,}" + (f" ({100 * part / whole:.1f} %)" if whole else "")
+
+
+def _drawn(row: TieredRow) -> list[str]:
+    """The question, and a line a level with the first name of each tier."""
+    levels = [" / ".join(tier.text for tier in level.tiers) for level in row.levels]
+    return [_line(row.question), *(_line(f"  {number}  {names}") for number, names in enumerate(levels, 1))]
+
+
+def _line(text: str) -> str:
+    plain = _CONTROL.sub(" ", text[: 2 * _LONGEST])
+    return plain if len(plain) <= _LONGEST else f"{plain[: _LONGEST - 1]}…"
+
+
+def _fenced(text: str) -> str:
+    """Text in a block that nothing in it ends."""
+    longest = max((len(run) for run in re.findall(r"`{1,300}", text)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}text\n{text}\n{fence}"
