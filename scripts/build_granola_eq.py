@@ -25,7 +25,7 @@ from abstraction.errors import AbstractionError
 from abstraction.relations import relation
 from granola.cli.from_settings import command_of
 from granola.errors import GranolaError
-from granola.runs.dataset_run import BuildingSettings, DatasetBuilt
+from granola.runs.ladders.dataset_run import BuildingSettings, DatasetBuilt
 from granola.runs.settings import Run, Setting
 from granola.runs.shared_settings import Linker, LinkerName
 from kg.errors import KGError

@@ -50,11 +50,21 @@ MEMBERS = {
 _ALONE = {"snapshot", "derive"}  # whose members' runs go by the member's name
 
 
+_FOLDERS = {
+    "ladders": "tiers ladder dataset audit derive",
+    "decoding": "answer aggregate calibrate experiment",
+    "scores": "score match compare report",
+    "snapshots": "snapshot",
+}  # in granola/runs; another group's runs are in a folder of its name, a command's that is in none are in no folder
+_FOLDER_OF = {name: folder for folder, names in _FOLDERS.items() for name in names.split()}
+
+
 def run_of(name: str, group: str | None = None) -> str:
-    """Where the run of a command is: `attribution build` is AttributionBuildRun."""
-    if group is None or group in _ALONE:
-        return f"{name}_run:{name.title()}Run"
-    return f"{group}_{name}_run:{group.title()}{name.title()}Run"
+    """Where the run of a command is in `granola.runs`: `attribution build` is AttributionBuildRun."""
+    if group is not None and group not in _ALONE:
+        return f"{group}.{group}_{name}_run:{group.title()}{name.title()}Run"
+    folder = _FOLDER_OF.get(group or name)
+    return f"{folder}.{name}_run:{name.title()}Run" if folder else f"{name}_run:{name.title()}Run"
 
 
 def advanced(name: str, group: str | None = None) -> set[str]:

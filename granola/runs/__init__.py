@@ -15,52 +15,52 @@ from typing import TYPE_CHECKING
 from kg.lazy_names import lazy_names
 
 if TYPE_CHECKING:
-    from granola.runs.aggregate_run import AggregateRun
-    from granola.runs.answer_run import AnswerRun
-    from granola.runs.attribution_audit_run import AttributionAuditRun
-    from granola.runs.attribution_build_run import AttributionBuildRun
-    from granola.runs.attribution_check_run import AttributionCheckRun
-    from granola.runs.attribution_evaluate_run import AttributionEvaluateRun
-    from granola.runs.attribution_train_run import AttributionTrainRun
-    from granola.runs.audit_run import AuditRun
-    from granola.runs.build_run import BuildRun
-    from granola.runs.calibrate_run import CalibrateRun
-    from granola.runs.check_run import CheckRun
-    from granola.runs.compare_run import CompareRun
-    from granola.runs.dataset_run import DatasetRun
+    from granola.runs.attribution.attribution_audit_run import AttributionAuditRun
+    from granola.runs.attribution.attribution_build_run import AttributionBuildRun
+    from granola.runs.attribution.attribution_check_run import AttributionCheckRun
+    from granola.runs.attribution.attribution_evaluate_run import AttributionEvaluateRun
+    from granola.runs.attribution.attribution_train_run import AttributionTrainRun
+    from granola.runs.decoding.aggregate_run import AggregateRun
+    from granola.runs.decoding.answer_run import AnswerRun
+    from granola.runs.decoding.calibrate_run import CalibrateRun
+    from granola.runs.decoding.experiment_run import ExperimentRun
     from granola.runs.demo_run import DemoRun
-    from granola.runs.diff_run import DiffRun
-    from granola.runs.experiment_run import ExperimentRun
-    from granola.runs.export_run import ExportRun
-    from granola.runs.grounding_answer_run import GroundingAnswerRun
-    from granola.runs.grounding_describe_run import GroundingDescribeRun
-    from granola.runs.grounding_draw_run import GroundingDrawRun
-    from granola.runs.grounding_judge_run import GroundingJudgeRun
-    from granola.runs.grounding_pool_run import GroundingPoolRun
-    from granola.runs.grounding_score_run import GroundingScoreRun
-    from granola.runs.guess_run import GuessRun
-    from granola.runs.import_run import ImportRun
-    from granola.runs.info_run import InfoRun
-    from granola.runs.knowledge_choose_run import KnowledgeChooseRun
-    from granola.runs.knowledge_correlate_run import KnowledgeCorrelateRun
-    from granola.runs.knowledge_describe_run import KnowledgeDescribeRun
-    from granola.runs.knowledge_draw_run import KnowledgeDrawRun
-    from granola.runs.knowledge_generate_run import KnowledgeGenerateRun
-    from granola.runs.knowledge_judge_run import KnowledgeJudgeRun
-    from granola.runs.knowledge_rate_run import KnowledgeRateRun
-    from granola.runs.knowledge_surprise_run import KnowledgeSurpriseRun
-    from granola.runs.ladder_run import LadderRun
-    from granola.runs.match_run import MatchRun
-    from granola.runs.perturb_run import PerturbRun
-    from granola.runs.push_run import PushRun
-    from granola.runs.report_run import ReportRun
-    from granola.runs.score_run import ScoreRun
+    from granola.runs.grounding.grounding_answer_run import GroundingAnswerRun
+    from granola.runs.grounding.grounding_describe_run import GroundingDescribeRun
+    from granola.runs.grounding.grounding_draw_run import GroundingDrawRun
+    from granola.runs.grounding.grounding_judge_run import GroundingJudgeRun
+    from granola.runs.grounding.grounding_pool_run import GroundingPoolRun
+    from granola.runs.grounding.grounding_score_run import GroundingScoreRun
+    from granola.runs.knowledge.knowledge_choose_run import KnowledgeChooseRun
+    from granola.runs.knowledge.knowledge_correlate_run import KnowledgeCorrelateRun
+    from granola.runs.knowledge.knowledge_describe_run import KnowledgeDescribeRun
+    from granola.runs.knowledge.knowledge_draw_run import KnowledgeDrawRun
+    from granola.runs.knowledge.knowledge_generate_run import KnowledgeGenerateRun
+    from granola.runs.knowledge.knowledge_judge_run import KnowledgeJudgeRun
+    from granola.runs.knowledge.knowledge_rate_run import KnowledgeRateRun
+    from granola.runs.knowledge.knowledge_surprise_run import KnowledgeSurpriseRun
+    from granola.runs.ladders.audit_run import AuditRun
+    from granola.runs.ladders.dataset_run import DatasetRun
+    from granola.runs.ladders.guess_run import GuessRun
+    from granola.runs.ladders.ladder_run import LadderRun
+    from granola.runs.ladders.perturb_run import PerturbRun
+    from granola.runs.ladders.targets_run import TargetsRun
+    from granola.runs.ladders.tiers_run import TiersRun
+    from granola.runs.scores.compare_run import CompareRun
+    from granola.runs.scores.match_run import MatchRun
+    from granola.runs.scores.report_run import ReportRun
+    from granola.runs.scores.score_run import ScoreRun
     from granola.runs.serve_run import ServeRun
     from granola.runs.settings import Run, RunOutcome, Setting
-    from granola.runs.spark_run import SparkRun
-    from granola.runs.targets_run import TargetsRun
-    from granola.runs.tiers_run import TiersRun
-    from granola.runs.verify_run import VerifyRun
+    from granola.runs.snapshots.build_run import BuildRun
+    from granola.runs.snapshots.check_run import CheckRun
+    from granola.runs.snapshots.diff_run import DiffRun
+    from granola.runs.snapshots.export_run import ExportRun
+    from granola.runs.snapshots.import_run import ImportRun
+    from granola.runs.snapshots.info_run import InfoRun
+    from granola.runs.snapshots.push_run import PushRun
+    from granola.runs.snapshots.spark_run import SparkRun
+    from granola.runs.snapshots.verify_run import VerifyRun
 
 __all__ = [
     "AggregateRun",
@@ -113,54 +113,54 @@ __all__ = [
     "VerifyRun",
 ]
 _MODULES = {
-    "AggregateRun": ".aggregate_run",
-    "AnswerRun": ".answer_run",
-    "AttributionAuditRun": ".attribution_audit_run",
-    "AttributionBuildRun": ".attribution_build_run",
-    "AttributionCheckRun": ".attribution_check_run",
-    "AttributionEvaluateRun": ".attribution_evaluate_run",
-    "AttributionTrainRun": ".attribution_train_run",
-    "AuditRun": ".audit_run",
-    "BuildRun": ".build_run",
-    "CalibrateRun": ".calibrate_run",
-    "CheckRun": ".check_run",
-    "CompareRun": ".compare_run",
-    "DatasetRun": ".dataset_run",
+    "AggregateRun": ".decoding.aggregate_run",
+    "AnswerRun": ".decoding.answer_run",
+    "AttributionAuditRun": ".attribution.attribution_audit_run",
+    "AttributionBuildRun": ".attribution.attribution_build_run",
+    "AttributionCheckRun": ".attribution.attribution_check_run",
+    "AttributionEvaluateRun": ".attribution.attribution_evaluate_run",
+    "AttributionTrainRun": ".attribution.attribution_train_run",
+    "AuditRun": ".ladders.audit_run",
+    "BuildRun": ".snapshots.build_run",
+    "CalibrateRun": ".decoding.calibrate_run",
+    "CheckRun": ".snapshots.check_run",
+    "CompareRun": ".scores.compare_run",
+    "DatasetRun": ".ladders.dataset_run",
     "DemoRun": ".demo_run",
-    "DiffRun": ".diff_run",
-    "ExperimentRun": ".experiment_run",
-    "ExportRun": ".export_run",
-    "GroundingAnswerRun": ".grounding_answer_run",
-    "GroundingDescribeRun": ".grounding_describe_run",
-    "GroundingDrawRun": ".grounding_draw_run",
-    "GroundingPoolRun": ".grounding_pool_run",
-    "GroundingJudgeRun": ".grounding_judge_run",
-    "GroundingScoreRun": ".grounding_score_run",
-    "GuessRun": ".guess_run",
-    "ImportRun": ".import_run",
-    "InfoRun": ".info_run",
-    "KnowledgeChooseRun": ".knowledge_choose_run",
-    "KnowledgeCorrelateRun": ".knowledge_correlate_run",
-    "KnowledgeDescribeRun": ".knowledge_describe_run",
-    "KnowledgeDrawRun": ".knowledge_draw_run",
-    "KnowledgeGenerateRun": ".knowledge_generate_run",
-    "KnowledgeJudgeRun": ".knowledge_judge_run",
-    "KnowledgeRateRun": ".knowledge_rate_run",
-    "KnowledgeSurpriseRun": ".knowledge_surprise_run",
-    "LadderRun": ".ladder_run",
-    "MatchRun": ".match_run",
-    "PerturbRun": ".perturb_run",
-    "PushRun": ".push_run",
-    "ReportRun": ".report_run",
+    "DiffRun": ".snapshots.diff_run",
+    "ExperimentRun": ".decoding.experiment_run",
+    "ExportRun": ".snapshots.export_run",
+    "GroundingAnswerRun": ".grounding.grounding_answer_run",
+    "GroundingDescribeRun": ".grounding.grounding_describe_run",
+    "GroundingDrawRun": ".grounding.grounding_draw_run",
+    "GroundingPoolRun": ".grounding.grounding_pool_run",
+    "GroundingJudgeRun": ".grounding.grounding_judge_run",
+    "GroundingScoreRun": ".grounding.grounding_score_run",
+    "GuessRun": ".ladders.guess_run",
+    "ImportRun": ".snapshots.import_run",
+    "InfoRun": ".snapshots.info_run",
+    "KnowledgeChooseRun": ".knowledge.knowledge_choose_run",
+    "KnowledgeCorrelateRun": ".knowledge.knowledge_correlate_run",
+    "KnowledgeDescribeRun": ".knowledge.knowledge_describe_run",
+    "KnowledgeDrawRun": ".knowledge.knowledge_draw_run",
+    "KnowledgeGenerateRun": ".knowledge.knowledge_generate_run",
+    "KnowledgeJudgeRun": ".knowledge.knowledge_judge_run",
+    "KnowledgeRateRun": ".knowledge.knowledge_rate_run",
+    "KnowledgeSurpriseRun": ".knowledge.knowledge_surprise_run",
+    "LadderRun": ".ladders.ladder_run",
+    "MatchRun": ".scores.match_run",
+    "PerturbRun": ".ladders.perturb_run",
+    "PushRun": ".snapshots.push_run",
+    "ReportRun": ".scores.report_run",
     "Run": ".settings",
     "RunOutcome": ".settings",
-    "ScoreRun": ".score_run",
+    "ScoreRun": ".scores.score_run",
     "ServeRun": ".serve_run",
     "Setting": ".settings",
-    "SparkRun": ".spark_run",
-    "TargetsRun": ".targets_run",
-    "TiersRun": ".tiers_run",
-    "VerifyRun": ".verify_run",
+    "SparkRun": ".snapshots.spark_run",
+    "TargetsRun": ".ladders.targets_run",
+    "TiersRun": ".ladders.tiers_run",
+    "VerifyRun": ".snapshots.verify_run",
 }
 if not TYPE_CHECKING:
     __getattr__ = lazy_names(__name__, _MODULES)

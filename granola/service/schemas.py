@@ -13,10 +13,10 @@ from granola.attribution.categories import Category
 from granola.decoding.drag_graph import SUPPORT
 from granola.matching.registry import MATCHERS
 from granola.runs import phrasing_settings
-from granola.runs.aggregate_run import AggregateRun
-from granola.runs.ladder_run import LadderRun
+from granola.runs.decoding.aggregate_run import AggregateRun
+from granola.runs.ladders.ladder_run import LadderRun
 from granola.runs.phrasing_settings import PhrasingSettings
-from granola.runs.scoring_settings import ScoringSettings
+from granola.runs.scores.scoring_settings import ScoringSettings
 from granola.runs.settings import setting_of
 from granola.runs.shared_settings import LinkerName
 from granola.scoring.metrics import Standard

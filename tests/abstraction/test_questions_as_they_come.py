@@ -21,7 +21,7 @@ from abstraction.rows import QARow, read_questions
 from granola.errors import PredictionError, UsageError
 from granola.runs import DatasetRun, ScoreRun, TiersRun
 from granola.runs.demo_run import bundled
-from granola.runs.scoring_settings import Join
+from granola.runs.scores.scoring_settings import Join
 from granola.scoring.predictions import QuestionIds, read_predictions
 from kg.snapshot import build
 from kg.store import open_store

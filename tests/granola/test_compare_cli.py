@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from granola.runs.scored_systems import names_of_systems
+from granola.runs.scores.scored_systems import names_of_systems
 
 GRANOLA = [sys.executable, "-c", "from granola.cli.main import main; main()"]
 

@@ -18,14 +18,14 @@ from granola.errors import SheetError, UsageError
 from granola.knowledge.judged_rows import AXES, read_rating_sheet, shared_out
 from granola.knowledge.knowledge_baselines import entity_finder, hallucinated_entities
 from granola.knowledge.knowledge_files import read_items
-from granola.runs.knowledge_choose_run import KnowledgeChooseRun
-from granola.runs.knowledge_correlate_run import KnowledgeCorrelateRun
-from granola.runs.knowledge_describe_run import KnowledgeDescribeRun
-from granola.runs.knowledge_draw_run import KnowledgeDrawRun
-from granola.runs.knowledge_generate_run import KnowledgeGenerateRun
-from granola.runs.knowledge_judge_run import KnowledgeJudgeRun
-from granola.runs.knowledge_rate_run import KnowledgeRateRun
-from granola.runs.knowledge_surprise_run import KnowledgeSurpriseRun
+from granola.runs.knowledge.knowledge_choose_run import KnowledgeChooseRun
+from granola.runs.knowledge.knowledge_correlate_run import KnowledgeCorrelateRun
+from granola.runs.knowledge.knowledge_describe_run import KnowledgeDescribeRun
+from granola.runs.knowledge.knowledge_draw_run import KnowledgeDrawRun
+from granola.runs.knowledge.knowledge_generate_run import KnowledgeGenerateRun
+from granola.runs.knowledge.knowledge_judge_run import KnowledgeJudgeRun
+from granola.runs.knowledge.knowledge_rate_run import KnowledgeRateRun
+from granola.runs.knowledge.knowledge_surprise_run import KnowledgeSurpriseRun
 from tests.chat_server import serving
 from tests.conftest import DATA
 from tests.tiny_model import WORDS, build

@@ -13,7 +13,7 @@ import pytest
 
 from abstraction.formats.records import Record
 from granola.matching import RulesMatcher
-from granola.runs.match_run import read_row
+from granola.runs.scores.match_run import read_row
 from tests.granola.test_judge import ITEM, LEVELS, recorded
 
 GRANOLA = [sys.executable, "-c", "from granola.cli.main import main; main()"]

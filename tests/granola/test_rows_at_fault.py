@@ -207,7 +207,7 @@ MATCHED = [
 @pytest.mark.parametrize(
     ("where", "of"),
     [
-        ("granola.runs.match_run:read_row", lambda record: record.data["id"]),
+        ("granola.runs.scores.match_run:read_row", lambda record: record.data["id"]),
         ("granola.matching.batch_matching:_match", lambda _, case: BAD if case.prediction == "Berlin 1" else ""),
         ("abstraction.formats.writing:json_line", lambda record: "" if "reason" in record else record["id"]),
     ],

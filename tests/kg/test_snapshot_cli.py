@@ -21,7 +21,7 @@ from many_blocks import padded
 from springfield import WORLD, ids_of
 
 from granola.cli.main import main
-from granola.runs import build_run
+from granola.runs.snapshots import build_run
 from kg.building import checkpoint
 from kg.building.estimate import estimate
 from kg.snapshot import build

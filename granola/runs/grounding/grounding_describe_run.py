@@ -1,0 +1,74 @@
+"""`granola grounding describe`: what a file of questions with passages consists of."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from granola.errors import UsageError
+from granola.runs.grounding.grounding_settings import GroundedQuestions
+from granola.runs.settings import Run
+from granola.runs.shared_settings import AsJson
+
+
+@dataclass(frozen=True, kw_only=True)
+class GroundingDescribeRun(Run):
+    """Count questions, passages, labels (unknown ones too), providers, ages and expected deflections."""
+
+    verb: ClassVar[str] = "grounding describe"
+
+    questions: GroundedQuestions
+    as_json: AsJson = False
+
+    def run(self) -> QuestionsDescribed:
+        """Read and count. Raises UsageError where there is no question."""
+        from granola.grounding.grounded_rows import read_grounded
+        from granola.grounding.sample_statistics import statistics_of
+
+        rejected: list[Any] = []
+        unknown: Counter[str] = Counter()
+        found = statistics_of(read_grounded(self.questions, on_reject=rejected.append, unknown=unknown))
+        if not found.questions:
+            more = f"; its first row: {rejected[0].reason}" if rejected else ""
+            raise UsageError(f"{self.questions} has no question with passages{more}")
+        told = {**found.to_json(), "unknown_labels": dict(unknown.most_common())}
+        return QuestionsDescribed(settings=self, told=told, rejected=rejected)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class QuestionsDescribed:
+    """Counts of a file, as `GroundedStatistics.to_json` gives them, with `unknown_labels`."""
+
+    settings: GroundingDescribeRun
+    told: Mapping[str, Any]
+    rejected: Sequence[Any]
+
+    @property
+    def failed(self) -> bool:
+        """Whether rows were rejected."""
+        return bool(self.rejected)
+
+    def show(self) -> None:
+        """A line a count, tables under their name."""
+        from granola.runs.outputs import print_json, report_rejects
+
+        if self.settings.as_json:
+            print_json({"schema_version": 1, **self.told}, indent=1)
+        else:
+            for name, value in self.told.items():
+                _show(name.replace("_", " "), value, 0)
+        report_rejects(str(self.settings.questions), self.rejected)
+
+
+def _show(name: str, value: Any, depth: int) -> None:
+    lead = "  " * depth
+    if isinstance(value, Mapping):
+        print(f"{lead}{name}" + ("" if value else ": none"))
+        for key, one in value.items():
+            _show(str(key)[:60], one, depth + 1)
+    elif isinstance(value, float):
+        print(f"{lead}{name:{50 - 2 * depth}} {value:10,.3f}")
+    else:
+        print(f"{lead}{name:{50 - 2 * depth}} {'-' if value is None else format(value, ','):>10}")

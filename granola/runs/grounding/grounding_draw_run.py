@@ -1,0 +1,112 @@
+"""`granola grounding draw`: a score of systems by time-sensitivity, source and share of relevant passages."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+
+from granola.errors import UsageError
+from granola.runs.grounding.grounding_settings import THIRDS, Bands, FormingSettings, JudgedAnswers
+from granola.runs.settings import Run, Setting
+
+if TYPE_CHECKING:
+    from granola.scoring.aggregation import Estimate
+
+PAPERS = ("time_sensitivity", "source", "relevant_share", "popularity")
+
+
+@dataclass(frozen=True, kw_only=True)
+class GroundingDrawRun(Run, FormingSettings):
+    """Draw judged answers as the paper's Figures 5 and 6, and write what is drawn beside it as CSV.
+
+    Without --by: time_sensitivity and source (Figure 5), relevant_share (Figure 6) and popularity, those that are told.
+    """
+
+    verb: ClassVar[str] = "grounding draw"
+
+    judged: JudgedAnswers
+    out: Annotated[Path, Setting("The folder to write the figures to.")]
+    by: Annotated[tuple[str, ...], Setting("A tag to draw the score by; the paper's by default.")] = ()
+    bands: Bands = THIRDS
+    force: Annotated[bool, Setting("Replace figures that stand there.", recorded=False)] = False
+
+    def run(self) -> FiguresOfGrounding:
+        """Read and draw. Raises UsageError where there is nothing to draw."""
+        from granola.grounding.grounding_figures import slice_figure
+        from granola.grounding.grounding_scores import sliced, value
+        from granola.grounding.judged_answers import answers_by_system
+        from granola.runs.grounding.grounding_settings import check_bands, check_tag, slice_of
+        from kg.files import atomic_path
+
+        check_bands(self.bands)
+        if self.out.exists() and not self.out.is_dir():
+            raise UsageError(f"--out {self.out} is a file; name a folder")
+        how = self.forming()
+        rejected: list[Any] = []
+        systems = answers_by_system(self.judged, rejected.append)
+        for by in self.by:
+            check_tag(by, systems)
+        told = {
+            by: {name: sliced(items, self.sliced, slice_of(by, self.bands), how) for name, items in systems.items()}
+            for by in self.by or PAPERS
+        }
+        told = {by: found for by, found in told.items() if any(one.n for own in found.values() for one in own.values())}
+        if not told:
+            counts = any(value(one, self.sliced, how) is not None for items in systems.values() for one in items)
+            tags = f"no answer has a tag of {', '.join(self.by or PAPERS)}"
+            none = f"{self.sliced} counts for no answer (E, F and RAF ask a judge's --model); --of names another score"
+            raise UsageError(f"nothing to draw: {tags if counts else none}")
+        made = {f"{_safe(by)}.svg": slice_figure(found, score=self.sliced, by=by) for by, found in told.items()}
+        made["figures.csv"] = _table(told)
+        self.out.mkdir(parents=True, exist_ok=True)
+        for name, data in made.items():
+            place = self.out / name
+            if place.exists() and not self.force:
+                raise UsageError(f"{place} exists; give --force to replace it, or another --out")
+            with atomic_path(place) as temporary:
+                temporary.write_bytes(data)
+        return FiguresOfGrounding(
+            files=[self.out / name for name in made], rejected=rejected, source=str(self.judged[0])
+        )
+
+
+def _safe(name: str) -> str:
+    return "".join(character if character.isalnum() or character in "-_" else "_" for character in name)[:60]
+
+
+def _table(told: Mapping[str, Mapping[str, Mapping[str, Estimate]]]) -> bytes:
+    from abstraction.formats.cells import marked
+
+    rows = ["by,system,slice,value,low,high,n"]
+    for by, found in told.items():
+        for system, own in found.items():
+            for name, one in own.items():
+                words = [str(marked(word)).replace('"', "'") for word in (by, system, name)]
+                numbers = (one.value, one.interval.low, one.interval.high)
+                cells = ["" if math.isnan(x) else f"{x:.6f}" for x in numbers]
+                rows.append(",".join([*(f'"{word}"' for word in words), *cells, str(one.n)]))
+    return ("\n".join(rows) + "\n").encode()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FiguresOfGrounding:
+    """Files that were written."""
+
+    files: Sequence[Path]
+    rejected: Sequence[Any]
+    source: str
+
+    @property
+    def failed(self) -> bool:
+        """Whether rows were rejected."""
+        return bool(self.rejected)
+
+    def show(self) -> None:
+        """Their names."""
+        from granola.runs.outputs import report_rejects
+
+        print(*self.files, sep="\n")
+        report_rejects(self.source, self.rejected)

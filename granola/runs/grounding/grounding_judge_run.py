@@ -1,0 +1,206 @@
+"""`granola grounding judge`: what judges say of answers written from passages."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+
+from granola.errors import UsageError
+from granola.runs.grounding.grounding_settings import ChatAnswers, GroundedQuestions, GroundingPrompts
+from granola.runs.rows_output import RowsWritten, rows_output
+from granola.runs.settings import Run, Setting
+from granola.runs.shared_settings import Force, Language, Out
+
+if TYPE_CHECKING:
+    from abstraction.models.chat_model import ChatModel
+
+_LABELS_TOLD = 20
+
+
+class SentenceJudgeKind(StrEnum):
+    """What `--sentences` takes."""
+
+    CHAT = "chat"
+    ENTAILMENT = "entailment"
+    WORDS = "words"
+
+
+@dataclass(frozen=True, kw_only=True)
+class GroundingJudgeRun(Run):
+    """Judge answers sentence by sentence against all passages and against the relevant ones, in both readings.
+
+    A chat model also says whether an answer is eligible; deflection is told by named rules, or by the model. Where a
+    judge fails the row stays, and says what is lacking.
+    """
+
+    verb: ClassVar[str] = "grounding judge"
+
+    questions: GroundedQuestions
+    given: Annotated[
+        Path, Setting("Answers: rows with id and answer, as `granola grounding answer` writes.", flag="--answered")
+    ]
+    out: Out
+    model: Annotated[
+        str | None, Setting("The chat model that judges: openai:URL#NAME, local:FOLDER, replay:FILE.", metavar="MODEL")
+    ] = None
+    sentences: Annotated[
+        SentenceJudgeKind | None,
+        Setting(
+            "Who judges sentences: chat, entailment, or words, a baseline. Chat where --model is given, else words."
+        ),
+    ] = None
+    entailment: Annotated[
+        str | None, Setting("With --sentences entailment: local:FOLDER, openai:URL#NAME.", metavar="TEXT_MODEL")
+    ] = None
+    ask_deflection: Annotated[bool, Setting("Ask --model whether answers deflect, in the place of the rules.")] = False
+    temperature: Annotated[float, Setting("Temperature of --model (the paper: 0.2).", least=0, most=2)] = 0.2
+    prompts: GroundingPrompts = None
+    answers: ChatAnswers = None
+    ladders: Annotated[
+        Path | None,
+        Setting(
+            "Tiered rows with the ids of questions: at which level does an answer state the gold answer, and is that "
+            "grounded?"
+        ),
+    ] = None
+    matcher: Annotated[str, Setting("What decides which level a sentence states, with --ladders.")] = "rules"
+    system: Annotated[
+        str | None, Setting("What the system is called; by default as its rows say, else as the file of answers.")
+    ] = None
+    language: Language = "en"
+    force: Force = False
+
+    def run(self) -> RowsWritten:
+        """Judge and write. Raises UsageError for settings that do not go together."""
+        from abstraction.language.languages import is_known
+        from granola.runs.outputs import count, note
+
+        kind = self.sentences or (SentenceJudgeKind.WORDS if self.model is None else SentenceJudgeKind.CHAT)
+        if kind is SentenceJudgeKind.CHAT and self.model is None:
+            raise UsageError("--sentences chat asks --model, which is not given")
+        if (kind is SentenceJudgeKind.ENTAILMENT) != (self.entailment is not None):
+            raise UsageError("--sentences entailment and --entailment go together")
+        if not is_known(self.language):
+            raise UsageError(f"--language is {self.language!r}, which is no known code")
+        if self.ask_deflection and self.model is None:
+            raise UsageError("--ask-deflection asks --model, which is not given")
+        inputs = [self.questions, self.given, *([self.ladders] if self.ladders is not None else [])]
+        with rows_output(self, self.out, inputs=inputs, force=self.force) as output:
+            unknown: Counter[str] = Counter()
+            pairs, names = self._pairs(output, unknown)
+            for label, number in unknown.most_common(_LABELS_TOLD):
+                note(
+                    f"label {label!r} is none of the known ones; {count(number, 'passage')} of it count as not relevant"
+                )
+            with ExitStack() as stack:
+                judge = self._judge(kind, stack)
+                judge.ladders = self._ladders(output, {sample.id for sample, _ in pairs})
+                output.more |= {"judge": judge.signature()}
+
+                def rows() -> Iterator[dict[str, Any]]:
+                    for item in judge.judged(pairs):
+                        output.counts["judged" if not item.unjudged else "partly judged"] += 1
+                        yield replace(item, system=names[item.id]).to_json()
+
+                output.write(rows())
+                output.more |= {"asked": _asked(judge.chat)}
+        told = ", ".join(f"{number:,} {name}" for name, number in sorted(output.counts.items()))
+        return output.ended(f"{count(len(pairs), 'answer')}: {told}", f"judge {judge.sentences.signature()}",
+                            source=str(self.given))  # fmt: skip
+
+    def _ladders(self, output: Any, ids: set[str]) -> dict[str, Any]:
+        if self.ladders is None:
+            return {}
+        from abstraction.rows import read_tiered
+
+        rows = read_tiered(self.ladders, on_reject=output.rejected.append)
+        found = {row.id: row for row in rows if row.id in ids}
+        if not found:
+            raise UsageError(f"--ladders {self.ladders} has no row with the id of an answered question")
+        return found
+
+    def _pairs(self, output: Any, unknown: Counter[str]) -> tuple[list[Any], dict[str, str]]:
+        """The questions with their answers, and what the system of each is called."""
+        from abstraction.formats.records import RejectedRow, excerpt, read_records
+        from granola.grounding.grounded_rows import read_grounded
+        from granola.runs.outputs import count, note
+
+        samples = {
+            one.id: one for one in read_grounded(self.questions, on_reject=output.rejected.append, unknown=unknown)
+        }
+        pairs: list[Any] = []
+        names: dict[str, str] = {}
+        seen: set[str] = set()
+        for record in read_records(self.given):
+            if isinstance(record, RejectedRow):
+                output.rejected.append(record)
+                continue
+            key, answer = record.data.get("id"), record.data.get("answer")
+            why = (
+                "no question of this id" if str(key) not in samples
+                else "this id stands there twice" if str(key) in seen
+                else "" if isinstance(answer, str) else 'no answer: a text is wanted under "answer"'
+            )  # fmt: skip
+            if why:
+                shown = excerpt(repr(dict(record.data)))
+                output.rejected.append(RejectedRow(source=record.source, reason=why, excerpt=shown))
+                continue
+            seen.add(str(key))
+            told = record.data.get("system")
+            names[str(key)] = self.system or (told[:300] if isinstance(told, str) and told.strip() else self.given.stem)
+            pairs.append((samples[str(key)], answer))
+        if not pairs:
+            first = output.rejected[0] if output.rejected else None
+            why = f"; {first.source}: {first.reason}" if first is not None else ""
+            raise UsageError(f"{self.given} has no answer to a question of {self.questions}{why}")
+        if len(pairs) < len(samples):
+            note(f"{len(samples) - len(pairs):,} of {count(len(samples), 'question')} have no answer in {self.given}")
+        return pairs, names
+
+    def _judge(self, kind: SentenceJudgeKind, stack: ExitStack) -> Any:
+        from abstraction.models import Sampling
+        from granola.grounding.answer_judging import AnswerJudge
+        from granola.grounding.sentence_judges import (
+            ChatSentences,
+            EntailmentSentences,
+            WordSentences,
+            read_grounding_prompts,
+        )
+        from granola.matching import matcher
+        from granola.runs.outputs import STANDARD
+        from granola.runs.phrasing_settings import opened
+        from granola.text_models import open_entailment
+
+        prompts = read_grounding_prompts(self.prompts)
+        place = None if self.out == STANDARD else self.out
+        chat = None
+        if self.model is not None:
+            chat = stack.enter_context(opened(self.model, place, self.answers, [self.questions, self.given]))
+        sentences: Any = WordSentences()
+        if kind is SentenceJudgeKind.ENTAILMENT:
+            sentences = EntailmentSentences(model=open_entailment(self.entailment or ""))
+        elif kind is SentenceJudgeKind.CHAT and chat is not None:
+            sampling = Sampling(temperature=self.temperature, max_tokens=2_000)
+            sentences = ChatSentences(model=chat, prompts=prompts, sampling=sampling)
+        return AnswerJudge(
+            sentences=sentences, chat=chat, asks_deflection=self.ask_deflection, language=self.language,
+            prompts=prompts, sampling=Sampling(temperature=self.temperature, max_tokens=64),
+            matcher=matcher(self.matcher, language=self.language) if self.ladders is not None else None,
+        )  # fmt: skip
+
+
+def _asked(chat: ChatModel | None) -> dict[str, float]:
+    """What was asked of a chat model, and what it cost; answers kept from a run before are `cached`."""
+    if chat is None:
+        return {}
+    had = chat.totals
+    told = {
+        "calls": had.calls, "cached": had.cached, "prompt_tokens": had.prompt_tokens,
+        "completion_tokens": had.completion_tokens,
+    }  # fmt: skip
+    return {**told, **({"cost": had.cost} if had.cost is not None else {})}

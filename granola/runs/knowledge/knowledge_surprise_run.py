@@ -1,0 +1,93 @@
+"""`granola knowledge surprise`: does a language model find coarser levels less surprising?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, ClassVar
+
+from granola.runs.knowledge.knowledge_settings import Resamples, Seed, hash_of_identity
+from granola.runs.rows_output import RowsWritten, rows_output
+from granola.runs.settings import Run, Setting
+from granola.runs.shared_settings import Force, Limit, Out, Tiered
+
+
+@dataclass(frozen=True, kw_only=True)
+class KnowledgeSurpriseRun(Run):
+    """Score each level of ladders under a causal language model, beside the bits that the graph gives it.
+
+    OUT has a row a level. Means by level stand on standard output, with Somers' D of the surprisal with the level and
+    with the bits, over all levels of all rows.
+    """
+
+    verb: ClassVar[str] = "knowledge surprise"
+
+    tiered: Tiered
+    out: Out
+    causal: Annotated[
+        str, Setting("A causal language model: local:FOLDER_OR_NAME or openai:URL#NAME.", metavar="MODEL")
+    ]
+    scores: Annotated[
+        Path | None, Setting("Where scores are kept (default: OUT.scores.sqlite).", metavar="FILE", recorded=False)
+    ] = None
+    prompts: Annotated[str | None, Setting("A folder with a prompt of your own: given_query.txt.")] = None
+    resamples: Resamples = 1000
+    seed: Seed = 0
+    limit: Limit = None
+    force: Force = False
+
+    def run(self) -> RowsWritten:
+        """Score and write. Raises UsageError where there is no row."""
+        from itertools import islice
+
+        from abstraction.models.prompts import hash_of
+        from abstraction.rows import read_tiered
+        from granola.errors import UsageError
+        from granola.knowledge.knowledge_prompts import GIVEN_QUERY, read_knowledge_prompts
+        from granola.knowledge.level_surprise import level_surprises
+        from granola.runs.outputs import STANDARD, count
+        from granola.text_models.kept_scores import KeptContinuations, ScoreStore
+        from granola.text_models.text_model_words import open_continuations
+
+        with rows_output(self, self.out, inputs=[self.tiered], force=self.force) as output:
+            rows = list(islice(read_tiered(self.tiered, on_reject=output.rejected.append), self.limit))
+            if not rows:
+                raise UsageError(f"{self.tiered} has no tiered row; make one with granola tiers")
+            kept = self.scores or (None if self.out == STANDARD else Path(f"{self.out}.scores.sqlite"))
+            prompts = read_knowledge_prompts(self.prompts)
+            with closing(ScoreStore(kept)) as store:
+                model = KeptContinuations(open_continuations(self.causal), store)
+                found = level_surprises(rows, model, prompts)
+            output.write(one.to_json() for one in found)
+            identity = {"model": dict(model.identity), "prompts": hash_of(prompts, GIVEN_QUERY)}
+            output.more |= identity
+        lines = self._lines(found, hash_of_identity(identity))
+        return output.ended(f"{count(len(found), 'level')} of {len(rows):,} rows", *lines, source=self.tiered)
+
+    def _lines(self, found: Sequence[Any], told: str) -> list[str]:
+        from granola.knowledge.knowledge_summary import mean_estimate, signature
+        from granola.knowledge.rank_association import somers_d
+
+        there = [one for one in found if not math.isnan(one.surprisal)]
+        lines = []
+        for level in sorted({one.level for one in there}):
+            mean = mean_estimate(
+                [one.surprisal for one in there if one.level == level], times=self.resamples, seed=self.seed
+            )
+            lines.append(
+                f"level {level}: {mean.value:.2f} bits  {mean.interval.low:.2f}–{mean.interval.high:.2f}  n {mean.n:,}"
+            )
+        weighed = [one for one in there if one.bits is not None]
+        for name, pairs in (
+            ("level", [(float(one.level), one.surprisal) for one in there]),
+            ("bits of the graph", [(one.bits, one.surprisal) for one in weighed]),
+        ):
+            d = somers_d([one for one, _ in pairs], [two for _, two in pairs], times=self.resamples, seed=self.seed)
+            lines.append(
+                f"Somers' D of surprisal given {name}: {d.d:.3f}  {d.interval.low:.3f} to {d.interval.high:.3f}, "
+                f"p {d.p:.3g}, n {d.n:,}"
+            )
+        return [*lines, signature(told, n=len(found), times=self.resamples, seed=self.seed)]

@@ -1,0 +1,12 @@
+"""Verbs that make ladders and rows of them, and audit them."""
+
+__all__ = [
+    "audit_run",
+    "dataset_run",
+    "guess_run",
+    "ladder_run",
+    "perturb_run",
+    "rejects_file",
+    "targets_run",
+    "tiers_run",
+]

@@ -1,0 +1,150 @@
+"""`granola report`: systems on one tiered file as a page with figures, and as files for a paper."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, ClassVar
+
+from granola.runs.scores.group_scores import check_groups, grouped_scores
+from granola.runs.scores.scored_systems import score_systems
+from granola.runs.scores.scoring_settings import GroupSettings, ScoringSettings, SystemFiles
+from granola.runs.settings import Run, Setting
+from granola.runs.shared_settings import CsvRaw, Tiered
+
+if TYPE_CHECKING:
+    from abstraction.rows import RejectedRow
+    from granola.scoring.predictions import PredictionFile
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReportRun(Run, GroupSettings, ScoringSettings):
+    """Draw the paper's figures for one's own systems: one HTML page, and every figure and table as files."""
+
+    verb: ClassVar[str] = "report"
+
+    tiered: Tiered
+    predictions: SystemFiles
+    out: Annotated[
+        Path,
+        Setting(
+            "A folder for report.html, figures (SVG, PNG) and tables (CSV, LaTeX).", metavar="FOLDER", recorded=False
+        ),
+    ]
+    force: Annotated[bool, Setting("Replace an earlier report in --out.", recorded=False)] = False
+    csv_raw: CsvRaw = False
+    colour: Annotated[
+        str | None,
+        Setting(
+            "Colour the points of token-F1, and order examples, by this number of the predictions, a score.",
+            metavar="SCORE",
+        ),
+    ] = None
+    item_score: Annotated[
+        tuple[str, ...],
+        Setting(
+            "A number of the predictions that is another metric's score of them, to stand beside ours; may be "
+            "repeated.",
+            metavar="SCORE",
+        ),
+    ] = ()
+
+    def run(self) -> Drawn:
+        """Score, draw and write. Raises UsageError for a folder that holds something else."""
+        from granola.report.figures import check_drawing
+        from granola.report.question_list import rows_with_evidence
+        from granola.report.study import Study
+        from granola.report.study_html import PAGE, write_study
+        from granola.run_record import write_run_record
+        from granola.scoring.system_comparison import compare
+
+        check_drawing()
+        check_groups(self)
+        earlier = _check_folder(self.out, force=self.force)
+        found = score_systems(self.tiered, self.predictions, self, out=self.out / PAGE)
+        named = tuple(dict.fromkeys([*self.item_score, *([self.colour] if self.colour is not None else [])]))
+        _check_named(named, found.files)
+        groups = grouped_scores(found, self, self, popular=True)
+        study = Study(
+            rows=groups.rows,
+            files=[given.with_scores(named) for given in found.files],
+            reports=found.reports,
+            matcher=self.matcher,
+            lambda_=self.lambda_,
+            differences=compare(found.reports, times=self.resamples, seed=self.seed),
+            popularity={one.field: of for one, of in groups.scores.items() if one.bins is not None},
+            groups={one.field: of for one, of in groups.scores.items() if one.bins is None},
+            coloured=self.colour,
+            seed=self.seed,
+            evidence=rows_with_evidence(self.tiered, groups.rows),
+        )
+        written = write_study(study, self.out, earlier=earlier, csv_raw=self.csv_raw)
+        write_run_record(
+            self.out / PAGE,
+            command=self.verb,
+            arguments={**self.arguments(), **self.resolved(), "bins": groups.bins},
+            inputs=[self.tiered, *self.predictions, *([self.page_views] if self.page_views else ())],
+            more={"signatures": {r.system: str(r.signature) for r in found.reports}, "files": written},
+        )
+        return Drawn(page=self.out / PAGE, files=written, rejected=found.rejected)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Drawn:
+    """A report: its page and all files, names within the folder."""
+
+    page: Path
+    files: Sequence[str]
+    rejected: Sequence[RejectedRow]
+
+    @property
+    def failed(self) -> bool:
+        """Whether rows were rejected."""
+        return bool(self.rejected)
+
+    def show(self) -> None:
+        """Where it is."""
+        from granola.runs.outputs import count, note
+
+        note(f"{self.page}: {count(len(self.files), 'file')}")
+
+
+def _check_folder(out: Path, *, force: bool) -> list[str]:
+    """The files of an earlier report in the folder that may be replaced.
+
+    Raises UsageError for a file, and for a folder that holds something else than an earlier report.
+    """
+    from granola.errors import UsageError
+    from granola.report.study_html import PAGE
+    from granola.run_record import record_of
+
+    if out.is_dir():
+        record = record_of(out / PAGE)
+        earlier = record.get("command") == "report"
+        if earlier and not force:
+            raise UsageError(f"{out} holds a report; give --force to replace it, or another --out")
+        if not earlier and any(out.iterdir()):
+            raise UsageError(f"{out} is not empty and holds no earlier report; give --out a folder of its own")
+        files = record.get("files")
+        return [name for name in files if isinstance(name, str)] if isinstance(files, list) else []
+    elif out.exists() or out.is_symlink():
+        raise UsageError(f"{out} is no folder; --out takes one, which is made")
+    return []
+
+
+def _check_named(named: Sequence[str], files: Sequence[PredictionFile]) -> None:
+    """Raise UsageError for a score that no prediction carries; tell of numbers that nobody has named."""
+    import difflib
+
+    from granola.errors import UsageError
+    from granola.runs.outputs import note
+
+    known = sorted({name for given in files for name in given.numbers})
+    for name in named:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, n=1)
+            hint = f"; did you mean {near[0]!r}?" if near else f"; they have {', '.join(known) or 'none'}"
+            raise UsageError(f"no prediction has a number under {name!r}{hint}")
+    if others := [name for name in known if name not in named]:
+        note(f"predictions have other numbers: {', '.join(others[:8])}; name those that are scores with --item-score")

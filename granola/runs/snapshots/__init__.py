@@ -1,0 +1,17 @@
+"""Verbs over snapshots: build, check, compare, export and mirror them."""
+
+__all__ = [
+    "build_run",
+    "check_run",
+    "diff_run",
+    "estimates",
+    "export_run",
+    "import_run",
+    "info_run",
+    "manifest_text",
+    "push_run",
+    "scope_settings",
+    "source_settings",
+    "spark_run",
+    "verify_run",
+]

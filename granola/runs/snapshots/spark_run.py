@@ -1,0 +1,102 @@
+"""`granola snapshot spark`: a dump decoded on a cluster."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, ClassVar
+
+from granola.runs.outputs import check_outputs
+from granola.runs.settings import Run, Setting
+from granola.runs.snapshots.scope_settings import languages_of
+
+if TYPE_CHECKING:
+    from kg.export.spark_tables import SparkReport
+
+
+@dataclass(frozen=True, kw_only=True)
+class SparkRun(Run):
+    """Decode dumps on a Spark cluster into Parquet tables; 'granola snapshot import' makes a snapshot of them.
+
+    It has the id of the one that 'granola snapshot build' makes of the same dumps. Exit status 1 if anything was
+    rejected, which is listed in OUT.rejects.jsonl, or a dump's array is never closed.
+    """
+
+    verb: ClassVar[str] = "snapshot spark"
+
+    sources: Annotated[
+        tuple[Path, ...],
+        Setting(
+            "JSON dumps, one entity a line, plain or .bz2 (.gz is read by one core alone).",
+            metavar="SOURCE...",
+            positional=True,
+        ),
+    ]
+    out: Annotated[Path, Setting("The folder of Parquet tables to write, seen by all executors.", short="-o")]
+    master: Annotated[
+        str | None,
+        Setting("Spark's master, as spark://HOST:7077 or local[8]; by default as spark-submit says, or local[*]."),
+    ] = None
+    languages: Annotated[
+        tuple[str, ...], Setting("Keep terms in these languages and those they fall back to.", metavar="CODE,...")
+    ] = ("all",)
+    partitions: Annotated[
+        int | None,
+        Setting("How many files a table has; by default one for 100 000 entities, at least one a core.", least=1),
+    ] = None
+    force: Annotated[bool, Setting("Replace a folder of an earlier export.")] = False
+
+    def run(self) -> TablesWritten:
+        """Decode them."""
+        from granola import __version__
+        from kg.export.spark_tables import REJECTS_SUFFIX, decode_dump
+
+        began = time.monotonic()
+        codes = languages_of(self.languages)
+        check_outputs(Path(f"{self.out}{REJECTS_SUFFIX}"), inputs=self.sources, force=True)
+        command = ["granola", "snapshot", "spark", *map(str, self.sources), "--out", str(self.out)]
+        for code in codes or ():
+            command += ["--languages", code]
+        done = decode_dump(
+            self.sources,
+            self.out,
+            master=self.master,
+            languages=codes,
+            partitions=self.partitions,
+            force=self.force,
+            command=shlex.join(command),
+            software=f"granola {__version__}",
+        )
+        return TablesWritten(out=self.out, done=done, seconds=time.monotonic() - began)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TablesWritten:
+    """The tables of a dump."""
+
+    out: Path
+    done: SparkReport
+    seconds: float
+
+    @property
+    def failed(self) -> bool:
+        """Whether anything was rejected, or a dump was cut short."""
+        return bool(self.done.rejects or self.done.incomplete)
+
+    def show(self) -> None:
+        """Rows by table and what was left out, on standard error."""
+        from kg.reading.lines import unclosed
+
+        done = self.done
+        tables = ", ".join(f"{count:,} {table}" for table, count in done.rows.items())
+        said = [f"{self.out}: {tables}, in {self.seconds:.1f} s"]
+        if done.duplicates:
+            said.append(f"{done.duplicates:,} entities occurred again; the last of each was kept")
+        said += [f"warning: {unclosed(name)}" for name in done.incomplete]
+        if done.rejects:
+            reasons = ", ".join(f"{count:,} {reason}" for reason, count in done.rejects.items())
+            said.append(f"rejected: {reasons}; listed in {done.rejects_path}")
+        print(*said, sep="\n", file=sys.stderr)
