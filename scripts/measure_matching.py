@@ -27,7 +27,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from granola.matching import Verdict, matcher, rules, squad, vetoes
+from granola.matching import Verdict, matcher, rules, squad
+from granola.matching.vetoing import vetoes
 from granola.scoring.bootstrap import percentile_interval
 
 ROOT = Path(__file__).resolve().parents[1]

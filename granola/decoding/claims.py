@@ -17,7 +17,7 @@ from granola.decoding.place_chains import parts_of
 from granola.decoding.response_cache import DECODING
 from granola.decoding.response_cleaning import Said
 from granola.decoding.responses import ReadResponse
-from granola.matching.tokens import key as folded
+from granola.matching.text.tokens import key as folded
 
 UNKNOWN = 12.0  # bits of what few answers of a relation have, as a town in the sample of 76 000 entities
 

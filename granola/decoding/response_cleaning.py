@@ -17,7 +17,7 @@ from abstraction.language.languages import language as language_data
 from abstraction.language.languages import languages
 from granola.decoding.response_cache import DECODING
 from granola.matching.abstention import Refusal, refusal
-from granola.matching.tokens import plain
+from granola.matching.text.tokens import plain
 
 IDK = "IDK"  # the prediction of a method that abstains
 _BEFORE = " \"'([*-¿¡"  # what a refusal is set in

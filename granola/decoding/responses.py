@@ -28,8 +28,8 @@ from granola.decoding.response_cleaning import Said, readings, said
 from granola.decoding.response_ladders import PEOPLE, Ladders, is_linked
 from granola.decoding.samples import SampleRow
 from granola.decoding.unit_conversion import aligned
-from granola.matching.amount_claims import amounts
-from granola.matching.date_claims import dates
+from granola.matching.claims.amount_claims import amounts
+from granola.matching.claims.date_claims import dates
 from kg.terms import normalise
 from kg.walks.graph import Graph
 

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from functools import cache
 
 from abstraction.language.languages import language
-from granola.matching.match_cache import MATCHING
-from granola.matching.repair import spaced
-from granola.matching.tokens import plain
+from granola.matching.text.match_cache import MATCHING
+from granola.matching.text.repair import spaced
+from granola.matching.text.tokens import plain
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,14 +1,14 @@
 """The default matcher: ordered, named, deterministic rules.
 
 1. exact             the folded words are those of a name of a level
-2. abstain:*         the answer declines (granola.matching.abstention)
-3. date:*, amount:*  where levels are dates or amounts they are compared as such (granola.matching.value_claims)
+2. abstain:*         the answer declines (`abstention`)
+3. date:*, amount:*  where levels are dates or amounts they are compared as such (`claims.value_claims`)
 4. span              a name stands in a longer answer as whole words, and no veto takes it back
 5. RULES             names in other forms and other words, in their order
 6. coverage          of a gold answer of one level, most of what it says, where nothing else decided
 
 Of the levels that a rule matches, the finest wins. A later rule is asked only for finer levels than those before it
-found. A text that matches nothing is read once more with what copying did to it repaired (granola.matching.repair).
+found. A text that matches nothing is read once more with what copying did to it repaired (`text.repair`).
 Of a prediction the first 20,000 characters are read, up to a space; so with questions of more than 2,000 characters.
 A name of more than 500 is held against the whole prediction alone.
 """
@@ -22,15 +22,15 @@ from functools import partial
 
 from abstraction.language.languages import language
 from granola.code_hash import hash_of_modules
-from granola.matching import multilingual, references
 from granola.matching.abstention import refusal
-from granola.matching.amount_claims import amounts, counted
-from granola.matching.date_claims import dates
-from granola.matching.event_places import tells_of_another
-from granola.matching.intervals import IntervalClaim
-from granola.matching.match_cache import MATCHING
-from granola.matching.mentions import AnswerText, Mention
-from granola.matching.names import (
+from granola.matching.claims import multilingual
+from granola.matching.claims.amount_claims import amounts, counted
+from granola.matching.claims.date_claims import dates
+from granola.matching.claims.intervals import IntervalClaim
+from granola.matching.claims.value_claims import compare
+from granola.matching.naming import references
+from granola.matching.naming.mentions import AnswerText, Mention
+from granola.matching.naming.names import (
     Found,
     acronym_tiers,
     by_acronym,
@@ -41,15 +41,23 @@ from granola.matching.names import (
     country_tiers,
     joined_tiers,
 )
-from granola.matching.partial_answers import by_container, by_description, by_phrase, by_words, covered, phrase_tiers
-from granola.matching.person_mentions import by_person, is_another_person
-from granola.matching.references import Tier
-from granola.matching.repair import is_damaged, parted, repairs, tidied
-from granola.matching.restated import restates_at
-from granola.matching.tokens import MOST, key, plain
-from granola.matching.value_claims import compare
+from granola.matching.naming.partial_answers import (
+    by_container,
+    by_description,
+    by_phrase,
+    by_words,
+    covered,
+    phrase_tiers,
+)
+from granola.matching.naming.person_mentions import by_person, is_another_person
+from granola.matching.naming.references import Tier
+from granola.matching.text.match_cache import MATCHING
+from granola.matching.text.repair import is_damaged, parted, repairs, tidied
+from granola.matching.text.restated import restates_at
+from granola.matching.text.tokens import MOST, key, plain
 from granola.matching.verdict import Comparison, Levels, Verdict, signature
-from granola.matching.vetoes import ELSEWHERE, PART, RESTATED, veto
+from granola.matching.vetoing.event_places import tells_of_another
+from granola.matching.vetoing.vetoes import ELSEWHERE, PART, RESTATED, veto
 
 EXAMINED = 20_000  # characters of a prediction
 ASKED = 2_000  # characters of a question

@@ -11,7 +11,7 @@ import string
 from collections import Counter
 from collections.abc import Sequence
 
-from granola.matching.match_cache import Memory
+from granola.matching.text.match_cache import Memory
 
 REMEMBERED = 1 << 18  # texts whose tokens are kept
 SQUAD = Memory(characters=6_000_000)

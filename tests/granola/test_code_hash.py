@@ -93,7 +93,7 @@ def test_a_copy_of_the_program_has_the_same_signatures_and_no_commit(copied: Pat
     ("file", "old", "new", "moved"),
     [
         ("granola/matching/rules.py", "EXAMINED = 20_000", "EXAMINED = 30_000", {"rules"}),
-        ("granola/matching/given_names.txt", "\n", "\nzzz zzzy\n", {"rules"}),
+        ("granola/matching/data/given_names.txt", "\n", "\nzzz zzzy\n", {"rules"}),
         ("granola/matching/squad.py", "\n\n\n", "\n\nX = 1\n\n", {"rules", "f1", "em"}),
         ("granola/matching/f1.py", "\n\n\n", "\n\nX = 1\n\n", {"rules", "f1"}),
         ("abstraction/language/date_reader.py", "\n\n\n", "\n\nX = 1\n\n", {"rules"}),

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from granola.matching import matcher
-from granola.matching.amount_claims import amounts, whole_amount
-from granola.matching.intervals import IntervalLadder, place
-from granola.matching.numerals import with_digits
+from granola.matching.claims.amount_claims import amounts, whole_amount
+from granola.matching.claims.intervals import IntervalLadder, place
+from granola.matching.text.numerals import with_digits
 
 RULES = matcher("rules")
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from granola.matching import matcher, partial_answers
+from granola.matching import matcher
+from granola.matching.naming import partial_answers
 
 RULES = matcher("rules")
 KIPLING = "The stories are those of Kipling, who was an English author."

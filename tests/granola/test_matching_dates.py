@@ -6,7 +6,7 @@ import pytest
 
 from abstraction.ladders.date_ladders import date_ladder, parse_date
 from granola.matching import matcher
-from granola.matching.date_claims import dates, whole_date
+from granola.matching.claims.date_claims import dates, whole_date
 
 
 def day(year: int, month: int, day_: int) -> int:

@@ -22,8 +22,8 @@ from granola.decoding.self_consistency import SelfConsistency
 from granola.matching import matcher
 from granola.matching.abstention import abstention
 from granola.matching.batch_matching import MatchCase, match_many
-from granola.matching.match_cache import MATCHING
 from granola.matching.squad import SQUAD
+from granola.matching.text.match_cache import MATCHING
 from tests.machine_speed import slowness
 
 SHORT, LONG = 1_000, 4_000  # characters

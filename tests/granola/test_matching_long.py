@@ -7,7 +7,7 @@ import time
 import pytest
 
 from granola.matching import matcher
-from granola.matching.mentions import AnswerText
+from granola.matching.naming.mentions import AnswerText
 from granola.matching.rules import EXAMINED
 
 LEVELS = (("Honolulu",), ("Hawaii",), ("United States", "US"))

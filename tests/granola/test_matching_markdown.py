@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from granola.matching import matcher
-from granola.matching.repair import spaced
+from granola.matching.text.repair import spaced
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from granola.matching import matcher
-from granola.matching.person_names import compatible, whole_person
-from granola.matching.references import introduced
+from granola.matching.naming.person_names import compatible, whole_person
+from granola.matching.naming.references import introduced
 
 
 @pytest.mark.parametrize(

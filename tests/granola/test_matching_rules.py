@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from granola.matching import matcher
 from granola.matching import rules as rules_module
 from granola.matching.abstention import abstention, refusal
-from granola.matching.tokens import key
-from granola.matching.vetoes import VETOES
+from granola.matching.text.tokens import key
+from granola.matching.vetoing.vetoes import VETOES
 
 RULES = matcher("rules")
 FILES = Path(__file__).parent / "files"

@@ -7,9 +7,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from granola.matching import matcher
-from granola.matching.repair import mended, repairs, tidied
-from granola.matching.tokens import drop_articles, key, simple, words
-from granola.matching.word_forms import fold, loose_key
+from granola.matching.text.repair import mended, repairs, tidied
+from granola.matching.text.tokens import drop_articles, key, simple, words
+from granola.matching.text.word_forms import fold, loose_key
 
 SPELLINGS = [
     ("J. R. R. Tolkien", "J.R.R. Tolkien", "JRR Tolkien", "j. r. r. tolkien"),

@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 
 from granola.matching import matcher
-from granola.matching.vetoes import ALWAYS, SHORT, VETOES
+from granola.matching.vetoing.vetoes import ALWAYS, SHORT, VETOES
 
 RULES = matcher("rules")
 ELSE = ["something else"]

@@ -19,8 +19,8 @@ import granola.decoding
 import granola.matching
 from granola.decoding.response_cache import DECODING
 from granola.matching import matcher
-from granola.matching.match_cache import MATCHING, Memory
 from granola.matching.squad import SQUAD
+from granola.matching.text.match_cache import MATCHING, Memory
 
 MEMORIES = (MATCHING, SQUAD, DECODING)
 BYTES = 120  # that a character of a text costs at most

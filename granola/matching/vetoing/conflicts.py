@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from granola.matching import word_lists
-from granola.matching.countries import ABBREVIATIONS, contradict, country_ids, division, exclude
-from granola.matching.mentions import SENTENCE_END, AnswerText, Mention
-from granola.matching.name_forms import place_parts
+from granola.matching.naming.countries import ABBREVIATIONS, contradict, country_ids, division, exclude
+from granola.matching.naming.mentions import SENTENCE_END, AnswerText, Mention
+from granola.matching.naming.name_forms import place_parts
+from granola.matching.text import word_lists
 
 
 def follows_a_finer_claim(answer: AnswerText, mention: Mention) -> bool:

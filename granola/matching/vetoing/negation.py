@@ -5,8 +5,8 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator
 
-from granola.matching import word_lists
-from granola.matching.mentions import SENTENCE_END, AnswerText, Mention
+from granola.matching.naming.mentions import SENTENCE_END, AnswerText, Mention
+from granola.matching.text import word_lists
 
 
 def is_negated(answer: AnswerText, mention: Mention) -> bool:

@@ -8,10 +8,10 @@ from importlib.resources import files
 import orjson
 
 from abstraction.language.demonyms import bundled_demonyms
-from granola.matching.match_cache import MATCHING
-from granola.matching.tokens import key
+from granola.matching.text.match_cache import MATCHING
+from granola.matching.text.tokens import key
 
-_TABLES = orjson.loads(files("granola.matching").joinpath("divisions.json").read_bytes())
+_TABLES = orjson.loads(files("granola.matching").joinpath("data/divisions.json").read_bytes())
 _US: dict[str, str] = _TABLES["United States"]
 _CANADA: dict[str, str] = _TABLES["Canada"]
 _OTHERS: dict[str, list[str]] = _TABLES["others"]

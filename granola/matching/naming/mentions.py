@@ -6,12 +6,13 @@ import re
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
-from granola.matching import references, word_lists
-from granola.matching.cached_attribute import lazy
-from granola.matching.countries import country_adjectives, country_ids
-from granola.matching.match_cache import MATCHING
-from granola.matching.tokens import FoldedWord, drop_articles, key, occurrences, words
-from granola.matching.word_forms import fold, loose_key, stem
+from granola.matching.naming import references
+from granola.matching.naming.countries import country_adjectives, country_ids
+from granola.matching.text import word_lists
+from granola.matching.text.cached_attribute import lazy
+from granola.matching.text.match_cache import MATCHING
+from granola.matching.text.tokens import FoldedWord, drop_articles, key, occurrences, words
+from granola.matching.text.word_forms import fold, loose_key, stem
 
 SENTENCE_END = frozenset(".!?;:")
 _ASKS_PERSON = re.compile(
@@ -77,7 +78,7 @@ class AnswerText:
 
     @lazy
     def loose(self) -> tuple[str, ...]:
-        """The words folded further, in order (granola.matching.word_forms)."""
+        """The words folded further, in order (granola.matching.text.word_forms)."""
         return fold(self.words)
 
     @lazy
@@ -112,8 +113,8 @@ class AnswerText:
 
     @lazy
     def roots(self) -> frozenset[str]:
-        """The roots of the words (granola.matching.partial_answers)."""
-        from granola.matching.partial_answers import root  # it imports this module
+        """The roots of the words (granola.matching.naming.partial_answers)."""
+        from granola.matching.naming.partial_answers import root  # it imports this module
 
         return frozenset(map(root, self.loose))
 

@@ -10,9 +10,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from granola.matching import word_lists
-from granola.matching.match_cache import MATCHING
-from granola.matching.tokens import FoldedWord, drop_articles, key, words
+from granola.matching.text import word_lists
+from granola.matching.text.match_cache import MATCHING
+from granola.matching.text.tokens import FoldedWord, drop_articles, key, words
 
 _PLACE_PARTS = 3  # parts of "Springfield, Sangamon County, Illinois"
 _PART_WORDS = 4

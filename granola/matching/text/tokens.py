@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from granola.matching.match_cache import MATCHING
+from granola.matching.text.match_cache import MATCHING
 
 
 class FoldedWord(NamedTuple):  # made by the million: a frozen dataclass takes three times as long

@@ -7,9 +7,9 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import replace
 
-from granola.matching.intervals import IntervalClaim
-from granola.matching.match_cache import MATCHING
-from granola.matching.tokens import ORDINALS, plain
+from granola.matching.claims.intervals import IntervalClaim
+from granola.matching.text.match_cache import MATCHING
+from granola.matching.text.tokens import ORDINALS, plain
 
 _MONTHS = (
     "january|jan", "february|feb", "march|mar", "april|apr", "may", "june|jun", "july|jul",

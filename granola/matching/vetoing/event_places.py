@@ -7,11 +7,11 @@ from importlib.resources import files
 
 import orjson
 
-from granola.matching import word_lists
-from granola.matching.conflicts import is_only_nearby
-from granola.matching.countries import contradict, division
-from granola.matching.mentions import SENTENCE_END, AnswerText, Mention
-from granola.matching.negation import is_denied_word
+from granola.matching.naming.countries import contradict, division
+from granola.matching.naming.mentions import SENTENCE_END, AnswerText, Mention
+from granola.matching.text import word_lists
+from granola.matching.vetoing.conflicts import is_only_nearby
+from granola.matching.vetoing.negation import is_denied_word
 
 
 def is_of_another_event(answer: AnswerText, mention: Mention) -> bool:
@@ -84,7 +84,7 @@ def is_beside_another_person(answer: AnswerText, mention: Mention) -> bool:
 
 
 # Words of one event a line; folded. Where a question asks about one, what an answer says of another is no answer.
-_LISTED = orjson.loads(files("granola.matching").joinpath("events.json").read_bytes())["events"]
+_LISTED = orjson.loads(files("granola.matching").joinpath("data/events.json").read_bytes())["events"]
 _EVENTS: dict[str, int] = {word: number for number, line in enumerate(_LISTED) for word in line}
 
 

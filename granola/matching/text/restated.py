@@ -5,9 +5,9 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 
-from granola.matching import word_lists
-from granola.matching.mentions import AnswerText, Mention
-from granola.matching.tokens import key
+from granola.matching.naming.mentions import AnswerText, Mention
+from granola.matching.text import word_lists
+from granola.matching.text.tokens import key
 
 
 def is_restated(answer: AnswerText, mention: Mention) -> bool:

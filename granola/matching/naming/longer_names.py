@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from granola.matching import word_lists
-from granola.matching.countries import ABBREVIATIONS, division, is_adjective, nation
-from granola.matching.mentions import AnswerText, Mention
-from granola.matching.person_names import person, tells_by_initials
-from granola.matching.tokens import FoldedWord, key
+from granola.matching.naming.countries import ABBREVIATIONS, division, is_adjective, nation
+from granola.matching.naming.mentions import AnswerText, Mention
+from granola.matching.naming.person_names import person, tells_by_initials
+from granola.matching.text import word_lists
+from granola.matching.text.tokens import FoldedWord, key
 
 
 def is_part_of_a_name(answer: AnswerText, mention: Mention) -> bool:

@@ -18,9 +18,9 @@ from abstraction.language.date_reader import ParsedDate, parse_date
 from abstraction.language.language_data import with_plain_digits
 from abstraction.language.languages import Language, language
 from abstraction.language.units import unit_of_spelling
-from granola.matching import date_claims as english
-from granola.matching.intervals import IntervalClaim, half_step
-from granola.matching.match_cache import MATCHING
+from granola.matching.claims import date_claims as english
+from granola.matching.claims.intervals import IntervalClaim, half_step
+from granola.matching.text.match_cache import MATCHING
 from kg.model import TimeValue
 
 _ONE_FOR_ONE = str.maketrans(
@@ -95,7 +95,7 @@ def _claim(parsed: ParsedDate, text: str, start: int, end: int) -> IntervalClaim
 
 
 def _days(value: TimeValue) -> tuple[int, int]:
-    """First and last day as in `granola.matching.date_claims`: months of 31 days, years of 12 months, no year
+    """First and last day as in `granola.matching.claims.date_claims`: months of 31 days, years of 12 months, no year
     missing."""
     size = {8: 10, 7: 100, 6: 1000}.get(value.precision, 1)
     number = abs(value.year)

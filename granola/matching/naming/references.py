@@ -7,14 +7,15 @@ from dataclasses import replace
 from functools import partial
 from itertools import chain
 
-from granola.matching import multilingual, word_lists
-from granola.matching.amount_claims import may_be_amount, whole_amount
-from granola.matching.date_claims import may_be_date, whole_date
-from granola.matching.intervals import IntervalClaim
-from granola.matching.match_cache import MATCHING
-from granola.matching.repair import mended
-from granola.matching.tokens import key
-from granola.matching.word_forms import loosened
+from granola.matching.claims import multilingual
+from granola.matching.claims.amount_claims import may_be_amount, whole_amount
+from granola.matching.claims.date_claims import may_be_date, whole_date
+from granola.matching.claims.intervals import IntervalClaim
+from granola.matching.text import word_lists
+from granola.matching.text.match_cache import MATCHING
+from granola.matching.text.repair import mended
+from granola.matching.text.tokens import key
+from granola.matching.text.word_forms import loosened
 
 Names = tuple[tuple[str, ...], ...]
 """Acceptable names by level, finest first."""

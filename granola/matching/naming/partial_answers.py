@@ -11,16 +11,16 @@ from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
-from granola.matching import word_lists
-from granola.matching.countries import is_adjective, is_known
-from granola.matching.match_cache import MATCHING
-from granola.matching.mentions import SENTENCE_END, AnswerText, Mention
-from granola.matching.names import DELICATE, Found
-from granola.matching.person_mentions import is_another_person
-from granola.matching.person_names import whole_person
-from granola.matching.references import Tier, is_description
-from granola.matching.tokens import MOST, drop_articles, key, occurrences, words
-from granola.matching.word_forms import loose_key, stem
+from granola.matching.naming.countries import is_adjective, is_known
+from granola.matching.naming.mentions import SENTENCE_END, AnswerText, Mention
+from granola.matching.naming.names import DELICATE, Found
+from granola.matching.naming.person_mentions import is_another_person
+from granola.matching.naming.person_names import whole_person
+from granola.matching.naming.references import Tier, is_description
+from granola.matching.text import word_lists
+from granola.matching.text.match_cache import MATCHING
+from granola.matching.text.tokens import MOST, drop_articles, key, occurrences, words
+from granola.matching.text.word_forms import loose_key, stem
 
 
 def by_words(answer: AnswerText, tier: Tier) -> Found:

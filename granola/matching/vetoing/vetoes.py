@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from granola.matching import conflicts, event_places, word_lists
-from granola.matching.countries import is_adjective
-from granola.matching.longer_names import is_part_of_a_name
-from granola.matching.mentions import AnswerText, Mention
-from granola.matching.negation import is_negated
-from granola.matching.restated import is_restated
-from granola.matching.tokens import words
+from granola.matching.naming.countries import is_adjective
+from granola.matching.naming.longer_names import is_part_of_a_name
+from granola.matching.naming.mentions import AnswerText, Mention
+from granola.matching.text import word_lists
+from granola.matching.text.restated import is_restated
+from granola.matching.text.tokens import words
+from granola.matching.vetoing import conflicts, event_places
+from granola.matching.vetoing.negation import is_negated
 
 
 def is_alternative(answer: AnswerText, mention: Mention) -> bool:

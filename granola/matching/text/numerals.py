@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from granola.matching.tokens import NUMBER_WORDS, TENS
+from granola.matching.text.tokens import NUMBER_WORDS, TENS
 
 _SMALL = {**NUMBER_WORDS, **TENS, "one": 1, "a": 1, "an": 1}
 _LARGE = {"thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}

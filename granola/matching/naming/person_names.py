@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
-from granola.matching import word_lists
-from granola.matching.match_cache import MATCHING
-from granola.matching.tokens import FoldedWord, drop_articles, words
+from granola.matching.text import word_lists
+from granola.matching.text.match_cache import MATCHING
+from granola.matching.text.tokens import FoldedWord, drop_articles, words
 
 _LONGEST = 6
 
@@ -20,7 +20,7 @@ _LONGEST = 6
 @cache
 def _lines() -> tuple[tuple[str, ...], ...]:
     """The bundled forms of given names, the full one first."""
-    text = files("granola.matching").joinpath("given_names.txt").read_text(encoding="utf-8")
+    text = files("granola.matching").joinpath("data/given_names.txt").read_text(encoding="utf-8")
     return tuple(tuple(line.split()) for line in text.splitlines() if line and not line.startswith("#"))
 
 

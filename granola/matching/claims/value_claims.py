@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from granola.matching.amount_claims import converted
-from granola.matching.date_claims import as_century
-from granola.matching.intervals import IntervalClaim, IntervalLadder, IntervalPlacing, place
-from granola.matching.mentions import AnswerText
-from granola.matching.negation import is_denied
+from granola.matching.claims.amount_claims import converted
+from granola.matching.claims.date_claims import as_century
+from granola.matching.claims.intervals import IntervalClaim, IntervalLadder, IntervalPlacing, place
+from granola.matching.naming.mentions import AnswerText
 from granola.matching.verdict import Comparison, Verdict
+from granola.matching.vetoing.negation import is_denied
 
 YEAR = 12 * 31  # days, as dates count them
 ROUNDED = 0.1  # of a number, what rounding it to two digits leaves open at most

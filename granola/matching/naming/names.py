@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from granola.matching import word_lists
-from granola.matching.countries import (
+from granola.matching.naming.countries import (
     ABBREVIATIONS,
     adjective_words,
     contradict,
@@ -20,12 +19,13 @@ from granola.matching.countries import (
     is_country,
     nation,
 )
-from granola.matching.match_cache import MATCHING
-from granola.matching.mentions import SENTENCE_END, AnswerText, Mention
-from granola.matching.name_forms import Form, forms, initials
-from granola.matching.references import Tier, is_description
-from granola.matching.tokens import MOST, key, occurrences
-from granola.matching.word_forms import loose, loose_key
+from granola.matching.naming.mentions import SENTENCE_END, AnswerText, Mention
+from granola.matching.naming.name_forms import Form, forms, initials
+from granola.matching.naming.references import Tier, is_description
+from granola.matching.text import word_lists
+from granola.matching.text.match_cache import MATCHING
+from granola.matching.text.tokens import MOST, key, occurrences
+from granola.matching.text.word_forms import loose, loose_key
 
 
 def spans(answer: AnswerText, tier: Tier, wanted: tuple[str, ...], said: tuple[str, ...]) -> Found:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from granola.matching import word_lists
-from granola.matching.countries import ABBREVIATIONS
-from granola.matching.mentions import AnswerText, Mention
-from granola.matching.names import DELICATE, Found
-from granola.matching.person_names import Person, compatible, contradict, person, whole_person
-from granola.matching.references import Tier
+from granola.matching.naming.countries import ABBREVIATIONS
+from granola.matching.naming.mentions import AnswerText, Mention
+from granola.matching.naming.names import DELICATE, Found
+from granola.matching.naming.person_names import Person, compatible, contradict, person, whole_person
+from granola.matching.naming.references import Tier
+from granola.matching.text import word_lists
 
 
 def by_person(answer: AnswerText, tier: Tier) -> Found:

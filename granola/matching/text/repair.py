@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from granola.matching import word_lists
+from granola.matching.text import word_lists
 
 # The bytes of UTF-8's longer sequences as Windows-1252 or Latin-1 shows them.
 _HIGH = bytes(range(0x80, 0xC0)).decode("cp1252", errors="ignore") + bytes(range(0x80, 0xC0)).decode("latin-1")

@@ -6,7 +6,7 @@ from importlib.resources import files
 
 import orjson
 
-_LISTS = orjson.loads(files("granola.matching").joinpath("vocabulary.json").read_bytes())
+_LISTS = orjson.loads(files("granola.matching").joinpath("data/vocabulary.json").read_bytes())
 
 
 def _words(name: str) -> frozenset[str]:

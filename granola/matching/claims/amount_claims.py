@@ -10,13 +10,13 @@ from importlib.resources import files
 
 import orjson
 
-from granola.matching.intervals import IntervalClaim, half_step
-from granola.matching.match_cache import MATCHING
-from granola.matching.numerals import with_digits
-from granola.matching.tokens import NUMBER_WORDS, TENS, UNITS, key, plain, words
+from granola.matching.claims.intervals import IntervalClaim, half_step
+from granola.matching.text.match_cache import MATCHING
+from granola.matching.text.numerals import with_digits
+from granola.matching.text.tokens import NUMBER_WORDS, TENS, UNITS, key, plain, words
 
 _SCALES = {"hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9, "bn": 1e9, "trillion": 1e12, "dozen": 12.0}
-_TABLES = orjson.loads(files("granola.matching").joinpath("units.json").read_bytes())
+_TABLES = orjson.loads(files("granola.matching").joinpath("data/units.json").read_bytes())
 _UNITS: dict[str, str] = {told: unit for unit, spellings in _TABLES["spellings"].items() for told in spellings}
 _RATES = {
     ("m", "s"): "m/s",

@@ -12,8 +12,8 @@ from importlib.resources import files
 
 import orjson
 
-from granola.matching.match_cache import MATCHING
-from granola.matching.tokens import FoldedWord, drop_articles, key, words
+from granola.matching.text.match_cache import MATCHING
+from granola.matching.text.tokens import FoldedWord, drop_articles, key, words
 
 _ROMAN_VALUES = {"i": 1, "v": 5, "x": 10, "l": 50}
 _ROMANS = frozenset(
@@ -23,7 +23,7 @@ _ROMANS = frozenset(
 ) - {""}
 _ORDINAL = re.compile(r"(\d+)(?:st|nd|rd|th)")
 _KEPT = ("ss", "us", "is", "as", "os")
-_TABLES = orjson.loads(files("granola.matching").joinpath("word_forms.json").read_bytes())
+_TABLES = orjson.loads(files("granola.matching").joinpath("data/word_forms.json").read_bytes())
 _IRREGULAR: dict[str, str] = _TABLES["irregular"]
 _SPELLING: dict[str, str] = _TABLES["spelling"]
 _ISE = re.compile(r"(?<=[a-z]{3}i)s(?=e|ing|ation)|(?<=[a-z]{2}y)s(?=e|ing)")  # organise, analyse
