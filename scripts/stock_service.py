@@ -17,9 +17,9 @@ import anyio.to_thread
 import uvicorn
 from fastapi import FastAPI, Response
 
-from granola.service import snapshot_work
-from granola.service.schemas import LadderRequest
-from granola.service.snapshot_session import SnapshotSession
+from granola.service.incoming.schemas import LadderRequest
+from granola.service.work import snapshot_work
+from granola.service.work.snapshot_session import SnapshotSession
 
 AT_ONCE = 64  # requests in flight in a worker, above which uvicorn answers 503
 SNAPSHOT = "GRANOLA_STOCK_SNAPSHOT"

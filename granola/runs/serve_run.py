@@ -91,7 +91,7 @@ class ServeRun(Run):
 
         token = self._token()
         try:
-            from granola.service.server import bind, run
+            from granola.service.serving.server import bind, run
         except ImportError as error:
             raise GranolaError(f"{SERVICE_HELP} ({error.name} is missing)") from error
         logging.basicConfig(level=logging.WARNING, stream=sys.stderr, format="granola: %(message)s")
@@ -101,7 +101,7 @@ class ServeRun(Run):
             with closing(open_store(where)) as store:  # what is wrong with it is told before anything is started
                 about = str(store.manifest()["snapshot_id"])[:8]
             if self.model is not None:
-                from granola.service.model_threads import opened
+                from granola.service.work.model_threads import opened
 
                 # or looking for a GPU here would keep the workers, which are forks, from using it
                 os.environ.setdefault("PYTORCH_NVML_BASED_CUDA_CHECK", "1")

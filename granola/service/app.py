@@ -18,27 +18,28 @@ from starlette.exceptions import HTTPException
 from abstraction.errors import AbstractionError
 from granola import __version__
 from granola.errors import GranolaError
-from granola.service import documents, problem_page, snapshot_work
-from granola.service.app_state import JSON, Service, answer
-from granola.service.attribution_routes import add_attribution
-from granola.service.body_parsing import lanes_of
-from granola.service.entities import entity_json
-from granola.service.judging_routes import add_judging
-from granola.service.ladder_routes import add_ladders
-from granola.service.limits import LONGEST_NAME, MOST_FOUND
-from granola.service.middleware import SNAPSHOT_HEADER, App, Middleware
-from granola.service.page_routes import add_page
-from granola.service.problems import HTTPProblem
-from granola.service.schemas import (
+from granola.service.incoming import documents, problem_page
+from granola.service.incoming.body_parsing import lanes_of
+from granola.service.incoming.limits import LONGEST_NAME, MOST_FOUND
+from granola.service.incoming.middleware import SNAPSHOT_HEADER, App, Middleware
+from granola.service.incoming.problems import HTTPProblem
+from granola.service.incoming.schemas import (
     EntityAnswer,
     Health,
     Language,
     Manifest,
     SearchAnswer,
 )
+from granola.service.incoming.validation_errors import problem_of_errors
+from granola.service.routes.app_state import JSON, Service, answer
+from granola.service.routes.attribution_routes import add_attribution
+from granola.service.routes.judging_routes import add_judging
+from granola.service.routes.ladder_routes import add_ladders
+from granola.service.routes.page_routes import add_page
 from granola.service.service_settings import ServiceSettings
-from granola.service.snapshot_session import SnapshotSession
-from granola.service.validation_errors import problem_of_errors
+from granola.service.work import snapshot_work
+from granola.service.work.entities import entity_json
+from granola.service.work.snapshot_session import SnapshotSession
 from kg.errors import KGError
 from kg.web.addresses import without_secrets
 

@@ -442,7 +442,7 @@ def test_a_dataset_whose_phraser_breaks_at_one_row(snapshot: Path, questions: Pa
 
 
 def test_a_batch_of_the_service() -> None:
-    from granola.service.snapshot_work import Batch
+    from granola.service.work.snapshot_work import Batch
 
     class Holding:
         """What a batch asks of a held snapshot."""

@@ -43,7 +43,7 @@ class Running:
 _COMMAND = "from granola.cli.main import main; main()"
 _LIMITED = """
 import json, sys
-from granola.service.server import bind, run
+from granola.service.serving.server import bind, run
 from granola.service.service_settings import ServiceSettings
 settings = json.loads(sys.argv[1])
 sock = bind("127.0.0.1", 0)

@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 import requests
 
-from granola.service.limits import check_compared
-from granola.service.problems import HTTPProblem
+from granola.service.incoming.limits import check_compared
+from granola.service.incoming.problems import HTTPProblem
 from tests.granola.service.conftest import Running, serving
 from tests.granola.service.test_running import children
 from tests.machine_speed import slowness

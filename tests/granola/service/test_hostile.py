@@ -13,8 +13,8 @@ import pytest
 import requests
 
 from granola import __version__
-from granola.service import limits
-from granola.service.problems import HTTPProblem
+from granola.service.incoming import limits
+from granola.service.incoming.problems import HTTPProblem
 from tests.granola.service.conftest import Running
 from tests.granola.service.test_limits import OBAMA, is_well, limited, received, sent
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import requests
 
-from granola.service.snapshot_session import SnapshotSession
+from granola.service.work.snapshot_session import SnapshotSession
 from kg.snapshot import build
 from tests.granola.service.conftest import DEMO, Running
 from tests.granola.service.test_limits import OBAMA

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 import requests
 
-from granola.service.snapshot_session import SnapshotSession
+from granola.service.work.snapshot_session import SnapshotSession
 from tests.granola.service.conftest import ROOT, Running, limited, serving, wait_until
 
 OBAMA = {"question": "Where was Barack Obama born?", "answer": "Honolulu"}
@@ -366,7 +366,7 @@ def test_wrong_use_is_told(options: list[str], token: str | None, said: str) -> 
 
 def test_time_that_is_used_up_is_no_fault_of_a_row() -> None:
     from abstraction.faults import attempt
-    from granola.service.snapshot_session import OverTimeError
+    from granola.service.work.snapshot_session import OverTimeError
 
     def read() -> None:
         raise OverTimeError

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from abstraction.rows import read_questions
-from granola.service import snapshot_session as holdings
-from granola.service import snapshot_work
-from granola.service.snapshot_session import SnapshotSession
+from granola.service.work import snapshot_session as holdings
+from granola.service.work import snapshot_work
+from granola.service.work.snapshot_session import SnapshotSession
 from kg import terms
 from kg.store import open_store
 from kg.walks import graph

@@ -18,8 +18,8 @@ import requests
 
 from abstraction.models.openai_server import OpenAIModel
 from granola.service.client import Client
-from granola.service.model_threads import NeedsReplies, Relay, opened
 from granola.service.service_settings import ServiceSettings
+from granola.service.work.model_threads import NeedsReplies, Relay, opened
 from tests.chat_server import serving as chatting
 from tests.granola.service.conftest import DEMO, ROOT, Running, limited, serving, wait_until
 from tests.granola.service.test_limits import OBAMA, is_well

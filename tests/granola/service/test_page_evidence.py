@@ -8,8 +8,8 @@ from abstraction.linking.link_settings import link_settings
 from abstraction.reasons import REASONS
 from abstraction.tiers import Abstention, Evidence
 from granola.scoring.metrics import metrics
-from granola.service.page_evidence import EvidenceRow, past, rows
-from granola.service.page_words import LINKED, SCORES, rule_words
+from granola.service.page.page_evidence import EvidenceRow, past, rows
+from granola.service.page.page_words import LINKED, SCORES, rule_words
 from kg.walks.ranks import SetAside
 
 GUID = "Q18094$2FE5A1B0-0000-4000-8000-00000000ABCD"

@@ -17,7 +17,7 @@ import requests
 
 from abstraction.pipeline import make_ladders
 from abstraction.rows import read_questions
-from granola.service.snapshot_work import line_of
+from granola.service.work.snapshot_work import line_of
 from kg.snapshot import build
 from kg.store import open_store
 from tests.granola.service.conftest import DEMO, Running, serving, wait_until

@@ -18,10 +18,10 @@ import pytest
 import requests
 
 from granola.errors import UsageError
-from granola.service.heartbeats import Heartbeats
-from granola.service.server import FINISHING
 from granola.service.service_settings import ServiceSettings
-from granola.service.supervisor import ENDING
+from granola.service.serving.heartbeats import Heartbeats
+from granola.service.serving.server import FINISHING
+from granola.service.serving.supervisor import ENDING
 from tests.granola.service.conftest import Running, started, wait_until
 from tests.granola.service.test_limits import OBAMA, is_well
 from tests.granola.service.test_running import children
@@ -36,7 +36,7 @@ def told(word, work):
     print(word, file=sys.stderr, flush=True)
     work()
 import granola.service.app as app
-from granola.service.server import bind, run
+from granola.service.serving.server import bind, run
 from granola.service.service_settings import ServiceSettings
 add = app.add_page
 def with_hang(whole, service):

@@ -9,10 +9,10 @@ from contextlib import suppress
 
 import pytest
 
-from granola.service.matching_thread import MatchingThread
-from granola.service.problems import HTTPProblem
-from granola.service.snapshot_session import OverTimeError
-from granola.service.work_thread import Stopper
+from granola.service.incoming.problems import HTTPProblem
+from granola.service.work.matching_thread import MatchingThread
+from granola.service.work.snapshot_session import OverTimeError
+from granola.service.work.work_thread import Stopper
 
 
 def endless() -> None:

@@ -1,0 +1,118 @@
+"""How much one request may ask for: sizes of texts and lists, and the work that follows from several of them together.
+
+All of it is checked before work begins. The figures are such that a body of less than 64 KiB costs about a second of
+one core at most, whatever stands in it, and a larger one as much more as it is larger. They were measured with texts
+that keep the slowest rules busy; texts that people write cost a tenth of that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from abstraction.errors import RowError
+from abstraction.rows import QARow, TieredRow
+from granola.decoding import SampleRow
+from granola.scoring.scores import names_of
+from granola.service.incoming.problems import HTTPProblem
+
+LONGEST = 4_000  # characters of a question, an answer, a prediction, a name
+MOST_ANSWERS = 100  # of a question
+MOST_SAMPLES = 200  # responses to a question
+MOST_LEVELS = 20  # of a row
+MOST_NAMES = 1_000  # of one level
+MOST_PREDICTIONS = 1_000  # held against one row
+LONGEST_ID = 200  # characters
+LONGEST_NAME = 400  # characters that are searched for
+MOST_FOUND = 50  # entities that are told of a search
+MOST_RESAMPLES = 10_000
+MOST_TEXT = 200_000  # characters of all answers, or of all samples, of one question
+MOST_COMPARED = 1_500_000  # characters, in one request
+COMPARED_AT_LEAST = 40  # characters that each pair of texts counts for beside its own: two empty ones cost, too
+COMPARED_FOR_EACH = 24  # characters that may be compared for each that is sent, where that is more
+ANSWERS_OF_ALL = 1_000  # of all rows of a batch
+BYTES_AN_ANSWER = 64  # of a batch that has more answers than these
+MOST_RESAMPLED = 60_000  # samples drawn of all relations together
+RESAMPLED_A_ROW = 120  # where that is more
+RESAMPLED_AT_ALL = 500_000  # what is drawn is kept until intervals are found
+CODE = "too-much-work"
+
+
+def _too_much(given: int, most: int, what: str, instead: str) -> HTTPProblem:
+    return HTTPProblem(
+        413, CODE, f"{given:,} {what}; allowed are {most:,}: {instead}", more={"given": given, "most": most}
+    )  # fmt: skip
+
+
+def check_compared(pairs: Iterable[tuple[Sequence[int], Sequence[int]]]) -> None:
+    """Raise HTTPProblem where too much is to be compared: lengths of predictions, and of the names to compare with.
+
+    Each prediction is compared with each name, and a pair counts for the characters of both.
+    """
+    compared = sent = 0
+    for predictions, names in pairs:
+        told, named = sum(predictions), sum(names)
+        compared += told * len(names) + named * len(predictions) + COMPARED_AT_LEAST * len(predictions) * len(names)
+        sent += told + named
+    most = max(MOST_COMPARED, COMPARED_FOR_EACH * sent)
+    if compared > most:
+        what = f"characters to compare (of each prediction with each name, and {COMPARED_AT_LEAST} more for each pair)"
+        raise _too_much(compared, most, what, "send fewer predictions at a time, or fewer names")
+
+
+def lengths_of(row: TieredRow) -> list[int]:
+    """The length of each name of a row. Raises RowError where one is too long, or there are too many."""
+    names = names_of(row)
+    if len(names) > MOST_LEVELS or any(len(level) > MOST_NAMES for level in names):
+        raise RowError(f"more than {MOST_LEVELS} levels, or {MOST_NAMES:,} names in one")
+    if len(row.question) > LONGEST:
+        raise RowError(f"a question of more than {LONGEST:,} characters")
+    lengths = [len(name) for level in names for name in level]
+    if max(lengths) > LONGEST:
+        raise RowError(f"a name of more than {LONGEST:,} characters")
+    return lengths
+
+
+def check_resampled(resamples: int, relations: int, rows: int) -> None:
+    """Raise HTTPProblem where intervals would be found from too many samples: so many of each relation."""
+    drawn, most = resamples * relations, min(RESAMPLED_AT_ALL, max(MOST_RESAMPLED, RESAMPLED_A_ROW * rows))
+    if drawn > most:
+        what = f"samples to draw ({resamples:,} of each of {relations:,} relations)"
+        raise _too_much(drawn, most, what, "set resamples lower, or send relations in several requests")
+
+
+def check_question(row: QARow | SampleRow) -> None:
+    """Raise RowError where what is read of a row is too long, by whatever names the row has it."""
+    texts = {"question": row.question, "question_entity": row.subject_text or ""}
+    if isinstance(row, QARow):
+        if len(row.answers) > MOST_ANSWERS:
+            raise RowError(f"{len(row.answers):,} answers; {MOST_ANSWERS} are allowed")
+        texts |= {"answer": max(row.answers, key=len), "answer_description": row.answer_description or ""}
+    for name, text in texts.items():
+        if len(text) > LONGEST:
+            raise RowError(f"{name} has {len(text):,} characters; {LONGEST:,} are allowed")
+    ids = {"relation": row.relation or "", "question_entity_qid": row.subject_qid or ""}
+    for name, text in ids.items():
+        if len(text) > LONGEST_ID:
+            raise RowError(f"{name} has {len(text):,} characters; {LONGEST_ID} are allowed")
+
+
+def check_text(texts: Iterable[str], what: str) -> None:
+    """Raise HTTPProblem where the texts that are to be read have too many characters together."""
+    total = sum(map(len, texts))
+    if total > MOST_TEXT:
+        raise _too_much(total, MOST_TEXT, f"characters of {what}", "send shorter ones, or fewer")
+
+
+def check_answers(answers: int, size: int) -> None:
+    """Raise HTTPProblem where a batch of `size` bytes has too many answers, as each is looked for in the snapshot."""
+    most = max(ANSWERS_OF_ALL, size // BYTES_AN_ANSWER)
+    if answers > most:
+        raise _too_much(answers, most, "answers in all rows", "send several requests")
+
+
+def check_rows(rows: int, most: int) -> None:
+    """Raise HTTPProblem for more rows than one request may have."""
+    if rows > most:
+        raise HTTPProblem(
+            413, "too-many-rows", f"more than {most:,} rows; send them in several requests", more={"most": most}
+        )

@@ -1,0 +1,11 @@
+"""The page for people, and that about the interface."""
+
+__all__ = [
+    "api_page",
+    "example_questions",
+    "ladder_page",
+    "page_evidence",
+    "page_form",
+    "page_text",
+    "page_words",
+]

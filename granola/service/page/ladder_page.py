@@ -1,0 +1,352 @@
+"""The page: a form, and the ladder of what was asked, as HTML that needs no script."""
+
+from __future__ import annotations
+
+import base64
+import csv
+import hashlib
+import io
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+import orjson
+from jinja2 import Environment, StrictUndefined
+from markupsafe import Markup
+
+from abstraction.formats.cells import marked
+from abstraction.reasons import REASONS
+from abstraction.relations import table as relation_table
+from abstraction.rows import TieredRow, granola_columns
+from abstraction.tiers import Abstention, Tier
+from granola import __version__
+from granola.attribution.tier_checks import TierAttribution
+from granola.report.ladder_html import SHOWN_ALIASES, address, outcome_chip
+from granola.report.score_tables import number
+from granola.scoring.items import ItemScore
+from granola.scoring.predictions import Prediction, PredictionFile
+from granola.scoring.scores import ScoreReport, names_of, score
+from granola.service.incoming.limits import LONGEST, check_compared
+from granola.service.page import page_evidence
+from granola.service.page.example_questions import Example
+from granola.service.page.page_form import MOST_TEXT, Asked, asked_as, swapped
+from granola.service.page.page_text import escaped, kept, shown
+from granola.service.page.page_words import ADVICE, LINKED, SCORES, rule_words
+from granola.service.work import snapshot_work
+from granola.service.work.entities import set_aside
+from granola.service.work.near_names import near_names
+from granola.service.work.snapshot_session import SnapshotSession
+from kg.walks.ranks import current
+
+MOST_CARRIERS = 20  # entities that are asked whether they are the one asked about
+MOST_RIVALS = 20  # entities that are named as what the answer may mean, too
+SHORT_EVIDENCE = 6  # rows of evidence that stand there unasked
+SHOWN_PAST = 8
+DECLINED = "I don’t know"
+POLICY = (
+    "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src data:; form-action 'self'; "
+    "base-uri 'none'; frame-ancestors 'none'"
+)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FoundLadder:
+    """What a reader's thread finds for the page.
+
+    `names` has an id, a label, a description and a kind (what it is an instance of) for each id. `is_spoken` unless
+    there is nothing in the language that was asked for. `near` are ids whose names come near an answer that nothing
+    carries, among the `entities` that the snapshot has.
+    """
+
+    row: TieredRow
+    is_spoken: bool
+    past: Sequence[Mapping[str, Any]]
+    names: Mapping[str, Mapping[str, Any]]
+    attributed: Mapping[tuple[int, int], TierAttribution]
+    near: Sequence[str] = ()
+    entities: int = 0
+
+    @property
+    def links(self) -> Sequence[Mapping[str, Any]]:
+        """How the answers found their entities."""
+        links: Sequence[Mapping[str, Any]] = self.row.extra.get("links", ())
+        return links
+
+
+def find(holding: SnapshotSession, made: TieredRow, language: str) -> FoundLadder:
+    """What does not hold today of what a ladder rests on or was asked for, and the names of all of it."""
+    steps = [e for level in made.levels for tier in level.tiers for e in tier.evidence if e.kind == "statement"]
+    links = made.extra.get("links", ())
+    answers = [note["qid"] for note in links if note.get("qid")]
+    subject = _subject(holding, made, answers)
+    pairs = [(subject, made.relation)] if subject and made.relation else []
+    pairs += [(e.subject, e.property) for e in steps if e.subject and e.property]
+    used = {step.statement for step in steps}
+    past = [one for one in set_aside(holding, pairs, language=language) if one["id"] not in used]
+    near = []
+    if made.abstained == Abstention.NO_LINK:
+        near = [match.id for match in near_names(holding, made.answers[0], language)]
+    meant = [*answers, *(i for note in links for i in note.get("rivals", ())[:MOST_RIVALS]), *near]
+    names = snapshot_work.named(holding, [*filter(None, (made.relation, subject)), *meant], language)
+    kinds = _kinds(holding, meant, language)
+    return FoundLadder(
+        row=made,
+        is_spoken=holding.speaks(language),
+        past=past,
+        names={i: {**told, "kind": kinds.get(i, "")} for i, told in names.items()},
+        attributed={(one.level, one.position): one for one in holding.attributor(language).checked(made)},
+        near=near,
+        entities=holding.manifest["counts"]["entities"],
+    )
+
+
+def _kinds(holding: SnapshotSession, ids: Sequence[str], language: str) -> dict[str, str]:
+    """By id, the first label of what an entity is an instance of today; for a human, nothing that tells anything."""
+    entities = holding.store.entities(list(dict.fromkeys(ids)), properties=["P31"])
+    classes = {i: next((s.target for s in current(e.statements) if s.target), None) for i, e in entities.items()}
+    labels = snapshot_work.named(holding, filter(None, classes.values()), language)
+    return {i: labels[of]["label"] or "" for i, of in classes.items() if of in labels}
+
+
+def _subject(holding: SnapshotSession, row: TieredRow, answers: Sequence[str]) -> str | None:
+    """The entity asked about; where the ladder had no need of it, the one of this very name that has this answer."""
+    about = row.question_entity or {}
+    if about.get("qid") or not (about.get("text") and row.relation and answers):
+        return about.get("qid")
+    text = about["text"]
+    carriers = [match.id for match in holding.store.find([text]).get(text, ()) if match.kind == "label"]
+    entities = holding.store.entities(list(dict.fromkeys(carriers))[:MOST_CARRIERS], properties=[row.relation])
+    having = {e.id for e in entities.values() if any(s.target in answers for s in e.statements)}
+    return having.pop() if len(having) == 1 else None
+
+
+def judge(row: TieredRow, lines: Sequence[str], *, language: str, snapshot: str) -> ScoreReport:
+    """The scores of predictions that all answer one question. Raises HTTPProblem for too many."""
+    check_compared([(list(map(len, lines)), [len(name) for names in names_of(row) for name in names])])
+    rows = [replace(row, id=str(n)) for n in range(1, len(lines) + 1)]
+    given = {str(n): Prediction(id=str(n), text=text) for n, text in enumerate(lines, 1)}
+    return score(
+        rows,
+        PredictionFile(name="predictions", predictions=given),
+        snapshot_work.chosen_matcher("rules", None, language),
+        snapshot=snapshot,
+    )
+
+
+def render(
+    asked: Asked,
+    *,
+    snapshot: str,
+    examples: Sequence[Example] = (),
+    found: FoundLadder | None = None,
+    report: ScoreReport | None = None,
+    error: str | None = None,
+    retry: bool = False,
+    has_model: bool = False,
+    opening: tuple[Asked, FoundLadder] | None = None,
+) -> bytes:
+    """The page's bytes. All that was sent or is in the snapshot stands there as text; `retry` offers to ask again,
+    `has_model` a ladder in the words of a model; `opening` is an example whose ladder is shown where nothing is asked.
+    """
+    plain = Asked(question=asked.question, answer=asked.answer, predictions=asked.predictions, phrase=asked.phrase)
+    slots: dict[str, Any] = {
+        "asked": asked,
+        "has_more": asked != plain,
+        "error": error,
+        "row": found.row if found else None,
+        "examples": [
+            {
+                "kind": e.kind,
+                "language": e.language,
+                "question": e.question,
+                "answer": e.answer,
+                "href": asked_as(e).address() + "#ladder",
+            }
+            for e in examples
+        ],
+        "swapped": swapped(asked),
+        "is_example": opening is not None,
+        "retry": retry,
+        "has_model": has_model,
+        "again": asked.address() + "#ladder",
+        "snapshot": snapshot,
+        "version": __version__,
+        "longest": LONGEST,
+        "most_text": MOST_TEXT,
+    }
+    if opening:
+        slots |= {"row": opening[1].row} | _result(*opening, None)
+    if found:
+        slots |= _result(asked, found, report)
+    text: str = _template().render(slots)
+    return text.encode("utf-8", "replace")
+
+
+def _result(asked: Asked, found: FoundLadder, report: ScoreReport | None) -> dict[str, Any]:
+    row = found.row
+    items = report.items if report else ()
+    most = max((t.bits or 0.0 for level in row.levels for t in level.tiers), default=0.0)
+    levels = []
+    for depth, level in enumerate(row.levels, 1):
+        levels.append(
+            {
+                "number": depth,
+                "tiers": [
+                    {**_tier(tier, found, most), "attributed": found.attributed.get((depth, place))}
+                    for place, tier in enumerate(level.tiers, 1)
+                ],
+                "matched": [item.prediction for item in items if item.verdict and item.verdict.level == depth],
+            }
+        )
+    past = [dict(zip(("row", "why"), page_evidence.past(one), strict=True)) for one in found.past]
+    return {
+        "language": asked.language if found.is_spoken else "en",
+        "unspoken": "" if found.is_spoken else asked.language,
+        "phrasing": _phrasing(row),
+        "read": _read(asked, found),
+        "levels": levels,
+        "reason": REASONS.get(Abstention(row.abstained), "") if row.abstained else "",
+        "advice": ADVICE.get(row.abstained or "", ""),
+        "near": [_near(one, asked, found) for one in found.near],
+        "entities": found.entities,
+        "past": past[:SHOWN_PAST],
+        "more_past": past[SHOWN_PAST:],
+        "items": [_item(item) for item in items],
+        "scores": _scores(report) if report else [],
+        "signature": str(report.signature) if report else "",
+        "try_out": replace(asked, predictions="\n".join(_likely(row))).address() + "#predictions",
+        "copies": copies(row),
+    }
+
+
+def _phrasing(row: TieredRow) -> str:
+    """What a model has made of the ladder, where one was asked."""
+    note = row.extra.get("phrasing")
+    if not isinstance(note, dict):
+        return ""
+    if "fallback" in note:
+        return f"This is the graph’s own ladder: the model’s words could not be used ({note['fallback']})."
+    return "The coarser answers are in a model’s words; those that the graph does not entail are left out."
+
+
+def _read(asked: Asked, found: FoundLadder) -> dict[str, Any]:
+    """What the question was read as asking, and whom its answers mean; rivals lead to the ladder of theirs."""
+    row = found.row
+    about = row.question_entity or {}
+    known = relation_table().get(row.relation or "")
+    links = [
+        {
+            **_chosen(note["qid"], asked, found),
+            "confidence": note["confidence"],
+            "share": note.get("share"),
+            "words": LINKED.get(note.get("rule", ""), ""),
+            "rivals": [_chosen(one, asked, found) for one in note.get("rivals", ()) if one in found.names],
+        }
+        for note in found.links
+        if note.get("qid") and note.get("confidence")
+    ]
+    return {
+        "relation": {**_entity(row.relation, found), "known": known.label if known else None} if row.relation else None,
+        "subject": _entity(about["qid"], found) if about.get("qid") else None,
+        "about": about.get("text"),
+        "links": links,
+    }
+
+
+def _chosen(entity_id: str, asked: Asked, found: FoundLadder) -> dict[str, Any]:
+    """An entity with the address of the page that takes it for the answer."""
+    return {
+        **_entity(entity_id, found),
+        "choose": replace(asked, answer_qid=entity_id).address() + "#ladder",
+    }
+
+
+def _near(entity_id: str, asked: Asked, found: FoundLadder) -> dict[str, Any]:
+    """An entity with the address that asks again with its name and id."""
+    told = _entity(entity_id, found)
+    again = replace(asked, answer=told["label"] or asked.answer, answer_qid=entity_id)
+    return {**told, "choose": again.address() + "#ladder"}
+
+
+def _entity(entity_id: str, found: FoundLadder) -> dict[str, Any]:
+    named = found.names.get(entity_id, {"label": None, "description": None, "kind": ""})
+    told = {key: named[key] for key in ("label", "description", "kind")}
+    return {"id": entity_id, "href": address(entity_id), **told}
+
+
+def _tier(tier: Tier, found: FoundLadder, most: float) -> dict[str, Any]:
+    rows = page_evidence.rows(tier.evidence)
+    starts = {row.start for row in rows if row.anew}
+    candidates = {one for note in found.links for one in (note.get("qid"), *note.get("rivals", ()))}
+    return {
+        "text": tier.text,
+        "qid": tier.qid,
+        "href": address(tier.qid) if tier.qid else None,
+        "bits": tier.bits,
+        "share": round(100 * tier.bits / most, 1) if tier.bits is not None and most else None,
+        "also": tier.aliases[:SHOWN_ALIASES],
+        "more": max(0, len(tier.aliases) - SHOWN_ALIASES),
+        "rows": rows,
+        "is_short": len(rows) <= SHORT_EVIDENCE,
+        # Of an answer that may mean several entities, each has its own way.
+        "meant": {one: _entity(one, found) for one in candidates if one} if starts & candidates else {},
+    }
+
+
+def _item(item: ItemScore) -> dict[str, Any]:
+    rule = item.verdict.rule if item.verdict else ""
+    return {
+        "prediction": item.prediction,
+        "chip": Markup(outcome_chip(item)),
+        "rule": rule,
+        "words": rule_words(rule),
+        "tier": item.verdict.compared.tier if item.verdict and item.verdict.compared else "",
+        "weight": item.weight,
+    }
+
+
+def _likely(row: TieredRow) -> list[str]:
+    """Predictions to try the page with: the coarsest answer, the finest, none."""
+    return list(dict.fromkeys((row.levels[-1].tiers[0].text, row.levels[0].tiers[0].text, DECLINED)))
+
+
+def _scores(report: ScoreReport) -> list[dict[str, Any]]:
+    estimates = report.overall.estimates
+    return [
+        {"title": m.title, "words": SCORES[m.name], "value": number(e.value), "n": e.n}
+        for m in report.metrics
+        if m.name in SCORES and (e := estimates[m.name])
+    ]
+
+
+def copies(row: TieredRow) -> list[dict[str, str]]:
+    """The row in the forms that files have."""
+    data = {"schema_version": 1, **row.to_json()}
+    columns = granola_columns(row)
+    stream = io.StringIO()
+    csv.writer(stream, lineterminator="\n").writerows(
+        [list(columns), ["" if v is None else marked(v) for v in columns.values()]]
+    )
+    return [
+        {"name": "JSON", "text": escaped(json.dumps(data, ensure_ascii=False, indent=2))},
+        {"name": "JSONL", "text": escaped(orjson.dumps(data).decode())},
+        {"name": "GRANOLA-EQ row", "text": stream.getvalue()},
+    ]
+
+
+@cache
+def _template() -> Any:
+    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    environment.filters |= {"shown": shown, "kept": kept}
+    return environment.from_string(files("granola.service").joinpath("static/page.html").read_text("utf-8"))
+
+
+@cache
+def asset(name: str) -> tuple[bytes, str]:
+    """(bytes, ETag) of the page's style or script."""
+    own = files("granola.service").joinpath(f"static/{name}").read_bytes()
+    data = files("granola.report").joinpath(name).read_bytes() + own if name.endswith(".css") else own
+    return data, '"' + base64.urlsafe_b64encode(hashlib.sha256(data).digest()[:18]).decode() + '"'

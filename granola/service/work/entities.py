@@ -1,0 +1,129 @@
+"""An entity of the snapshot as JSON: its names, and all its statements with what holds today marked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from abstraction.evidence import literal
+from granola.service.incoming.problems import HTTPProblem
+from granola.service.work.snapshot_session import SnapshotSession
+from granola.service.work.snapshot_work import check_language, named
+from kg.model import ENTITY_ID, Entity, EntityValue, OtherValue, QuantityValue, Snak, Statement, TextValue, TimeValue
+from kg.terms import fallback_chain
+from kg.walks.ranks import END, POINT, START, current
+from kg.walks.ranks import set_aside as left_out
+
+MOST_STATEMENTS = 2_000
+MOST_SET_ASIDE = 50  # of one entity
+
+
+def read_entity(holding: SnapshotSession, entity_id: str) -> Entity:
+    """The entity. Raises HTTPProblem for an id that is none, and for one that the snapshot lacks."""
+    if not ENTITY_ID.match(entity_id):
+        raise HTTPProblem(422, "entity-id", "no id of an item or a property; expected Q or P and a number, as in Q42")
+    found = holding.store.entities([entity_id]).get(entity_id)
+    if found is None:
+        raise HTTPProblem(404, "unknown-entity", f"the snapshot has no {entity_id}")
+    return found
+
+
+def entity_json(holding: SnapshotSession, entity_id: str, *, language: str) -> dict[str, Any]:
+    """The entity with names in a language and its fallbacks, and its statements, every rank."""
+    check_language(holding, language)
+    entity = read_entity(holding, entity_id)
+    chain = fallback_chain(language)
+    shown = entity.statements[:MOST_STATEMENTS]
+    holds = current_ids(holding, entity, language)
+    labels = {
+        i: name["label"]
+        for i, name in named(holding, _mentioned([entity.id], shown), language).items()
+        if name["label"]
+    }
+    return {
+        "id": entity.id,
+        "sitelinks": entity.sitelinks,
+        "labels": {code: entity.labels[code] for code in chain if code in entity.labels},
+        "descriptions": {code: entity.descriptions[code] for code in chain if code in entity.descriptions},
+        "aliases": {code: list(entity.aliases[code]) for code in chain if code in entity.aliases},
+        "statements": [_statement(s, s.id in holds) for s in shown],
+        "more": len(entity.statements) - len(shown),
+        "names": labels,
+    }
+
+
+def current_ids(holding: SnapshotSession, entity: Entity, language: str) -> frozenset[str]:
+    """Ids of the statements that hold today, as ladders see it."""
+    historical = holding.maker(language).graph.is_historical
+    by_property: dict[str, list[Statement]] = {}
+    for statement in entity.statements:
+        by_property.setdefault(statement.property, []).append(statement)
+    return frozenset(s.id for group in by_property.values() for s in current(group, historical=historical))
+
+
+def set_aside(holding: SnapshotSession, pairs: Iterable[tuple[str, str]], *, language: str) -> list[dict[str, Any]]:
+    """What the snapshot also says of (subject, property), but not for today, with why under "because"."""
+    wanted: dict[str, list[str]] = {}
+    for subject, prop in dict.fromkeys(pairs):
+        wanted.setdefault(subject, []).append(prop)
+    historical = holding.maker(language).graph.is_historical
+    out = []
+    for subject, entity in holding.store.entities(list(wanted)).items():
+        groups = [[s for s in entity.statements if s.property == prop] for prop in wanted[subject]]
+        past = [found for group in groups for found in left_out(group, historical=historical)][:MOST_SET_ASIDE]
+        if not past:
+            continue
+        mentioned = _mentioned([entity.id], [s for s, _ in past])
+        labels = {i: n["label"] for i, n in named(holding, mentioned, language).items() if n["label"]}
+        out += [{"subject": entity.id, **_statement(s, False), "because": str(why), "names": labels} for s, why in past]
+    return out
+
+
+def _statement(statement: Statement, holds: bool) -> dict[str, Any]:
+    said = {
+        name: text for name, prop in (("start", START), ("end", END), ("at", POINT)) if (text := _time(statement, prop))
+    }
+    return {
+        "id": statement.id,
+        "property": statement.property,
+        "rank": str(statement.rank),
+        "current": holds,
+        **_snak(Snak(property=statement.property, kind=statement.kind, value=statement.value)),
+        **said,
+        "qualifiers": [{"property": snak.property, **_snak(snak)} for snak in statement.qualifiers],
+    }
+
+
+def _snak(snak: Snak) -> Mapping[str, Any]:
+    value = snak.value
+    out: dict[str, Any] = {"kind": str(snak.kind)}
+    if isinstance(value, EntityValue):
+        return out | {"entity": value.id}
+    if isinstance(value, TimeValue):
+        return out | {"text": _text(snak), "precision": value.precision, "calendar": value.calendar}
+    if isinstance(value, QuantityValue):
+        return out | {"text": str(value.amount)} | ({"unit": value.unit} if value.unit else {})
+    if isinstance(value, TextValue):
+        return out | {"text": value.text} | ({"language": value.language} if value.language else {})
+    if isinstance(value, OtherValue):
+        return out | {"text": value.json, "type": value.type}
+    return out
+
+
+def _text(snak: Snak) -> str | None:
+    return literal(Statement(id="", subject="", property=snak.property, value=snak.value))
+
+
+def _time(statement: Statement, prop: str) -> str | None:
+    return next((_text(snak) for snak in statement.qualifier(prop) if isinstance(snak.value, TimeValue)), None)
+
+
+def _mentioned(ids: Sequence[str], statements: Iterable[Statement]) -> list[str]:
+    found = list(ids)
+    for statement in statements:
+        found += [statement.property, *([statement.target] if statement.target else [])]
+        for snak in statement.qualifiers:
+            found += [snak.property, *([snak.value.id] if isinstance(snak.value, EntityValue) else [])]
+        if isinstance(statement.value, QuantityValue) and statement.value.unit:
+            found.append(statement.value.unit)
+    return [i for i in dict.fromkeys(found) if ENTITY_ID.match(i)]
