@@ -91,11 +91,12 @@ def _imported(source: str) -> Iterator[str]:
 
 
 def _named(source: str, folder: Path, package: Path) -> Iterator[Path]:
-    """The data files that a source names, beside it or in its package, and those of the folders that it names."""
+    """The data files that a source names, beside it or in a folder above it, and those of the folders that it names."""
+    above = [place for place in (folder, *folder.parents) if place.is_relative_to(package)]
     for name in set(_DATA.findall(source)):
         if "/" not in name and "." not in name:
             continue
-        for place in (folder / name, package / name, package / "data" / name):
+        for place in (*(place / name for place in above), package / "data" / name):
             if place.is_file() and place.suffix != ".py":
                 yield place.resolve()
             elif place.is_dir() and "/" in name and place.resolve().is_relative_to(package):

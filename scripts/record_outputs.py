@@ -2,7 +2,7 @@
 
     python scripts/record_outputs.py SNAPSHOT FOLDER [--data ../shared/data] [--each N]
 
-A refactoring leaves every file as it was. In FOLDER:
+A refactoring leaves every file as it was (`--exclude '*.run.json'`: those tell when). In FOLDER:
 
 ladders/     one tiered row a line, of the first N answers a relation of EntityQuestions (test), of GRANOLA-EQ, of
              SimpleQuestions and of the open questions; in German, French and Spanish of N / 10 of the first
@@ -26,8 +26,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from granola.runs.aggregate_run import AggregateRun
-
 from abstraction.phrasing.checking import LadderCheck
 from abstraction.pipeline import LadderMaker
 from abstraction.rows import QARow, TieredRow, read_questions, read_tiered
@@ -35,6 +33,7 @@ from abstraction.tiers import Level, Tier
 from abstraction.verifying.entailment import EntailmentChecker
 from abstraction.verifying.tier_verdicts import Judge
 from granola.matching.registry import matcher
+from granola.runs.decoding.aggregate_run import AggregateRun
 from kg.store import open_store
 from kg.store.protocol import Store
 
@@ -154,7 +153,7 @@ def record_decoding(snapshot: Path, data: Path, out: Path) -> None:
     folder = out / "decoding"
     write(folder / "samples.jsonl", answers.values())
     for name, path in (("probes", data / "decoding_probes.jsonl"), ("systems", folder / "samples.jsonl")):
-        for method in ("drag-graph", "sc-key"):
+        for method in ("drag-graph", "self-consistency"):
             AggregateRun(
                 samples=str(path), snapshot=str(snapshot), method=method, out=folder / f"{name}-{method}.jsonl"
             ).run()

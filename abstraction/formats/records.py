@@ -156,7 +156,8 @@ def _read(path: Path | str, name: str) -> Iterator[Record | RejectedRow]:
 def _wrapped(stream: BinaryIO) -> list[Any] | None:
     """The rows of a file that is one object with a list of objects in it, as TriviaQA's {"Data": [...], "Version": 1}.
 
-    None, and the stream at its beginning again, for every other file: one row, rows one a line, more than ARRAY bytes.
+    The list has at least one. None, and the stream at its beginning again, for every other file: one row, rows one a
+    line, more than ARRAY bytes.
     """
     whole = stream.read(ARRAY + 1)
     stream.seek(0)
@@ -167,9 +168,9 @@ def _wrapped(stream: BinaryIO) -> list[Any] | None:
     if not isinstance(data, dict) or not _ROW_FIELDS.isdisjoint(data):
         return None
     lists = [value for value in data.values() if isinstance(value, list | dict)]
-    if len(lists) != 1 or not isinstance(lists[0], list) or not all(isinstance(one, dict) for one in lists[0]):
+    if len(lists) != 1 or not isinstance(lists[0], list):
         return None
-    return lists[0]
+    return lists[0] if lists[0] and all(isinstance(one, dict) for one in lists[0]) else None
 
 
 _ROW_FIELDS = frozenset({"id", "question", "prediction", "text", "answer", "answers", "levels"})  # of one row

@@ -189,7 +189,9 @@ def test_many_damaged_items_of_an_array_take_time_by_their_number_only(tmp_path:
         return time.process_time() - began
 
     seconds(100)
-    assert seconds(40_000) < 12 * max(seconds(10_000), 0.05)
+    # The best of three: other work on the machine slows a run, and quickens none.
+    long, short = (min(seconds(number) for _ in range(3)) for number in (40_000, 10_000))
+    assert long < 12 * max(short, 0.05)
 
 
 def test_predictions_of_nothing_but_such_rows_are_told(tmp_path: Path) -> None:

@@ -157,7 +157,8 @@ def test_time_grows_as_the_text_does(name: str) -> None:
 
 def test_the_law_finds_what_is_quadratic() -> None:
     pattern = re.compile(r"\s*,\s*x")
-    assert _too_slow(lambda text: pattern.search(text * 4), " ", "")
+    # Other work may slow the short text of one measurement.
+    assert any(_too_slow(lambda text: pattern.search(text * 4), " ", "") for _ in range(5))
 
 
 @pytest.mark.parametrize("size", [4_000, 450, 45])
