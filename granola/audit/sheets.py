@@ -16,7 +16,7 @@ from abstraction.relations import relation
 from abstraction.rows import TieredRow
 from abstraction.tiers import Tier
 from granola.errors import SheetError
-from granola.report.evidence_text import said
+from granola.report.evidence_text import evidence_line
 from kg.files import atomic_path
 
 NEEDED = ("correct", "informative", "granularity")  # columns that every sheet has
@@ -125,7 +125,7 @@ def write_sheet(items: Sequence[SheetItem], path: Path | str, *, source: str, se
         writer = csv.writer(stream)
         writer.writerow(COLUMNS)
         for number, item in enumerate(items, 1):
-            evidence = "; ".join(said(step) for step in item.tier.evidence)
+            evidence = "; ".join(evidence_line(step) for step in item.tier.evidence)
             answer = " / ".join(item.row.answers)
             said_so = [item.row.question, item.template, answer, item.before, item.tier.text, evidence]
             cells = [number, *said_so, *("" for _ in QUESTIONS)]

@@ -161,8 +161,8 @@ def refusal(text: str, code: str = "en") -> Refusal | None:
         return Refusal("abstain:empty", "", False)
     rule, guess = "", False
     whole = plain(text.strip())
-    if len(whole) <= SHORT and (found := _begins_in(whole, code)) == "abstain:no-answer":
-        return Refusal(found, "", False)  # "k. A." is one sentence
+    if len(whole) <= SHORT and (pattern := _begins_in(whole, code)) == "abstain:no-answer":
+        return Refusal(pattern, "", False)  # "k. A." is one sentence
     offers: list[str] = []
     for sentence in filter(None, _SENTENCE.split(text.strip())):
         lower = plain(sentence)
@@ -197,9 +197,9 @@ def _guess_start(sentence: str, code: str) -> int | None:
 
 def _guess(text: str, start: int, code: str) -> re.Match[str] | None:
     """The first words from `start` on that announce a guess, in English or in the language."""
-    found = [_GUESS.search(text, start)]
-    found.append(language(code).matching["guess"].search(text, start))
-    return min((f for f in found if f), key=lambda f: (f.start(), -f.end()), default=None)
+    matches = [_GUESS.search(text, start)]
+    matches.append(language(code).matching["guess"].search(text, start))
+    return min((f for f in matches if f), key=lambda f: (f.start(), -f.end()), default=None)
 
 
 def _is_guess(text: str, code: str) -> bool:
@@ -224,8 +224,8 @@ def _begins_in(sentence: str, code: str) -> str | None:
 @cache
 def _any_in(code: str) -> re.Pattern[str]:
     """All ways to decline of a language in one expression."""
-    own = [p.pattern for name, p in language(code).matching.items() if name.startswith("abstain:")]
-    return re.compile("|".join(f"(?:{pattern})" for pattern in own) or r"(?!)")
+    expressions = [p.pattern for name, p in language(code).matching.items() if name.startswith("abstain:")]
+    return re.compile("|".join(f"(?:{pattern})" for pattern in expressions) or r"(?!)")
 
 
 def _courtesies(sentence: str, code: str) -> int:
@@ -254,5 +254,5 @@ def _begins(sentence: str) -> str | None:
 
 def abstention(text: str, code: str = "en") -> str | None:
     """The name of the pattern by which `text` offers no answer at all, or None; `code` as in `refusal`."""
-    found = refusal(spaced(text), code)
-    return found.rule if found is not None and not found.guess else None
+    declined = refusal(spaced(text), code)
+    return declined.rule if declined is not None and not declined.guess else None

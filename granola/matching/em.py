@@ -26,10 +26,10 @@ class EmMatcher:
 
     def match(self, prediction: str, levels: Levels, question: str | None = None) -> Verdict:
         """The finest level with an equal name; else an abstention, if the prediction is one; else none."""
-        said = squad.tokens(prediction)
+        prediction_tokens = squad.tokens(prediction)
         for number, names in enumerate(levels, start=1):
             for name in names:
-                if said and said == squad.tokens(name):
+                if prediction_tokens and prediction_tokens == squad.tokens(name):
                     return Verdict(level=number, rule="em", compared=Comparison(prediction=prediction, tier=name))
         if pattern := abstention(prediction, self.language):
             return Verdict(level=None, rule=pattern, abstained=True)

@@ -37,12 +37,12 @@ class F1Matcher:
 
     def match(self, prediction: str, levels: Levels, question: str | None = None) -> Verdict:
         """The finest level whose best F1 exceeds tau; an abstention is looked for only where none does."""
-        said = squad.tokens(prediction)
+        prediction_tokens = squad.tokens(prediction)
         closest: Comparison | None = None
         best = 0.0
         for number, names in enumerate(levels, start=1):
             for name in names:
-                score = squad.token_f1(prediction, name) if said else 0.0
+                score = squad.token_f1(prediction, name) if prediction_tokens else 0.0
                 if score > best:
                     best, closest = score, Comparison(prediction=prediction, tier=name)
             if best > self.tau:

@@ -78,11 +78,17 @@ class JudgeMatcher:
         and by the hash of the code that asks and reads replies.
         """
         identity = dict(self.model.identity)
-        told = hashlib.sha256(orjson.dumps(identity, option=orjson.OPT_SORT_KEYS, default=str)).hexdigest()[:_HASH]
+        identity_hash = hashlib.sha256(orjson.dumps(identity, option=orjson.OPT_SORT_KEYS, default=str)).hexdigest()[
+            :_HASH
+        ]
         called = str(identity.get("model") or identity.get("kind") or "model")
         called = "".join(c if c.isalnum() or c in "._/-" else "_" for c in called)
         prompt = prompts_hash(dict(self.prompts))[:_HASH]
-        settings = {"model": f"{called}-{told}", "prompt": prompt, "temperature": f"{self.sampling.temperature:g}"}
+        settings = {
+            "model": f"{called}-{identity_hash}",
+            "prompt": prompt,
+            "temperature": f"{self.sampling.temperature:g}",
+        }
         return signature("judge", **settings, v=hash_of_modules("granola.matching.model_judge"))
 
     def judged(self, items: Iterable[JudgedItem]) -> Iterator[tuple[JudgedItem, RequestOutcome[Verdict]]]:

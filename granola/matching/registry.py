@@ -87,16 +87,16 @@ def matcher(
         raise MatcherError(f"no matcher {name!r}; there are {', '.join(sorted(MATCHERS))}{hint}")
     entry = MATCHERS[name]
     if tau is not None and "tau" not in entry.settings:
-        wanted = named(with_setting="tau")
-        raise MatcherError(f"matcher {name!r} has no threshold; leave --tau out, or use --matcher {wanted}")
+        with_tau = named(with_setting="tau")
+        raise MatcherError(f"matcher {name!r} has no threshold; leave --tau out, or use --matcher {with_tau}")
     if (model is None) == entry.asks_a_model:
         raise MatcherError(
             f"matcher {name!r} asks a model; name one with --judge openai:URL#NAME, local:FOLDER or replay:FILE"
             if model is None
             else f"matcher {name!r} asks no model; leave --judge out, or use --matcher {named(asking=True)}"
         )
-    given: dict[str, Any] = {"tau": tau, "language": language, "model": model}
-    return entry.made(**{key: value for key, value in given.items() if value is not None and key in entry.settings})
+    settings: dict[str, Any] = {"tau": tau, "language": language, "model": model}
+    return entry.made(**{key: value for key, value in settings.items() if value is not None and key in entry.settings})
 
 
 def in_language(matcher: Matcher, code: str) -> Matcher:

@@ -31,7 +31,7 @@ from granola.matching.claims.value_claims import compare
 from granola.matching.naming import references
 from granola.matching.naming.mentions import AnswerText, Mention
 from granola.matching.naming.names import (
-    Found,
+    Mentions,
     acronym_tiers,
     by_acronym,
     by_country,
@@ -72,7 +72,7 @@ class Rule:
     """
 
     name: str
-    find: Callable[[AnswerText, Tier], Found]
+    find: Callable[[AnswerText, Tier], Mentions]
     of: Callable[[AnswerText], Sequence[Tier]] = lambda answer: answer.shared
     whole: bool = False
 
@@ -89,7 +89,7 @@ RULES: tuple[Rule, ...] = (
     Rule(name="words", find=by_words, whole=True),
     Rule(name="phrase", find=by_phrase, of=phrase_tiers),
 )
-"""Asked in this order behind `span`, each for levels finer than what was found before."""
+"""Asked in this order behind `span`, each for levels finer than the one matched before."""
 
 _ASKS_AMOUNT = re.compile(
     r"\bhow (?:many|much|far|tall|high|long|big|large|old|heavy|deep|wide)\b|\bpopulation\b|\bnumber of\b"
@@ -122,8 +122,8 @@ class RulesMatcher:
         """The verdict of the first rule that decides; repeating words of `question` claims nothing."""
         prediction = tidied(_beginning(prediction))
         names = references.mended_names(tuple(map(tuple, levels)))
-        if found := _exact(prediction, names):
-            return found
+        if exact := _exact(prediction, names):
+            return exact
         names = references.read_names(names)
         if question and len(question) > ASKED:
             question = _beginning(question, ASKED)
@@ -136,13 +136,13 @@ class RulesMatcher:
             separate = parted(prediction, [name for level in names for name in level])
             readings += [separate, *repairs(separate)[-1:]] if separate != prediction else []
         for repaired in readings[1:]:
-            found = _decided(repaired, names, question, code)
-            if found.level is not None:
-                return found
+            verdict_of_repair = _decided(repaired, names, question, code)
+            if verdict_of_repair.level is not None:
+                return verdict_of_repair
         if len(names) == 1 and (verdict.abstained or verdict.rule in _COVERABLE):
             for reading in readings:
-                if found := _covered(reading, names, question, code):
-                    return found
+                if coverage := _covered(reading, names, question, code):
+                    return coverage
         return verdict
 
 
@@ -153,8 +153,8 @@ def _decided(prediction: str, names: references.Names, question: str | None, cod
     declined = refusal(prediction, code)
     if declined is None or (question and code == "en" and _NONE.fullmatch(prediction) and _asks(_HOW_MANY, question)):
         bare = _unframed(prediction)
-        found = None if bare is prediction else _exact(bare, names)
-        return found or _judge(bare, names, question, code)
+        exact = None if bare is prediction else _exact(bare, names)
+        return exact or _judge(bare, names, question, code)
     offer = "" if tells_of_another(question, declined.offer) else declined.offer
     verdict = _exact(offer, names) or _judge(offer, names, question, code) if offer else None
     if verdict is not None and (verdict.level is not None or declined.guess):
@@ -182,8 +182,8 @@ def _unframed(text: str) -> str:
     """What `The answer is` introduces, where a text begins so; a name is the same with it and without."""
     if "nswer" not in text[:40] and "NSWER" not in text[:40]:
         return text
-    found = _FRAME.match(text)
-    return text[found.end() :] if found else text
+    frame = _FRAME.match(text)
+    return text[frame.end() :] if frame else text
 
 
 _FRAME = re.compile(
@@ -192,9 +192,9 @@ _FRAME = re.compile(
 
 
 def _exact(prediction: str, levels: references.Names) -> Verdict | None:
-    said = key(prediction)
+    prediction_key = key(prediction)
     for level, name, folded in references.tiers(levels):
-        if folded == said and _currencies(prediction) in (_currencies(name), frozenset()):
+        if folded == prediction_key and _currencies(prediction) in (_currencies(name), frozenset()):
             return Verdict(level=level + 1, rule="exact", compared=Comparison(prediction=prediction.strip(), tier=name))
     return None
 
@@ -267,9 +267,9 @@ def _stated(
     if kind == "amount" and question and "times" in question:
         claims += tuple(claim for claim in counted(prediction) if claim.text.lower() in ("once", "twice", "thrice"))
     asked = {(claim.low, claim.high) for claim in read(question)} if question else set()
-    told = tuple(claim for claim in claims if (claim.low, claim.high) not in asked)
-    if told or not claims:
-        return told
+    unasked = tuple(claim for claim in claims if (claim.low, claim.high) not in asked)
+    if unasked or not claims:
+        return unasked
     answer = AnswerText(prediction, (), question)
     return tuple(claim for claim in claims if not restates_at(answer, claim.start, claim.end))
 
@@ -295,8 +295,8 @@ def _named(answer: AnswerText) -> Verdict:
     for rule in RULES:
         if limit == 0 or (rule.whole and refused is not None):
             continue
-        if found := _first(answer, rule, limit, left):
-            best, limit = found, _above(found)
+        if finer := _first(answer, rule, limit, left):
+            best, limit = finer, _above(finer)
     return best or refused or Verdict(level=None, rule="no-match")
 
 

@@ -29,20 +29,20 @@ def normalise(text: str) -> str:
 def tokens(text: str) -> tuple[str, ...]:
     """The normalised text's tokens, in order."""
     SQUAD.count(len(text))
-    found = text.lower().translate(_PUNCTUATION).split()
-    if "".join(found).isalnum():
-        if _DROPPED.isdisjoint(found):
-            return tuple(found)
-        return tuple(token for token in found if token not in _DROPPED)
+    raw_tokens = text.lower().translate(_PUNCTUATION).split()
+    if "".join(raw_tokens).isalnum():
+        if _DROPPED.isdisjoint(raw_tokens):
+            return tuple(raw_tokens)
+        return tuple(token for token in raw_tokens if token not in _DROPPED)
     return tuple(normalise(text).split())
 
 
 @SQUAD.remembered(REMEMBERED)
 def _bag(text: str) -> tuple[int, frozenset[str], Counter[str] | None]:
     """(number of tokens, the distinct ones, how often each occurs where any does more than once)."""
-    found = tokens.__wrapped__(text)
-    distinct = frozenset(found)
-    return len(found), distinct, Counter(found) if len(distinct) < len(found) else None
+    all_tokens = tokens.__wrapped__(text)
+    distinct = frozenset(all_tokens)
+    return len(all_tokens), distinct, Counter(all_tokens) if len(distinct) < len(all_tokens) else None
 
 
 def f1(prediction: Sequence[str], gold: Sequence[str]) -> float:
@@ -55,29 +55,29 @@ def f1(prediction: Sequence[str], gold: Sequence[str]) -> float:
 
 def token_f1(prediction: str, gold: str) -> float:
     """Token-F1 of two texts after SQuAD normalisation, in [0, 1]."""
-    said, said_set, said_counts = _bag(prediction)
-    n, names, counts = _bag(gold)
-    if said_set.isdisjoint(names):
-        return 0.0 if said or n else 1.0
-    if said_counts is None or counts is None:  # min(1, k) is 1
-        return 2 * len(said_set & names) / (said + n)
-    return 2 * (said_counts & counts).total() / (said + n)
+    size, distinct, counts = _bag(prediction)
+    gold_size, gold_tokens, gold_counts = _bag(gold)
+    if distinct.isdisjoint(gold_tokens):
+        return 0.0 if size or gold_size else 1.0
+    if counts is None or gold_counts is None:  # min(1, k) is 1
+        return 2 * len(distinct & gold_tokens) / (size + gold_size)
+    return 2 * (counts & gold_counts).total() / (size + gold_size)
 
 
 def best_f1(prediction: str, names: Sequence[str]) -> float:
     """The greatest token-F1 with any of the names of a level; 0.0 where there is none."""
-    said, said_set, said_counts = _bag(prediction)
+    size, distinct, counts = _bag(prediction)
     best = 0.0
     for name in names:
-        n, own, counts = _bag(name)
-        if said_set.isdisjoint(own):
-            if not said and not n:
+        name_size, name_tokens, name_counts = _bag(name)
+        if distinct.isdisjoint(name_tokens):
+            if not size and not name_size:
                 return 1.0
             continue
-        if said_counts is None or counts is None:
-            score = 2 * len(said_set & own) / (said + n)
+        if counts is None or name_counts is None:
+            score = 2 * len(distinct & name_tokens) / (size + name_size)
         else:
-            score = 2 * (said_counts & counts).total() / (said + n)
+            score = 2 * (counts & name_counts).total() / (size + name_size)
         if score > best:
             best = score
     return best

@@ -39,18 +39,18 @@ def differences_table(differences: Sequence[Difference], titles: Mapping[str, st
         table.add_column(column)
     for column in ("difference", "95 %", "p", "p, Holm", "n", "detectable"):
         table.add_column(column, justify="right", no_wrap=True)
-    for found in differences:
-        ends = found.interval
+    for difference in differences:
+        ends = difference.interval
         shown = DASH if math.isnan(ends.low) else f"{ends.low:+.3f} to {ends.high:+.3f}"
         table.add_row(
-            titles.get(found.metric, found.metric),
-            f"{found.first} - {found.second}",
-            signed(found.difference),
+            titles.get(difference.metric, difference.metric),
+            f"{difference.first} - {difference.second}",
+            signed(difference.difference),
             shown,
-            p_value(found.p),
-            p_value(found.adjusted),
-            str(found.n),
-            number(found.detectable),
+            p_value(difference.p),
+            p_value(difference.adjusted),
+            str(difference.n),
+            number(difference.detectable),
         )
     return table
 

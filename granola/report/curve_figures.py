@@ -126,10 +126,10 @@ def risk(study: Study, figure: Figure) -> bool:
     for index, curve in enumerate(study.curves):
         if curve is None:
             continue
-        own = look(index) | {"markevery": (0.05 + 0.03 * (index % 7), 0.25)}
+        style = look(index) | {"markevery": (0.05 + 0.03 * (index % 7), 0.25)}
         axes.plot(
             [x for x, _ in curve.points], [y for _, y in curve.points], linestyle=DASHES[index % 4],
-            label=f"{shown_names(study)[index]} ({curve.area:.2f})", **own,
+            label=f"{shown_names(study)[index]} ({curve.area:.2f})", **style,
         )  # fmt: skip
     share(axes, x=True, y=True)
     axes.set_xlabel("coverage: share of the questions answered, surest first")
@@ -142,10 +142,10 @@ def taus(study: Study, figure: Figure) -> bool:
     """Both accuracies by token-F1 at every threshold."""
     axes = figure.add_subplot()
     for index, points in enumerate(study.sweeps):
-        own = look(index) | {"markevery": (index, 4)}
+        style = look(index) | {"markevery": (index, 4)}
         taus = [point.tau for point in points]
-        axes.plot(taus, [point.granola for point in points], "-", label=shown_names(study)[index], **own)
-        axes.plot(taus, [point.standard for point in points], ":", markerfacecolor="white", **own)
+        axes.plot(taus, [point.granola for point in points], "-", label=shown_names(study)[index], **style)
+        axes.plot(taus, [point.standard for point in points], ":", markerfacecolor="white", **style)
     axes.plot([], [], "-", color="#777777", label="GRANOLA")
     axes.plot([], [], ":", color="#777777", label="standard")
     axes.set_xlabel("threshold of token-F1 (what exceeds it matches)")

@@ -58,7 +58,7 @@ def drawings(study: Study) -> list[DrawnFigure]:
     import matplotlib
     from matplotlib.figure import Figure
 
-    found = []
+    drawn = []
     with matplotlib.rc_context(STYLE):
         for plan in _plans(study):
             figure = Figure(figsize=(WIDTH, 3.0), layout="constrained")
@@ -69,10 +69,10 @@ def drawings(study: Study) -> list[DrawnFigure]:
                     caption += plan.says(study)
                 if plan.panels and len(study.names) > SHOWN_SYSTEMS:
                     caption += f" The first {SHOWN_SYSTEMS} of {len(study.names)} systems."
-                found.append(
+                drawn.append(
                     DrawnFigure(name=plan.name, title=plan.title, caption=caption, svg=svg, png=png, inline=inline)
                 )
-    return found
+    return drawn
 
 
 def _saved(figure: Figure) -> tuple[str, bytes, str]:

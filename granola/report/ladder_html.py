@@ -52,8 +52,8 @@ def ladder(row: TieredRow, scored: Sequence[tuple[str, ItemScore]], *, bars: boo
 
 
 def _with_words(system: str, item: ItemScore) -> str:
-    said = item.prediction or ""
-    return f"<b>{escape(system)}</b> said <q>{escape(said if len(said) <= LONGEST else said[: LONGEST - 1] + '…')}</q>"
+    text = item.prediction or ""
+    return f"<b>{escape(system)}</b> said <q>{escape(text if len(text) <= LONGEST else text[: LONGEST - 1] + '…')}</q>"
 
 
 def _tier(tier: Tier, most: float = 0.0) -> str:
@@ -99,10 +99,10 @@ def evidence_html(step: Evidence) -> str:
 
     if step.kind == "statement" and step.subject and step.property:
         value = step.value or ""
-        said = escape(named(value)) if ENTITY_ID.match(value) else f"<b>{escape(value)}</b>"
+        shown = escape(named(value)) if ENTITY_ID.match(value) else f"<b>{escape(value)}</b>"
         relation = item_link(step.subject, label=named(step.property), prop=step.property, statement=step.statement)
         note = f' <span class="soft">({escape(step.text)})</span>' if step.text else ""
-        return f"{escape(named(step.subject))} {relation} &rarr; {said}{note}"
+        return f"{escape(named(step.subject))} {relation} &rarr; {shown}{note}"
     if step.kind == "description" and step.text:
         text = escape(step.text)
         if step.span is not None:

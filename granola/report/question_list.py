@@ -38,13 +38,13 @@ def rows_with_evidence(tiered: str, rows: Sequence[TieredRow]) -> dict[str, Tier
     """
     if tiered == "-":
         return {}
-    wanted = {rows[index].id: rows[index] for index in shown_places(len(rows))}
-    found = {}
+    shown = {rows[index].id: rows[index] for index in shown_places(len(rows))}
+    row_of = {}
     for row in read_tiered(tiered, on_reject=lambda _: None):
-        known = wanted.pop(row.id, None)
+        known = shown.pop(row.id, None)
         if known is not None and _texts(known) == _texts(row):
-            found[row.id] = replace(known, levels=row.levels)
-    return found
+            row_of[row.id] = replace(known, levels=row.levels)
+    return row_of
 
 
 def _texts(row: TieredRow) -> list[list[str]]:
@@ -84,7 +84,7 @@ def _kind(item: ItemScore) -> str:
 
 def _predictions(scored: Sequence[tuple[str, ItemScore]]) -> str:
     rows = "".join(
-        f'<tr><th scope="row">{escape(system)}</th><td>{_said(item)}</td><td>{outcome_chip(item)}</td>'
+        f'<tr><th scope="row">{escape(system)}</th><td>{_prediction_html(item)}</td><td>{outcome_chip(item)}</td>'
         f"<td>{_why(item)}</td></tr>"
         for system, item in scored
     )
@@ -95,7 +95,7 @@ def _predictions(scored: Sequence[tuple[str, ItemScore]]) -> str:
     )
 
 
-def _said(item: ItemScore) -> str:
+def _prediction_html(item: ItemScore) -> str:
     """The prediction with the part that decided marked."""
     if item.prediction is None:
         return DASH
@@ -105,8 +105,8 @@ def _said(item: ItemScore) -> str:
     if start < 0:
         return escape(item.prediction) or '<span class="soft">(empty)</span>'
     end = start + len(part)
-    said = item.prediction
-    return f"{escape(said[:start])}<mark>{escape(said[start:end])}</mark>{escape(said[end:])}"
+    text = item.prediction
+    return f"{escape(text[:start])}<mark>{escape(text[start:end])}</mark>{escape(text[end:])}"
 
 
 def _why(item: ItemScore) -> str:

@@ -42,12 +42,16 @@ def gap(study: Study, figure: Figure) -> bool:
     figure.set_size_inches(WIDTH, WIDTH)
     axes = figure.add_subplot()
     for index, report in enumerate(study.reports):
-        one, other = (report.overall.estimates[k] for k in BOTH)
-        if math.isnan(one.value):
+        standard, granola = (report.overall.estimates[k] for k in BOTH)
+        if math.isnan(standard.value):
             continue
-        axes.hlines(other.value, one.interval.low, one.interval.high, color="#bbbbbb", linewidth=2, zorder=1)
-        axes.vlines(one.value, other.interval.low, other.interval.high, color="#bbbbbb", linewidth=2, zorder=1)
-        axes.plot(one.value, other.value, linestyle="none", label=shown_names(study)[index], zorder=3, **look(index))
+        axes.hlines(
+            granola.value, standard.interval.low, standard.interval.high, color="#bbbbbb", linewidth=2, zorder=1
+        )
+        axes.vlines(standard.value, granola.interval.low, granola.interval.high, color="#bbbbbb", linewidth=2, zorder=1)
+        axes.plot(
+            standard.value, granola.value, linestyle="none", label=shown_names(study)[index], zorder=3, **look(index)
+        )
     _gap_lines(axes)
     legend(figure)
     return True
@@ -81,13 +85,13 @@ def popularity(study: Study, figure: Figure, field: str) -> bool:
         # Beside each other, so that the intervals of several systems can be told apart.
         places = [place + (index - (len(systems) - 1) / 2) * 0.4 / len(systems) for place, _ in there]
         for key, dash, face in (("selective_accuracy", "-", None), ("selective_standard_accuracy", ":", "white")):
-            found = [estimates[key] for _, estimates in there]
+            bins = [estimates[key] for _, estimates in there]
             axes.vlines(
-                places, [e.interval.low for e in found], [e.interval.high for e in found], linewidth=0.8,
+                places, [e.interval.low for e in bins], [e.interval.high for e in bins], linewidth=0.8,
                 color=look(index)["color"], linestyle=dash, zorder=1,
             )  # fmt: skip
             axes.plot(
-                places, [e.value for e in found], linestyle=dash,
+                places, [e.value for e in bins], linestyle=dash,
                 markerfacecolor=face or COLOURS[index % len(COLOURS)], label=names[index] if face is None else None,
                 **look(index),
             )  # fmt: skip
@@ -132,16 +136,19 @@ def tradeoff(study: Study, figure: Figure) -> bool:
         return False
     axes = figure.add_subplot()
     for index, report in enumerate(study.reports):
-        accuracy, told = (report.overall.estimates[k] for k in ("selective_accuracy", "informativeness"))
+        accuracy, informativeness = (report.overall.estimates[k] for k in ("selective_accuracy", "informativeness"))
         if math.isnan(accuracy.value):
             continue
         spread = [
-            [[told.value - told.interval.low], [told.interval.high - told.value]],
+            [
+                [informativeness.value - informativeness.interval.low],
+                [informativeness.interval.high - informativeness.value],
+            ],
             [[accuracy.value - accuracy.interval.low], [accuracy.interval.high - accuracy.value]],
         ]
         axes.errorbar(
-            told.value, accuracy.value, xerr=_positive(spread[0]), yerr=_positive(spread[1]), linestyle="none",
-            elinewidth=0.8, **look(index),
+            informativeness.value, accuracy.value, xerr=_positive(spread[0]), yerr=_positive(spread[1]),
+            linestyle="none", elinewidth=0.8, **look(index),
         )  # fmt: skip
         axes.plot([], [], linestyle="none", label=shown_names(study)[index], **look(index))  # its mark without bars
     axes.set_xlabel("informativeness")
@@ -254,7 +261,7 @@ def _places_of(report: ScoreReport, names: Sequence[str]) -> dict[tuple[float, f
     places: dict[tuple[float, float], list[str]] = {}
     for name in names:
         if name in report.relations:
-            one, other = (report.relations[name].estimates[k].value for k in BOTH)
-            if not math.isnan(one):
-                places.setdefault((round(one, 2), round(other, 2)), []).append(name)
+            standard, granola = (report.relations[name].estimates[k].value for k in BOTH)
+            if not math.isnan(standard):
+                places.setdefault((round(standard, 2), round(granola, 2)), []).append(name)
     return places

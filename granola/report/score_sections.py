@@ -73,8 +73,8 @@ def relations(report: ScoreReport) -> str:
     """A row a relation, and the means over relations and over questions; those of few questions are grey."""
 
     def cells(name: str, n: int, estimates: Mapping[str, Estimate]) -> list[str]:
-        found = (estimates[metric] for metric in RELATION_METRICS)
-        return [escape(name), str(n), *(f"{number(e.value)}<small>{interval(e)}</small>" for e in found)]
+        scores = (estimates[metric] for metric in RELATION_METRICS)
+        return [escape(name), str(n), *(f"{number(e.value)}<small>{interval(e)}</small>" for e in scores)]
 
     rows = [
         ("few" if few(group.n) else "", cells(relation_title(name), group.n, group.estimates))

@@ -78,13 +78,13 @@ def _is_narrow(width: int | None, first: Sequence[str], columns: int, each: int)
 
 def side_by_side(reports: Sequence[ScoreReport], width: int, room: Callable[[ScoreReport], int]) -> list[slice]:
     """The reports in tables of at most `width` signs, where each takes up `room`; at least one in each."""
-    found, start, taken = [], 0, 0
+    slices, start, taken = [], 0, 0
     for index, report in enumerate(reports):
         if taken and taken + room(report) > width:
-            found.append(slice(start, index))
+            slices.append(slice(start, index))
             start, taken = index, 0
         taken += room(report)
-    return [*found, slice(start, len(reports))]
+    return [*slices, slice(start, len(reports))]
 
 
 def score_tables(reports: Sequence[ScoreReport], width: int) -> list[Table]:
@@ -106,7 +106,9 @@ def macro_table(reports: Sequence[ScoreReport], width: int | None = None) -> Tab
     _add_metrics(table, stacked)
     for report in reports:
         cells = [report.macro[name] for name in RELATION_METRICS if report.macro]
-        table.add_row(report.system, str(len(report.relations)), *(scored(one, stacked=stacked) for one in cells))
+        table.add_row(
+            report.system, str(len(report.relations)), *(scored(estimate, stacked=stacked) for estimate in cells)
+        )
     return table
 
 
@@ -142,8 +144,8 @@ def distribution_table(reports: Sequence[ScoreReport], width: int | None = None)
     for column in columns:
         table.add_column(f"level {column}" if column.isdigit() else column, justify="right", no_wrap=True)
     for report in reports:
-        found = report.overall.distribution
-        table.add_row(report.system, *(share(found.get(c, 0), report.questions, stacked=stacked) for c in columns))
+        counts = report.overall.distribution
+        table.add_row(report.system, *(share(counts.get(c, 0), report.questions, stacked=stacked) for c in columns))
     return table
 
 

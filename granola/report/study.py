@@ -76,14 +76,12 @@ class Study:
     @cached_property
     def f1(self) -> list[list[ItemF1]]:
         """Token-F1 of every scored prediction with each level."""
-        return [item_f1(self.rows, given.predictions, self.standard) for given in self.files]
+        return [item_f1(self.rows, file.predictions, self.standard) for file in self.files]
 
     @cached_property
     def curves(self) -> list[RiskCoverage | None]:
         """Risk and coverage, where predictions carry a confidence."""
-        return [
-            risk_coverage(report, given.predictions) for report, given in zip(self.reports, self.files, strict=True)
-        ]
+        return [risk_coverage(report, file.predictions) for report, file in zip(self.reports, self.files, strict=True)]
 
     @cached_property
     def sweeps(self) -> list[list[TauPoint]]:
@@ -92,8 +90,8 @@ class Study:
 
     @cached_property
     def f1_warning(self) -> str:
-        """What is to be said of token-F1 where answers are longer than the names that they are compared with."""
-        words = sorted(len(said.text.split()) for given in self.files for said in given.predictions.values())
+        """A warning about token-F1 where answers are longer than the names that they are compared with."""
+        words = sorted(len(p.text.split()) for file in self.files for p in file.predictions.values())
         median = words[len(words) // 2] if words else 0
         if median <= SHORT_ANSWER:
             return ""
@@ -110,8 +108,8 @@ class Study:
     def colour_of(self, index: int) -> dict[str, float]:
         """By id, what points of a system's items are coloured by."""
         if self.coloured is not None:
-            told = self.files[index].predictions
-            return {i: said.scores[self.coloured] for i, said in told.items() if self.coloured in said.scores}
+            scores_of = {id_: p.scores for id_, p in self.files[index].predictions.items()}
+            return {id_: scores[self.coloured] for id_, scores in scores_of.items() if self.coloured in scores}
         levels = self.matched(index)
         return {id_: informativeness_weight(level, self.lambda_) if level else 0.0 for id_, level in levels.items()}
 
@@ -297,13 +295,13 @@ class Study:
         )
 
     def _meta(self) -> Table:
-        told = [
-            meta_table(report, given.predictions, f1)
-            for report, given, f1 in zip(self.reports, self.files, self.f1, strict=True)
+        means_of = [
+            meta_table(report, file.predictions, f1)
+            for report, file, f1 in zip(self.reports, self.files, self.f1, strict=True)
         ]
-        names = list(dict.fromkeys(name for scores in told for name in scores))
+        names = list(dict.fromkeys(name for scores in means_of for name in scores))
         rows: list[tuple[Value, ...]] = []
-        for report, scores in zip(self.reports, told, strict=True):
+        for report, scores in zip(self.reports, means_of, strict=True):
             counts = cell_counts(report)
             whole = sum(counts.values())
             for cell in CELLS:

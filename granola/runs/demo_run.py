@@ -150,10 +150,10 @@ def _check_folder(out: Path) -> None:
     recorded = ["tiers.jsonl", *items]
     names = ["snapshot.sqlite", "report.html", *recorded, *(f"{name}{SUFFIX}" for name in recorded)]
     there = [out / name for name in names if (out / name).exists()]
-    own = [path for path in there if made_by(path.with_name(path.name.removesuffix(SUFFIX))) == "demo"]
-    if own:  # snapshot and page have no record of their own
-        own += [path for path in there if path.name in names[:2]]
-    if foreign := [path for path in there if path not in own]:
+    earlier = [path for path in there if made_by(path.with_name(path.name.removesuffix(SUFFIX))) == "demo"]
+    if earlier:  # snapshot and page have no record of their own
+        earlier += [path for path in there if path.name in names[:2]]
+    if foreign := [path for path in there if path not in earlier]:
         raise UsageError(f"{foreign[0]} is not an earlier demo's; name another folder, or give --force to replace it")
 
 
@@ -161,10 +161,10 @@ def bundled(name: str) -> Path:
     """A file of the bundled sample, whatever its suffix."""
     from granola.errors import GranolaError
 
-    found = sorted(path for path in BUNDLED.glob(f"{name}.*") if path.is_file())
-    if not found:
+    paths = sorted(path for path in BUNDLED.glob(f"{name}.*") if path.is_file())
+    if not paths:
         raise GranolaError(f"the bundled {name} is missing from {BUNDLED}; install granola-ladders again")
-    return found[0]
+    return paths[0]
 
 
 def _say(line: str) -> None:

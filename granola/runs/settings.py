@@ -99,13 +99,20 @@ def command_line(run: Run) -> str:
     Files are named without the folders of whoever ran it, and addresses without secrets.
     """
     words = ["granola", *run.verb.split()]
-    for one in sorted(settings_of(type(run)), key=lambda one: not one.setting.positional):
-        value = getattr(run, one.field)
-        if not one.setting.recorded or (one.default is not ... and value == one.default) or value is None:
+    for declared in sorted(settings_of(type(run)), key=lambda declared: not declared.setting.positional):
+        value = getattr(run, declared.field)
+        if (
+            not declared.setting.recorded
+            or (declared.default is not ... and value == declared.default)
+            or value is None
+        ):
             continue
-        name = one.setting.name(one.field)
-        for single in value if one.many else (value,):
-            words += [*([] if one.setting.positional else [name]), *([] if one.type is bool else [_named(single)])]
+        name = declared.setting.name(declared.field)
+        for single in value if declared.many else (value,):
+            words += [
+                *([] if declared.setting.positional else [name]),
+                *([] if declared.type is bool else [_named(single)]),
+            ]
     return shlex.join(words)
 
 
@@ -121,16 +128,16 @@ def _named(value: Any) -> str:
 def recorded(settings: object, declaring: type) -> dict[str, Any]:
     """What a run record has of the settings that a class declares."""
     return {
-        one.field.strip("_"): plain(getattr(settings, one.field))
-        for one in settings_of(declaring)
-        if one.setting.recorded
+        declared.field.strip("_"): plain(getattr(settings, declared.field))
+        for declared in settings_of(declaring)
+        if declared.setting.recorded
     }
 
 
 def plain(value: Any) -> Any:
     """A setting as JSON has it."""
     if isinstance(value, tuple | list):
-        return [plain(one) for one in value]
+        return [plain(part) for part in value]
     return str(value) if isinstance(value, Path | StrEnum) else value
 
 
@@ -138,14 +145,14 @@ def plain(value: Any) -> Any:
 def settings_of(run: type) -> tuple[DeclaredSetting, ...]:
     """The settings of a run: its own first, then those that it shares."""
     hints = get_type_hints(run, include_extras=True)
-    defaults = {one.name: one.default for one in fields(run) if one.default_factory is MISSING}
+    defaults = {field.name: field.default for field in fields(run) if field.default_factory is MISSING}
     names = dict.fromkeys(name for owner in run.__mro__ for name in inspect.get_annotations(owner))
     return tuple(_declared(name, hints[name], defaults[name]) for name in names if name in defaults)
 
 
 def setting_of(run: type, field: str) -> DeclaredSetting:
     """One of them."""
-    return next(one for one in settings_of(run) if one.field == field)
+    return next(declared for declared in settings_of(run) if declared.field == field)
 
 
 def _declared(name: str, hint: Any, default: Any) -> DeclaredSetting:
@@ -154,7 +161,7 @@ def _declared(name: str, hint: Any, default: Any) -> DeclaredSetting:
     type_, setting = get_args(hint)
     optional = get_origin(type_) in (Union, types.UnionType)
     if optional:
-        (type_,) = (one for one in get_args(type_) if one is not types.NoneType)
+        (type_,) = (kind for kind in get_args(type_) if kind is not types.NoneType)
     many = get_origin(type_) is tuple
     return DeclaredSetting(
         field=name,
@@ -170,9 +177,9 @@ def _fitted(declared: DeclaredSetting, value: Any) -> Any:
     if value is None and declared.optional:
         return None
     if not declared.many:
-        return _one(declared, value)
+        return _fitted_value(declared, value)
     several = value if isinstance(value, Iterable) and not isinstance(value, str | Path) else [value]
-    return tuple(_one(declared, one) for one in several)
+    return tuple(_fitted_value(declared, part) for part in several)
 
 
 def _file_of(value: str, name: str) -> str:
@@ -184,23 +191,23 @@ def _file_of(value: str, name: str) -> str:
     return str(files[0])
 
 
-def _one(declared: DeclaredSetting, value: Any) -> Any:
+def _fitted_value(declared: DeclaredSetting, value: Any) -> Any:
     setting, name = declared.setting, declared.setting.name(declared.field)
-    wanted = declared.type
-    if wanted is str and isinstance(value, Path):
+    type_ = declared.type
+    if type_ is str and isinstance(value, Path):
         value = str(value)
     if setting.folder and isinstance(value, str):
         return _file_of(value, name)
-    if wanted is Path and isinstance(value, str):
+    if type_ is Path and isinstance(value, str):
         return Path(value)
-    if isinstance(wanted, type) and issubclass(wanted, StrEnum):
-        if value not in list(wanted):
-            raise UsageError(f"{name} is {value!r}; allowed: {', '.join(wanted)}")
-        return wanted(value)
-    if wanted is float and isinstance(value, int) and not isinstance(value, bool):
+    if isinstance(type_, type) and issubclass(type_, StrEnum):
+        if value not in list(type_):
+            raise UsageError(f"{name} is {value!r}; allowed: {', '.join(type_)}")
+        return type_(value)
+    if type_ is float and isinstance(value, int) and not isinstance(value, bool):
         value = float(value)
-    if isinstance(wanted, type) and (not isinstance(value, wanted) or (isinstance(value, bool) and wanted is not bool)):
-        raise UsageError(f"{name} is {value!r}; expected {wanted.__name__}")
+    if isinstance(type_, type) and (not isinstance(value, type_) or (isinstance(value, bool) and type_ is not bool)):
+        raise UsageError(f"{name} is {value!r}; expected {type_.__name__}")
     low, high = setting.least, setting.most
     if (low is not None and value < low) or (high is not None and value > high):
         allowed = f"{low:g} or more" if high is None else f"{low:g} to {high:g}"

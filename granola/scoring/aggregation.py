@@ -66,8 +66,8 @@ def aggregate(
     """
     cells: dict[tuple[str, int | None, bool, Outcome | None], _Cell] = {}
     unscored = Counter[str]()
-    for given, outcome in items:
-        relation = given or NO_RELATION
+    for named, outcome in items:
+        relation = named or NO_RELATION
         if outcome is None:
             unscored[relation] += 1
             continue
@@ -87,8 +87,8 @@ def aggregate(
         for metric in chosen:
             added, counted = sums[metric.name]
             overall[metric.name].append(divided(added.sum(axis=1), counted.sum(axis=1)))
-            for name, own in places.items():
-                score = divided(added[:, own].sum(axis=1), counted[:, own].sum(axis=1))
+            for name, part in places.items():
+                score = divided(added[:, part].sum(axis=1), counted[:, part].sum(axis=1))
                 by_relation[name][metric.name].append(score)
     whole = _score(chosen, ordered, overall, unscored.total())
     scores = {name: _score(chosen, ordered[places[name]], by_relation[name], unscored[name]) for name in names}
@@ -122,13 +122,13 @@ class _Cell:
         if without := self.n - len(self.bits):
             different[NO_BITS, NO_BITS] += without
         ordered = sorted(different)
-        return [b for b, _ in ordered], [s for _, s in ordered], [different[one] for one in ordered]
+        return [b for b, _ in ordered], [s for _, s in ordered], [different[pair] for pair in ordered]
 
 
 def _place(cells: Sequence[_Cell], name: str) -> slice:
     """Where the cells of a relation stand; they stand together."""
-    own = [index for index, cell in enumerate(cells) if cell.relation == name]
-    return slice(own[0], own[-1] + 1) if own else slice(0, 0)
+    indices = [index for index, cell in enumerate(cells) if cell.relation == name]
+    return slice(indices[0], indices[-1] + 1) if indices else slice(0, 0)
 
 
 Sums = dict[str, "tuple[NDArray[np.float64], NDArray[np.float64]]"]
@@ -142,11 +142,11 @@ def _resampled(cells: Sequence[_Cell], chosen: Sequence[Metric], *, times: int, 
     import numpy as np
 
     outcomes, values = generator(seed), generator(seed, "values")
-    owns = [cell.values() for cell in cells]
+    values_of_cells = [cell.values() for cell in cells]
     numbers = [cell.n for cell in cells]
-    for some in chunks(max([len(cells), *(len(counts) for _, _, counts in owns)]), times if cells else 0):
+    for some in chunks(max([len(cells), *(len(counts) for _, _, counts in values_of_cells)]), times if cells else 0):
         drawn = drawn_counts(numbers, sum(numbers), outcomes, times=some)
-        own = [_own_sums(one, drawn[:, place], values) for place, one in enumerate(owns)]
+        sums_of_cells = [_own_sums(of_cell, drawn[:, place], values) for place, of_cell in enumerate(values_of_cells)]
         sums: Sums = {}
         for metric in chosen:
             if metric.adds_own is None:
@@ -156,20 +156,22 @@ def _resampled(cells: Sequence[_Cell], chosen: Sequence[Metric], *, times: int, 
             else:
                 empty = np.zeros(some)
                 pairs = [
-                    one[metric.adds_own] if cell.counts_for(metric) else (empty, empty)
-                    for cell, one in zip(cells, own, strict=True)
+                    of_cell[metric.adds_own] if cell.counts_for(metric) else (empty, empty)
+                    for cell, of_cell in zip(cells, sums_of_cells, strict=True)
                 ]
                 sums[metric.name] = np.stack([a for a, _ in pairs], axis=1), np.stack([n for _, n in pairs], axis=1)
         yield sums
 
 
 def _own_sums(
-    own: tuple[Sequence[float], Sequence[float], Sequence[int]], drawn: NDArray[np.int64], random: np.random.Generator
+    values_of_cell: tuple[Sequence[float], Sequence[float], Sequence[int]],
+    drawn: NDArray[np.int64],
+    random: np.random.Generator,
 ) -> Sums:
     """The bits and shares of so many items drawn from a cell, resample by resample, and how many have such."""
     import numpy as np
 
-    bits, share, counts = own
+    bits, share, counts = values_of_cell
     kinds = drawn[:, None] if len(counts) == 1 else drawn_counts(counts, drawn, random)
     out: Sums = {}
     for name, values in (("bits", np.array(bits)), ("share", np.array(share))):
@@ -222,10 +224,10 @@ def _distribution(counts: Mapping[Outcome, int], unscored: int) -> dict[str, int
     """Items by level from 1 to the coarsest that occurs, then wrong, idk and unscored, zeros included."""
     deepest = max((outcome.level or 1 for outcome in counts), default=1)
     names = [*(str(level) for level in range(1, deepest + 1)), "wrong", "idk"]
-    found = dict.fromkeys(names, 0)
+    count_of = dict.fromkeys(names, 0)
     for outcome, count in counts.items():
-        found[outcome.name] += count
-    return {**found, "unscored": unscored}
+        count_of[outcome.name] += count
+    return {**count_of, "unscored": unscored}
 
 
 def _macro(
@@ -236,14 +238,14 @@ def _macro(
     """The mean over the relations that have a score; `n` is how many."""
     import numpy as np
 
-    found = {}
+    means_of = {}
     for metric in chosen:
         values = [e.value for group in relations.values() if (e := group.estimates[metric.name]).n]
-        scores = np.stack([np.concatenate(one[metric.name] or [np.empty(0)]) for one in drawn.values()])
+        scores = np.stack([np.concatenate(by_metric[metric.name] or [np.empty(0)]) for by_metric in drawn.values()])
         there = ~np.isnan(scores)
         means = divided(np.where(there, scores, 0.0).sum(axis=0), there.sum(axis=0).astype(np.float64))
-        found[metric.name] = Estimate(value=_mean(values), interval=percentile_interval(means), n=len(values))
-    return found
+        means_of[metric.name] = Estimate(value=_mean(values), interval=percentile_interval(means), n=len(values))
+    return means_of
 
 
 def _mean(values: Sequence[float]) -> float:

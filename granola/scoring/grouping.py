@@ -25,13 +25,13 @@ def column_of(rows: Sequence[TieredRow], name: str) -> list[Any]:
     A dot leads into an object: "question_entity.qid". "levels" is how many there are, "answer" the first gold answer.
     Raises MatcherError for a field that no row has.
     """
-    found = [_value(row, name) for row in rows]
-    if all(value is None for value in found):
-        known = sorted({key for row in rows for key in row.extra} | _OWN)
+    column = [_value(row, name) for row in rows]
+    if all(value is None for value in column):
+        known = sorted({key for row in rows for key in row.extra} | _FIELDS_OF_ROWS)
         near = difflib.get_close_matches(name, known, n=1)
         hint = f"; did you mean {near[0]!r}?" if near else f"; they have {', '.join(known)}"
         raise MatcherError(f"no row has a field {name!r}{hint}")
-    return found
+    return column
 
 
 def _value(row: TieredRow, name: str) -> Any:
@@ -49,7 +49,7 @@ def _value(row: TieredRow, name: str) -> Any:
     return value
 
 
-_OWN = {"relation", "question_entity.qid", "abstained", "answer", "levels"}
+_FIELDS_OF_ROWS = {"relation", "question_entity.qid", "abstained", "answer", "levels"}
 
 
 def by_column(rows: Sequence[TieredRow], name: str) -> dict[str, str]:
@@ -84,14 +84,14 @@ def by_bins(rows: Sequence[TieredRow], name: str, bins: int = BINS) -> dict[str,
     )
     if len(there) < bins:
         raise MatcherError(f"field {name!r} has {len(there)} numbers, too few for {bins} bins; give fewer with --bins")
-    found = {row.id: NONE for row in rows}
+    label_of = {row.id: NONE for row in rows}
     for bin_ in range(bins):
         part = there[bin_ * len(there) // bins : (bin_ + 1) * len(there) // bins]
         ends = dict.fromkeys(map(figure, (part[0][0], part[-1][0])))
         label = f"{bin_ + 1}: {'–'.join(ends)}"
         for _, _, index in part:
-            found[rows[index].id] = label
-    return found
+            label_of[rows[index].id] = label
+    return label_of
 
 
 def figure(value: float) -> str:
@@ -102,10 +102,12 @@ def figure(value: float) -> str:
 def grouped(report: ScoreReport, groups: Mapping[str, str], *, times: int, seed: int) -> dict[str, GroupScore]:
     """The scores of each group, ordered by name, with numbers in names by their size: P19 before P112."""
     of_items = (groups.get(id_, NONE) for id_ in report.items.ids)
-    _, found, _ = aggregate(zip(of_items, report.items.outcomes(), strict=True), report.metrics, times=times, seed=seed)
-    if not found:  # all in one group that is called "none"
-        found = {NONE: report.overall}
-    return {name: found[name] for name in sorted(found, key=_order)}
+    _, scores, _ = aggregate(
+        zip(of_items, report.items.outcomes(), strict=True), report.metrics, times=times, seed=seed
+    )
+    if not scores:  # all in one group that is called "none"
+        scores = {NONE: report.overall}
+    return {name: scores[name] for name in sorted(scores, key=_order)}
 
 
 def _order(name: str) -> list[tuple[bool, float, str]]:

@@ -149,10 +149,10 @@ def _outcome(level: int, other: int, bits: float | None = None, share: float | N
 
 def _packed(item: ItemScore) -> tuple[Any, ...]:
     verdict = item.verdict
-    said = None
+    judged = None
     if verdict is not None:
         compared = verdict.compared
-        said = (
+        judged = (
             verdict.level,
             verdict.rule,
             (compared.prediction, compared.tier) if compared else None,
@@ -160,14 +160,14 @@ def _packed(item: ItemScore) -> tuple[Any, ...]:
             verdict.score,
         )
     other = None if item.other is None else (item.other.level, item.other.abstained)
-    return item.id, item.relation, item.prediction, said, item.weight, item.bits, item.bits_share, other
+    return item.id, item.relation, item.prediction, judged, item.weight, item.bits, item.bits_share, other
 
 
 def _unpacked(data: tuple[Any, ...]) -> ItemScore:
-    id_, relation, prediction, said, weight, bits, share, other = data
+    id_, relation, prediction, judged, weight, bits, share, other = data
     verdict = None
-    if said is not None:
-        level, rule, compared, abstained, score = said
+    if judged is not None:
+        level, rule, compared, abstained, score = judged
         verdict = Verdict(
             level=level,
             rule=rule,

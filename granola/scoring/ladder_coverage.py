@@ -19,9 +19,9 @@ class LadderCounts:
 
     questions: int = 0
     linked: int = 0
-    one: int = 0
-    two: int = 0
-    two_levels: int = 0
+    at_least_one: int = 0
+    at_least_two: int = 0
+    at_least_two_levels: int = 0
     tiers: int = 0
     abstained: Counter[str] = field(default_factory=Counter)
 
@@ -31,9 +31,9 @@ class LadderCounts:
         texts = sum(len(level.tiers) for level in coarser)
         self.questions += 1
         self.linked += texts > 0 or any(tier.qid for tier in row.levels[0].tiers)
-        self.one += texts >= 1
-        self.two += texts >= 2
-        self.two_levels += len(coarser) >= 2
+        self.at_least_one += texts >= 1
+        self.at_least_two += texts >= 2
+        self.at_least_two_levels += len(coarser) >= 2
         self.tiers += texts
         if row.abstained is not None:
             self.abstained[row.abstained] += 1
@@ -43,9 +43,9 @@ class LadderCounts:
         return {
             "questions": self.questions,
             "linked": self.linked,
-            "at_least_one_coarser": self.one,
-            "at_least_two_coarser": self.two,
-            "at_least_two_coarser_levels": self.two_levels,
+            "at_least_one_coarser": self.at_least_one,
+            "at_least_two_coarser": self.at_least_two,
+            "at_least_two_coarser_levels": self.at_least_two_levels,
             "tiers": self.tiers,
             "abstained": dict(sorted(self.abstained.items())),
         }
@@ -80,7 +80,7 @@ class Coverage:
         columns = ("linked", ">=1 tier", ">=2 tiers", ">=2 levels")
         out = [f"{'relation':<10}{'questions':>10}" + "".join(f"{column:>16}" for column in columns)]
         for name, counts in [*self.ordered(), ("total", self.total)]:
-            shares = (counts.linked, counts.one, counts.two, counts.two_levels)
+            shares = (counts.linked, counts.at_least_one, counts.at_least_two, counts.at_least_two_levels)
             cells = "".join(f"{share:>8} {_percent(share, counts.questions):>7}" for share in shares)
             out.append(f"{name:<10}{counts.questions:>10}{cells}")
         for code, number in sorted(self.total.abstained.items(), key=lambda item: (-item[1], item[0])):

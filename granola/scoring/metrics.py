@@ -50,8 +50,8 @@ class Outcome:
     @property
     def order(self) -> tuple[tuple[bool, int, bool], ...]:
         """Sort key: by level, then wrong, then idk; then alike by the other outcome, where there is one."""
-        own = (self.level is None, self.level or 0, self.abstained)
-        return (own,) if self.other is None else (own, *self.other.order)
+        place = (self.level is None, self.level or 0, self.abstained)
+        return (place,) if self.other is None else (place, *self.other.order)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -98,11 +98,11 @@ class Metric:
     @classmethod
     def parse(cls, text: str) -> Metric:
         """The metric that prints so; without "(lambda=...)" with the default. Raises MatcherError for other texts."""
-        found = _PRINTED.fullmatch(text.strip()) if len(text) < _LONGEST else None
-        if found is None:
+        match = _PRINTED.fullmatch(text.strip()) if len(text) < _LONGEST else None
+        if match is None:
             raise MatcherError(f"{text[:_LONGEST]!r} is no metric; one is written as in informativeness(lambda=0.5)")
         try:
-            return cls(name=found[1], lambda_=None if found[2] is None else float(found[2]))
+            return cls(name=match[1], lambda_=None if match[2] is None else float(match[2]))
         except ValueError as error:
             raise MatcherError(str(error)) from error
 
@@ -179,8 +179,8 @@ def metrics(lambda_: float = LAMBDA, standard: Standard = "aliases") -> tuple[Me
     if standard not in STANDARDS:
         raise MatcherError(f"standard is {standard!r}; allowed: {', '.join(STANDARDS)}")
     return tuple(
-        Metric(name=name, lambda_=lambda_ if one.weighs else None)
-        for name, one in _DEFINITIONS.items()
+        Metric(name=name, lambda_=lambda_ if definition.weighs else None)
+        for name, definition in _DEFINITIONS.items()
         if not name.endswith(f"_{standard}")
     )
 
@@ -250,12 +250,12 @@ _ACCURACIES = {
 }
 _BY_OTHER_NAMES = {
     f"{name}_{standard}": _Definition(
-        title=f"{one.title}, {standard}",
-        source=f"{one.title}, level 1 {_TAKES[standard]}",
-        better=one.better,
-        adds=_by_other(one.adds),
+        title=f"{accuracy.title}, {standard}",
+        source=f"{accuracy.title}, level 1 {_TAKES[standard]}",
+        better=accuracy.better,
+        adds=_by_other(accuracy.adds),
     )
-    for name, one in _ACCURACIES.items()
+    for name, accuracy in _ACCURACIES.items()
     for standard in STANDARDS
 }
 _DEFINITIONS: dict[str, _Definition] = {

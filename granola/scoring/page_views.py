@@ -34,14 +34,14 @@ _TWO = re.compile(
 )
 _QID = re.compile(r"Q[1-9][0-9]*")  # as a page's title: Q1 is an article on things of that name, no entity's page
 _WIKIDATA = frozenset({"wikidata", "www.wd"})  # where it is that
-_HEAD = re.compile(r"[\t,;]")  # in a first line that tells nothing: names of columns
+_HEAD = re.compile(r"[\t,;]")  # in a first line without views: names of columns
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PageViews:
     """Views by title as pages have it (`Barack Obama`) or by QID.
 
-    Of the `lines` read `unread` tell nothing; a head line is not among them.
+    Of the `lines` read `unread` have no views; a head line is not among them.
     """
 
     views: Mapping[str, int]
@@ -58,25 +58,25 @@ def read_page_views(path: Path | str, wanted: Iterable[str], *, project: str = "
     names = {_title(name) for name in wanted}
     short = project.removesuffix(".wikipedia")
     projects = {project, short, f"{short}.m", f"{short}.zero", f"{project}.org"}
-    found: Counter[str] = Counter()
+    views: Counter[str] = Counter()
     lines = unread = 0
-    told = False
+    any_read = False
     with Path(path).open("rb") as stream:
         for line in _lines(plain_chunks(HashedReader(stream), str(path))):
             lines += 1
-            said = _page(line, projects)
-            if said is None:
+            page = _page(line, projects)
+            if page is None:
                 unread += lines > 1 or not _HEAD.search(line)
                 continue
-            told = True
-            if said[0] in names:
-                found[said[0]] += said[1]
-    if not told:
+            any_read = True
+            if page[0] in names:
+                views[page[0]] += page[1]
+    if not any_read:
         raise UsageError(
             f"{path}: no line tells views; expected Wikimedia's (en Barack_Obama 412 0) or a title or QID and a "
             "number, parted by a tab or a comma"
         )
-    return PageViews(views=found, lines=lines, unread=unread)
+    return PageViews(views=views, lines=lines, unread=unread)
 
 
 def _lines(chunks: Iterable[bytes]) -> Iterator[str]:
@@ -127,17 +127,17 @@ def with_page_views(
     where no row gets any.
     """
     asked = [row.question_entity or {} for row in rows]
-    keys = [[str(one[key]) for key in ("qid", "text") if one.get(key)] for one in asked]
+    keys = [[str(entity[key]) for key in ("qid", "text") if entity.get(key)] for entity in asked]
     read = read_page_views(path, (name for names in keys for name in names), project=project)
-    told = read.views
-    out, found = [], 0
+    views_of = read.views
+    out, counted = [], 0
     for row, names in zip(rows, keys, strict=True):
-        views = next((told[_title(name)] for name in names if _title(name) in told), None)
-        found += views is not None
+        views = next((views_of[_title(name)] for name in names if _title(name) in views_of), None)
+        counted += views is not None
         out.append(row if views is None else replace(row, extra={**row.extra, FIELD: views}))
-    if not found:
+    if not counted:
         raise UsageError(
             f"{path}: no row's question_entity has views there; they are found by its qid, or by its text as a title "
             f"of {project}"
         )
-    return out, found, read.unread
+    return out, counted, read.unread

@@ -63,17 +63,20 @@ class PredictionFile:
     @property
     def numbers(self) -> list[str]:
         """The names of the numbers that predictions carry besides their confidence, sorted."""
-        return sorted({name for said in self.predictions.values() for name in said.scores})
+        return sorted({name for prediction in self.predictions.values() for name in prediction.scores})
 
     def with_scores(self, names: Collection[str]) -> PredictionFile:
         """The same with these numbers alone as scores: what else is a number, such as a time, is none."""
-        kept = {
-            id_: replace(said, scores={name: said.scores[name] for name in names if name in said.scores} or _NONE)
-            if said.scores
-            else said
-            for id_, said in self.predictions.items()
+        predictions = {
+            id_: replace(
+                prediction,
+                scores={name: prediction.scores[name] for name in names if name in prediction.scores} or _NONE,
+            )
+            if prediction.scores
+            else prediction
+            for id_, prediction in self.predictions.items()
         }
-        return replace(self, predictions=kept)
+        return replace(self, predictions=predictions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,17 +126,17 @@ def read_predictions(path: Path | str, *, by_question: QuestionIds | None = None
     """
     name = "standard input" if str(path) == "-" else str(path)
     try:
-        found = predictions_of(read_records(path), name, by_question=by_question)
+        file = predictions_of(read_records(path), name, by_question=by_question)
     except RowError as error:
         raise PredictionError(f"{error}; for predictions, {EXPECTED}") from error
-    return replace(found, asked=asked_of(path))
+    return replace(file, asked=asked_of(path))
 
 
 def predictions_of(
     records: Iterable[Record | RejectedRow], name: str, *, by_question: QuestionIds | None = None
 ) -> PredictionFile:
     """The predictions of records, as `read_predictions` of a file `name` that holds them."""
-    kept: dict[str, Prediction] = {}
+    predictions: dict[str, Prediction] = {}
     rejected: list[RejectedRow] = []
     ids: set[str] = set()
     for record in records:
@@ -141,22 +144,22 @@ def predictions_of(
             rejected.append(record)
             continue
         try:
-            found = _prediction(record, by_question)
+            read = _prediction(record, by_question)
         except Exception as error:
-            found = fault_of(error, "reading").reason
-        if isinstance(found, Prediction):
-            first = kept.setdefault(found.id, found)
-            if first is found:
+            read = fault_of(error, "reading").reason
+        if isinstance(read, Prediction):
+            first = predictions.setdefault(read.id, read)
+            if first is read:
                 continue
-            found = f"id {found.id!r} stands already at {first.source}"
+            read = f"id {read.id!r} stands already at {first.source}"
         if (known := _id(record.data.get("id"))) is not None:
             ids.add(known)
-        rejected.append(RejectedRow(source=record.source, reason=found, excerpt=excerpt(repr(dict(record.data)))))
-    if not kept:
+        rejected.append(RejectedRow(source=record.source, reason=read, excerpt=excerpt(repr(dict(record.data)))))
+    if not predictions:
         reason = f" ({rejected[0].source}: {rejected[0].reason})" if rejected else ""
         raise PredictionError(f"{name}: no prediction in {len(rejected)} lines{reason}; {EXPECTED}")
     return PredictionFile(
-        name=name, predictions=kept, rejected=tuple(rejected), rejected_ids=frozenset(ids - kept.keys())
+        name=name, predictions=predictions, rejected=tuple(rejected), rejected_ids=frozenset(ids - predictions.keys())
     )
 
 
@@ -172,8 +175,8 @@ def prediction_text(record: Record) -> str:
         return str(text)
     if text is None and "prediction" in record.columns:
         return ""
-    given = type(text).__name__ if text is not None else "null" if "prediction" in record.data else "nothing"
-    raise PredictionError(f"no prediction: expected a text under 'prediction', found {given}")
+    kind = type(text).__name__ if text is not None else "null" if "prediction" in record.data else "nothing"
+    raise PredictionError(f"no prediction: expected a text under 'prediction', found {kind}")
 
 
 def _prediction(record: Record, by_question: QuestionIds | None) -> Prediction | str:
@@ -183,8 +186,8 @@ def _prediction(record: Record, by_question: QuestionIds | None) -> Prediction |
     except PredictionError as error:
         return str(error)
     if known is None:
-        wanted = "a text or a whole number under 'id'" if by_question is None else "a text under 'question'"
-        return f"no {'id' if by_question is None else 'question'}: expected {wanted}"
+        expected = "a text or a whole number under 'id'" if by_question is None else "a text under 'question'"
+        return f"no {'id' if by_question is None else 'question'}: expected {expected}"
     try:
         text = prediction_text(record)
     except PredictionError as error:
@@ -200,7 +203,7 @@ def _prediction(record: Record, by_question: QuestionIds | None) -> Prediction |
     scores = {
         name: number
         for name, value in record.data.items()
-        if name not in _OWN and (number := finite(value)) is not None
+        if name not in _NO_SCORES and (number := finite(value)) is not None
     }
     return Prediction(
         id=known,
@@ -213,7 +216,7 @@ def _prediction(record: Record, by_question: QuestionIds | None) -> Prediction |
 
 
 # What rows of ours carry along is no score of a prediction, even where it is a number.
-_OWN = frozenset({
+_NO_SCORES = frozenset({
     "id", "prediction", "samples", "confidence", "schema_version", "question", "relation", "method", "explanation",
     "qid", "support", "bits", "question_entity_sitelinks", "question_entity_page_views",
 })  # fmt: skip

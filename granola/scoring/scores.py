@@ -50,7 +50,7 @@ SHOWN_IDS = 3
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ScoreReport:
-    """What is said of one prediction file.
+    """The scores of one prediction file.
 
     `items` are in the order of the tiered file; there are none where they were not to be kept. `overall` averages over
     questions (micro); `macro` over the relations' scores, each relation counting the same, and is empty where no row
@@ -124,8 +124,8 @@ def score_item(
 
     The matcher reads the prediction in the row's "language", its own where the row names none.
     """
-    said = {} if prediction is None else {row.id: prediction}
-    return next(score_items([row], said, matcher, lambda_, standard=standard))
+    predictions = {} if prediction is None else {row.id: prediction}
+    return next(score_items([row], predictions, matcher, lambda_, standard=standard))
 
 
 def score_items(
@@ -148,11 +148,11 @@ def score_items(
 
 @dataclass(frozen=True, slots=True)
 class _Waiting:
-    """What is needed of a row once its verdict is there; `said` is None where there will be none."""
+    """What is needed of a row once its verdict is there; `prediction` is None where there will be none."""
 
     id: str
     relation: str | None
-    said: Prediction | None
+    prediction: Prediction | None
     levels: Sequence[Level] = ()
     answers: Sequence[str] = ()
     question: str = ""
@@ -160,8 +160,8 @@ class _Waiting:
 
     def case(self, names: Levels) -> MatchCase:
         """What is matched, against these names."""
-        assert self.said is not None
-        return MatchCase(prediction=self.said.text, levels=names, question=self.question, language=self.language)
+        assert self.prediction is not None
+        return MatchCase(prediction=self.prediction.text, levels=names, question=self.question, language=self.language)
 
 
 def _scored(
@@ -184,47 +184,47 @@ def _scored(
                 on_row(row, names)
             if standard == "gold":
                 names = [list(dict.fromkeys(row.answers)), *names[1:]]
-            said = predictions.get(row.id)
-            if said is None:
+            prediction = predictions.get(row.id)
+            if prediction is None:
                 waiting.append(_Waiting(row.id, row.relation, None))
                 continue
             language = language_of(row)
-            one = _Waiting(row.id, row.relation, said, row.levels, row.answers, row.question, language)
-            waiting.append(one)
-            yield one.case(names)
+            pending = _Waiting(row.id, row.relation, prediction, row.levels, row.answers, row.question, language)
+            waiting.append(pending)
+            yield pending.case(names)
 
     def unscored() -> Iterator[tuple[ItemScore, bool]]:
-        while waiting and waiting[0].said is None:
-            one = waiting.popleft()
-            yield ItemScore(id=one.id, relation=one.relation, prediction=None, verdict=None, weight=None), False
+        while waiting and waiting[0].prediction is None:
+            pending = waiting.popleft()
+            yield ItemScore(id=pending.id, relation=pending.relation, prediction=None, verdict=None, weight=None), False
 
     matched: Callable[..., Iterator[Verdict | Fault]] = match_each if on_reject else match_many
     for verdict in matched(matcher, cases(), workers=workers):
         yield from unscored()
-        one = waiting.popleft()
-        assert one.said is not None
+        pending = waiting.popleft()
+        assert pending.prediction is not None
         second: Verdict | Fault | None = None
-        if not isinstance(verdict, Fault) and (names := _other_names(one, verdict, matcher, standard)) is not None:
-            (second,) = matched(matcher, [one.case(names)])
+        if not isinstance(verdict, Fault) and (names := _other_names(pending, verdict, matcher, standard)) is not None:
+            (second,) = matched(matcher, [pending.case(names)])
         if isinstance(verdict, Fault) or isinstance(second, Fault):
             fault = verdict if isinstance(verdict, Fault) else second
             if on_reject is not None and isinstance(fault, Fault):
-                on_reject(fault.rejected(source=one.said.source, id=one.id, text=one.said.text))
-            said = one.said.text
-            yield ItemScore(id=one.id, relation=one.relation, prediction=said, verdict=None, weight=None), False
+                on_reject(fault.rejected(source=pending.prediction.source, id=pending.id, text=pending.prediction.text))
+            text = pending.prediction.text
+            yield ItemScore(id=pending.id, relation=pending.relation, prediction=text, verdict=None, weight=None), False
         else:
-            yield _item(one, verdict, lambda_, second), told(one.levels, 1)[0] is not None
+            yield _item(pending, verdict, lambda_, second), level_bits(pending.levels, 1)[0] is not None
     yield from unscored()
 
 
-def _item(one: _Waiting, verdict: Verdict, lambda_: float, second: Verdict | None) -> ItemScore:
+def _item(pending: _Waiting, verdict: Verdict, lambda_: float, second: Verdict | None) -> ItemScore:
     """The item; `second` is the verdict by the other names of level 1, None where it was not asked for."""
     differs = second is not None and (second.level, second.abstained) != (verdict.level, verdict.abstained)
-    bits, share = told(one.levels, verdict.level)
+    bits, share = level_bits(pending.levels, verdict.level)
     return ItemScore(
-        id=one.id,
-        relation=one.relation,
-        prediction=one.said.text if one.said else None,
+        id=pending.id,
+        relation=pending.relation,
+        prediction=pending.prediction.text if pending.prediction else None,
         verdict=verdict,
         weight=None if verdict.level is None else informativeness_weight(verdict.level, lambda_),
         bits=bits,
@@ -233,21 +233,25 @@ def _item(one: _Waiting, verdict: Verdict, lambda_: float, second: Verdict | Non
     )
 
 
-def _other_names(one: _Waiting, verdict: Verdict, matcher: Matcher, standard: Standard) -> Levels | None:
+def _other_names(pending: _Waiting, verdict: Verdict, matcher: Matcher, standard: Standard) -> Levels | None:
     """The names by the other `standard`, where they may give another verdict. A judge is asked once, for both.
 
     Fewer names match no finer level, and more no coarser one: most verdicts need no second look.
     """
     if (verdict.level == 1) == (standard == "gold") or isinstance(matcher, JudgeMatcher):
         return None
-    if standard == "aliases" and verdict.compared and verdict.compared.tier in one.answers:
+    if standard == "aliases" and verdict.compared and verdict.compared.tier in pending.answers:
         return None
-    aliases = [name for name in one.levels[0].names() if name not in one.answers] if one.levels else []
+    aliases = [name for name in pending.levels[0].names() if name not in pending.answers] if pending.levels else []
     if not aliases:
         return None
-    if isinstance(matcher, F1Matcher) and one.said and squad.best_f1(one.said.text, aliases) <= matcher.tau:
-        return None  # what the other levels say is known
-    return _names(one.answers, one.levels, other_standard(standard))
+    if (
+        isinstance(matcher, F1Matcher)
+        and pending.prediction
+        and squad.best_f1(pending.prediction.text, aliases) <= matcher.tau
+    ):
+        return None  # the verdicts on the other levels are known
+    return _names(pending.answers, pending.levels, other_standard(standard))
 
 
 def _bits(level: Level) -> float | None:
@@ -259,7 +263,7 @@ def _bits_asked(level: Level) -> float | None:
     return max([round(tier.bits_asked, 3) for tier in level.tiers if tier.bits_asked is not None], default=None)
 
 
-def told(levels: Sequence[Level], number: int | None) -> tuple[float | None, float | None]:
+def level_bits(levels: Sequence[Level], number: int | None) -> tuple[float | None, float | None]:
     """(bits of level `number` from 1, their share of level 1's); 0 for no level, where level 1 has bits.
 
     A level's bits are the most that one of its tiers has: those given the question where every level has them. None
@@ -267,13 +271,13 @@ def told(levels: Sequence[Level], number: int | None) -> tuple[float | None, flo
     the answer itself tells nothing.
     """
     if number is None:
-        bits, share = told(levels, 1)
+        bits, share = level_bits(levels, 1)
         return (None, None) if bits is None else (0.0, None if share is None else 0.0)
     of = _bits_asked if all(_bits_asked(level) is not None for level in levels) else _bits
-    bits, own = of(levels[number - 1]), of(levels[0])
-    if bits is None or own is None or bits > own:
+    bits, finest_bits = of(levels[number - 1]), of(levels[0])
+    if bits is None or finest_bits is None or bits > finest_bits:
         return None, None
-    return bits, bits / own if own else None
+    return bits, bits / finest_bits if finest_bits else None
 
 
 def score(
@@ -314,14 +318,14 @@ def score(
     chosen = metrics(lambda_, standard)
     from granola.scoring.tiered_file import TieredFile, read_tiered_file
 
-    given = read_tiered_file(rows) if isinstance(rows, str | Path) else rows
-    if isinstance(given, TieredFile):
-        snapshot, prompts = snapshot or given.snapshot, given.prompts if prompts is None else prompts
-        rejected_rows += len(given.rejected)
-        given = given.rows
-    kept = given if isinstance(given, Sequence) else list(given)
+    source = read_tiered_file(rows) if isinstance(rows, str | Path) else rows
+    if isinstance(source, TieredFile):
+        snapshot, prompts = snapshot or source.snapshot, source.prompts if prompts is None else prompts
+        rejected_rows += len(source.rejected)
+        source = source.rows
+    tiered_rows = source if isinstance(source, Sequence) else list(source)
     missing, unknown = _unmatched(
-        kept, predictions, allow_missing=allow_missing, ignore_unknown=ignore_unknown, rejected=rejected_rows
+        tiered_rows, predictions, allow_missing=allow_missing, ignore_unknown=ignore_unknown, rejected=rejected_rows
     )
     items = ItemScores()
     with_bits = faults = 0
@@ -335,7 +339,7 @@ def score(
 
     def outcomes() -> Iterator[tuple[str | None, Outcome | None]]:
         nonlocal with_bits, faults
-        scored = _scored(kept, predictions.predictions, matcher, lambda_, standard, workers, on_reject, add)
+        scored = _scored(tiered_rows, predictions.predictions, matcher, lambda_, standard, workers, on_reject, add)
         for item, has_bits in scored:
             with_bits += has_bits
             faults += item.verdict is None and item.prediction is not None
@@ -370,7 +374,7 @@ def score(
             one_level=one_level,
         ),
         counts={
-            "rows": len(kept),
+            "rows": len(tiered_rows),
             "rows_rejected": rejected_rows,
             "predictions": len(predictions.predictions),
             "predictions_rejected": len(predictions.rejected),
@@ -386,8 +390,8 @@ def _canonical(row: TieredRow, names: list[list[str]]) -> bytes:
     bits = [None if (most := _bits(level)) is None else float(most) for level in row.levels]
     content = [row.id, row.relation, row.question, language_of(row), row.answers, names, bits]
     asked = [_bits_asked(level) for level in row.levels]
-    if any(one is not None for one in asked):
-        content.append([None if one is None else float(one) for one in asked])
+    if any(bits_asked is not None for bits_asked in asked):
+        content.append([None if bits_asked is None else float(bits_asked) for bits_asked in asked])
     try:
         return orjson.dumps(content, option=orjson.OPT_APPEND_NEWLINE)
     except TypeError:  # half of a surrogate pair

@@ -81,23 +81,23 @@ def item_f1(
     return [
         ItemF1(
             id=row.id,
-            levels=tuple(squad.best_f1(said.text, names) for names in names_of(row, standard)),
-            abstained=abstention(said.text, language_of(row) or "en") is not None,
+            levels=tuple(squad.best_f1(prediction.text, names) for names in names_of(row, standard)),
+            abstained=abstention(prediction.text, language_of(row) or "en") is not None,
         )
         for row in rows
-        if (said := predictions.get(row.id)) is not None
+        if (prediction := predictions.get(row.id)) is not None
     ]
 
 
 def tau_sweep(items: Sequence[ItemF1], taus: Sequence[float] = TAUS, lambda_: float = LAMBDA) -> list[TauPoint]:
     """What `f1` says at each threshold (the finest level that exceeds it); NaN without items."""
     n = len(items)
-    found = []
+    points = []
     for tau in taus:
         levels = Counter(next((k for k, f1 in enumerate(item.levels, start=1) if f1 > tau), 0) for item in items)
         answered = n - sum(item.abstained and max(item.levels) <= tau for item in items)
         weights = math.fsum(informativeness_weight(k, lambda_) * count for k, count in levels.items() if k)
-        found.append(
+        points.append(
             TauPoint(
                 tau=tau,
                 standard=levels[1] / answered if answered else math.nan,
@@ -106,24 +106,24 @@ def tau_sweep(items: Sequence[ItemF1], taus: Sequence[float] = TAUS, lambda_: fl
                 n=n,
             )
         )
-    return found
+    return points
 
 
 def lambda_sweep(report: ScoreReport, lambdas: Sequence[float] = LAMBDAS) -> list[LambdaPoint]:
     """Informativeness for each lambda; NaN where nothing matched, or nothing is scored."""
     levels = {int(name): n for name, n in report.overall.distribution.items() if name.isdigit()}
     matched, scored = sum(levels.values()), report.overall.n
-    found = []
+    points = []
     for value in lambdas:
         total = math.fsum(informativeness_weight(level, value) * n for level, n in levels.items())
-        found.append(
+        points.append(
             LambdaPoint(
                 lambda_=value,
                 informativeness=total / scored if scored else math.nan,
                 informativeness_matched=total / matched if matched else math.nan,
             )
         )
-    return found
+    return points
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -159,22 +159,22 @@ def risk_coverage(report: ScoreReport, predictions: Mapping[str, Prediction]) ->
     for id_, outcome in zip(report.items.ids, report.items.outcomes(), strict=True):
         if outcome is None or outcome.abstained:
             continue
-        said = predictions.get(id_)
-        if said is None or said.confidence is None:
+        prediction = predictions.get(id_)
+        if prediction is None or prediction.confidence is None:
             unsure += 1
         else:
-            told = sure.setdefault(said.confidence, [0, 0])
-            told[0] += 1
-            told[1] += outcome.level is None
+            counts = sure.setdefault(prediction.confidence, [0, 0])
+            counts[0] += 1
+            counts[1] += outcome.level is None
     if not sure:
         return None
     points: list[tuple[float, float]] = []
     answered = wrong = 0
     area = 0.0
     for confidence in sorted(sure, reverse=True):
-        here, wrong_here = sure[confidence]
-        answered += here
-        wrong += wrong_here
+        answers, wrong_answers = sure[confidence]
+        answered += answers
+        wrong += wrong_answers
         points.append((answered / scored, wrong / answered))
-        area += here * wrong / answered
+        area += answers * wrong / answered
     return RiskCoverage(points=tuple(points), area=area / answered, n=scored, unsure=unsure)

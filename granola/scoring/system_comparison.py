@@ -105,21 +105,25 @@ def compare(
     if len(reports) < 2:
         return ()
     known = {metric.name: metric for metric in reports[0].metrics}
-    found: list[Difference] = []
+    differences: list[Difference] = []
     for name in metrics:
-        tests = [_test(known[name], one, other, times=times, seed=seed) for one, other in combinations(reports, 2)]
+        tests = [
+            _test(known[name], first, second, times=times, seed=seed) for first, second in combinations(reports, 2)
+        ]
         corrected = holm([test.p for test in tests])
-        found += [replace(test, adjusted=p) for test, p in zip(tests, corrected, strict=True)]
-    return tuple(found)
+        differences += [replace(test, adjusted=p) for test, p in zip(tests, corrected, strict=True)]
+    return tuple(differences)
 
 
-def _test(metric: Metric, one: ScoreReport, other: ScoreReport, *, times: int, seed: int) -> Difference:
+def _test(metric: Metric, first: ScoreReport, second: ScoreReport, *, times: int, seed: int) -> Difference:
     pairs = (
-        (metric.adds(first), metric.adds(second))
-        for first, second in _paired(one.items, other.items)
-        if first is not None and second is not None
+        (metric.adds(first_outcome), metric.adds(second_outcome))
+        for first_outcome, second_outcome in _paired(first.items, second.items)
+        if first_outcome is not None and second_outcome is not None
     )
-    return paired_difference(pairs, metric=metric.name, first=one.system, second=other.system, times=times, seed=seed)
+    return paired_difference(
+        pairs, metric=metric.name, first=first.system, second=second.system, times=times, seed=seed
+    )
 
 
 def paired_difference(
@@ -157,12 +161,12 @@ def paired_difference(
     )
 
 
-def _paired(one: ItemScores, other: ItemScores) -> Iterator[tuple[Outcome | None, Outcome | None]]:
+def _paired(first: ItemScores, second: ItemScores) -> Iterator[tuple[Outcome | None, Outcome | None]]:
     """What both systems have of every question of the first, in its order."""
-    if one.ids == other.ids:
-        return zip(one.outcomes(), other.outcomes(), strict=True)
-    theirs = dict(zip(other.ids, other.outcomes(), strict=True))
-    return ((outcome, theirs.get(id_)) for id_, outcome in zip(one.ids, one.outcomes(), strict=True))
+    if first.ids == second.ids:
+        return zip(first.outcomes(), second.outcomes(), strict=True)
+    theirs = dict(zip(second.ids, second.outcomes(), strict=True))
+    return ((outcome, theirs.get(id_)) for id_, outcome in zip(first.ids, first.outcomes(), strict=True))
 
 
 def _ordered(counts: Counter[_Adds]) -> list[tuple[_Adds, int]]:

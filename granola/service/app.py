@@ -87,11 +87,11 @@ def create_app(
 
 
 def _handle_errors(app: FastAPI, service: Service) -> None:
-    told = service.told
+    problem_answer = service.problem_answer
 
     async def invalid(_: Request, error: Exception) -> Response:
         assert isinstance(error, RequestValidationError)
-        return told(problem_of_errors(error.errors()))
+        return problem_answer(problem_of_errors(error.errors()))
 
     async def http(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
@@ -101,7 +101,9 @@ def _handle_errors(app: FastAPI, service: Service) -> None:
             405: ("method", f"{request.method[:20]} is not what this path takes; it takes {allowed}"),
         }
         code, detail = codes.get(error.status_code, ("http", str(error.detail)))
-        answer = told(HTTPProblem(error.status_code, code, detail), in_words=problem_page.is_wanted(request.scope))
+        answer = problem_answer(
+            HTTPProblem(error.status_code, code, detail), in_words=problem_page.is_wanted(request.scope)
+        )
         answer.headers.update(error.headers or {})
         return answer
 
@@ -153,13 +155,13 @@ def _add_reading(app: FastAPI, service: Service) -> None:
             asked = f"{snapshot_id} {__version__} {request.url.path}?{request.url.query}"
             return f'"{hashlib.sha256(asked.encode()).hexdigest()[:32]}"'
 
-        kept = {one.strip().removeprefix("W/") for one in request.headers.get("if-none-match", "").split(",")}
+        known_tags = {part.strip().removeprefix("W/") for part in request.headers.get("if-none-match", "").split(",")}
         now = tag(desk.snapshot_id)
         headers = {"ETag": now, "Cache-Control": "no-cache"}
-        if now in kept:
+        if now in known_tags:
             return Response(status_code=304, headers={**headers, SNAPSHOT_HEADER: desk.snapshot_id})
         done = await desk.run(lambda holding: orjson.dumps(make(holding)))
-        if "*" in kept:  # there is something to be had
+        if "*" in known_tags:  # there is something to be had
             return Response(status_code=304, headers={**headers, SNAPSHOT_HEADER: done.snapshot_id})
         return answer(done.value, done.snapshot_id, headers={**headers, "ETag": tag(done.snapshot_id)})
 
@@ -196,9 +198,9 @@ def public(manifest: Mapping[str, Any]) -> dict[str, Any]:
 
     def plain(value: Any) -> Any:
         if isinstance(value, Mapping):
-            return {key: plain(one) for key, one in value.items()}
+            return {key: plain(part) for key, part in value.items()}
         if isinstance(value, list):
-            return [plain(one) for one in value]
+            return [plain(part) for part in value]
         if not isinstance(value, str) or "/" not in value:
             return value
         return without_secrets(value) if "://" in value else PurePath(value).name

@@ -19,7 +19,7 @@ from granola.errors import MatcherError, PredictionError
 from granola.matching import matcher
 from granola.scoring.packed_rows import PackedRows
 from granola.scoring.predictions import Prediction, PredictionFile, read_predictions
-from granola.scoring.scores import ScoreReport, names_of, score, told
+from granola.scoring.scores import ScoreReport, level_bits, names_of, score
 
 FILES = Path(__file__).parent / "files"
 
@@ -140,7 +140,7 @@ def weighed(id_: str, *levels: tuple[float | None, ...], relation: str | None = 
 def test_bits_told_at_a_level(
     levels: tuple[tuple[float | None, ...], ...], number: int | None, expected: tuple[float | None, float | None]
 ) -> None:
-    assert told(weighed("a", *levels).levels, number) == expected
+    assert level_bits(weighed("a", *levels).levels, number) == expected
 
 
 def test_bits_given_the_question_count_where_every_level_has_them() -> None:
@@ -151,11 +151,11 @@ def test_bits_given_the_question_count_where_every_level_has_them() -> None:
             Level(tiers=(replace(level.tiers[0], bits_asked=own),)) for level, own in zip(levels, bits, strict=True)
         )
 
-    assert told(asked(6.0, 3.0, 0.0), 2) == (3.0, 0.5)
-    assert told(asked(6.0, 3.0, 0.0), 3) == (0.0, 0.0)
-    assert told(asked(6.0, None, 0.0), 2) == (8.0, 0.5)  # one level lacks them
+    assert level_bits(asked(6.0, 3.0, 0.0), 2) == (3.0, 0.5)
+    assert level_bits(asked(6.0, 3.0, 0.0), 3) == (0.0, 0.0)
+    assert level_bits(asked(6.0, None, 0.0), 2) == (8.0, 0.5)  # one level lacks them
     packed = PackedRows([replace(weighed("a", (16.0,)), levels=asked(6.0, 3.0, 0.0))])
-    assert told(packed[0].levels, 2) == (3.0, 0.5)
+    assert level_bits(packed[0].levels, 2) == (3.0, 0.5)
 
 
 def test_bits_given_the_question_are_in_the_signature() -> None:

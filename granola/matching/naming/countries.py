@@ -36,20 +36,20 @@ def _divisions() -> dict[tuple[str, ...], int]:
     return {key(name): number for number, names in enumerate(countries) for name in names}
 
 
-def exclude(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
+def exclude(name: tuple[str, ...], other: tuple[str, ...]) -> bool:
     """Whether two folded names are two divisions of one country."""
-    country = _divisions().get(one)
-    return country is not None and one != other and country == _divisions().get(other)
+    country = _divisions().get(name)
+    return country is not None and name != other and country == _divisions().get(other)
 
 
-def contradict(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
-    """Whether a place in the one cannot be in the other: two divisions, two countries, a division and a country."""
-    if one == other:
+def contradict(name: tuple[str, ...], other: tuple[str, ...]) -> bool:
+    """Whether a place in `name` cannot be in `other`: two divisions, two countries, a division and a country."""
+    if name == other:
         return False
-    first, second = _divisions().get(one), _divisions().get(other)
+    first, second = _divisions().get(name), _divisions().get(other)
     if first is not None and second is not None:
         return True
-    countries, others = _bearers(one, first), _bearers(other, second)
+    countries, others = _bearers(name, first), _bearers(other, second)
     return bool(countries and others) and countries.isdisjoint(others)
 
 
@@ -62,10 +62,10 @@ def _bearers(folded: tuple[str, ...], country: int | None) -> frozenset[str]:
 def country_names(folded: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
     """The other folded names of the country that a folded name names; () for what is none."""
     MATCHING.count(sum(map(len, folded)))
-    own = _countries().get(folded)
-    if not own:
+    country_qids = _countries().get(folded)
+    if not country_qids:
         return ()
-    return tuple(name for name, qids in _countries().items() if name != folded and own & qids)
+    return tuple(name for name, qids in _countries().items() if name != folded and country_qids & qids)
 
 
 def country_ids(folded: tuple[str, ...]) -> frozenset[str]:
@@ -77,8 +77,10 @@ def country_ids(folded: tuple[str, ...]) -> frozenset[str]:
 def country_adjectives(folded: tuple[str, ...]) -> frozenset[tuple[str, ...]]:
     """The folded adjectives of a country by its folded name."""
     MATCHING.count(sum(map(len, folded)))
-    own, table = _countries().get(folded, frozenset()), bundled_demonyms()
-    return frozenset(key(word) for qid in own for word in (table.adjectives[qid], *table.variants.get(qid, ())))
+    country_qids, table = _countries().get(folded, frozenset()), bundled_demonyms()
+    return frozenset(
+        key(word) for qid in country_qids for word in (table.adjectives[qid], *table.variants.get(qid, ()))
+    )
 
 
 @cache
@@ -103,10 +105,10 @@ def nation(folded: tuple[str, ...]) -> tuple[str, int] | None:
     """The id of the country whose name or adjective some folded words begin with, and of how many; or None."""
     MATCHING.count(sum(map(len, folded)))
     for size in range(len(folded), 0, -1):
-        own = folded[:size]
-        if qids := _countries().get(own):
+        opening = folded[:size]
+        if qids := _countries().get(opening):
             return min(qids), size
-        if adjectives := bundled_demonyms().countries.get(" ".join(own)):
+        if adjectives := bundled_demonyms().countries.get(" ".join(opening)):
             return adjectives[0], size
     return None
 
@@ -121,16 +123,16 @@ _DIVIDED = frozenset({"china", "korea", "congo", "sudan", "vietnam", "georgia", 
 
 @cache
 def _countries() -> dict[tuple[str, ...], frozenset[str]]:
-    found: dict[tuple[str, ...], frozenset[str]] = {}
+    qids_of: dict[tuple[str, ...], frozenset[str]] = {}
     for name, qids in bundled_demonyms().names.items():
-        found[key(name)] = found.get(key(name), frozenset()) | frozenset(qids)
+        qids_of[key(name)] = qids_of.get(key(name), frozenset()) | frozenset(qids)
     for style in _STYLES:
-        for folded, known_ids in list(found.items()):
+        for folded, known_ids in list(qids_of.items()):
             if len(folded) == 1 and folded[0] not in _DIVIDED:
-                found.setdefault((*key(style), *folded), known_ids)
+                qids_of.setdefault((*key(style), *folded), known_ids)
     for also, known in _ALSO.items():
-        found[key(also)] = found.get(key(also), frozenset()) | found.get(key(known), frozenset())
-    return found
+        qids_of[key(also)] = qids_of.get(key(also), frozenset()) | qids_of.get(key(known), frozenset())
+    return qids_of
 
 
 def is_country(folded: tuple[str, ...]) -> bool:

@@ -80,8 +80,8 @@ def _has_a_name_behind(answer: AnswerText, mention: Mention) -> bool:
     if (answer.of_places or answer.asks_place) and _is_a_container(answer, right):
         return False  # Chicago Illinois
     if word.text in _JUNIOR:  # Al Gore Jr., but not John F. Kennedy Jr.; the elder and the third have their number
-        said = person(answer.words[mention.start : right], answer.text)
-        return said is not None and tells_by_initials(said)
+        named = person(answer.words[mention.start : right], answer.text)
+        return named is not None and tells_by_initials(named)
     return word.text not in word_lists.FUNCTION | word_lists.KINDS and word.text not in answer.asked
 
 

@@ -49,8 +49,8 @@ def _is_delicate(folded: tuple[str, ...]) -> bool:
 def _letters(text: str) -> str:
     """The letters and digits of a text in their case, without its articles: `the U.S.` -> `US`."""
     MATCHING.count(len(text))
-    found = drop_articles(words(text))
-    return "".join(c for word in found for c in text[word.start : word.end] if c.isalnum())
+    name_words = drop_articles(words(text))
+    return "".join(c for word in name_words for c in text[word.start : word.end] if c.isalnum())
 
 
 @dataclass(frozen=True)
@@ -128,22 +128,24 @@ class AnswerText:
         )
 
     @lazy
-    def own(self) -> tuple[str, ...]:
+    def content_words(self) -> tuple[str, ...]:
         """The folded words that are no function words."""
         return tuple(word for word in self.texts if word not in word_lists.FUNCTION)
 
     @lazy
     def shared(self) -> tuple[references.Tier, ...]:
         """Those of the tiers that have a word in common with the answer, in whatever number or spelling."""
-        said = self.loose_present
-        return tuple([tier for tier, folds in self.loose_tiers if not said.isdisjoint(folds)])
+        present_folds = self.loose_present
+        return tuple([tier for tier, folds in self.loose_tiers if not present_folds.isdisjoint(folds)])
 
     @lazy
     def capitals(self) -> list[tuple[int, str]]:
         """(index, letters) of each word that may be an acronym: two capitals or more, or the only word."""
         alone = len(self.words) == 1
-        told = ((index, self.quote(index, index + 1).replace(".", "")) for index in range(len(self.words)))
-        return [(index, said) for index, said in told if 1 < len(said) < 9 and (alone or said.isupper())]
+        spellings = ((index, self.quote(index, index + 1).replace(".", "")) for index in range(len(self.words)))
+        return [
+            (index, letters) for index, letters in spellings if 1 < len(letters) < 9 and (alone or letters.isupper())
+        ]
 
     @lazy
     def denies(self) -> bool:
@@ -202,7 +204,7 @@ class AnswerText:
     def mentions(self) -> tuple[Mention, ...]:
         """Every mention that no longer mention contains, finest level first, then from left to right."""
         texts = self.texts
-        found: dict[tuple[int, int, int], Mention] = {}
+        mention_at: dict[tuple[int, int, int], Mention] = {}
         for level, name, folded in self.tiers:
             if not self.present.issuperset(folded):
                 continue
@@ -210,10 +212,10 @@ class AnswerText:
             delicate = _is_delicate(folded)
             for start in occurrences(texts, folded):
                 if not (delicate and not self.is_meant(name, folded, start)):
-                    found.setdefault((level, start, start + size), Mention(level, name, start, start + size))
+                    mention_at.setdefault((level, start, start + size), Mention(level, name, start, start + size))
         longest: list[Mention] = []
         reached = -1  # the furthest end of the mentions that begin earlier, or here and are longer
-        for mention in sorted(found.values(), key=lambda mention: (mention.start, -mention.end)):
+        for mention in sorted(mention_at.values(), key=lambda mention: (mention.start, -mention.end)):
             if mention.end > reached or (longest and longest[-1].start == mention.start and mention.end == reached):
                 longest.append(mention)
             reached = max(reached, mention.end)
@@ -264,14 +266,14 @@ class AnswerText:
         if self.has_article(start):
             return True
         ordinary = word_lists.ORDINARY.issuperset(folded)
-        own, (letters, starts) = _letters(name), self._spelt
-        said = letters[starts[start] : starts[end]]
+        name_letters, (letters, starts) = _letters(name), self._spelt
+        spelling = letters[starts[start] : starts[end]]
         if self._is_upper:
             return not ordinary
-        if own != said:
+        if name_letters != spelling:
             return False
         before = self.text[: self.words[start].start].rstrip()
-        return not (ordinary and said[1:].islower() and (not before or before[-1] in '.!?:;"“'))
+        return not (ordinary and spelling[1:].islower() and (not before or before[-1] in '.!?:;"“'))
 
     @lazy
     def _spelt(self) -> tuple[str, tuple[int, ...]]:
@@ -298,7 +300,7 @@ class AnswerText:
         The longest name counts, and a coarser tier's own name is no finer one's: America in North America, New York
         for New York City.
         """
-        said = range(mention.start, mention.end)
+        indices = range(mention.start, mention.end)
         others = [
             other
             for other in self.mentions
@@ -306,7 +308,9 @@ class AnswerText:
             and mention.start < other.end
             and (
                 other.level > mention.level
-                or (other.start <= mention.start and mention.end <= other.end and other.end - other.start > len(said))
+                or (
+                    other.start <= mention.start and mention.end <= other.end and other.end - other.start > len(indices)
+                )
             )
         ]
         if not others:
@@ -316,7 +320,7 @@ class AnswerText:
             others_say[other.start : other.end] = b"\1" * (other.end - other.start)
         return all(
             others_say[index] or self.texts[index] in word_lists.FUNCTION or self.texts[index] in self.asked
-            for index in said
+            for index in indices
         )
 
     def is_mentioned(self, start: int, end: int) -> bool:
@@ -339,8 +343,8 @@ class AnswerText:
 
     def _is_their_country(self, start: int, end: int) -> bool:
         """Whether [start, end) is another name of a country that a tier names: USA."""
-        own = country_ids(self.texts[start:end])
-        return bool(own) and own <= self.countries
+        qids = country_ids(self.texts[start:end])
+        return bool(qids) and qids <= self.countries
 
     def name_before(self, end: int) -> int:
         """Start of the run of capitalised words that ends before word `end`; `end` where there is none."""

@@ -38,11 +38,11 @@ def forms(name: str) -> tuple[Form, ...]:
     """The other forms of a name, none equal to its own folded words."""
     MATCHING.count(len(name))
     whole = key(name)
-    found = {form.folded: form for form in _set_apart(name)}
+    form_of = {form.folded: form for form in _set_apart(name)}
     for form in (*_parts(name), *_of_a_university(whole), *_without_addition(name)):
-        found.setdefault(form.folded, form)
-    found.pop(whole, None)
-    return tuple(found.values())
+        form_of.setdefault(form.folded, form)
+    form_of.pop(whole, None)
+    return tuple(form_of.values())
 
 
 def _set_apart(name: str) -> Iterator[Form]:
@@ -89,9 +89,9 @@ def _without_addition(name: str) -> Iterator[Form]:
     if cut is None or any(c.isdigit() for c in name):
         return
     before = name[: cut.start()]
-    own = [word for word in drop_articles(words(before)) if word.text not in word_lists.FUNCTION]
-    if len(own) > 1 or (cut["in"] and own and own[0].capital and own[0].text not in word_lists.CLASSES):
-        yield Form(_without_edges(before) or key(before), partial=True, alone=not own[-1].capital)
+    content = [word for word in drop_articles(words(before)) if word.text not in word_lists.FUNCTION]
+    if len(content) > 1 or (cut["in"] and content and content[0].capital and content[0].text not in word_lists.CLASSES):
+        yield Form(_without_edges(before) or key(before), partial=True, alone=not content[-1].capital)
 
 
 _RULER = re.compile(r"((?:[^\W\d_]\w* ){1,2}[IVX]+),? of \S")  # Nicholas II of Russia
@@ -108,10 +108,10 @@ def place_parts(name: str) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]
         return (), ()
     folded = []
     for part in parts:
-        own = drop_articles(words(part))
-        if not 1 <= len(own) <= _PART_WORDS or not all(_is_named(word) for word in own):
+        part_words = drop_articles(words(part))
+        if not 1 <= len(part_words) <= _PART_WORDS or not all(_is_named(word) for word in part_words):
             return (), ()
-        folded.append(tuple(word.text for word in own))
+        folded.append(tuple(word.text for word in part_words))
     if word_lists.MONTHS & set(folded[0]) or word_lists.SUFFIXES & {part[0] for part in folded[1:]}:
         return (), ()
     return folded[0], tuple(folded[1:])
@@ -123,11 +123,11 @@ def _is_named(word: FoldedWord) -> bool:
 
 def _without_edges(text: str) -> tuple[str, ...]:
     """The folded words without prepositions before them."""
-    own = key(text)
+    folded = key(text)
     start = 0
-    while start < len(own) - 1 and own[start] in word_lists.LEADING:
+    while start < len(folded) - 1 and folded[start] in word_lists.LEADING:
         start += 1
-    return own[start:] if start else ()
+    return folded[start:] if start else ()
 
 
 def is_abbreviation(short: str, long: str) -> bool:
@@ -149,5 +149,5 @@ def initials(folded: tuple[str, ...]) -> tuple[str, str]:
     if len(folded) > 2 and folded[-1] in ("jr", "junior", "sr", "senior"):
         folded = folded[:-1]
     short = [(word, word if word in word_lists.ROMAN or word[0].isdigit() else word[0]) for word in folded]
-    all_of = "".join(own for _, own in short)
-    return all_of, "".join(own for word, own in short if word not in word_lists.FUNCTION)
+    all_of = "".join(initial for _, initial in short)
+    return all_of, "".join(initial for word, initial in short if word not in word_lists.FUNCTION)

@@ -28,26 +28,26 @@ from granola.matching.text.tokens import MOST, key, occurrences
 from granola.matching.text.word_forms import loose, loose_key
 
 
-def spans(answer: AnswerText, tier: Tier, wanted: tuple[str, ...], said: tuple[str, ...]) -> Found:
-    """Where `said` has the words `wanted`; up to three letters, or ordinary words, only as the whole answer."""
-    size = len(wanted)
-    if size == 1 and len(wanted[0]) <= DELICATE:
-        if said == wanted:
+def spans(answer: AnswerText, tier: Tier, form: tuple[str, ...], texts: tuple[str, ...]) -> Mentions:
+    """Where `texts` have a `form` of a name; up to three letters, or ordinary words, only as the whole answer."""
+    size = len(form)
+    if size == 1 and len(form[0]) <= DELICATE:
+        if texts == form:
             yield Mention(tier[0], tier[1], 0, 1)
         return
-    if word_lists.ORDINARY.issuperset(wanted):
+    if word_lists.ORDINARY.issuperset(form):
         return
-    for start in occurrences(said, wanted):
+    for start in occurrences(texts, form):
         yield Mention(tier[0], tier[1], start, start + size)
 
 
 DELICATE = 3  # letters up to which a name is as likely a word or a code
 
 
-Found = Iterator[Mention]
+Mentions = Iterator[Mention]
 
 
-def by_form(answer: AnswerText, tier: Tier) -> Found:
+def by_form(answer: AnswerText, tier: Tier) -> Mentions:
     """A preposition, a bracket or a container of the name is not said; in whatever number or spelling."""
     for form in forms(tier[1]):
         if form.partial and form.folded in answer.keys:
@@ -91,30 +91,30 @@ def without_breaks(name: str) -> str:
     return "".join(loose_key(name))
 
 
-def by_joining(answer: AnswerText, tier: Tier) -> Found:
+def by_joining(answer: AnswerText, tier: Tier) -> Mentions:
     """The letters of the name, parted into words in another way."""
-    wanted = without_breaks(tier[1])
-    if wanted not in answer.joined:
+    letters = without_breaks(tier[1])
+    if letters not in answer.joined:
         return
-    if len(wanted) < JOINED:
-        if wanted == answer.joined and len(answer.texts) != len(tier[2]):  # H 2 O
+    if len(letters) < JOINED:
+        if letters == answer.joined and len(answer.texts) != len(tier[2]):  # H 2 O
             yield Mention(tier[0], tier[1], 0, len(answer.texts))
         return
     starts = answer.joined_starts
-    at = answer.joined.find(wanted)
+    at = answer.joined.find(letters)
     for _ in range(MOST):
         if at < 0:
             return
-        start, end = starts.get(at), starts.get(at + len(wanted))
+        start, end = starts.get(at), starts.get(at + len(letters))
         if start is not None and end is not None:
             yield Mention(tier[0], tier[1], start, end)
-        at = answer.joined.find(wanted, at + 1)
+        at = answer.joined.find(letters, at + 1)
 
 
 JOINED = 6  # letters from which the parting into words does not matter
 
 
-def by_country(answer: AnswerText, tier: Tier) -> Found:
+def by_country(answer: AnswerText, tier: Tier) -> Mentions:
     """Another name of a country; its adjective as the whole answer, or anywhere where the gold answer has one level."""
     others, adjectives = country_names(tier[2]), country_adjectives(tier[2])
     for other in others:
@@ -125,18 +125,18 @@ def by_country(answer: AnswerText, tier: Tier) -> Found:
                 if word.text == other[0] and answer.quote(index, index + 1).isupper():
                     yield Mention(tier[0], tier[1], index, index + 1)
         yield from spans(answer, tier, other, answer.texts)
-    if len(answer.claimed) == 1 and answer.own in adjectives:
+    if len(answer.claimed) == 1 and answer.content_words in adjectives:
         yield Mention(tier[0], tier[1], 0, len(answer.words))
-    own = nation(tier[2]) if len(answer.levels) == 1 else None
-    if own is not None and own[1] == len(tier[2]):
-        yield from _names_of_nation(answer, tier, own[0])
+    country = nation(tier[2]) if len(answer.levels) == 1 else None
+    if country is not None and country[1] == len(tier[2]):
+        yield from _names_of_nation(answer, tier, country[0])
 
 
-def _names_of_nation(answer: AnswerText, tier: Tier, qid: str) -> Found:
+def _names_of_nation(answer: AnswerText, tier: Tier, qid: str) -> Mentions:
     for start, word in enumerate(answer.words):
-        said = nation(answer.texts[start : start + 4])
-        if said is not None and said[0] == qid and (word.capital or not answer.cased):
-            yield Mention(tier[0], tier[1], start, start + said[1])
+        country = nation(answer.texts[start : start + 4])
+        if country is not None and country[0] == qid and (word.capital or not answer.cased):
+            yield Mention(tier[0], tier[1], start, start + country[1])
 
 
 Part = tuple[str, int, int]
@@ -144,25 +144,25 @@ Part = tuple[str, int, int]
 _KIND_WORDS = frozenset(map(loose, word_lists.CLASSES | word_lists.OCCUPATIONS | word_lists.TITLES))
 
 
-def by_nation(answer: AnswerText, tier: Tier) -> Found:
+def by_nation(answer: AnswerText, tier: Tier) -> Mentions:
     """The country of a name in another form, or left out where several words are left or the answer says no more."""
-    whole, rest = _owned(tier[1])
+    whole, rest = _name_parts(tier[1])
     if not whole or not answer.loose_present.issuperset(part for part in whole if part[0] != "@"):
         return
-    said = _parts(answer.texts, answer.loose)
-    for start, end in _windows(answer, said, whole):
+    answer_parts = _parts(answer.texts, answer.loose)
+    for start, end in _windows(answer, answer_parts, whole):
         yield Mention(tier[0], tier[1], start, end)
     if rest and not answer.of_places and rest not in map(_loose, answer.keys):
-        yield from _without_nation(answer, tier, said, rest)
+        yield from _without_nation(answer, tier, answer_parts, rest)
 
 
-def _without_nation(answer: AnswerText, tier: Tier, said: tuple[Part, ...], rest: tuple[str, ...]) -> Found:
+def _without_nation(answer: AnswerText, tier: Tier, parts: tuple[Part, ...], rest: tuple[str, ...]) -> Mentions:
     """What is left of a name without its country: a single word as all that is claimed, several behind no name."""
     if len(rest) == 1:
         if answer.claimed == rest and rest[0] not in _KIND_WORDS and not answer.asks_place:
             yield Mention(tier[0], tier[1], 0, len(answer.words))
         return
-    for start, end in _windows(answer, said, rest):
+    for start, end in _windows(answer, parts, rest):
         if not start or answer.words[start].gap or not _is_named(answer, start - 1):
             yield Mention(tier[0], tier[1], start, end)
 
@@ -177,22 +177,22 @@ def _is_named(answer: AnswerText, index: int) -> bool:
 def _parts(texts: tuple[str, ...], loose: tuple[str, ...]) -> tuple[Part, ...]:
     """The parts of some words, function words left out, countries and their adjectives put alike."""
     MATCHING.count(sum(map(len, texts)))
-    found: list[Part] = []
+    parts: list[Part] = []
     index = 0
     while index < len(texts):
         known = nation(texts[index : index + 4])
         if known is not None:
-            found.append(("@" + known[0], index, index + known[1]))
+            parts.append(("@" + known[0], index, index + known[1]))
             index += known[1]
             continue
         if texts[index] not in word_lists.FUNCTION:
-            found.append((loose[index], index, index + 1))
+            parts.append((loose[index], index, index + 1))
         index += 1
-    return tuple(found)
+    return tuple(parts)
 
 
 @MATCHING.remembered(1 << 14)
-def _owned(name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _name_parts(name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """A name's parts, and those left where the country before or behind them is not said; empty where there is none."""
     MATCHING.count(len(name))
     parts = tuple(part for part, _, _ in _parts(key(name), loose_key(name)))
@@ -210,17 +210,17 @@ def _loose(folded: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(part for part, _, _ in _parts(folded, folded))
 
 
-def _windows(answer: AnswerText, said: tuple[Part, ...], wanted: tuple[str, ...]) -> list[tuple[int, int]]:
-    """The words [start, end) of every run of the parts wanted, in any order, within one sentence."""
-    size, need = len(wanted), Counter(wanted)
-    found = []
-    for first in range(len(said) - size + 1):
-        run = said[first : first + size]
+def _windows(answer: AnswerText, parts: tuple[Part, ...], name_parts: tuple[str, ...]) -> list[tuple[int, int]]:
+    """The words [start, end) of every run of the parts of a name, in any order, within one sentence."""
+    size, need = len(name_parts), Counter(name_parts)
+    windows = []
+    for first in range(len(parts) - size + 1):
+        run = parts[first : first + size]
         if run[0][0] in need and Counter(part for part, _, _ in run) == need:
             start, end = run[0][1], run[-1][2]
             if not any(set(word.gap) & SENTENCE_END - {"."} for word in answer.words[start + 1 : end]):
-                found.append((start, end))
-    return found
+                windows.append((start, end))
+    return windows
 
 
 def joined_tiers(answer: AnswerText) -> Sequence[Tier]:
@@ -238,7 +238,7 @@ def country_tiers(answer: AnswerText) -> Sequence[Tier]:
     return [tier for tier in answer.tiers if is_country(tier[2]) or is_adjective(tier[2])]
 
 
-def by_acronym(answer: AnswerText, tier: Tier) -> Found:
+def by_acronym(answer: AnswerText, tier: Tier) -> Mentions:
     """The initials of a name of several words in capitals: `DMV` for Department of Motor Vehicles; and back."""
     _, name, folded = tier
     if len(folded) == 1:
@@ -248,20 +248,20 @@ def by_acronym(answer: AnswerText, tier: Tier) -> Found:
     if len(folded) > INITIALS or (answer.text.isupper() and len(answer.words) > 1):
         return  # capitals tell nothing
     alone = len(answer.words) == 1
-    wanted = {*initials(folded), *initials(loose_key(name))} if answer.capitals else ()
-    for index, said in answer.capitals:
+    name_initials = {*initials(folded), *initials(loose_key(name))} if answer.capitals else ()
+    for index, acronym in answer.capitals:
         word = answer.words[index]
-        if not said.isupper() and len(folded) == 2:
+        if not acronym.isupper() and len(folded) == 2:
             continue
         if len(folded) == 2 and (
-            not (alone or answer.has_article(index)) or said in ABBREVIATIONS or country_names((word.text,))
+            not (alone or answer.has_article(index)) or acronym in ABBREVIATIONS or country_names((word.text,))
         ):
             continue  # two letters are a state or a person's initials as well
-        if word.text in wanted:
+        if word.text in name_initials:
             yield Mention(tier[0], name, index, index + 1)
 
 
-def _spelt_out(answer: AnswerText, tier: Tier, letters: str) -> Found:
+def _spelt_out(answer: AnswerText, tier: Tier, letters: str) -> Mentions:
     """Words whose initials are the letters: a run of as many, or of up to three function words more."""
     texts = answer.texts
     for start, first in enumerate(texts):
@@ -277,7 +277,7 @@ INITIALS = 12  # words of a name that is told by its initials
 
 def acronym_tiers(answer: AnswerText) -> Sequence[Tier]:
     """Acronyms, where the answer has several words, and names of several words, where it has one in capitals."""
-    told, several = bool(answer.capitals), len(answer.texts) > 1
-    if not told and not several:
+    has_acronym, several = bool(answer.capitals), len(answer.texts) > 1
+    if not has_acronym and not several:
         return ()
-    return [tier for tier in answer.tiers if (told if len(tier[2]) > 1 else several and tier[1].isupper())]
+    return [tier for tier in answer.tiers if (has_acronym if len(tier[2]) > 1 else several and tier[1].isupper())]

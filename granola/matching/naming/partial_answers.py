@@ -13,7 +13,7 @@ from itertools import islice
 
 from granola.matching.naming.countries import is_adjective, is_known
 from granola.matching.naming.mentions import SENTENCE_END, AnswerText, Mention
-from granola.matching.naming.names import DELICATE, Found
+from granola.matching.naming.names import DELICATE, Mentions
 from granola.matching.naming.person_mentions import is_another_person
 from granola.matching.naming.person_names import whole_person
 from granola.matching.naming.references import Tier, is_description
@@ -23,7 +23,7 @@ from granola.matching.text.tokens import MOST, drop_articles, key, occurrences, 
 from granola.matching.text.word_forms import loose_key, stem
 
 
-def by_words(answer: AnswerText, tier: Tier) -> Found:
+def by_words(answer: AnswerText, tier: Tier) -> Mentions:
     """All informative words in any order; where the question has said some of them, the others."""
     whole = informative(tier[1])
     wanted = [word for word in whole if word not in answer.loose_asked]
@@ -89,8 +89,8 @@ _WITHIN = frozenset({"in", "within", "inside"})
 def container_of(name: str) -> tuple[str, ...]:
     """The folded words of the place of `a city in Gabon`; () of what is no such phrase."""
     MATCHING.count(len(name))
-    found = _CONTAINED.fullmatch(name)
-    return key(found["place"]) if found else ()
+    phrase = _CONTAINED.fullmatch(name)
+    return key(phrase["place"]) if phrase else ()
 
 
 def names_bare_container(answer: AnswerText, tier: Tier) -> bool:
@@ -99,7 +99,7 @@ def names_bare_container(answer: AnswerText, tier: Tier) -> bool:
     return bool(place) and next(_behind_in(answer, place), None) is None
 
 
-def by_container(answer: AnswerText, tier: Tier) -> Found:
+def by_container(answer: AnswerText, tier: Tier) -> Mentions:
     """`somewhere in Gabon` for `a city in Gabon`, `an Asian country`: where, and of what kind, no more."""
     place = container_of(tier[1])
     if not place or answer.denies:
@@ -107,8 +107,8 @@ def by_container(answer: AnswerText, tier: Tier) -> Found:
     whose = (*place[:-1], _ADJECTIVES.get(place[-1], ""))  # an Asian country
     if not answer.present.issuperset(place) and not answer.present.issuperset(whose):
         return
-    said = (word for word, folded in zip(answer.texts, answer.loose, strict=True) if folded in answer.claimed)
-    if all(word in place or word in whose or word in word_lists.CLASSES or word in _ANYWHERE for word in said):
+    claimed_words = (word for word, folded in zip(answer.texts, answer.loose, strict=True) if folded in answer.claimed)
+    if all(word in place or word in whose or word in word_lists.CLASSES or word in _ANYWHERE for word in claimed_words):
         for start in _behind_in(answer, place):
             yield Mention(tier[0], tier[1], start, start + len(place))
         for start in occurrences(answer.texts, whose):
@@ -127,20 +127,22 @@ def _behind_in(answer: AnswerText, place: tuple[str, ...]) -> Iterator[int]:
 
 def _without_kind(name: str, answer: AnswerText) -> tuple[str, ...] | None:
     """The further folds of a proper name without the word for its kind: Ottoman for Ottoman Empire, not for places."""
-    folded, own = key(name), loose_key(name)
+    folded, loose_folds = key(name), loose_key(name)
     several = len(folded) > 2 and folded[-1] in _INSTITUTES  # Boise State, Florida Atlantic
     if "of" in folded or name.startswith(("a ", "an ", "A ", "An ")):
         return None
     if folded[-1] in word_lists.PLACE_CLASSES and not several:
         return None
-    kept, left = (own[:-1], folded[:-1]) if folded[-1] in word_lists.CLASSES else (own[1:], folded[1:])
+    loose_left, left = (
+        (loose_folds[:-1], folded[:-1]) if folded[-1] in word_lists.CLASSES else (loose_folds[1:], folded[1:])
+    )
     if not left or left in answer.keys or (is_adjective(left) and folded[-1] not in _TOLD_BY_ADJECTIVE):
         return None
     if folded[-1] not in word_lists.CLASSES and folded[0] not in ("mount", "river"):
         return None
     if is_known(left) or is_known(key(" ".join(left))) or len("".join(left)) <= DELICATE:
         return None
-    return kept
+    return loose_left
 
 
 _INSTITUTES = frozenset({"university", "college", "school", "institute", "hospital", "building", "center", "centre"})
@@ -167,15 +169,19 @@ def informative(name: str) -> tuple[str, ...]:
 def phrase_stems(name: str) -> frozenset[str]:
     """The stems of a phrase's informative words; none for names, kinds (`an American composer`) and single words."""
     MATCHING.count(len(name))
-    own = [word for word in drop_articles(words(name)) if word.text not in word_lists.FUNCTION]
-    if len(own) < 2 or any(word.capital for word in own[1:]) or not any(word.text.isalpha() for word in own):
+    content = [word for word in drop_articles(words(name)) if word.text not in word_lists.FUNCTION]
+    if (
+        len(content) < 2
+        or any(word.capital for word in content[1:])
+        or not any(word.text.isalpha() for word in content)
+    ):
         return frozenset()
-    if own[-1].text in word_lists.CLASSES or own[-1].text in word_lists.OCCUPATIONS:
+    if content[-1].text in word_lists.CLASSES or content[-1].text in word_lists.OCCUPATIONS:
         return frozenset()
     return frozenset(map(stem, informative(name)))
 
 
-def by_phrase(answer: AnswerText, tier: Tier) -> Found:
+def by_phrase(answer: AnswerText, tier: Tier) -> Mentions:
     """All informative words of a phrase, in whatever form and order, within a few words of one sentence."""
     wanted = phrase_stems(tier[1])
     if not wanted or answer.of_places or not answer.stems.issuperset(wanted):
@@ -232,18 +238,18 @@ def covered(answer: AnswerText) -> Mention | None:
 
 
 def _covers(answer: AnswerText, level: int, name: str) -> bool:
-    wanted, said = {root(word): word for word in informative(name)}, answer.roots
-    if any(_may_not_miss(word) and form not in said for form, word in wanted.items()):
+    word_of, answer_roots = {root(word): word for word in informative(name)}, answer.roots
+    if any(_may_not_miss(word) and form not in answer_roots for form, word in word_of.items()):
         return False
-    weights = _weights(answer, wanted)
-    told = [own for form, own in weights.items() if form in said]
-    if not told or _denies_it(answer, name):
+    weights = _weights(answer, word_of)
+    stated_weights = [weight for form, weight in weights.items() if form in answer_roots]
+    if not stated_weights or _denies_it(answer, name):
         return False
-    if len(told) < len(weights) and not _may_be_partial(answer, name, wanted, len(told)):
+    if len(stated_weights) < len(weights) and not _may_be_partial(answer, name, word_of, len(stated_weights)):
         return False
     if len(answer.words) <= FEW and is_another_person(answer, level, 0, len(answer.words)):
         return False
-    return sum(told) >= SHARE * sum(weights.values())
+    return sum(stated_weights) >= SHARE * sum(weights.values())
 
 
 def _denies_it(answer: AnswerText, name: str) -> bool:
@@ -251,25 +257,25 @@ def _denies_it(answer: AnswerText, name: str) -> bool:
     return answer.denies and len(answer.words) <= DENYING and word_lists.NEGATIONS.isdisjoint(key(name))
 
 
-def _weights(answer: AnswerText, wanted: Mapping[str, str]) -> dict[str, float]:
-    """What each root of a name weighs that the question has not said; `wanted`: the words by their roots."""
+def _weights(answer: AnswerText, word_of: Mapping[str, str]) -> dict[str, float]:
+    """What each root of a name weighs that the question has not said; `word_of`: the words by their roots."""
     asked = {root(word) for word in answer.loose_asked}
-    return {form: NUMBER if word[0].isdigit() else 1.0 for form, word in wanted.items() if form not in asked}
+    return {form: NUMBER if word[0].isdigit() else 1.0 for form, word in word_of.items() if form not in asked}
 
 
-def _may_be_partial(answer: AnswerText, name: str, wanted: Mapping[str, str], told: int) -> bool:
-    """Whether an answer with but `told` of the words may mean the name: it has no others for them, and its family name.
+def _may_be_partial(answer: AnswerText, name: str, word_of: Mapping[str, str], stated: int) -> bool:
+    """Whether an answer with but `stated` of the words may mean the name: no others for them, and its family name.
 
-    `wanted`: the words of the name by their roots.
+    `word_of`: the words of the name by their roots.
     """
-    said = answer.roots
+    answer_roots = answer.roots
     if len(answer.words) <= FEW:
-        if any(root(word) not in wanted for word in answer.claimed):
+        if any(root(word) not in word_of for word in answer.claimed):
             return False
-        if all(word in word_lists.CLASSES for form, word in wanted.items() if form in said):
+        if all(word in word_lists.CLASSES for form, word in word_of.items() if form in answer_roots):
             return False  # a language, for French language
     person = whole_person(name)
-    return person is None or (root(person.family) in said and told > 1)
+    return person is None or (root(person.family) in answer_roots and stated > 1)
 
 
 def _may_not_miss(word: str) -> bool:
@@ -287,7 +293,7 @@ def root(word: str) -> str:
 _ROOT = re.compile(r"(?<=[a-z]{5})(?:isms?|ists?|ians?|ers?|ors?|ing|an|a|ic|ous|ive|able|ness)\Z")
 
 
-def by_description(answer: AnswerText, tier: Tier) -> Found:
+def by_description(answer: AnswerText, tier: Tier) -> Mentions:
     """A description with small words put in."""
     _, name, folded = tier
     if not 2 <= len(folded) <= RETOLD or not is_description(name):

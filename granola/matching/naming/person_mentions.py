@@ -4,41 +4,41 @@ from __future__ import annotations
 
 from granola.matching.naming.countries import ABBREVIATIONS
 from granola.matching.naming.mentions import AnswerText, Mention
-from granola.matching.naming.names import DELICATE, Found
+from granola.matching.naming.names import DELICATE, Mentions
 from granola.matching.naming.person_names import Person, compatible, contradict, person, whole_person
 from granola.matching.naming.references import Tier
 from granola.matching.text import word_lists
 
 
-def by_person(answer: AnswerText, tier: Tier) -> Found:
+def by_person(answer: AnswerText, tier: Tier) -> Mentions:
     """One family name, and given names or a title that agree; the family name alone where persons are asked for."""
     if answer.of_places or answer.asks_place:
         return
-    wanted = whole_person(tier[1])
-    if wanted is None:
+    bearer = whole_person(tier[1])
+    if bearer is None:
         yield from _by_one_name(answer, tier)
         return
     for end, word in enumerate(answer.words, start=1):
-        if word.text != wanted.family or (answer.cased and not word.capital):
+        if word.text != bearer.family or (answer.cased and not word.capital):
             continue
         start = _run_before(answer, end)
         stop = end + (end < len(answer.words) and answer.words[end].text in word_lists.SUFFIXES)
-        said = person(answer.words[start:stop], answer.text)
-        if said is None or said.family != wanted.family:
+        named = person(answer.words[start:stop], answer.text)
+        if named is None or named.family != bearer.family:
             continue
-        if said.given:
-            if compatible(said, wanted) or not wanted.given:
+        if named.given:
+            if compatible(named, bearer) or not bearer.given:
                 yield Mention(tier[0], tier[1], start, stop)
-        elif _stands_for_all(answer, start, stop, wanted):
+        elif _stands_for_all(answer, start, stop, bearer):
             yield Mention(tier[0], tier[1], start, stop)
 
 
-def _stands_for_all(answer: AnswerText, start: int, stop: int, wanted: Person) -> bool:
+def _stands_for_all(answer: AnswerText, start: int, stop: int, bearer: Person) -> bool:
     """Whether a family name alone, with a title or without, is that of the person asked for."""
     titled = start < stop - 1 and answer.words[start].text in word_lists.TITLES
-    if wanted.family in answer.asked or (len(wanted.family) < DELICATE + 1 and not titled):
+    if bearer.family in answer.asked or (len(bearer.family) < DELICATE + 1 and not titled):
         return False
-    if not (answer.asks_person or answer.of_persons or answer.own == (wanted.family,)):
+    if not (answer.asks_person or answer.of_persons or answer.content_words == (bearer.family,)):
         return False
     behind = answer.words[stop] if stop < len(answer.words) else None
     if behind is not None and not behind.gap and behind.text in _OF_A_FAMILY:
@@ -51,7 +51,7 @@ def _stands_for_all(answer: AnswerText, start: int, stop: int, wanted: Person) -
 _OF_A_FAMILY = frozenset({"administration", "family", "government", "cabinet", "presidency", "dynasty", "era"})
 
 
-def _by_one_name(answer: AnswerText, tier: Tier) -> Found:
+def _by_one_name(answer: AnswerText, tier: Tier) -> Mentions:
     """`Queen Charlotte` for Charlotte of Mecklenburg-Strelitz; `Donna Pinciotti` for Donna where one asks who."""
     folded = tier[2]
     if not folded[0].isalpha() or not tier[1][:1].isupper():
@@ -73,7 +73,7 @@ def _may_be_added_to(answer: AnswerText, folded: tuple[str, ...]) -> bool:
     return len(folded) == 1 and len(folded[0]) > DELICATE and answer.cased and answer.asks_person
 
 
-def _with_other_names(answer: AnswerText, tier: Tier, start: int) -> Found:
+def _with_other_names(answer: AnswerText, tier: Tier, start: int) -> Mentions:
     """A single name with those before it, where no fuller one is known, and with those behind it."""
     begin = _run_before(answer, start + 1)
     if begin < start and not _has_fuller_name(answer, tier) and _ends_here(answer, start + 1):
@@ -105,15 +105,15 @@ def is_another_person(answer: AnswerText, level: int, start: int, end: int) -> b
     George H. W. Bush, where a level has George Bush, but George W. Bush as well.
     """
     fuller = [p for number, name, _ in answer.tiers if number == level and (p := whole_person(name)) is not None]
-    families = {own.family for own in fuller if len(own.given) > 1}
+    families = {full.family for full in fuller if len(full.given) > 1}
     for index in range(start, end) if not families.isdisjoint(answer.texts[start:end]) else ():
         if answer.texts[index] not in families:
             continue
         stop = index + 1 + (not word_lists.SUFFIXES.isdisjoint(answer.texts[index + 1 : index + 2]))
-        said = person(answer.words[_run_before(answer, index + 1) : stop], answer.text)
-        if said is None or not any(contradict(said, own) for own in fuller):
+        named = person(answer.words[_run_before(answer, index + 1) : stop], answer.text)
+        if named is None or not any(contradict(named, full) for full in fuller):
             continue
-        if not any(len(own.given) == len(said.given) and compatible(said, own) for own in fuller):
+        if not any(len(full.given) == len(named.given) and compatible(named, full) for full in fuller):
             return True
     return False
 

@@ -14,7 +14,7 @@ from granola.matching.text import word_lists
 from granola.matching.text.match_cache import MATCHING
 from granola.matching.text.tokens import FoldedWord, drop_articles, words
 
-_LONGEST = 6
+_LONGEST = 6  # words of a name of a person
 
 
 @cache
@@ -26,12 +26,12 @@ def _lines() -> tuple[tuple[str, ...], ...]:
 
 @cache
 def _alike() -> dict[str, frozenset[str]]:
-    found: dict[str, set[str]] = {}
-    for full, *short in _lines():
-        for one in short:
-            found.setdefault(full, set()).add(one)
-            found.setdefault(one, set()).add(full)
-    return {name: frozenset(others) for name, others in found.items()}
+    forms_of: dict[str, set[str]] = {}
+    for full, *short_forms in _lines():
+        for short_form in short_forms:
+            forms_of.setdefault(full, set()).add(short_form)
+            forms_of.setdefault(short_form, set()).add(full)
+    return {name: frozenset(others) for name, others in forms_of.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +44,10 @@ class Person:
     suffix: str
 
 
-def _given(found: tuple[FoldedWord, ...], text: str) -> tuple[tuple[str, ...], frozenset[int]]:
+def _given_names(name_words: tuple[FoldedWord, ...], text: str) -> tuple[tuple[str, ...], frozenset[int]]:
     names: list[str] = []
     initials: set[int] = set()
-    for word in found:
+    for word in name_words:
         source = text[word.start : word.end]
         joined = len(word.text) <= 4 and (
             "." in source or " " in source or len(word.text) == 1 or (source.isupper() and len(word.text) <= 2)
@@ -59,17 +59,17 @@ def _given(found: tuple[FoldedWord, ...], text: str) -> tuple[tuple[str, ...], f
     return tuple(names), frozenset(initials)
 
 
-def person(found: tuple[FoldedWord, ...], text: str) -> Person | None:
+def person(name_words: tuple[FoldedWord, ...], text: str) -> Person | None:
     """The parts of a name given as words of `text`; titles dropped; None where no family name is left."""
-    while len(found) > 1 and found[0].text in word_lists.TITLES:
-        found = found[1:]
+    while len(name_words) > 1 and name_words[0].text in word_lists.TITLES:
+        name_words = name_words[1:]
     suffix = ""
-    while len(found) > 1 and found[-1].text in word_lists.SUFFIXES:
-        suffix, found = _SUFFIX.get(found[-1].text, found[-1].text), found[:-1]
-    if not found or len(found) > _LONGEST or not found[-1].text.isalpha():
+    while len(name_words) > 1 and name_words[-1].text in word_lists.SUFFIXES:
+        suffix, name_words = _SUFFIX.get(name_words[-1].text, name_words[-1].text), name_words[:-1]
+    if not name_words or len(name_words) > _LONGEST or not name_words[-1].text.isalpha():
         return None
-    family = found[-1].text
-    given, initials = _given(tuple(w for w in found[:-1] if w.text not in word_lists.PARTICLES), text)
+    family = name_words[-1].text
+    given, initials = _given_names(tuple(w for w in name_words[:-1] if w.text not in word_lists.PARTICLES), text)
     return Person(given, initials, family, suffix)
 
 
@@ -84,25 +84,29 @@ def whole_person(name: str) -> Person | None:
     _, comma, given = text.partition(",")
     if comma and not (word_lists.SUFFIXES & {word.text for word in words(given)[:1]}):
         return None
-    found = drop_articles(words(text))
-    if not _looks_like_a_person(found):
+    name_words = drop_articles(words(text))
+    if not _looks_like_a_person(name_words):
         return None
-    first = text[found[0].start : found[0].end]
-    if len(first) > 2 and first.isupper() and first.isalpha() and not text.isupper():
+    opening = text[name_words[0].start : name_words[0].end]
+    if len(opening) > 2 and opening.isupper() and opening.isalpha() and not text.isupper():
         return None  # BBC America
-    parts = person(found, text)
-    if parts is None or (not parts.given and (parts.suffix or found[0].text not in _OFFICIAL)):
+    parts = person(name_words, text)
+    if parts is None or (not parts.given and (parts.suffix or name_words[0].text not in _OFFICIAL)):
         return None
     return parts
 
 
-def _looks_like_a_person(found: tuple[FoldedWord, ...]) -> bool:
+def _looks_like_a_person(name_words: tuple[FoldedWord, ...]) -> bool:
     """Whether words are several, capitalised but for particles, and none of them is what no name of a person has."""
-    if len(found) < 2 or found[0].text in word_lists.QUALIFIERS or found[0].text in word_lists.ARTICLES_OF_NAMES:
+    if (
+        len(name_words) < 2
+        or name_words[0].text in word_lists.QUALIFIERS
+        or name_words[0].text in word_lists.ARTICLES_OF_NAMES
+    ):
         return False
-    if any(not (word.capital or word.text in word_lists.PARTICLES) or word.text in _LINKS for word in found):
+    if any(not (word.capital or word.text in word_lists.PARTICLES) or word.text in _LINKS for word in name_words):
         return False
-    return _NO_NAMES.isdisjoint([word.text for word in found])
+    return _NO_NAMES.isdisjoint([word.text for word in name_words])
 
 
 _OFFICIAL = word_lists.TITLES - word_lists.ROYAL
@@ -112,26 +116,26 @@ _LINKS = frozenset(["and", "or", "the", "of", "in", "for", "with", "on", "at", "
 _NO_NAMES = word_lists.CLASSES - word_lists.FAMILY_NAMES
 
 
-def compatible(one: Person, other: Person) -> bool:
+def compatible(person: Person, other: Person) -> bool:
     """Whether two names can be one person's, both with given names; the family names are taken as equal."""
-    if not _may_share_suffix(one, other):
+    if not _may_share_suffix(person, other):
         return False
-    shorter, longer = sorted((one, other), key=lambda who: len(who.given))
+    shorter, longer = sorted((person, other), key=lambda who: len(who.given))
     if not shorter.given or not _same(shorter, 0, longer, 0):
         return False
     fewer = len(shorter.given) < len(longer.given)
-    if one.suffix != other.suffix and (fewer or tells_by_initials(one) or tells_by_initials(other)):
+    if person.suffix != other.suffix and (fewer or tells_by_initials(person) or tells_by_initials(other)):
         return False  # John F. Kennedy and his son
-    if fewer and len(shorter.given) > 1 and _all_initials(one, 1) and _all_initials(other, 1):
+    if fewer and len(shorter.given) > 1 and _all_initials(person, 1) and _all_initials(other, 1):
         return False  # George W. and George H. W.
     return _has_in_order(longer, shorter)
 
 
-def _may_share_suffix(one: Person, other: Person) -> bool:
+def _may_share_suffix(person: Person, other: Person) -> bool:
     """Whether suffixes are the same, or one name has none where the other is a junior's."""
-    if one.suffix == other.suffix:
+    if person.suffix == other.suffix:
         return True
-    return not (one.suffix and other.suffix) and (one.suffix or other.suffix) not in ("sr", "ii", "iii", "iv")
+    return not (person.suffix and other.suffix) and (person.suffix or other.suffix) not in ("sr", "ii", "iii", "iv")
 
 
 def _has_in_order(longer: Person, shorter: Person) -> bool:
@@ -149,11 +153,11 @@ def _has_in_order(longer: Person, shorter: Person) -> bool:
     return True
 
 
-def contradict(one: Person, other: Person) -> bool:
+def contradict(person: Person, other: Person) -> bool:
     """Whether two names of one family and first name have middle names that cannot be one person's."""
-    if len(one.given) < 2 or len(other.given) < 2 or one.family != other.family:
+    if len(person.given) < 2 or len(other.given) < 2 or person.family != other.family:
         return False
-    return _same(one, 0, other, 0) and not compatible(one, other)
+    return _same(person, 0, other, 0) and not compatible(person, other)
 
 
 def tells_by_initials(who: Person) -> bool:
@@ -165,11 +169,11 @@ def _all_initials(who: Person, start: int) -> bool:
     return all(index in who.initials for index in range(start, len(who.given)))
 
 
-def _same(one: Person, i: int, other: Person, j: int) -> bool:
-    a, b = one.given[i], other.given[j]
+def _same(person: Person, i: int, other: Person, j: int) -> bool:
+    a, b = person.given[i], other.given[j]
     if a == b:
         return True
-    if i in one.initials or j in other.initials:
+    if i in person.initials or j in other.initials:
         return a[0] == b[0]
     alike = _alike()
     return b in alike.get(a, ()) or bool(alike.get(a, frozenset()) & alike.get(b, frozenset()) & _full())

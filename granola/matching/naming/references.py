@@ -21,7 +21,7 @@ Names = tuple[tuple[str, ...], ...]
 """Acceptable names by level, finest first."""
 Tier = tuple[int, str, tuple[str, ...]]
 """Level from 0, a name of it, its folded words."""
-_KEPT = 1 << 14
+_REMEMBERED = 1 << 14
 LONGEST = 500  # characters of a name that is read; gold answers have 200 at most
 
 
@@ -32,7 +32,7 @@ def mended_names(levels: Names) -> Names:
     return tuple(tuple(mended(name) for name in names) for names in levels)
 
 
-@MATCHING.remembered(_KEPT)
+@MATCHING.remembered(_REMEMBERED)
 def read_names(levels: Names) -> Names:
     """The names that are read for more than whether they are the whole prediction.
 
@@ -41,23 +41,23 @@ def read_names(levels: Names) -> Names:
     MATCHING.count(sum(map(len, chain.from_iterable(levels))))
     if max(map(len, chain.from_iterable(levels)), default=0) > LONGEST:
         levels = tuple(tuple([name for name in names if len(name) <= LONGEST]) for names in levels)
-    bare = [[own for name in names if (own := introduced(name)) and own not in names] for names in levels]
+    bare = [[bearer for name in names if (bearer := introduced(name)) and bearer not in names] for names in levels]
     return tuple((*names, *more) for names, more in zip(levels, bare, strict=True)) if any(bare) else levels
 
 
 def introduced(name: str) -> str:
     """The name behind what its bearer is, as in `English author Rudyard Kipling`; "" where there is none."""
-    if not name[name.rfind(" ") + 1 :][:1].isupper() or _INTRODUCING.isdisjoint(found := name.split()):
+    if not name[name.rfind(" ") + 1 :][:1].isupper() or _INTRODUCING.isdisjoint(name_words := name.split()):
         return ""
-    for place in range(len(found) - 2, 0, -1):
-        kind = found[place].lower()
-        own = found[place + 1 :]
-        if not all(word[0].isupper() or word == "the" or word in word_lists.PARTICLES for word in own):
+    for place in range(len(name_words) - 2, 0, -1):
+        kind = name_words[place].lower()
+        bearer = name_words[place + 1 :]
+        if not all(word[0].isupper() or word == "the" or word in word_lists.PARTICLES for word in bearer):
             return ""
-        if kind in word_lists.TITLES and len(own) > 1 and own[0] != "the":
-            return " ".join(own)
-        if found[place] in _KINDS and len("".join(own)) > _SHORTEST:
-            return " ".join(own)
+        if kind in word_lists.TITLES and len(bearer) > 1 and bearer[0] != "the":
+            return " ".join(bearer)
+        if name_words[place] in _KINDS and len("".join(bearer)) > _SHORTEST:
+            return " ".join(bearer)
     return ""
 
 
@@ -66,7 +66,7 @@ _INTRODUCING = _KINDS | word_lists.TITLES | {title.capitalize() for title in wor
 _SHORTEST = 4  # letters of a name that is taken out of a longer one
 
 
-@MATCHING.remembered(_KEPT)
+@MATCHING.remembered(_REMEMBERED)
 def tiers(levels: Names) -> tuple[Tier, ...]:
     """Every name that has any word, in the order of the levels."""
     MATCHING.count(sum(map(len, chain.from_iterable(levels))))
@@ -75,14 +75,14 @@ def tiers(levels: Names) -> tuple[Tier, ...]:
     )
 
 
-@MATCHING.remembered(_KEPT)
+@MATCHING.remembered(_REMEMBERED)
 def loose_keys(levels: Names) -> tuple[tuple[str, ...], ...]:
     """The further folds of each of the tiers, in their order."""
     MATCHING.count(sum(map(len, chain.from_iterable(levels))))
     return tuple([loosened(name, folded) for _, name, folded in tiers(levels)])
 
 
-@MATCHING.remembered(_KEPT)
+@MATCHING.remembered(_REMEMBERED)
 def of_places(levels: Names) -> bool:
     """Whether coarser levels bear names and not only descriptions ("a composer"), as those of places do."""
     MATCHING.count(sum(map(len, chain.from_iterable(levels))))
@@ -95,7 +95,7 @@ def is_description(name: str) -> bool:
     return name.startswith(("a ", "an ", "A ", "An ")) or last[:1].islower()
 
 
-@MATCHING.remembered(_KEPT)
+@MATCHING.remembered(_REMEMBERED)
 def values(levels: Names, kind: str, code: str) -> tuple[tuple[IntervalClaim, ...], ...]:
     """The names of each level that are dates, or amounts, as such; () where none of the finest level is."""
     MATCHING.count(sum(map(len, chain.from_iterable(levels))))
@@ -115,15 +115,20 @@ def _may_state(names: tuple[str, ...], kind: str) -> bool:
 
 
 def _claims(read: Callable[[str], IntervalClaim | None], names: tuple[str, ...]) -> tuple[IntervalClaim, ...]:
-    found = [(claim, name) for name in names if (claim := read(name))]
-    return tuple([claim if claim.text == name else replace(claim, text=name) for claim, name in found])
+    named_claims = [(claim, name) for name in names if (claim := read(name))]
+    return tuple([claim if claim.text == name else replace(claim, text=name) for claim, name in named_claims])
 
 
-@MATCHING.remembered(_KEPT)
+@MATCHING.remembered(_REMEMBERED)
 def others(levels: Names, kind: str, code: str) -> Names:
     """The names of each level that are no such values."""
     MATCHING.count(sum(map(len, chain.from_iterable(levels))))
     if not (claims := values(levels, kind, code)):
         return levels
-    told = [{claim.text for claim in own} for own in claims]
-    return tuple([tuple([name for name in names if name not in own]) for names, own in zip(levels, told, strict=True)])
+    values_of_levels = [{claim.text for claim in level} for level in claims]
+    return tuple(
+        [
+            tuple([name for name in names if name not in texts])
+            for names, texts in zip(levels, values_of_levels, strict=True)
+        ]
+    )

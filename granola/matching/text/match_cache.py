@@ -26,9 +26,9 @@ class Memory:
         """Keep the last `entries` results of a function that counts its texts, or calls one that does."""
 
         def decorate(function: Callable[..., T]) -> _lru_cache_wrapper[T]:
-            kept = lru_cache(maxsize=entries)(function)
-            self.caches.append(kept)
-            return kept
+            cache = lru_cache(maxsize=entries)(function)
+            self.caches.append(cache)
+            return cache
 
         return decorate
 

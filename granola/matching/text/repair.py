@@ -14,13 +14,13 @@ _DAMAGED = re.compile(f"[{_LEADS}][{re.escape(_HIGH)}]+")
 _BLANKS = str.maketrans(dict.fromkeys("\xa0\u2007\u2009\u202f", " "))
 
 
-def _mend(found: re.Match[str]) -> str:
-    if found[0] == "×\xa0":  # a sign and its blank
-        return found[0]
+def _mend(damage: re.Match[str]) -> str:
+    if damage[0] == "×\xa0":  # a sign and its blank
+        return damage[0]
     try:
-        return b"".join(_byte(letter) for letter in found[0]).decode("utf-8")
+        return b"".join(_byte(letter) for letter in damage[0]).decode("utf-8")
     except UnicodeError:
-        return found[0]
+        return damage[0]
 
 
 def _byte(letter: str) -> bytes:
@@ -49,7 +49,7 @@ def tidied(text: str) -> str:
     """The text as it is read: blanks, marks and what a system parted at its signs set in order."""
     text = _joined(spaced(mended(text)))
     if len(text) <= SHORT and _PARTED_NUMBER.search(text):  # 1, 776 and 3. 97
-        text = _PARTED_NUMBER.sub(lambda found: found[1] or found[2], text)
+        text = _PARTED_NUMBER.sub(lambda sign: sign[1] or sign[2], text)
     return text
 
 
@@ -81,7 +81,7 @@ def spaced(text: str) -> str:
     if "**" in text or "__" in text:
         text = _BOLD.sub(r"\2", text)
     if "*" in text or "_" in text or "`" in text:
-        text = _EMPHASIS.sub(lambda found: found[1] or found[2] or found[3], text)
+        text = _EMPHASIS.sub(lambda emphasis: emphasis[1] or emphasis[2] or emphasis[3], text)
     for _ in range(_NESTED if text[:1] in _OPENING else 0):
         bullet = _BULLET.match(text)
         bare = text[bullet.end() :] if bullet else text
@@ -175,16 +175,16 @@ def repairs(text: str) -> list[str]:
     """
     if not is_damaged(text):
         return []
-    found = []
-    once, notes = _SUPERSCRIPTS.subn("", text)
-    once, more = _FOOTNOTE.subn("", once)
-    once, years = _AFTER_YEAR.subn(r"\1", once)
-    if notes + more + years or len(_LONE.findall(once)) > 1:
-        once = _LONE.sub("", once)
-    if once != text:
-        found.append(once)
-    parted = _LINK_BORDER.sub(" ", once)
+    readings = []
+    clean, notes = _SUPERSCRIPTS.subn("", text)
+    clean, more = _FOOTNOTE.subn("", clean)
+    clean, years = _AFTER_YEAR.subn(r"\1", clean)
+    if notes + more + years or len(_LONE.findall(clean)) > 1:
+        clean = _LONE.sub("", clean)
+    if clean != text:
+        readings.append(clean)
+    parted = _LINK_BORDER.sub(" ", clean)
     parted = _PARTED_DECIMAL.sub(".", parted)
-    if parted != once:
-        found.append(parted)
-    return found
+    if parted != clean:
+        readings.append(parted)
+    return readings

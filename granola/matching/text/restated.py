@@ -21,15 +21,15 @@ def restates(answer: AnswerText, start: int, end: int) -> bool:
     """Whether the words [start, end) stand in the question beside the same word as in the answer."""
     if not answer.question:
         return False
-    said, asked = answer.texts[start:end], key(answer.question)
+    repeated, asked = answer.texts[start:end], key(answer.question)
     opened = start < len(answer.words) and not answer.words[start].gap.strip("-'")
     closed = end < len(answer.words) and not answer.words[end].gap.strip("-'")
     beside = _beside(answer.texts, start if opened else 0, start, end if closed else len(answer.texts))
-    if not beside or not said:
+    if not beside or not repeated:
         return False
     return any(
-        asked[at : at + len(said)] == said and not beside.isdisjoint(_beside(asked, at, at, at + len(said)))
-        for at in range(len(asked) - len(said) + 1)
+        asked[at : at + len(repeated)] == repeated and not beside.isdisjoint(_beside(asked, at, at, at + len(repeated)))
+        for at in range(len(asked) - len(repeated) + 1)
     )
 
 
@@ -38,14 +38,14 @@ def _beside(texts: Sequence[str], first: int, start: int, end: int) -> frozenset
 
     What stands before "of" may as well stand behind: the capital of Australia, Australia's capital.
     """
-    found = []
+    neighbours = []
     if first > 1 and texts[start - 1] == "of":
-        found.append(("of", texts[start - 2]))
+        neighbours.append(("of", texts[start - 2]))
     elif first:
-        found.append(("left", texts[start - 1]))
+        neighbours.append(("left", texts[start - 1]))
     if end < len(texts):
-        found += [("right", texts[end]), ("of", texts[end])]
-    return frozenset((side, word) for side, word in found if word not in word_lists.FUNCTION)
+        neighbours += [("right", texts[end]), ("of", texts[end])]
+    return frozenset((side, word) for side, word in neighbours if word not in word_lists.FUNCTION)
 
 
 def _is_asked_kind(answer: AnswerText, mention: Mention) -> bool:

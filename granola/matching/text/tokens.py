@@ -96,7 +96,7 @@ def _fold(token: str) -> str:
 def words(text: str) -> tuple[FoldedWord, ...]:
     """The words of `text` in order, articles kept, numbers and initials joined."""
     MATCHING.count(len(text))
-    found: list[FoldedWord] = []
+    folded_words: list[FoldedWord] = []
     single = numbers = False
     same = text.isascii()
     lower = text.lower() if same else text
@@ -112,26 +112,26 @@ def words(text: str) -> tuple[FoldedWord, ...]:
             gap += token
             continue
         if gap:
-            gap = "" if gap == " " or not found else "".join(gap.split())
+            gap = "" if gap == " " or not folded_words else "".join(gap.split())
         single = single or len(folded) == 1
         if folded in _SPECIAL:
             numbers = numbers or folded in _NUMBERISH
             folded = SAME_WORD.get(folded, folded)
-        found.append(_made(FoldedWord, (folded, start, end, text[start].isupper(), gap)))
+        folded_words.append(_new_word(FoldedWord, (folded, start, end, text[start].isupper(), gap)))
         gap = ""
     if single:
-        found = _join_initials(found)
-    return tuple(_join_numbers(found) if numbers else found)
+        folded_words = _join_initials(folded_words)
+    return tuple(_join_numbers(folded_words) if numbers else folded_words)
 
 
-_made = tuple.__new__  # half the time of FoldedWord(...), which goes through a function of Python
+_new_word = tuple.__new__  # half the time of FoldedWord(...), which goes through a function of Python
 
 
-def _join_initials(found: Sequence[FoldedWord]) -> list[FoldedWord]:
+def _join_initials(folded_words: Sequence[FoldedWord]) -> list[FoldedWord]:
     """`J. R. R.` -> `jrr`: runs of single letters become one word, whatever their case."""
     out: list[FoldedWord] = []
     run = False
-    for word in found:
+    for word in folded_words:
         single = len(word.text) == 1 and "a" <= word.text <= "z"
         if single and run and word.gap in ("", "."):
             last = out[-1]
@@ -142,15 +142,15 @@ def _join_initials(found: Sequence[FoldedWord]) -> list[FoldedWord]:
     return out
 
 
-def _join_numbers(found: Sequence[FoldedWord]) -> list[FoldedWord]:
+def _join_numbers(folded_words: Sequence[FoldedWord]) -> list[FoldedWord]:
     """Number words to digits: `twenty-one` -> 21, `third` -> 3rd; `1st` stays as it is."""
     out: list[FoldedWord] = []
     index = 0
-    while index < len(found):
-        word = found[index]
+    while index < len(folded_words):
+        word = folded_words[index]
         text, used = word.text, 1
         if text in _TEN:
-            value, following = _TEN[text], found[index + 1] if index + 1 < len(found) else None
+            value, following = _TEN[text], folded_words[index + 1] if index + 1 < len(folded_words) else None
             text = str(value)
             if following is not None and following.gap in ("", "-"):
                 if 0 < _CARDINAL.get(following.text, 0) < 10:
@@ -166,7 +166,7 @@ def _join_numbers(found: Sequence[FoldedWord]) -> list[FoldedWord]:
         out.append(
             word
             if text == word.text
-            else FoldedWord(text, word.start, found[index + used - 1].end, word.capital, word.gap)
+            else FoldedWord(text, word.start, folded_words[index + used - 1].end, word.capital, word.gap)
         )
         index += used
     return out
@@ -177,19 +177,19 @@ def _ordinal(value: int) -> str:
     return f"{value}{suffix}"
 
 
-def drop_articles(found: Sequence[FoldedWord]) -> tuple[FoldedWord, ...]:
+def drop_articles(folded_words: Sequence[FoldedWord]) -> tuple[FoldedWord, ...]:
     """Without the English articles, whose gap passes on; one that ends the text stays, as in Vitamin A."""
-    if not any(word[0] in ARTICLES for word in found):
-        return tuple(found)
-    kept: list[FoldedWord] = []
+    if not any(word[0] in ARTICLES for word in folded_words):
+        return tuple(folded_words)
+    others: list[FoldedWord] = []
     gap = ""
-    for word in found[:-1]:
+    for word in folded_words[:-1]:
         if word.text in ARTICLES:
             gap += word.gap
             continue
-        kept.append(word._replace(gap=gap + word.gap) if gap else word)
+        others.append(word._replace(gap=gap + word.gap) if gap else word)
         gap = ""
-    return (*kept, *(word._replace(gap=gap + word.gap) if gap else word for word in found[-1:]))
+    return (*others, *(word._replace(gap=gap + word.gap) if gap else word for word in folded_words[-1:]))
 
 
 def occurrences(texts: Sequence[str], wanted: Sequence[str]) -> Iterator[int]:

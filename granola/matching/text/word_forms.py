@@ -22,7 +22,7 @@ _ROMANS = frozenset(
     for units in ("", "i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix")
 ) - {""}
 _ORDINAL = re.compile(r"(\d+)(?:st|nd|rd|th)")
-_KEPT = ("ss", "us", "is", "as", "os")
+_NO_PLURALS = ("ss", "us", "is", "as", "os")
 _TABLES = orjson.loads(files("granola.matching").joinpath("data/word_forms.json").read_bytes())
 _IRREGULAR: dict[str, str] = _TABLES["irregular"]
 _SPELLING: dict[str, str] = _TABLES["spelling"]
@@ -42,10 +42,10 @@ def loose(text: str) -> str:
     """The further fold of one folded word that is no Roman numeral."""
     MATCHING.count(len(text))
     if not text.isalpha():
-        found = _ORDINAL.fullmatch(text)
-        return found[1] if found else text
+        ordinal = _ORDINAL.fullmatch(text)
+        return ordinal[1] if ordinal else text
     text = _IRREGULAR.get(text) or _SPELLING.get(text, text)
-    if len(text) > 3 and text.endswith("s") and not text.endswith(_KEPT):
+    if len(text) > 3 and text.endswith("s") and not text.endswith(_NO_PLURALS):
         if text.endswith("ies") and len(text) > 4:
             text = text[:-3] + "y"
         elif text.endswith(("ches", "shes", "xes", "zes", "sses")):
@@ -56,16 +56,16 @@ def loose(text: str) -> str:
     return _ISE.sub("z", text) if "s" in text else text
 
 
-def fold(found: Sequence[FoldedWord]) -> tuple[str, ...]:
+def fold(folded_words: Sequence[FoldedWord]) -> tuple[str, ...]:
     """Words folded further, in order; a numeral in capitals behind a capitalised word is a number."""
-    texts = [word.text for word in found]
+    texts = [word.text for word in folded_words]
     if _ROMANS.isdisjoint(texts):
         return tuple(map(loose, texts))
     return tuple(
         str(_roman(text))
-        if word.capital and text in _ROMANS and index and (found[index - 1].capital or len(text) > 1)
+        if word.capital and text in _ROMANS and index and (folded_words[index - 1].capital or len(text) > 1)
         else loose(text)
-        for index, (word, text) in enumerate(zip(found, texts, strict=True))
+        for index, (word, text) in enumerate(zip(folded_words, texts, strict=True))
     )
 
 

@@ -27,13 +27,13 @@ def _behind_a_name(answer: AnswerText, mention: Mention) -> bool:
     """A capitalised name before the mention, with nothing but a copula, a preposition or a comma between."""
     if not answer.cased:
         return False
-    own = country_ids(answer.texts[mention.start : mention.end])
-    if own and any(country_ids(answer.texts[max(0, mention.start - n) : mention.end]) & own for n in (2, 3)):
+    qids = country_ids(answer.texts[mention.start : mention.end])
+    if qids and any(country_ids(answer.texts[max(0, mention.start - n) : mention.end]) & qids for n in (2, 3)):
         return False  # Federal Republic of Germany
-    found = _bridge_before(answer, mention)
-    if found is None:
+    joint = _bridge_before(answer, mention)
+    if joint is None:
         return False
-    bridge, parted = found
+    bridge, parted = joint
     if parted and _is_an_alternative(answer, bridge):
         return False
     larger = next((m for m in answer.mentions_by_end.get(bridge, ()) if m.level < mention.level), None)
@@ -134,17 +134,21 @@ def _in_another_division(answer: AnswerText, mention: Mention) -> bool | None:
 
     `Springfield, Ohio, United States` where a coarser tier is Illinois: no tier behind it vouches for that.
     """
-    own = [folded for level, _, folded in answer.tiers if level > mention.level]
-    told = [part for level, name, _ in answer.tiers if level == mention.level for part in place_parts(name)[1]]
-    own += told
+    containers = [folded for level, _, folded in answer.tiers if level > mention.level]
+    named_containers = [
+        part for level, name, _ in answer.tiers if level == mention.level for part in place_parts(name)[1]
+    ]
+    containers += named_containers
     for index in range(mention.end, min(len(answer.words), mention.end + _CHAIN)):
         if set(answer.words[index].gap) & SENTENCE_END:
             return None
-        said = _division_at(answer, index)
-        if said is not None:
-            if said in own:
+        stated = _division_at(answer, index)
+        if stated is not None:
+            if stated in containers:
                 return False
-            if any(exclude(said, other) for other in own) or any(contradict(said, other) for other in told):
+            if any(exclude(stated, other) for other in containers) or any(
+                contradict(stated, other) for other in named_containers
+            ):
                 return True
         if not _is_in_a_chain(answer, index):
             return None
@@ -156,10 +160,10 @@ def _division_at(answer: AnswerText, index: int) -> tuple[str, ...] | None:
     word = answer.words[index]
     if answer.cased and not word.capital:
         return None
-    said = division(answer.texts[index : index + 3])
-    if said is None and word.gap:
+    full_name = division(answer.texts[index : index + 3])
+    if full_name is None and word.gap:
         return ABBREVIATIONS.get(answer.quote(index, index + 1))
-    return said
+    return full_name
 
 
 def _is_in_a_chain(answer: AnswerText, index: int) -> bool:

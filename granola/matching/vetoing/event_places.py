@@ -29,10 +29,10 @@ def is_of_another_event(answer: AnswerText, mention: Mention) -> bool:
     scopes = list(_scopes(answer, asked))
     if any(start <= mention.start < end for start, end in scopes):
         return False
-    told = [(start, end) for start, end in scopes if not is_denied_word(answer, start)]
-    if any(not answer.is_mentioned(start, end) and _has_a_place(answer, start, end) for start, end in told):
+    affirmed = [(start, end) for start, end in scopes if not is_denied_word(answer, start)]
+    if any(not answer.is_mentioned(start, end) and _has_a_place(answer, start, end) for start, end in affirmed):
         return True
-    return any(answer.is_mentioned(*scope) for scope in told) and _is_told_with_an_event(answer, mention.start)
+    return any(answer.is_mentioned(*scope) for scope in affirmed) and _is_told_with_an_event(answer, mention.start)
 
 
 def is_behind_an_unknown_place(answer: AnswerText, mention: Mention) -> bool:
@@ -59,10 +59,10 @@ def is_in_a_contradicting_place(answer: AnswerText, mention: Mention) -> bool:
         if not start <= mention.start < end or any(m.level > 0 and start <= m.start < end for m in answer.mentions):
             continue
         for index in range(start, mention.start):
-            said = division(answer.texts[index : index + 3])
-            if said is None or not answer.words[index].capital or answer.is_mentioned(index, index + 1):
+            stated = division(answer.texts[index : index + 3])
+            if stated is None or not answer.words[index].capital or answer.is_mentioned(index, index + 1):
                 continue
-            if any(contradict(said, folded) for folded in coarser):
+            if any(contradict(stated, folded) for folded in coarser):
                 return True
     return False
 
@@ -88,7 +88,7 @@ _LISTED = orjson.loads(files("granola.matching").joinpath("data/events.json").re
 _EVENTS: dict[str, int] = {word: number for number, line in enumerate(_LISTED) for word in line}
 
 
-_TOLD = 10  # words of an asked event of which the scopes are read
+_MOST_SCOPES = 10  # words of an asked event of which the scopes are read
 _CLAUSES = frozenset({"although", "though", "while", "whereas", "however"})
 
 
@@ -116,12 +116,12 @@ def _scopes(answer: AnswerText, asked: frozenset[int]) -> Iterator[tuple[int, in
 
     Those of the first words: an answer that tells the event more often does not tell it.
     """
-    end = found = 0
+    end = count = 0
     for index, word in enumerate(answer.words):
         if word.text not in _EVENTS or _event_at(answer, index) not in asked:
             continue
-        found += 1
-        if found > _TOLD:
+        count += 1
+        if count > _MOST_SCOPES:
             return
         if index < end:  # inside the scope before, which ends where this one does
             yield index + 1, end
@@ -181,5 +181,5 @@ def tells_of_another(question: str | None, text: str) -> bool:
     """Whether a text tells of an event that the question is not about, and not of the asked one."""
     answer = AnswerText(text, (), question)
     asked = asked_events(answer)
-    told = {event for index in range(len(answer.words)) if (event := _event_at(answer, index)) is not None}
-    return bool(asked and told) and told.isdisjoint(asked)
+    events = {event for index in range(len(answer.words)) if (event := _event_at(answer, index)) is not None}
+    return bool(asked and events) and events.isdisjoint(asked)

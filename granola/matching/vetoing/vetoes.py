@@ -89,9 +89,9 @@ def is_a_relative(answer: AnswerText, mention: Mention) -> bool:
 
 
 def _owns(answer: AnswerText, mention: Mention) -> bool:
-    said = answer.words[mention.end - 1]
-    source, own = answer.text[said.start : said.end], words(mention.name)[-1]
-    if source[-2:].lower() not in _POSSESSIVE or mention.name[own.start : own.end].endswith(("'s", "’s")):
+    owner = answer.words[mention.end - 1]
+    source, name_end = answer.text[owner.start : owner.end], words(mention.name)[-1]
+    if source[-2:].lower() not in _POSSESSIVE or mention.name[name_end.start : name_end.end].endswith(("'s", "’s")):
         return False
     for word in answer.words[mention.end : mention.end + _BETWEEN]:
         if word.gap.strip("-") or (word.capital and answer.cased and word.text not in _OWNED):
@@ -111,8 +111,8 @@ def is_beaten(answer: AnswerText, mention: Mention) -> bool:
     if mention.start and answer.words[mention.start - 1].text in _BEATEN and not answer.words[mention.start].gap:
         return True
     behind = answer.words[mention.end : mention.end + 3]
-    told = tuple(word.text for word in behind)
-    return any(told[: len(one)] == one for one in _LOSING) and not any(word.gap for word in behind[:2])
+    texts = tuple(word.text for word in behind)
+    return any(texts[: len(phrase)] == phrase for phrase in _LOSING) and not any(word.gap for word in behind[:2])
 
 
 _BEATEN = frozenset({"beat", "beats", "beating", "defeated", "defeats", "defeating", "over", "against"})

@@ -113,14 +113,14 @@ class AuditRun(Run):
         with closing(open_store(snapshot)) as store:
             rows = read_tiered(path, on_reject=rejected.append)
             run = audit_entailment if self.entailment else audit_attribution if self.attribution else audit_axes
-            found = list(run(rows, store, tally, language=self.language, on_reject=rejected.append))
+            findings = list(run(rows, store, tally, language=self.language, on_reject=rejected.append))
             about = str(store.manifest()["snapshot_id"])
         if tally.total.rows == 0:
             report_rejects(path, rejected)
             raise UsageError(f"{path}: no row to audit")
         if self.out is not None:
-            _write(found, tally, self.out, about)
-        return Audited(settings=self, findings=found, tally=tally, snapshot=about, rejected=rejected)
+            _write(findings, tally, self.out, about)
+        return Audited(settings=self, findings=findings, tally=tally, snapshot=about, rejected=rejected)
 
     def _draw(self, path: str, n: int) -> SheetDrawn:
         if path == "-" and self.out is None:
@@ -185,7 +185,7 @@ class Audited:
             "total": group(self.tally.total),
             "relations": {name: group(counts) for name, counts in sorted(self.tally.relations.items())},
             "classes": {name: group(counts) for name, counts in sorted(self.tally.classes.items())},
-            "findings": dict(sorted(Counter(one.verdict for one in self.findings).items())),
+            "findings": dict(sorted(Counter(finding.verdict for finding in self.findings).items())),
             "namesakes": self.tally.namesakes,
         }
 
@@ -247,24 +247,29 @@ class Annotations:
         }  # fmt: skip
 
 
-def _list(found: Sequence[Offence], tally: FindingTally, out: Path | None) -> None:
+def _list(findings: Sequence[Offence], tally: FindingTally, out: Path | None) -> None:
     if tally.namesakes:
         print(f"\n{count(len(tally.namesakes), 'chain')} of a namesake of the answer's entity:")
-    for one in tally.namesakes:
-        whose = f"; they belong to {one['belongs_to']}" if one["belongs_to"] else ""
-        doubt = "" if one["certain"] else " (if that is meant)"
-        print(f"  {one['row']}: {one['answer']} is {one['taken_for']}{doubt}, not in {' › '.join(one['chain'])}{whose}")
-    if found:
-        print(f"\n{count(len(found), 'finding')}:")
-    for offence in found[:SHOWN] if out is not None else found:
+    for namesake in tally.namesakes:
+        whose = f"; they belong to {namesake['belongs_to']}" if namesake["belongs_to"] else ""
+        doubt = "" if namesake["certain"] else " (if that is meant)"
+        chain = " › ".join(namesake["chain"])
+        print(f"  {namesake['row']}: {namesake['answer']} is {namesake['taken_for']}{doubt}, not in {chain}{whose}")
+    if findings:
+        print(f"\n{count(len(findings), 'finding')}:")
+    for offence in findings[:SHOWN] if out is not None else findings:
         place = f"{offence.row} level {offence.level}.{offence.position}"
         print(f"  {place}: {offence.text!r}: {offence.verdict}: {offence.why}")
-    if out is not None and found:
+    if out is not None and findings:
         print(f"  all of them: {out}")
 
 
-def _write(found: Sequence[Offence], tally: FindingTally, out: Path, snapshot: str) -> None:
+def _write(findings: Sequence[Offence], tally: FindingTally, out: Path, snapshot: str) -> None:
     with atomic_path(out) as place, place.open("w", encoding="utf-8", newline="\n") as stream:
         head = {"schema_version": 1, "snapshot": snapshot, "rows": tally.total.rows, "tiers": tally.total.tiers}
-        for record in (head, *(one.to_json() for one in found), *({"namesake": one} for one in tally.namesakes)):
+        for record in (
+            head,
+            *(finding.to_json() for finding in findings),
+            *({"namesake": namesake} for namesake in tally.namesakes),
+        ):
             stream.write(json.dumps(record, ensure_ascii=False) + "\n")

@@ -16,7 +16,7 @@ from abstraction.questions.relation_wording import read_wording, subject_of
 from abstraction.reasons import REASONS
 from abstraction.rows import QARow, TieredRow
 from abstraction.tiers import Tier
-from granola.report.evidence_text import said
+from granola.report.evidence_text import evidence_line
 from granola.runs.outputs import check_language, print_json, warn_of_language, warn_of_relation, warn_of_time
 from granola.runs.settings import Run, Setting
 from granola.runs.shared_settings import LINKED_TO, Language, Linker, LinkerName, property_id
@@ -131,7 +131,7 @@ def _tree(row: TieredRow) -> Tree:
         for tier in level.tiers:
             leaf = branch.add(_heading(tier))
             for evidence in tier.evidence:
-                leaf.add(Text(said(evidence), style="dim"))
+                leaf.add(Text(evidence_line(evidence), style="dim"))
     if row.abstained:
         why = REASONS.get(row.abstained, "")
         root.add(Text(f"abstained: {row.abstained}" + (f": {why}" if why else ""), style="yellow"))

@@ -48,8 +48,8 @@ class PerturbRun(Run):
                 "snapshot": snapshot_of(self.tiered), "left_out": dict(reasons), "rejected": len(output.rejected)
             }  # fmt: skip
         made, left = count(output.counts["made"], "question"), count(reasons.total(), "question")
-        told = [f"  {number:>6}  {reason}" for reason, number in reasons.most_common()]
-        return output.ended(f"{made} for a {self.unit}; left out: {left}", *told, source=self.tiered)
+        lines = [f"  {number:>6}  {reason}" for reason, number in reasons.most_common()]
+        return output.ended(f"{made} for a {self.unit}; left out: {left}", *lines, source=self.tiered)
 
     def _rows(self, output: RowsOutput, reasons: Counter[str]) -> Iterator[TieredRow]:
         from abstraction.faults import Fault, attempt
@@ -58,14 +58,14 @@ class PerturbRun(Run):
         from granola.errors import PredictionError
 
         for row in read_tiered(self.tiered, on_reject=output.rejected.append):
-            found = attempt("perturbing", perturbed, row, self.unit)
-            if isinstance(found, Fault):
-                output.rejected.append(found.rejected(source=row.source, id=row.id, text=row.question))
-            elif isinstance(found, Kept):
-                reasons[found.reason] += 1
+            outcome = attempt("perturbing", perturbed, row, self.unit)
+            if isinstance(outcome, Fault):
+                output.rejected.append(outcome.rejected(source=row.source, id=row.id, text=row.question))
+            elif isinstance(outcome, Kept):
+                reasons[outcome.reason] += 1
             else:
                 output.counts["made"] += 1
-                yield found
+                yield outcome
         if not output.counts["made"]:
             why = "; ".join(f"{number:,} {reason}" for reason, number in reasons.most_common())
             raise PredictionError(f"{self.tiered}: no question can ask for a {self.unit}: {why or 'no tiered row'}")

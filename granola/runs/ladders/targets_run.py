@@ -113,9 +113,9 @@ class TargetsRun(Run):
         tallies = Aggregator(store, language=self.language, linker=self.linker).tallies(rows, on_reject=reject)
         for row, counted in tallies:
             output.taken.take(row.source, row.id, row.question)
-            found = attempt("making targets", targets, counted, rule, unknown=self.unknown, most=self.most)
-            if isinstance(found, Fault):
-                output.taken.unwritten(found)
+            outcome = attempt("making targets", targets, counted, rule, unknown=self.unknown, most=self.most)
+            if isinstance(outcome, Fault):
+                output.taken.unwritten(outcome)
                 continue
             asked = (
                 (Message(role="user", content=row.question),)
@@ -123,11 +123,11 @@ class TargetsRun(Run):
                 else texts[self.prompt].fill({"question": row.question})
             )
             output.counts["questions"] += 1
-            output.counts["unknown"] += found.decision.abstains
+            output.counts["unknown"] += outcome.decision.abstains
             if self.kind is TargetKind.SUPERVISED:
-                made = iter((supervised_row(row, found, asked),))
+                target_rows = iter((supervised_row(row, outcome, asked),))
             else:
-                made = preference_rows(row, found, asked)
-            for one in made:
+                target_rows = preference_rows(row, outcome, asked)
+            for target_row in target_rows:
                 output.counts["rows"] += 1
-                yield one
+                yield target_row

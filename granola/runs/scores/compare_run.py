@@ -42,23 +42,25 @@ class CompareRun(Run, GroupSettings, ScoringSettings):
         metrics = tuple(dict.fromkeys(self.metric or COMPARED))
         check_metrics(metrics)
         check_groups(self)
-        found = score_systems(self.tiered, self.predictions, self)
-        groups = grouped_scores(found, self, self, popular=self.page_views is not None)
-        differences = compare(found.reports, metrics=metrics, times=self.resamples, seed=self.seed)
-        if (needed := permutations_needed(len(found.reports))) > self.resamples:
+        systems = score_systems(self.tiered, self.predictions, self)
+        groups = grouped_scores(systems, self, self, popular=self.page_views is not None)
+        differences = compare(systems.reports, metrics=metrics, times=self.resamples, seed=self.seed)
+        if (needed := permutations_needed(len(systems.reports))) > self.resamples:
             note(
                 f"{self.resamples} permutations cannot take a p below 0.05 after the correction for so many pairs of "
                 f"systems; give --resamples {needed} or more"
             )
         curves = [
-            risk_coverage(report, given.predictions) for report, given in zip(found.reports, found.files, strict=True)
+            risk_coverage(report, file.predictions) for report, file in zip(systems.reports, systems.files, strict=True)
         ]
-        sure = {report.system: curve for report, curve in zip(found.reports, curves, strict=True) if curve is not None}
+        sure = {
+            report.system: curve for report, curve in zip(systems.reports, curves, strict=True) if curve is not None
+        }
         return Compared(
             settings=self,
-            systems=found,
+            systems=systems,
             differences=differences,
-            groups={one.title: scores for one, scores in groups.scores.items()},
+            groups={grouping.title: scores for grouping, scores in groups.scores.items()},
             curves=sure,
         )
 
@@ -91,28 +93,28 @@ class Compared:
         """Everything, with the sweeps of lambda and of the threshold of token-F1."""
         from granola.scoring.sweeps import item_f1, lambda_sweep, tau_sweep
 
-        found, weight = self.systems, self.settings.lambda_
+        systems, weight = self.systems, self.settings.lambda_
         thresholds = {
             report.system: tau_sweep(
-                item_f1(found.rows, given.predictions, report.signature.standard), lambda_=weight
+                item_f1(systems.rows, file.predictions, report.signature.standard), lambda_=weight
             )
-            for report, given in zip(found.reports, found.files, strict=True)
+            for report, file in zip(systems.reports, systems.files, strict=True)
         }  # fmt: skip
         return {
             "schema_version": 1,
-            "systems": [report.to_json() for report in found.reports],
+            "systems": [report.to_json() for report in systems.reports],
             "differences": [difference.to_json() for difference in self.differences],
             "groups": {
                 title: {
                     report.system: {name: group.to_json() for name, group in by_name.items()}
-                    for report, by_name in zip(found.reports, scores, strict=True)
+                    for report, by_name in zip(systems.reports, scores, strict=True)
                 }
                 for title, scores in self.groups.items()
             },
             "risk_coverage_area": {system: curve.area for system, curve in self.curves.items()},
             "risk_coverage": {system: curve.to_json() for system, curve in self.curves.items()},
             "lambda_sweep": {
-                report.system: [point.to_json() for point in lambda_sweep(report)] for report in found.reports
+                report.system: [point.to_json() for point in lambda_sweep(report)] for report in systems.reports
             },
             "tau_sweep": {system: [point.to_json() for point in points] for system, points in thresholds.items()},
         }

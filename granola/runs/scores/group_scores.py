@@ -88,7 +88,7 @@ class GroupedScores:
     @property
     def bins(self) -> int | None:
         """How many bins a number was parted into, None where none was."""
-        return next((one.bins for one in self.scores if one.bins is not None), None)
+        return next((grouping.bins for grouping in self.scores if grouping.bins is not None), None)
 
 
 def check_groups(settings: GroupSettings) -> None:
@@ -98,17 +98,18 @@ def check_groups(settings: GroupSettings) -> None:
 
 
 def grouped_scores(
-    found: Systems, settings: GroupSettings, scoring: ScoringSettings, *, popular: bool
+    systems: Systems, settings: GroupSettings, scoring: ScoringSettings, *, popular: bool
 ) -> GroupedScores:
     """The scores by the groups that are asked for; `popular` as well by what tells how well known an entity is."""
     from granola.scoring.grouping import grouped
 
-    rows, fields = found.rows, list(settings.popularity)
+    rows, fields = systems.rows, list(settings.popularity)
     if popular:
         rows, fields = with_popularity(rows, fields, settings.page_views, settings.page_views_of)
     groups = groups_of(rows, groupings(settings.by, fields, settings.bins))
     times, seed = scoring.resamples, scoring.seed
     scores = {
-        one: [grouped(report, of, times=times, seed=seed) for report in found.reports] for one, of in groups.items()
+        grouping: [grouped(report, of, times=times, seed=seed) for report in systems.reports]
+        for grouping, of in groups.items()
     }
     return GroupedScores(rows=rows, scores=scores)

@@ -158,7 +158,7 @@ def _matched(file: str, matcher: Matcher, tally: MatchCounts, workers: int) -> I
         if isinstance(verdict, Fault):
             tally.fault(verdict, record)
         else:
-            yield _told(record, verdict, tally)
+            yield _line_with_verdict(record, verdict, tally)
 
 
 def _judged(
@@ -183,10 +183,10 @@ def _judged(
             reason = f"the judge gave no verdict: {outcome.failed} {outcome.why}".strip()
             tally.reject(record.source, reason, item.prediction)
         else:
-            yield _told(record, outcome.value, tally)
+            yield _line_with_verdict(record, outcome.value, tally)
 
 
-def _told(record: Record, verdict: Verdict, tally: MatchCounts) -> dict[str, Any]:
+def _line_with_verdict(record: Record, verdict: Verdict, tally: MatchCounts) -> dict[str, Any]:
     data = record.data
     tally.taken = record
     tally.replaced += not data.keys().isdisjoint(ADDED)
@@ -222,7 +222,7 @@ def _levels(data: Mapping[str, Any], *, flat: bool) -> Levels:
     levels, answers = data.get("levels"), data.get("answers")
     if levels is not None and answers is not None:
         raise PredictionError("both 'answers' and 'levels': give one of them")
-    named = "answers" if levels is None else "levels"
+    field = "answers" if levels is None else "levels"
     if levels is None and answers is None:
         raise PredictionError("neither 'answers' (a list of texts) nor 'levels' (lists of texts, finest first)")
     if levels is None:
@@ -233,17 +233,17 @@ def _levels(data: Mapping[str, Any], *, flat: bool) -> Levels:
         levels = parsed(levels)
         if isinstance(levels, str):
             raise PredictionError(
-                f'{named}: no JSON; expected lists of texts, finest first, as in [["Lyon", "Lyons"], ["France"]]'
+                f'{field}: no JSON; expected lists of texts, finest first, as in [["Lyon", "Lyons"], ["France"]]'
             )
     if not isinstance(levels, list) or not levels:
-        raise PredictionError(f"{named}: expected a list with at least one level")
-    found = []
+        raise PredictionError(f"{field}: expected a list with at least one level")
+    parsed_levels = []
     for number, names in enumerate(levels, start=1):
         if not isinstance(names, list) or not all(
             isinstance(name, str | int | float) and not isinstance(name, bool) for name in names
         ):
-            raise PredictionError(f"{named}: level {number} is no list of texts")
+            raise PredictionError(f"{field}: level {number} is no list of texts")
         if not any(str(name).strip() for name in names):
-            raise PredictionError(f"{named}: level {number} has no text")
-        found.append(tuple(map(str, names)))
-    return tuple(found)
+            raise PredictionError(f"{field}: level {number} has no text")
+        parsed_levels.append(tuple(map(str, names)))
+    return tuple(parsed_levels)

@@ -62,19 +62,19 @@ class ReportRun(Run, GroupSettings, ScoringSettings):
         check_drawing()
         check_groups(self)
         earlier = _check_folder(self.out, force=self.force)
-        found = score_systems(self.tiered, self.predictions, self, out=self.out / PAGE)
-        named = tuple(dict.fromkeys([*self.item_score, *([self.colour] if self.colour is not None else [])]))
-        _check_named(named, found.files)
-        groups = grouped_scores(found, self, self, popular=True)
+        systems = score_systems(self.tiered, self.predictions, self, out=self.out / PAGE)
+        score_names = tuple(dict.fromkeys([*self.item_score, *([self.colour] if self.colour is not None else [])]))
+        _check_named(score_names, systems.files)
+        groups = grouped_scores(systems, self, self, popular=True)
         study = Study(
             rows=groups.rows,
-            files=[given.with_scores(named) for given in found.files],
-            reports=found.reports,
+            files=[file.with_scores(score_names) for file in systems.files],
+            reports=systems.reports,
             matcher=self.matcher,
             lambda_=self.lambda_,
-            differences=compare(found.reports, times=self.resamples, seed=self.seed),
-            popularity={one.field: of for one, of in groups.scores.items() if one.bins is not None},
-            groups={one.field: of for one, of in groups.scores.items() if one.bins is None},
+            differences=compare(systems.reports, times=self.resamples, seed=self.seed),
+            popularity={grouping.field: of for grouping, of in groups.scores.items() if grouping.bins is not None},
+            groups={grouping.field: of for grouping, of in groups.scores.items() if grouping.bins is None},
             coloured=self.colour,
             seed=self.seed,
             evidence=rows_with_evidence(self.tiered, groups.rows),
@@ -85,9 +85,9 @@ class ReportRun(Run, GroupSettings, ScoringSettings):
             command=self.verb,
             arguments={**self.arguments(), **self.resolved(), "bins": groups.bins},
             inputs=[self.tiered, *self.predictions, *([self.page_views] if self.page_views else ())],
-            more={"signatures": {r.system: str(r.signature) for r in found.reports}, "files": written},
+            more={"signatures": {r.system: str(r.signature) for r in systems.reports}, "files": written},
         )
-        return Drawn(page=self.out / PAGE, files=written, rejected=found.rejected)
+        return Drawn(page=self.out / PAGE, files=written, rejected=systems.rejected)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -62,11 +62,11 @@ class ScoreRun(Run, ScoringSettings):
         check_kind(out, "jsonl", may_be_packed=True)
         with removed_on_error(out):
             with writing_items(out) as write:
-                found = score_systems(
+                systems = score_systems(
                     self.tiered, [self.predictions], self, out=out, on_item=write, keep_items=False
                 )  # fmt: skip
-            listed = list_rejects(out, found.rejected)
-        (report,) = found.reports
+            listed = list_rejects(out, systems.rejected)
+        (report,) = systems.reports
         write_run_record(
             out,
             command=self.verb,
@@ -75,10 +75,10 @@ class ScoreRun(Run, ScoringSettings):
             more={
                 "signature": str(report.signature),
                 "counts": dict(report.counts),
-                "rejected": [row.to_json() for row in found.rejected],
+                "rejected": [row.to_json() for row in systems.rejected],
             },
         )
-        return Scored(settings=self, systems=found, listed=listed)
+        return Scored(settings=self, systems=systems, listed=listed)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

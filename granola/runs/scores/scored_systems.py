@@ -46,7 +46,7 @@ class Systems:
     @property
     def rejected(self) -> list[RejectedRow]:
         """Every rejected row, those of the tiered file first."""
-        return [*self.tiered.rejected, *(row for given in self.files for row in given.rejected), *self.faults]
+        return [*self.tiered.rejected, *(row for file in self.files for row in file.rejected), *self.faults]
 
 
 def score_systems(
@@ -90,14 +90,14 @@ def score_systems(
     ) as chosen:
         if settings.matcher != "judge":
             warn_of_answer_languages(read.languages)
-        for name, given in zip(names, files, strict=True):
-            report_rejects(given.name, given.rejected)
-            judge_ahead(chosen, read.rows, given, settings.first_level or "aliases")
+        for name, file in zip(names, files, strict=True):
+            report_rejects(file.name, file.rejected)
+            judge_ahead(chosen, read.rows, file, settings.first_level or "aliases")
             before = len(faults)
             reports.append(
                 scores.score(
                     read,
-                    given,
+                    file,
                     chosen,
                     lambda_=settings.lambda_,
                     standard=settings.first_level,
@@ -112,7 +112,7 @@ def score_systems(
                     on_reject=faults.append,
                 )
             )
-            report_rejects(given.name, faults[before:])
+            report_rejects(file.name, faults[before:])
     return Systems(tiered=read, files=files, reports=reports, faults=faults)
 
 

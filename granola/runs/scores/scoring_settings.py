@@ -95,15 +95,15 @@ class ScoringSettings:
         return None if self.tiers_from is None else self.tiers_from.value
 
     def resolved(self) -> dict[str, Any]:
-        """What a run record says of them: defaults that depend on the matcher are told as what they were."""
+        """The settings for a run record; of defaults that depend on the matcher, the values that they had."""
         from granola.matching import F1Matcher
         from granola.scoring.metrics import usual_standard
 
-        said = recorded(self, ScoringSettings)
-        said["standard"] = self.first_level or usual_standard(self.matcher)
+        settings = recorded(self, ScoringSettings)
+        settings["standard"] = self.first_level or usual_standard(self.matcher)
         if self.matcher == "f1" and self.tau is None:
-            said["tau"] = F1Matcher().tau
-        return said
+            settings["tau"] = F1Matcher().tau
+        return settings
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -127,10 +127,10 @@ def lanes_of(
     apart: Callable[[Callable[[], BaseModel]], Awaitable[BaseModel]],
 ) -> Mapping[str, BodyRoute]:
     """By path, the lanes of all POST routes whose function takes a single `asked`; `apart` reads large bodies."""
-    found = {}
+    lanes = {}
     for route in app.routes:
         if isinstance(route, APIRoute) and route.methods == {"POST"}:
             hints = {name: kind for name, kind in get_type_hints(route.endpoint).items() if name != "return"}
             if list(hints) == [PARAMETER]:
-                found[route.path] = BodyRoute(route.path, hints[PARAMETER], route.endpoint, failed, errors, apart)
-    return found
+                lanes[route.path] = BodyRoute(route.path, hints[PARAMETER], route.endpoint, failed, errors, apart)
+    return lanes

@@ -10,7 +10,7 @@ from granola.service.incoming.problems import MEDIA_TYPE
 from granola.service.incoming.schemas import ProblemDocument, Question
 
 _PROBLEM = {"content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/ProblemDocument"}}}}
-_SAID = {
+_DESCRIPTIONS = {
     400: "The body is no JSON.",
     401: "The token is missing or wrong.",
     403: "A page of another site has sent the request.",
@@ -38,7 +38,7 @@ def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
     out: dict[int | str, dict[str, Any]] = {}
     for status in sorted({401, 421, 429, 500, 503, *statuses}):
         again = {"headers": _RETRY} if status in (429, 503) else {}
-        out[status] = {"description": _SAID[status], **_PROBLEM, **again}
+        out[status] = {"description": _DESCRIPTIONS[status], **_PROBLEM, **again}
     return out
 
 
@@ -54,20 +54,20 @@ def posted() -> dict[int | str, dict[str, Any]]:
 
 def gotten(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """The documentation of a route that is asked for what a snapshot holds."""
-    own: dict[int | str, dict[str, Any]] = {
+    responses: dict[int | str, dict[str, Any]] = {
         200: {"headers": SNAPSHOT_HEADERS | ETAG},
         304: {"description": "Not modified since the ETag that was sent."},
     }
-    return own | problems(422, *statuses)
+    return responses | problems(422, *statuses)
 
 
 def describe(app: FastAPI) -> None:
     """Let the document have the types that routes name without using them as FastAPI would see it."""
-    made = app.openapi
+    original = app.openapi
 
     def described() -> dict[str, Any]:
         if app.openapi_schema is None:
-            whole = made()
+            whole = original()
             schemas = whole["components"]["schemas"]
             whole["components"]["securitySchemes"] = {
                 "token": {

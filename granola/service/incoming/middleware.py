@@ -214,10 +214,10 @@ class _Answer:
         if message["type"] == "http.response.start":
             self.status = message["status"]
             headers = [*message["headers"], *ALWAYS]
-            own = {name for name, _ in headers}
-            if POLICY not in own:
+            names = {name for name, _ in headers}
+            if POLICY not in names:
                 headers.append(NOTHING_RUNS)
-            if self._desk.is_open and _SNAPSHOT not in own:
+            if self._desk.is_open and _SNAPSHOT not in names:
                 headers.append((_SNAPSHOT, self._desk.snapshot_id.encode()))
             message = {**message, "headers": headers}
         await self._send(message)
@@ -233,13 +233,13 @@ def _encoded(
 
 def _replay(body: bytes, receive: Receive) -> Receive:
     """`receive` for what has been received; afterwards it waits for the client to leave."""
-    told = False
+    sent = False
 
     async def replayed() -> Message:
-        nonlocal told
-        if told:
+        nonlocal sent
+        if sent:
             return await receive()
-        told = True
+        sent = True
         return {"type": "http.request", "body": body, "more_body": False}
 
     return replayed

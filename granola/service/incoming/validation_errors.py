@@ -1,4 +1,4 @@
-"""What is wrong with a request, from what pydantic found: what was given, what is allowed."""
+"""What is wrong with a request, from pydantic's errors: what was given, what is allowed."""
 
 from __future__ import annotations
 
@@ -43,17 +43,17 @@ _KINDS: Sequence[tuple[type | tuple[type, ...], str]] = (
 
 
 def problem_of_errors(errors: Sequence[Mapping[str, Any]]) -> HTTPProblem:
-    """The problem of a request that is not as it must be; places are told as `levels.0.1`."""
-    said: dict[str, None] = {}
+    """The problem of a request that is not as it must be; places are written as `levels.0.1`."""
+    messages: dict[str, None] = {}
     for error in errors:
         place = [part for part in error["loc"] if part not in ("body", "query", "path")]
-        said[_told(place, error)] = None
-    shown = list(said)
+        messages[_message(place, error)] = None
+    shown = list(messages)
     more = f"; and {len(shown) - SHOWN} more" if len(shown) > SHOWN else ""
     return HTTPProblem(422, "request", "; ".join(shown[:SHOWN]) + more)
 
 
-def _told(place: Sequence[str | int], error: Mapping[str, Any]) -> str:
+def _message(place: Sequence[str | int], error: Mapping[str, Any]) -> str:
     name = str(place[0]) if place else ""
     if not name:
         return f"the body is {_kind(error.get('input'))}; expected a JSON object"

@@ -42,7 +42,7 @@ class Field:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Route:
-    """One route as the page tells it."""
+    """One route as the page describes it."""
 
     id: str
     method: str
@@ -60,37 +60,41 @@ def render(document: Mapping[str, Any], address: str) -> bytes:
     """The page's bytes for the OpenAPI document of a service at `address`."""
     groups: dict[str, list[Route]] = {}
     for path, methods in document["paths"].items():
-        for method, told in methods.items():
-            groups.setdefault((told.get("tags") or ["other"])[0], []).append(
-                _route(document, path, method, told, address)
+        for method, operation in methods.items():
+            groups.setdefault((operation.get("tags") or ["other"])[0], []).append(
+                _route(document, path, method, operation, address)
             )
-    ordered = dict(sorted(groups.items(), key=lambda one: _FIRST.index(one[0]) if one[0] in _FIRST else len(_FIRST)))
+    ordered = dict(
+        sorted(groups.items(), key=lambda group: _FIRST.index(group[0]) if group[0] in _FIRST else len(_FIRST))
+    )
     text: str = _template().render(groups=ordered, version=__version__, address=address)
     return text.encode("utf-8", "replace")
 
 
-def _route(document: Mapping[str, Any], path: str, method: str, told: Mapping[str, Any], address: str) -> Route:
-    content = told.get("requestBody", {}).get("content", {})
+def _route(document: Mapping[str, Any], path: str, method: str, operation: Mapping[str, Any], address: str) -> Route:
+    content = operation.get("requestBody", {}).get("content", {})
     schema = content.get("application/json", {}).get("schema", {})
-    answer = told["responses"].get("200", {}).get("content", {}).get("application/json", {}).get("schema", {})
+    answer = operation["responses"].get("200", {}).get("content", {}).get("application/json", {}).get("schema", {})
     return Route(
         id=f"{method}-{path.strip('/').replace('/', '-').replace('{', '').replace('}', '')}",
         method=method.upper(),
         path=path,
-        summary=told.get("description") or told.get("summary", ""),
-        parameters=tuple(_parameter(document, one) for one in told.get("parameters", ())),
+        summary=operation.get("description") or operation.get("summary", ""),
+        parameters=tuple(_parameter(document, parameter) for parameter in operation.get("parameters", ())),
         body=tuple(_fields(document, schema)),
-        body_words=told.get("requestBody", {}).get("description", ""),
+        body_words=operation.get("requestBody", {}).get("description", ""),
         gives=tuple(_fields(document, answer)),
-        answers=tuple((status, one.get("description", "")) for status, one in told["responses"].items()),
-        example=_example(document, path, method, told, schema, address),
+        answers=tuple((status, response.get("description", "")) for status, response in operation["responses"].items()),
+        example=_example(document, path, method, operation, schema, address),
     )
 
 
-def _parameter(document: Mapping[str, Any], one: Mapping[str, Any]) -> Field:
-    schema = one.get("schema", {})
-    words = " ".join(filter(None, (one.get("description", ""), _told(document, schema))))
-    return Field(path=one["name"], type=_type(document, schema), needed=one.get("required", False), words=words)
+def _parameter(document: Mapping[str, Any], parameter: Mapping[str, Any]) -> Field:
+    schema = parameter.get("schema", {})
+    words = " ".join(filter(None, (parameter.get("description", ""), _description(document, schema))))
+    return Field(
+        path=parameter["name"], type=_type(document, schema), needed=parameter.get("required", False), words=words
+    )
 
 
 def _fields(
@@ -104,7 +108,7 @@ def _fields(
     for name, inner in whole.get("properties", {}).items():
         needed = name in whole.get("required", ())
         yield Field(
-            path=before + name, type=_type(document, inner), needed=needed, words=_told(document, inner)
+            path=before + name, type=_type(document, inner), needed=needed, words=_description(document, inner)
         )  # fmt: skip
         if depth < _DEEPEST:
             yield from _fields(
@@ -117,7 +121,7 @@ def _whole(document: Mapping[str, Any], schema: Mapping[str, Any]) -> Mapping[st
     if "$ref" in schema:
         name = schema["$ref"].rpartition("/")[2]
         return document["components"]["schemas"].get(name, {})  # type: ignore[no-any-return]  # JSON
-    options = [one for one in schema.get("anyOf", ()) if one.get("type") != "null"]
+    options = [option for option in schema.get("anyOf", ()) if option.get("type") != "null"]
     return _whole(document, options[0]) if len(options) == 1 else schema
 
 
@@ -131,9 +135,9 @@ def _mark(document: Mapping[str, Any], schema: Mapping[str, Any]) -> str:
 
 
 def _type(document: Mapping[str, Any], schema: Mapping[str, Any]) -> str:
-    options = [one for one in schema.get("anyOf", ()) if one.get("type") != "null"]
+    options = [option for option in schema.get("anyOf", ()) if option.get("type") != "null"]
     if len(options) > 1:
-        return " or ".join(dict.fromkeys(_type(document, one) for one in options))
+        return " or ".join(dict.fromkeys(_type(document, option) for option in options))
     whole = _whole(document, schema)
     if "enum" in whole:
         return " | ".join(map(json.dumps, whole["enum"]))
@@ -142,7 +146,7 @@ def _type(document: Mapping[str, Any], schema: Mapping[str, Any]) -> str:
     return str(whole.get("type", "any"))
 
 
-def _told(document: Mapping[str, Any], schema: Mapping[str, Any]) -> str:
+def _description(document: Mapping[str, Any], schema: Mapping[str, Any]) -> str:
     """The description of a field with its limits and its default."""
     whole = _whole(document, schema)
     words = [str(schema.get("description") or (whole.get("description", "") if "$ref" not in schema else ""))]
@@ -155,20 +159,20 @@ def _told(document: Mapping[str, Any], schema: Mapping[str, Any]) -> str:
 
 
 def _example(
-    document: Mapping[str, Any], path: str, method: str, told: Mapping[str, Any], schema: Mapping[str, Any],
+    document: Mapping[str, Any], path: str, method: str, operation: Mapping[str, Any], schema: Mapping[str, Any],
     address: str,
 ) -> str:  # fmt: skip
     """A command that asks the service; blank where no example is known."""
     query = []
-    for one in told.get("parameters", ()):
-        known = (one.get("schema", {}).get("examples") or [one.get("example")])[0]
-        if one["in"] == "path" and known:
-            path = path.replace("{" + one["name"] + "}", str(known))
-        elif one["in"] == "query" and one.get("required") and known:
-            query.append(f"{one['name']}={known}")
+    for parameter in operation.get("parameters", ()):
+        known = (parameter.get("schema", {}).get("examples") or [parameter.get("example")])[0]
+        if parameter["in"] == "path" and known:
+            path = path.replace("{" + parameter["name"] + "}", str(known))
+        elif parameter["in"] == "query" and parameter.get("required") and known:
+            query.append(f"{parameter['name']}={known}")
     if method == "get":
         return f"curl '{address}{path}{'?' + '&'.join(query) if query else ''}'"
-    if "application/x-ndjson" in told.get("requestBody", {}).get("content", {}):
+    if "application/x-ndjson" in operation.get("requestBody", {}).get("content", {}):
         return f"curl '{address}{path}' -H 'Content-Type: application/x-ndjson' --data-binary @questions.jsonl"
     fields = _whole(document, schema).get("properties", {})
     body = {name: inner["examples"][0] for name, inner in fields.items() if inner.get("examples")}

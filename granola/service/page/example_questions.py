@@ -59,14 +59,14 @@ class Example:
 def examples(holding: SnapshotSession) -> tuple[Example, ...]:
     """Questions whose answers have ladders: one of each kind in KINDS, then at most two in other languages."""
     maker = holding.maker()
-    found: dict[str, Example] = {}
+    example_of: dict[str, Example] = {}
     for row in islice(chain(_bundled(holding), _stated(holding, "en", TEMPLATES)), TRIED):
         kind = _kind(row)
-        if kind is not None and kind not in found and len(maker.make(_as_asked(row)).levels) > 2:
-            found[kind] = Example(row.question, row.answers[0], kind)
-        if len(found) == len(KINDS):
+        if kind is not None and kind not in example_of and len(maker.make(_as_asked(row)).levels) > 2:
+            example_of[kind] = Example(row.question, row.answers[0], kind)
+        if len(example_of) == len(KINDS):
             break
-    return (*(found[kind] for kind in KINDS if kind in found), *islice(_in_languages(holding), IN_LANGUAGES))
+    return (*(example_of[kind] for kind in KINDS if kind in example_of), *islice(_in_languages(holding), IN_LANGUAGES))
 
 
 def _as_asked(row: QARow) -> QARow:

@@ -85,7 +85,7 @@ def find(holding: SnapshotSession, made: TieredRow, language: str) -> FoundLadde
     pairs = [(subject, made.relation)] if subject and made.relation else []
     pairs += [(e.subject, e.property) for e in steps if e.subject and e.property]
     used = {step.statement for step in steps}
-    past = [one for one in set_aside(holding, pairs, language=language) if one["id"] not in used]
+    past = [s for s in set_aside(holding, pairs, language=language) if s["id"] not in used]
     near = []
     if made.abstained == Abstention.NO_LINK:
         near = [match.id for match in near_names(holding, made.answers[0], language)]
@@ -96,8 +96,8 @@ def find(holding: SnapshotSession, made: TieredRow, language: str) -> FoundLadde
         row=made,
         is_spoken=holding.speaks(language),
         past=past,
-        names={i: {**told, "kind": kinds.get(i, "")} for i, told in names.items()},
-        attributed={(one.level, one.position): one for one in holding.attributor(language).checked(made)},
+        names={i: {**name, "kind": kinds.get(i, "")} for i, name in names.items()},
+        attributed={(check.level, check.position): check for check in holding.attributor(language).checked(made)},
         near=near,
         entities=holding.manifest["counts"]["entities"],
     )
@@ -127,10 +127,10 @@ def judge(row: TieredRow, lines: Sequence[str], *, language: str, snapshot: str)
     """The scores of predictions that all answer one question. Raises HTTPProblem for too many."""
     check_compared([(list(map(len, lines)), [len(name) for names in names_of(row) for name in names])])
     rows = [replace(row, id=str(n)) for n in range(1, len(lines) + 1)]
-    given = {str(n): Prediction(id=str(n), text=text) for n, text in enumerate(lines, 1)}
+    predictions = {str(n): Prediction(id=str(n), text=text) for n, text in enumerate(lines, 1)}
     return score(
         rows,
-        PredictionFile(name="predictions", predictions=given),
+        PredictionFile(name="predictions", predictions=predictions),
         snapshot_work.chosen_matcher("rules", None, language),
         snapshot=snapshot,
     )
@@ -141,7 +141,7 @@ def render(
     *,
     snapshot: str,
     examples: Sequence[Example] = (),
-    found: FoundLadder | None = None,
+    ladder: FoundLadder | None = None,
     report: ScoreReport | None = None,
     error: str | None = None,
     retry: bool = False,
@@ -156,7 +156,7 @@ def render(
         "asked": asked,
         "has_more": asked != plain,
         "error": error,
-        "row": found.row if found else None,
+        "row": ladder.row if ladder else None,
         "examples": [
             {
                 "kind": e.kind,
@@ -179,14 +179,14 @@ def render(
     }
     if opening:
         slots |= {"row": opening[1].row} | _result(*opening, None)
-    if found:
-        slots |= _result(asked, found, report)
+    if ladder:
+        slots |= _result(asked, ladder, report)
     text: str = _template().render(slots)
     return text.encode("utf-8", "replace")
 
 
-def _result(asked: Asked, found: FoundLadder, report: ScoreReport | None) -> dict[str, Any]:
-    row = found.row
+def _result(asked: Asked, ladder: FoundLadder, report: ScoreReport | None) -> dict[str, Any]:
+    row = ladder.row
     items = report.items if report else ()
     most = max((t.bits or 0.0 for level in row.levels for t in level.tiers), default=0.0)
     levels = []
@@ -195,23 +195,23 @@ def _result(asked: Asked, found: FoundLadder, report: ScoreReport | None) -> dic
             {
                 "number": depth,
                 "tiers": [
-                    {**_tier(tier, found, most), "attributed": found.attributed.get((depth, place))}
+                    {**_tier(tier, ladder, most), "attributed": ladder.attributed.get((depth, place))}
                     for place, tier in enumerate(level.tiers, 1)
                 ],
                 "matched": [item.prediction for item in items if item.verdict and item.verdict.level == depth],
             }
         )
-    past = [dict(zip(("row", "why"), page_evidence.past(one), strict=True)) for one in found.past]
+    past = [dict(zip(("row", "why"), page_evidence.past(statement), strict=True)) for statement in ladder.past]
     return {
-        "language": asked.language if found.is_spoken else "en",
-        "unspoken": "" if found.is_spoken else asked.language,
+        "language": asked.language if ladder.is_spoken else "en",
+        "unspoken": "" if ladder.is_spoken else asked.language,
         "phrasing": _phrasing(row),
-        "read": _read(asked, found),
+        "read": _read(asked, ladder),
         "levels": levels,
         "reason": REASONS.get(Abstention(row.abstained), "") if row.abstained else "",
         "advice": ADVICE.get(row.abstained or "", ""),
-        "near": [_near(one, asked, found) for one in found.near],
-        "entities": found.entities,
+        "near": [_near(entity_id, asked, ladder) for entity_id in ladder.near],
+        "entities": ladder.entities,
         "past": past[:SHOWN_PAST],
         "more_past": past[SHOWN_PAST:],
         "items": [_item(item) for item in items],
@@ -232,55 +232,57 @@ def _phrasing(row: TieredRow) -> str:
     return "The coarser answers are in a model’s words; those that the graph does not entail are left out."
 
 
-def _read(asked: Asked, found: FoundLadder) -> dict[str, Any]:
+def _read(asked: Asked, ladder: FoundLadder) -> dict[str, Any]:
     """What the question was read as asking, and whom its answers mean; rivals lead to the ladder of theirs."""
-    row = found.row
+    row = ladder.row
     about = row.question_entity or {}
     known = relation_table().get(row.relation or "")
     links = [
         {
-            **_chosen(note["qid"], asked, found),
+            **_chosen(note["qid"], asked, ladder),
             "confidence": note["confidence"],
             "share": note.get("share"),
             "words": LINKED.get(note.get("rule", ""), ""),
-            "rivals": [_chosen(one, asked, found) for one in note.get("rivals", ()) if one in found.names],
+            "rivals": [_chosen(rival, asked, ladder) for rival in note.get("rivals", ()) if rival in ladder.names],
         }
-        for note in found.links
+        for note in ladder.links
         if note.get("qid") and note.get("confidence")
     ]
     return {
-        "relation": {**_entity(row.relation, found), "known": known.label if known else None} if row.relation else None,
-        "subject": _entity(about["qid"], found) if about.get("qid") else None,
+        "relation": {**_entity(row.relation, ladder), "known": known.label if known else None}
+        if row.relation
+        else None,
+        "subject": _entity(about["qid"], ladder) if about.get("qid") else None,
         "about": about.get("text"),
         "links": links,
     }
 
 
-def _chosen(entity_id: str, asked: Asked, found: FoundLadder) -> dict[str, Any]:
+def _chosen(entity_id: str, asked: Asked, ladder: FoundLadder) -> dict[str, Any]:
     """An entity with the address of the page that takes it for the answer."""
     return {
-        **_entity(entity_id, found),
+        **_entity(entity_id, ladder),
         "choose": replace(asked, answer_qid=entity_id).address() + "#ladder",
     }
 
 
-def _near(entity_id: str, asked: Asked, found: FoundLadder) -> dict[str, Any]:
+def _near(entity_id: str, asked: Asked, ladder: FoundLadder) -> dict[str, Any]:
     """An entity with the address that asks again with its name and id."""
-    told = _entity(entity_id, found)
-    again = replace(asked, answer=told["label"] or asked.answer, answer_qid=entity_id)
-    return {**told, "choose": again.address() + "#ladder"}
+    entity = _entity(entity_id, ladder)
+    again = replace(asked, answer=entity["label"] or asked.answer, answer_qid=entity_id)
+    return {**entity, "choose": again.address() + "#ladder"}
 
 
-def _entity(entity_id: str, found: FoundLadder) -> dict[str, Any]:
-    named = found.names.get(entity_id, {"label": None, "description": None, "kind": ""})
-    told = {key: named[key] for key in ("label", "description", "kind")}
-    return {"id": entity_id, "href": address(entity_id), **told}
+def _entity(entity_id: str, ladder: FoundLadder) -> dict[str, Any]:
+    named = ladder.names.get(entity_id, {"label": None, "description": None, "kind": ""})
+    texts = {key: named[key] for key in ("label", "description", "kind")}
+    return {"id": entity_id, "href": address(entity_id), **texts}
 
 
-def _tier(tier: Tier, found: FoundLadder, most: float) -> dict[str, Any]:
+def _tier(tier: Tier, ladder: FoundLadder, most: float) -> dict[str, Any]:
     rows = page_evidence.rows(tier.evidence)
     starts = {row.start for row in rows if row.anew}
-    candidates = {one for note in found.links for one in (note.get("qid"), *note.get("rivals", ()))}
+    candidates = {entity_id for note in ladder.links for entity_id in (note.get("qid"), *note.get("rivals", ()))}
     return {
         "text": tier.text,
         "qid": tier.qid,
@@ -292,7 +294,9 @@ def _tier(tier: Tier, found: FoundLadder, most: float) -> dict[str, Any]:
         "rows": rows,
         "is_short": len(rows) <= SHORT_EVIDENCE,
         # Of an answer that may mean several entities, each has its own way.
-        "meant": {one: _entity(one, found) for one in candidates if one} if starts & candidates else {},
+        "meant": {entity_id: _entity(entity_id, ladder) for entity_id in candidates if entity_id}
+        if starts & candidates
+        else {},
     }
 
 

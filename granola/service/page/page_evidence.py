@@ -76,32 +76,32 @@ def rows(evidence: Iterable[Evidence]) -> list[EvidenceRow]:
     return out
 
 
-def past(one: Mapping[str, Any]) -> tuple[EvidenceRow, str]:
+def past(statement: Mapping[str, Any]) -> tuple[EvidenceRow, str]:
     """A statement that does not hold today, as `granola.service.work.entities.set_aside` tells it, and why not."""
-    names = one["names"]
-    subject, prop, value = one["subject"], one["property"], one.get("entity")
-    href = address(subject, prop=prop, statement=one["id"])
-    said = (
+    names = statement["names"]
+    subject, prop, value = statement["subject"], statement["property"], statement.get("entity")
+    href = address(subject, prop=prop, statement=statement["id"])
+    value_part = (
         entity(value, names.get(value))
         if value
         else EvidencePart(
             kind="value",
-            text=readable_date(one.get("text") or {"somevalue": "unknown", "novalue": "none"}[one["kind"]]),
+            text=readable_date(statement.get("text") or {"somevalue": "unknown", "novalue": "none"}[statement["kind"]]),
         )
     )
-    times = ", ".join(f"{word} {readable_date(one[key])}" for word, key in _TIMES if one.get(key))
-    why = SetAside(one["because"])
-    reason = times if why is SetAside.ENDED and one.get("end") else ", ".join(filter(None, (_WHY[why], times)))
+    times = ", ".join(f"{word} {readable_date(statement[key])}" for word, key in _TIMES if statement.get(key))
+    why = SetAside(statement["because"])
+    reason = times if why is SetAside.ENDED and statement.get("end") else ", ".join(filter(None, (_WHY[why], times)))
     relation = EvidencePart(kind="relation", text=names.get(prop, prop), href=href, title=prop)
-    return EvidenceRow(parts=(entity(subject, names.get(subject)), relation, said)), reason
+    return EvidenceRow(parts=(entity(subject, names.get(subject)), relation, value_part)), reason
 
 
 def readable_date(text: str) -> str:
     """A date of evidence as people write it: `4 August 1961`, `March 44 BCE`, `476`; other texts as they are."""
-    found = _TIME.fullmatch(text)
-    if found is None or int(found[3] or 1) not in range(1, 13):
+    match = _TIME.fullmatch(text)
+    if match is None or int(match[3] or 1) not in range(1, 13):
         return text
-    minus, year, month, day = found.groups()
+    minus, year, month, day = match.groups()
     parts = [*([str(int(day))] if day else []), *([_MONTHS[int(month) - 1]] if month else []), str(int(year))]
     return " ".join([*parts, *(["BCE"] if minus else [])])
 

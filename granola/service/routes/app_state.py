@@ -35,7 +35,7 @@ class Service:
         self.scoring = MatchingThread(settings.batches)
         self.models: ModelThreads | None = None
         self.metrics = Metrics(replaced)
-        self._told: dict[str, float] = {}
+        self._logged_at: dict[str, float] = {}
         self._sweeping: asyncio.Task[None] | None = None
 
     async def open(self) -> None:
@@ -56,8 +56,8 @@ class Service:
     def tell(self, problem: HTTPProblem, error: Exception) -> None:
         """Log a failure; one of each sort in a while, for there may be thousands a second."""
         now = time.monotonic()
-        if now - self._told.get(problem.code, -TELL_SECONDS) >= TELL_SECONDS:
-            self._told[problem.code] = now
+        if now - self._logged_at.get(problem.code, -TELL_SECONDS) >= TELL_SECONDS:
+            self._logged_at[problem.code] = now
             log.error("answered %d %s: %s", problem.status, problem.code, error)
 
     def asked_models(self) -> ModelThreads:
@@ -66,7 +66,7 @@ class Service:
             raise no_model()
         return self.models
 
-    def told(self, problem: HTTPProblem, *, in_words: bool = False) -> Response:
+    def problem_answer(self, problem: HTTPProblem, *, in_words: bool = False) -> Response:
         """The answer that is a problem, `in_words` for a browser."""
         self.metrics.refused.labels(problem.code).inc()
         if in_words:
@@ -79,7 +79,7 @@ class Service:
         problem = problem_of(error)
         if problem.status >= 500 and not isinstance(error, HTTPProblem):
             self.tell(problem, error)
-        return self.told(problem)
+        return self.problem_answer(problem)
 
     def overdue(self, now: float) -> float:
         """For how many seconds work has gone on beyond its time, of all threads but those that ask a model."""

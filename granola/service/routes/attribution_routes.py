@@ -23,8 +23,8 @@ def add_attribution(app: FastAPI, service: Service) -> None:
 
         def do(holding: SnapshotSession) -> bytes:
             snapshot_work.check_language(holding, asked.language)
-            found = holding.attributor(asked.language).checked(row)
-            return json_line({"id": row.id, "tiers": [one.to_json() for one in found]})
+            tiers = holding.attributor(asked.language).checked(row)
+            return json_line({"id": row.id, "tiers": [tier.to_json() for tier in tiers]})
 
         done = await service.desk.run(do)
         return answer(done.value, done.snapshot_id)

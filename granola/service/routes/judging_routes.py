@@ -33,7 +33,7 @@ def add_judging(app: FastAPI, service: Service) -> None:
     async def judged(
         bench: MatchingThread, seconds: float, do: Callable[[Matcher], bytes], asked: MatchSettings
     ) -> bytes:
-        """What is found with the matcher that is asked for, on a bench."""
+        """The body that `do` makes with the matcher that is asked for, on a bench."""
         if asked.matcher != "judge":
             language = asked.language if isinstance(asked, MatchRequest) else "en"
             snapshot_work.check_answer_language(language)
@@ -42,12 +42,12 @@ def add_judging(app: FastAPI, service: Service) -> None:
         models = service.asked_models()
         matchers: list[JudgeMatcher] = []  # one for all attempts: it keeps the verdicts that it has
 
-        async def one(relay: Relay) -> bytes | NeedsReplies:
+        async def judge_with(relay: Relay) -> bytes | NeedsReplies:
             if not matchers:
                 matchers.append(model_work.judge(relay, tau=asked.tau))
             return await bench.run(lambda: attempt(lambda: do(matchers[0])), seconds=seconds)
 
-        return await models.through(one, models.until())
+        return await models.through(judge_with, models.until())
 
     @app.post("/v1/match", response_model=MatchAnswer, tags=["judging"], responses=documents.posted())
     async def match(asked: MatchRequest) -> Response:
@@ -61,8 +61,8 @@ def add_judging(app: FastAPI, service: Service) -> None:
                 model_work.judge_ahead(chosen, pairs, most=settings.model_rows)
             return json_line(snapshot_work.match(asked.predictions, row, chosen, asked.lambda_))
 
-        found = await judged(service.bench, settings.seconds, do, asked)
-        return answer(found, service.desk.snapshot_id)
+        body = await judged(service.bench, settings.seconds, do, asked)
+        return answer(body, service.desk.snapshot_id)
 
     @app.post("/v1/score", response_model=ScoreAnswer, tags=["judging"], responses=documents.posted())
     async def score(asked: ScoreRequest) -> Response:
@@ -71,8 +71,8 @@ def add_judging(app: FastAPI, service: Service) -> None:
         def do(chosen: Matcher) -> bytes:
             return json_line(snapshot_work.scores(asked, chosen, most=settings.rows, judged=settings.model_rows))
 
-        found = await judged(service.scoring, settings.batch_seconds, do, asked)
-        return answer(found, service.desk.snapshot_id)
+        body = await judged(service.scoring, settings.batch_seconds, do, asked)
+        return answer(body, service.desk.snapshot_id)
 
 
 def _row_of(asked: MatchRequest) -> Row:

@@ -98,11 +98,11 @@ def add_ladders(app: FastAPI, service: Service) -> None:
         models = service.asked_models() if phrase is not None else None
         body = await request.body()
         check_values(body)
-        given = {"language": language, "linker": linker, "phrase": phrase, "unproven": unproven}
+        settings = {"language": language, "linker": linker, "phrase": phrase, "unproven": unproven}
 
         def read() -> tuple[list[QARow | RejectedRow], list[str]]:
-            found = snapshot_work.read_batch(body, relation=relation, most=service.settings.rows)
-            return found, snapshot_work.unheeded(found, given)
+            batch_rows = snapshot_work.read_batch(body, relation=relation, most=service.settings.rows)
+            return batch_rows, snapshot_work.unheeded(batch_rows, settings)
 
         rows, unheeded = await service.bench.run(read, seconds=service.settings.seconds)
         headers = {UNHEEDED_HEADER: ", ".join(unheeded)} if unheeded else {}
@@ -154,15 +154,15 @@ async def phrased_ladder(
 async def _dragged(service: Service, asked: AggregateRequest, row: SampleRow) -> Response:
     models = service.asked_models()
 
-    async def one(relay: Relay) -> dict[str, Any] | NeedsReplies:
+    async def drag_with(relay: Relay) -> dict[str, Any] | NeedsReplies:
         return await service.bench.run(
             lambda: attempt(lambda: model_work.drag(row, relay, abstaining=asked.abstaining, language=asked.language)),
             seconds=service.settings.seconds,
         )
 
-    found = await models.through(one, models.until())
+    answered = await models.through(drag_with, models.until())
     name = model_work.header(model_work.drag_name(models.identity))
-    return answer(snapshot_work.line_of(found), service.desk.snapshot_id, headers={MODEL_HEADER: name})
+    return answer(snapshot_work.line_of(answered), service.desk.snapshot_id, headers={MODEL_HEADER: name})
 
 
 class _Lines(StreamingResponse):
@@ -196,7 +196,7 @@ class _Lines(StreamingResponse):
                 if time.monotonic() > until:
                     raise too_slow(self._service.settings.batch_seconds)
                 made = await lease.run(self._batch.slice, seconds=self._service.settings.seconds)
-                lines = await self._told(made, lease)
+                lines = await self._phrased_lines(made, lease)
             except Exception as error:
                 yield orjson.dumps({"problem": problem_of(error).to_json()}, option=orjson.OPT_APPEND_NEWLINE)
                 raise
@@ -204,7 +204,7 @@ class _Lines(StreamingResponse):
                 self._service.metrics.laddered(row.abstained)
             yield lines
 
-    async def _told(self, made: snapshot_work.Slice, lease: Lease) -> bytes:
+    async def _phrased_lines(self, made: snapshot_work.Slice, lease: Lease) -> bytes:
         """The lines of a slice, in the model's words where it is asked."""
         if self._phrasing is None:
             return made.lines

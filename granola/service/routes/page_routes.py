@@ -46,25 +46,25 @@ def add_page(app: FastAPI, service: Service) -> None:
         if page_form.is_padded(request.query_params):
             return RedirectResponse(asked.address(), 303)
         snapshot, status, retry = desk.snapshot_id, 200, {}
-        found = report = error = None
+        ladder = report = error = None
         if asked.question or asked.answer:
             try:
-                wanted = asked.request()
+                request_of_form = asked.request()
                 lines = asked.lines()
-                done = await _found(service, wanted)
-                found, snapshot = done.value, done.snapshot_id
+                done = await _page_ladder(service, request_of_form)
+                ladder, snapshot = done.value, done.snapshot_id
                 if lines:
-                    made = found.row
+                    made = ladder.row
                     from_ = snapshot
                     report = await service.bench.run(
-                        lambda: ladder_page.judge(made, lines, language=wanted.language, snapshot=from_),
+                        lambda: ladder_page.judge(made, lines, language=request_of_form.language, snapshot=from_),
                         seconds=service.settings.seconds,
                     )
             except Exception as failed:
                 problem = problem_of(failed)
                 if problem.status == 500:
                     log.exception("the page failed")
-                found, status, error = None, problem.status, problem.detail
+                ladder, status, error = None, problem.status, problem.detail
                 retry = {"Retry-After": str(problem.retry_after)} if problem.retry_after else {}
         samples, opening = await offered()
         body = ladder_page.render(
@@ -72,7 +72,7 @@ def add_page(app: FastAPI, service: Service) -> None:
             snapshot=snapshot,
             examples=samples,
             opening=opening if asked == page_form.Asked() else None,
-            found=found,
+            ladder=ladder,
             report=report,
             error=error,
             retry=bool(retry),
@@ -106,30 +106,30 @@ def add_page(app: FastAPI, service: Service) -> None:
 
 def _offered(holding: SnapshotSession) -> Offered:
     """The examples, and the form and the ladder of the first."""
-    found = examples(holding)
-    if not found:
+    samples = examples(holding)
+    if not samples:
         return (), None
-    asked = page_form.asked_as(found[0])
+    asked = page_form.asked_as(samples[0])
     row = snapshot_work.read_question(
         asked.request().model_dump(exclude_unset=True, exclude=snapshot_work.LADDER_SETTINGS)
     )
     made = snapshot_work.made(holding, row, language=asked.language)
-    return found, (asked, ladder_page.find(holding, made, asked.language))
+    return samples, (asked, ladder_page.find(holding, made, asked.language))
 
 
-async def _found(service: Service, wanted: LadderRequest) -> Done[ladder_page.FoundLadder]:
+async def _page_ladder(service: Service, asked: LadderRequest) -> Done[ladder_page.FoundLadder]:
     """What the page shows of a question: the graph's ladder, or the model's where it is asked for."""
-    row = snapshot_work.read_question(wanted.model_dump(exclude_unset=True, exclude=snapshot_work.LADDER_SETTINGS))
-    if wanted.phrase is None:
+    row = snapshot_work.read_question(asked.model_dump(exclude_unset=True, exclude=snapshot_work.LADDER_SETTINGS))
+    if asked.phrase is None:
         return await service.desk.run(
             lambda holding: ladder_page.find(
-                holding, snapshot_work.made(holding, row, language=wanted.language), wanted.language
+                holding, snapshot_work.made(holding, row, language=asked.language), asked.language
             )
         )
-    phrasing = phrasing_of(service, wanted)
+    phrasing = phrasing_of(service, asked)
     async with service.desk.lease(counted=False) as lease:
-        made = await phrased_ladder(service, wanted, row, phrasing, lease)
-        found = await lease.run(
-            lambda holding: ladder_page.find(holding, made, wanted.language), seconds=service.settings.seconds
+        made = await phrased_ladder(service, asked, row, phrasing, lease)
+        ladder = await lease.run(
+            lambda holding: ladder_page.find(holding, made, asked.language), seconds=service.settings.seconds
         )
-    return Done(found, lease.snapshot_id)
+    return Done(ladder, lease.snapshot_id)

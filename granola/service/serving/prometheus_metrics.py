@@ -22,37 +22,47 @@ class Metrics:
     """The figures of one process; `page` has those of all that share its folder."""
 
     def __init__(self, replaced: Callable[[], Mapping[str, int]] | None = None) -> None:
-        own = CollectorRegistry()
-        self._registry = own
+        registry = CollectorRegistry()
+        self._registry = registry
         if os.environ.get(SHARED_METRICS):
             self._registry = CollectorRegistry()
             MultiProcessCollector(self._registry)  # type: ignore[no-untyped-call]  # the library has no types here
-        self.requests = Counter("granola_requests", "Requests answered.", ["route", "method", "status"], registry=own)
+        self.requests = Counter(
+            "granola_requests", "Requests answered.", ["route", "method", "status"], registry=registry
+        )
         self.seconds = Histogram(
             "granola_request_seconds", "Time from a request's head to the end of its answer.", ["route"],
-            buckets=_SECONDS, registry=own,
+            buckets=_SECONDS, registry=registry,
         )  # fmt: skip
         self.refused = Counter(
-            "granola_refused", "Requests and connections answered with a problem, by its code.", ["code"], registry=own
+            "granola_refused",
+            "Requests and connections answered with a problem, by its code.",
+            ["code"],
+            registry=registry,
         )
         self.ladders = Counter(
-            "granola_ladders", "Ladders made: whole, or by the code of the abstention.", ["outcome"], registry=own
+            "granola_ladders", "Ladders made: whole, or by the code of the abstention.", ["outcome"], registry=registry
         )
         self.phrasings = Counter(
             "granola_phrased", "Ladders put to the model: phrased, or why they stay the graph's.", ["outcome"],
-            registry=own,
+            registry=registry,
         )  # fmt: skip
         self.in_flight = Gauge(
             "granola_requests_in_flight", "Requests being received, worked at or answered.",
-            registry=own, multiprocess_mode="livesum",
+            registry=registry, multiprocess_mode="livesum",
         )  # fmt: skip
         self.waiting = Gauge(
-            "granola_waiting", "Pieces of work that wait for the snapshot.", registry=own, multiprocess_mode="livesum"
+            "granola_waiting",
+            "Pieces of work that wait for the snapshot.",
+            registry=registry,
+            multiprocess_mode="livesum",
         )
-        self.connections = Gauge("granola_connections", "Open connections.", registry=own, multiprocess_mode="livesum")
+        self.connections = Gauge(
+            "granola_connections", "Open connections.", registry=registry, multiprocess_mode="livesum"
+        )
         self.snapshot = Gauge(
             "granola_snapshot_info", "1 for the snapshot that is served, by process.", ["snapshot", "version"],
-            registry=own, multiprocess_mode="livemax",
+            registry=registry, multiprocess_mode="livemax",
         )  # fmt: skip
         if replaced is not None:
             self._registry.register(_Replaced(replaced))
@@ -97,9 +107,9 @@ class _Replaced:
 
     def collect(self) -> Iterator[CounterMetricFamily]:
         """As the library asks for it."""
-        told = CounterMetricFamily(
+        family = CounterMetricFamily(
             "granola_workers_replaced", "Workers that hung or ended and were replaced.", labels=["reason"]
         )
         for reason, number in self._replaced().items():
-            told.add_metric([reason], number)
-        yield told
+            family.add_metric([reason], number)
+        yield family

@@ -132,13 +132,13 @@ def _supervise(settings: ServiceSettings, sock: socket.socket, workers: int, rea
     import granola.service.serving.connections  # noqa: F401  # loaded once, shared by all
 
     def serve(calls: WorkerCalls) -> None:
-        own = sock
+        listener = sock
         if workers > 1 and BALANCED:
-            own = _balanced(sock.family, sock.getsockname())
+            listener = _balanced(sock.family, sock.getsockname())
             sock.close()
-            own.listen(BACKLOG)
-            own.setblocking(False)
-        _serve(settings, own, calls)
+            listener.listen(BACKLOG)
+            listener.setblocking(False)
+        _serve(settings, listener, calls)
 
     Supervisor(settings, workers, serve=serve, ready=ready, close=sock.close).run()
 

@@ -22,10 +22,10 @@ def read_entity(holding: SnapshotSession, entity_id: str) -> Entity:
     """The entity. Raises HTTPProblem for an id that is none, and for one that the snapshot lacks."""
     if not ENTITY_ID.match(entity_id):
         raise HTTPProblem(422, "entity-id", "no id of an item or a property; expected Q or P and a number, as in Q42")
-    found = holding.store.entities([entity_id]).get(entity_id)
-    if found is None:
+    entity = holding.store.entities([entity_id]).get(entity_id)
+    if entity is None:
         raise HTTPProblem(404, "unknown-entity", f"the snapshot has no {entity_id}")
-    return found
+    return entity
 
 
 def entity_json(holding: SnapshotSession, entity_id: str, *, language: str) -> dict[str, Any]:
@@ -63,14 +63,14 @@ def current_ids(holding: SnapshotSession, entity: Entity, language: str) -> froz
 
 def set_aside(holding: SnapshotSession, pairs: Iterable[tuple[str, str]], *, language: str) -> list[dict[str, Any]]:
     """What the snapshot also says of (subject, property), but not for today, with why under "because"."""
-    wanted: dict[str, list[str]] = {}
+    properties_of: dict[str, list[str]] = {}
     for subject, prop in dict.fromkeys(pairs):
-        wanted.setdefault(subject, []).append(prop)
+        properties_of.setdefault(subject, []).append(prop)
     historical = holding.maker(language).graph.is_historical
     out = []
-    for subject, entity in holding.store.entities(list(wanted)).items():
-        groups = [[s for s in entity.statements if s.property == prop] for prop in wanted[subject]]
-        past = [found for group in groups for found in left_out(group, historical=historical)][:MOST_SET_ASIDE]
+    for subject, entity in holding.store.entities(list(properties_of)).items():
+        groups = [[s for s in entity.statements if s.property == prop] for prop in properties_of[subject]]
+        past = [left for group in groups for left in left_out(group, historical=historical)][:MOST_SET_ASIDE]
         if not past:
             continue
         mentioned = _mentioned([entity.id], [s for s, _ in past])
@@ -80,7 +80,7 @@ def set_aside(holding: SnapshotSession, pairs: Iterable[tuple[str, str]], *, lan
 
 
 def _statement(statement: Statement, holds: bool) -> dict[str, Any]:
-    said = {
+    times = {
         name: text for name, prop in (("start", START), ("end", END), ("at", POINT)) if (text := _time(statement, prop))
     }
     return {
@@ -89,7 +89,7 @@ def _statement(statement: Statement, holds: bool) -> dict[str, Any]:
         "rank": str(statement.rank),
         "current": holds,
         **_snak(Snak(property=statement.property, kind=statement.kind, value=statement.value)),
-        **said,
+        **times,
         "qualifiers": [{"property": snak.property, **_snak(snak)} for snak in statement.qualifiers],
     }
 
@@ -119,11 +119,11 @@ def _time(statement: Statement, prop: str) -> str | None:
 
 
 def _mentioned(ids: Sequence[str], statements: Iterable[Statement]) -> list[str]:
-    found = list(ids)
+    mentioned = list(ids)
     for statement in statements:
-        found += [statement.property, *([statement.target] if statement.target else [])]
+        mentioned += [statement.property, *([statement.target] if statement.target else [])]
         for snak in statement.qualifiers:
-            found += [snak.property, *([snak.value.id] if isinstance(snak.value, EntityValue) else [])]
+            mentioned += [snak.property, *([snak.value.id] if isinstance(snak.value, EntityValue) else [])]
         if isinstance(statement.value, QuantityValue) and statement.value.unit:
-            found.append(statement.value.unit)
-    return [i for i in dict.fromkeys(found) if ENTITY_ID.match(i)]
+            mentioned.append(statement.value.unit)
+    return [i for i in dict.fromkeys(mentioned) if ENTITY_ID.match(i)]

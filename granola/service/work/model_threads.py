@@ -97,18 +97,18 @@ class ModelThreads:
         return time.monotonic() + self._settings.model_seconds
 
     async def through(
-        self, one: Callable[[Relay], Awaitable[T | NeedsReplies]], until: float, relay: Relay | None = None
+        self, work: Callable[[Relay], Awaitable[T | NeedsReplies]], until: float, relay: Relay | None = None
     ) -> T:
-        """What `one` finds when it has all the replies that it needs, beside those that `relay` has already.
+        """What `work` comes to when it has all the replies that it needs, beside those that `relay` has already.
 
         Raises what it raises, ModelError, and HTTPProblem where the model is asked too much or is too slow.
         """
         relay = relay or Relay(self.identity)
         for _ in range(ROUNDS):
-            found = await one(relay)
-            if not isinstance(found, NeedsReplies):
-                return found
-            relay.learn(await self.ask(found.requests, until))
+            outcome = await work(relay)
+            if not isinstance(outcome, NeedsReplies):
+                return outcome
+            relay.learn(await self.ask(outcome.requests, until))
         raise HTTPProblem(503, "model", "the model was asked again and again without an end", retry_after=30)
 
     async def ask(self, requests: Sequence[Request], until: float) -> list[Result]:
@@ -128,7 +128,7 @@ class ModelThreads:
 
     def sweep(self, now: float) -> None:
         """Give up what is beyond its time."""
-        for call in [one for one in self._calls if now > one.until]:
+        for call in [pending for pending in self._calls if now > pending.until]:
             if not call.answer.done():
                 call.answer.set_exception(OverTimeError())
             call.stopper.stop(call)
@@ -139,14 +139,14 @@ class ModelThreads:
             self._model.close()
 
     def _do(self, call: _Call, requests: Sequence[Request], loop: asyncio.AbstractEventLoop) -> None:
-        found: list[Result] = []
+        results: list[Result] = []
         failed: Exception | None = None
         try:
-            found = call.stopper.run(call, lambda: self._asked(requests))
+            results = call.stopper.run(call, lambda: self._asked(requests))
         except Exception as error:
             failed = error
         with suppress(RuntimeError):  # the loop was closed meanwhile
-            loop.call_soon_threadsafe(self._settle, call, found, failed)
+            loop.call_soon_threadsafe(self._settle, call, results, failed)
 
     def _asked(self, requests: Sequence[Request]) -> list[Result]:
         turn = self._turn
@@ -159,12 +159,12 @@ class ModelThreads:
         finally:
             turn.release()
 
-    def _settle(self, call: _Call, found: list[Result], failed: Exception | None) -> None:
+    def _settle(self, call: _Call, results: list[Result], failed: Exception | None) -> None:
         self._calls.discard(call)
         if call.answer.done():
             return
         if failed is None:
-            call.answer.set_result(found)
+            call.answer.set_result(results)
         else:
             call.answer.set_exception(failed)
 

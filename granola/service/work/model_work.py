@@ -80,10 +80,10 @@ def drag(row: SampleRow, relay: Relay, *, abstaining: str | None, language: str)
     prompts = _decoding_prompts()
     asking = AnswerSettings(method=Answering.DRAG, abstaining=Abstaining(abstaining or "pass"))
     answerer = Answerer(relay, asking, prompts, language=language)
-    (found,) = answerer.aggregate([row])
-    if isinstance(found, Answered):
-        return prediction_row(row, found.decision, method=Answering.DRAG)
-    raise HTTPProblem(503, "model", f"the model gave no answer ({found.reason}); ask again", retry_after=10)
+    (outcome,) = answerer.aggregate([row])
+    if isinstance(outcome, Answered):
+        return prediction_row(row, outcome.decision, method=Answering.DRAG)
+    raise HTTPProblem(503, "model", f"the model gave no answer ({outcome.reason}); ask again", retry_after=10)
 
 
 def drag_name(identity: Mapping[str, Any]) -> str:

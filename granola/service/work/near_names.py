@@ -21,20 +21,20 @@ _PARTED = re.compile(r"[,;:(/|–—]")
 def near_names(holding: SnapshotSession, text: str, language: str) -> list[NameMatch]:
     """Entities whose names are parts of a text, then those whose names are spelled nearly so; MOST at most."""
     name = normalise(text[:LONGEST])
-    found: dict[str, NameMatch] = {}
+    match_of: dict[str, NameMatch] = {}
     for part, matches in holding.store.find(list(_parts(text[:LONGEST]))).items():
         if normalise(part) != name:
-            found.update((match.id, match) for match in matches[:2])
+            match_of.update((match.id, match) for match in matches[:2])
     languages = fallback_chain(language)
     for letters in _BEGINNINGS:
-        if len(found) >= MOST or len(name) < letters:
+        if len(match_of) >= MOST or len(name) < letters:
             continue
         beginning = holding.store.names_beginning(name[:letters], languages=languages, limit=_LOOKED_AT)
         alike = [(_likeness(name, match.text), match) for match in beginning]
-        near = sorted((one for one in alike if one[0] >= _LIKE), key=lambda one: -one[0])
+        near = sorted((pair for pair in alike if pair[0] >= _LIKE), key=lambda pair: -pair[0])
         for _, match in near[:MOST]:
-            found.setdefault(match.id, match)
-    return list(found.values())[:MOST]
+            match_of.setdefault(match.id, match)
+    return list(match_of.values())[:MOST]
 
 
 def _parts(text: str) -> Iterator[str]:

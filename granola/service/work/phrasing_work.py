@@ -37,10 +37,10 @@ class Phrasing:
             return []
         until = self._models.until()
         relay = Relay(self._models.identity)
-        found = await self._work(rows, lease, relay)
-        if not isinstance(found, NeedsReplies):
-            return found
-        relay.learn(await self._models.ask(found.requests, until))
+        phrased = await self._work(rows, lease, relay)
+        if not isinstance(phrased, NeedsReplies):
+            return phrased
+        relay.learn(await self._models.ask(phrased.requests, until))
         out: list[TieredRow] = []
         for row in rows:
             out += await self._models.through(partial(self._work, [row], lease), until, relay)

@@ -152,7 +152,7 @@ class SnapshotSession:
         The first language's is kept, and of others those asked for last; none where all have read too much together.
         """
         key = (language or self.language, linker)
-        if sum(one.graph.held for one in self._makers.values()) > ENTITIES_KEPT:
+        if sum(maker.graph.held for maker in self._makers.values()) > ENTITIES_KEPT:
             self._makers.clear()
         maker = self._makers.pop(key, None)
         if maker is None:
@@ -160,9 +160,9 @@ class SnapshotSession:
                 maker = LadderMaker(self.store, language=key[0], linker=linker, vocabulary=self._vocabulary(key[0]))
             self._vocabularies[_reading(key[0])] = maker.vocabulary
         self._makers[key] = maker
-        others = [one for one in self._makers if one[0] != self.language]
-        for one in others[:-LANGUAGES_KEPT]:
-            del self._makers[one]
+        others = [other for other in self._makers if other[0] != self.language]
+        for other in others[:-LANGUAGES_KEPT]:
+            del self._makers[other]
         return maker
 
     def prepare(self) -> None:

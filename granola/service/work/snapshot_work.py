@@ -260,12 +260,12 @@ def links(holding: SnapshotSession, row: QARow, *, language: str, linker: str) -
 
 def named(holding: SnapshotSession, ids: Iterable[str], language: str) -> dict[str, dict[str, Any]]:
     """Entities briefly: id, label and description in a language or its fallbacks."""
-    wanted = list(dict.fromkeys(ids))
-    found = holding.store.entities(wanted, properties=())
+    requested = list(dict.fromkeys(ids))
+    entities = holding.store.entities(requested, properties=())
     out = {}
-    for given, entity in found.items():
+    for entity_id, entity in entities.items():
         label, description = (best_text(terms, language) for terms in (entity.labels, entity.descriptions))
-        out[given] = {
+        out[entity_id] = {
             "id": entity.id,
             "label": label[0] if label else None,
             "description": description[0] if description else None,
@@ -280,21 +280,21 @@ def search(holding: SnapshotSession, name: str, *, language: str, limit: int, be
     shown = matches[:limit]
     known = named(holding, [match.id for match in shown], language)
     blank = {"label": None, "description": None}
-    found = [
+    carriers = [
         {**blank, **known.get(m.id, {}), "id": m.id, "kind": m.kind, "language": m.language, "text": m.text}
         for m in shown
     ]
-    return {"name": name, "found": found, "more": len(matches) - len(shown)}
+    return {"name": name, "found": carriers, "more": len(matches) - len(shown)}
 
 
 def _beginning(holding: SnapshotSession, text: str, language: str, limit: int) -> list[NameMatch]:
     """Entities that carry a name which begins so, each with the shortest of its names that does."""
     names = holding.store.names_beginning(text, languages=fallback_chain(language), limit=NAMES_AN_ENTITY * limit)
-    found: dict[str, NameMatch] = {}
+    match_of: dict[str, NameMatch] = {}
     for match in names:
         if match.id.startswith("Q"):
-            found.setdefault(match.id, match)
-    return list(found.values())
+            match_of.setdefault(match.id, match)
+    return list(match_of.values())
 
 
 def chosen_matcher(name: str, tau: float | None, language: str = "en") -> Matcher:
@@ -349,18 +349,18 @@ def scores(request: Any, chosen: Matcher, *, most: int, judged: int) -> dict[str
         rows.append(row)
     if not rows:
         raise PredictionError(f"no tiered row; {rejected[0].source}: {rejected[0].reason}")
-    given = predictions_of(
+    file = predictions_of(
         [_prediction_record(number, data) for number, data in enumerate(request.predictions, 1)], "predictions"
     )
-    said = given.predictions
-    check_compared(([len(said[key].text)], names) for key, names in lengths.items() if key in said)
+    predictions = file.predictions
+    check_compared(([len(predictions[key].text)], names) for key, names in lengths.items() if key in predictions)
     check_resampled(request.resamples, len({row.relation for row in rows}), len(rows))
     if isinstance(chosen, JudgeMatcher):
-        pairs = [(row, said[row.id].text) for row in rows if row.id in said]
+        pairs = [(row, predictions[row.id].text) for row in rows if row.id in predictions]
         judge_ahead(chosen, pairs, most=judged, standard=request.standard or "aliases")
     report = score(
         rows,
-        replace(given, asked=request.asked or ""),
+        replace(file, asked=request.asked or ""),
         chosen,
         lambda_=request.lambda_,
         standard=request.standard,
@@ -375,7 +375,7 @@ def scores(request: Any, chosen: Matcher, *, most: int, judged: int) -> dict[str
     )
     return report.to_json() | {
         "items": [item.to_json() for item in report.items],
-        "rejected": [row.to_json() for row in (*rejected, *given.rejected)],
+        "rejected": [row.to_json() for row in (*rejected, *file.rejected)],
     }
 
 
