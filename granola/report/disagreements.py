@@ -13,7 +13,8 @@ from granola.matching import F1Matcher, Matcher, RulesMatcher, Verdict, in_langu
 from granola.report.plain_table import Table, Value
 from granola.scoring.items import ItemScore
 from granola.scoring.predictions import PredictionFile
-from granola.scoring.scores import ScoreReport, language_of, names_of
+from granola.scoring.row_names import language_of, names_of
+from granola.scoring.scores import ScoreReport
 
 EXAMPLES = 8
 _JudgedRow = tuple[TieredRow, ItemScore, Verdict]

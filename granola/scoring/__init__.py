@@ -10,7 +10,8 @@ if TYPE_CHECKING:
     from granola.scoring.bootstrap import Interval, estimated
     from granola.scoring.metrics import Metric, Outcome
     from granola.scoring.predictions import Prediction, PredictionFile, read_predictions
-    from granola.scoring.scores import ScoreReport, names_of, score
+    from granola.scoring.row_names import names_of
+    from granola.scoring.scores import ScoreReport, score
     from granola.scoring.system_comparison import Difference, compare
     from granola.scoring.tiered_file import TieredFile, read_tiered_file
 
@@ -41,7 +42,7 @@ _MODULES = {
     "TieredFile": ".tiered_file",
     "compare": ".system_comparison",
     "estimated": ".bootstrap",
-    "names_of": ".scores",
+    "names_of": ".row_names",
     "read_predictions": ".predictions",
     "read_tiered_file": ".tiered_file",
     "score": ".scores",

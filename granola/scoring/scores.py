@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import orjson
 
@@ -40,10 +40,9 @@ from granola.scoring.metrics import (
 )
 from granola.scoring.packed_rows import PackedRows
 from granola.scoring.predictions import Prediction, PredictionFile
+from granola.scoring.row_names import language_of, names_of, names_of_levels
 from granola.scoring.signature import SHORT, Signature
-
-if TYPE_CHECKING:
-    from granola.scoring.tiered_file import TieredFile
+from granola.scoring.tiered_file import TieredFile, read_tiered_file
 
 SHOWN_IDS = 3
 
@@ -95,26 +94,6 @@ class ScoreReport:
                 for metric in self.metrics
             },
         }
-
-
-def names_of(row: TieredRow, standard: Standard = "aliases") -> list[list[str]]:
-    """The acceptable names of a row, finest level first: every text and alias, level 1 all gold answers.
-
-    With `standard` "gold", level 1 has the gold answers alone.
-    """
-    return _names(row.answers, row.levels, standard)
-
-
-def _names(answers: Sequence[str], levels: Sequence[Level], standard: Standard) -> list[list[str]]:
-    aliases = levels[0].names() if levels and standard == "aliases" else ()
-    first = list(dict.fromkeys([*answers, *aliases]))
-    return [first, *(list(dict.fromkeys(level.names())) for level in levels[1:])]
-
-
-def language_of(row: TieredRow) -> str | None:
-    """The code of the language that a row says its question and answers are in."""
-    code = row.extra.get("language")
-    return code if isinstance(code, str) and code.strip() else None
 
 
 def score_item(
@@ -251,7 +230,7 @@ def _other_names(pending: _Waiting, verdict: Verdict, matcher: Matcher, standard
         and squad.best_f1(pending.prediction.text, aliases) <= matcher.tau
     ):
         return None  # the verdicts on the other levels are known
-    return _names(pending.answers, pending.levels, other_standard(standard))
+    return names_of_levels(pending.answers, pending.levels, other_standard(standard))
 
 
 def _bits(level: Level) -> float | None:
@@ -316,8 +295,6 @@ def score(
     check_resamples(times)
     standard = standard or usual_standard(matcher.name)
     chosen = metrics(lambda_, standard)
-    from granola.scoring.tiered_file import TieredFile, read_tiered_file
-
     source = read_tiered_file(rows) if isinstance(rows, str | Path) else rows
     if isinstance(source, TieredFile):
         snapshot, prompts = snapshot or source.snapshot, source.prompts if prompts is None else prompts

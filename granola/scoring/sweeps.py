@@ -13,7 +13,8 @@ from granola.matching import squad
 from granola.matching.abstention import abstention
 from granola.scoring.metrics import LAMBDA, Standard, informativeness_weight
 from granola.scoring.predictions import Prediction
-from granola.scoring.scores import ScoreReport, language_of, names_of
+from granola.scoring.row_names import language_of, names_of
+from granola.scoring.scores import ScoreReport
 
 TAUS = tuple(number / 20 for number in range(20))
 LAMBDAS = tuple(number / 10 for number in range(21))

@@ -19,7 +19,8 @@ from granola.errors import MatcherError, PredictionError
 from granola.matching import matcher
 from granola.scoring.packed_rows import PackedRows
 from granola.scoring.predictions import Prediction, PredictionFile, read_predictions
-from granola.scoring.scores import ScoreReport, level_bits, names_of, score
+from granola.scoring.row_names import names_of
+from granola.scoring.scores import ScoreReport, level_bits, score
 
 FILES = Path(__file__).parent / "files"
 

@@ -16,7 +16,8 @@ from granola.report.disagreements import coarse_answers
 from granola.scoring.meta_evaluation import cell_counts
 from granola.scoring.metrics import Standard, metrics
 from granola.scoring.predictions import Prediction, PredictionFile
-from granola.scoring.scores import ScoreReport, names_of, score
+from granola.scoring.row_names import names_of
+from granola.scoring.scores import ScoreReport, score
 from granola.scoring.sweeps import item_f1, tau_sweep
 from tests.granola.test_compare_cli import run
 

@@ -12,7 +12,7 @@ from granola.matching.text import word_lists
 from granola.matching.text.cached_attribute import lazy
 from granola.matching.text.match_cache import MATCHING
 from granola.matching.text.tokens import FoldedWord, drop_articles, key, occurrences, words
-from granola.matching.text.word_forms import fold, loose_key, stem
+from granola.matching.text.word_forms import fold, loose_key, root, stem
 
 SENTENCE_END = frozenset(".!?;:")
 _ASKS_PERSON = re.compile(
@@ -113,9 +113,7 @@ class AnswerText:
 
     @lazy
     def roots(self) -> frozenset[str]:
-        """The roots of the words (granola.matching.naming.partial_answers)."""
-        from granola.matching.naming.partial_answers import root  # it imports this module
-
+        """The roots of the words."""
         return frozenset(map(root, self.loose))
 
     @lazy

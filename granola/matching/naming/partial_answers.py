@@ -20,7 +20,7 @@ from granola.matching.naming.references import Tier, is_description
 from granola.matching.text import word_lists
 from granola.matching.text.match_cache import MATCHING
 from granola.matching.text.tokens import MOST, drop_articles, key, occurrences, words
-from granola.matching.text.word_forms import loose_key, stem
+from granola.matching.text.word_forms import loose_key, root, stem
 
 
 def by_words(answer: AnswerText, tier: Tier) -> Mentions:
@@ -281,16 +281,6 @@ def _may_be_partial(answer: AnswerText, name: str, word_of: Mapping[str, str], s
 def _may_not_miss(word: str) -> bool:
     """Whether a word tells one answer from another: a number, a month, a letter."""
     return word[0].isdigit() or len(word) == 1 or word in word_lists.MONTHS
-
-
-@MATCHING.remembered(1 << 14)
-def root(word: str) -> str:
-    """The stem without an ending that makes a faith, its believer, a doer or a kind of it."""
-    MATCHING.count(len(word))
-    return _ROOT.sub("", _ROOT.sub("", stem(word)))
-
-
-_ROOT = re.compile(r"(?<=[a-z]{5})(?:isms?|ists?|ians?|ers?|ors?|ing|an|a|ic|ous|ive|able|ness)\Z")
 
 
 def by_description(answer: AnswerText, tier: Tier) -> Mentions:

@@ -92,3 +92,13 @@ def stem(text: str) -> str:
             text = text[: -len(ending)]
             break
     return text[:-1] if text[-1] == text[-2] and len(text) > 4 else text  # controlled, control
+
+
+@MATCHING.remembered(1 << 14)
+def root(word: str) -> str:
+    """The stem without an ending that makes a faith, its believer, a doer or a kind of it."""
+    MATCHING.count(len(word))
+    return _ROOT.sub("", _ROOT.sub("", stem(word)))
+
+
+_ROOT = re.compile(r"(?<=[a-z]{5})(?:isms?|ists?|ians?|ers?|ors?|ing|an|a|ic|ous|ive|able|ness)\Z")

@@ -28,7 +28,8 @@ from granola.report.ladder_html import SHOWN_ALIASES, address, outcome_chip
 from granola.report.score_tables import number
 from granola.scoring.items import ItemScore
 from granola.scoring.predictions import Prediction, PredictionFile
-from granola.scoring.scores import ScoreReport, names_of, score
+from granola.scoring.row_names import names_of
+from granola.scoring.scores import ScoreReport, score
 from granola.service.incoming.limits import LONGEST, check_compared
 from granola.service.page import page_evidence
 from granola.service.page.example_questions import Example

@@ -22,7 +22,7 @@ from granola.matching import matcher
 from granola.matching.model_judge import JudgedItem, JudgeMatcher
 from granola.matching.model_judge import read_prompts as judge_prompts
 from granola.scoring.metrics import Standard
-from granola.scoring.scores import names_of
+from granola.scoring.row_names import names_of
 from granola.service.incoming.problems import HTTPProblem
 from granola.service.work.model_threads import NeedsReplies, Relay, attempt
 from granola.service.work.snapshot_session import SnapshotSession
