@@ -6,6 +6,7 @@ chains); `make_ladders` streams rows through one.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import islice
@@ -196,28 +197,27 @@ class LadderMaker:
 
     def _prefetch(self, questions: list[QARow]) -> None:
         rows, graph = [_told(row) for row in questions], self.graph
-        texts = [t for row in rows for t in (*row.answers, *([row.subject_text] if row.subject_text else []))]
-        graph.find_all(texts)
-        unknown = [t for row in rows for t in row.answers if not graph.find(t)]
-        graph.find_all(name for text in unknown for name in self.linker.other_names(text))
-        ids = [m.id for t in texts for m in graph.find(t)]
-        ids += [q for row in rows for q in (*row.answer_qids, row.subject_qid) if q]
+        ids = self._mentioned(rows)
         graph.fetch(ids)
-        by_relation: dict[str, list[str]] = {}
+        by_relation: defaultdict[str, list[str]] = defaultdict(list)
         for row in rows:
             if row.relation:
-                by_relation.setdefault(row.relation, []).extend(row.answers)
+                by_relation[row.relation] += row.answers
         for prop, answers in by_relation.items():
             self.linker.prepare(answers, relation(prop))
         for _ in range(2):
-            ids = [
-                s.target
-                for i in dict.fromkeys(ids)
-                if (entity := graph.entity(i))
-                for s in entity.statements
-                if s.target and s.property in _NEXT
-            ]
+            held = [s for i in dict.fromkeys(ids) if (entity := graph.entity(i)) for s in entity.statements]
+            ids = [s.target for s in held if s.target and s.property in _NEXT]
             graph.fetch(ids)
+
+    def _mentioned(self, rows: list[QARow]) -> list[str]:
+        """The ids in the rows, and those that their texts may mean."""
+        texts = [text for row in rows for text in (*row.answers, row.subject_text) if text]
+        self.graph.find_all(texts)
+        unknown = [text for row in rows for text in row.answers if not self.graph.find(text)]
+        self.graph.find_all(name for text in unknown for name in self.linker.other_names(text))
+        ids = [match.id for text in texts for match in self.graph.find(text)]
+        return ids + [qid for row in rows for qid in (*row.answer_qids, row.subject_qid) if qid]
 
 
 _WHERE = frozenset({"place", "country", "school"})
