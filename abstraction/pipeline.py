@@ -31,7 +31,7 @@ from abstraction.questions.told_in_question import ToldInQuestion
 from abstraction.readers import GraphReaders
 from abstraction.relations import relation, table
 from abstraction.row_languages import row_language
-from abstraction.row_maker import MadeRow, MakerTools, RowMaker
+from abstraction.row_maker import WHERE, MadeRow, MakerTools, RowMaker
 from abstraction.rows import QARow, RejectedRow, TieredRow
 from kg.model import Entity
 from kg.store.protocol import Store
@@ -179,7 +179,7 @@ class LadderMaker:
         if self.graph.shown_in != self.graph.language:
             return None
         own = self.graph.description(qid)
-        where = row.relation is not None and relation(row.relation).asks in _WHERE
+        where = row.relation is not None and relation(row.relation).asks in WHERE
         fuller = normalise(said) not in normalise(own or "") and not where
         if own is None or fuller or _steps(said) > _steps(own):
             return replace(known, descriptions={self.graph.language: said})
@@ -220,7 +220,6 @@ class LadderMaker:
         return ids + [qid for row in rows for qid in (*row.answer_qids, row.subject_qid) if qid]
 
 
-_WHERE = frozenset({"place", "country", "school"})
 _NEXT = frozenset({"P31", "P279", "P131", "P17", "P27", "P106", "P361", "P749", "P276", "P159"})
 
 

@@ -275,7 +275,7 @@ class RowMaker:
         """What the row's own words say of where the answer is, beside the description that the snapshot has."""
         said, held = self._row.answer_description, self._graph.description(case.answer)
         entity = self._graph.entity(case.answer)
-        phrase = parse_place(said) if said and case.relation.asks in _WHERE else None
+        phrase = parse_place(said) if said and case.relation.asks in WHERE else None
         if phrase is None or held is None or entity is None or said is None:
             return []
         if case.answer != self._row.answer_qids[0] or self._graph.shown_in != self._graph.language:
@@ -304,7 +304,7 @@ class RowMaker:
 
 
 _OF_DOERS = frozenset({"any", "person", "agent", "performer", "company", "club", "owner"})
-_WHERE = frozenset({"place", "country", "school"})
+WHERE = frozenset({"place", "country", "school"})
 # The first words of a question ("Where did he work?") were no sign of the answer's class: the class itself decides.
 _MISREAD = frozenset({Abstention.TYPE_CONFLICT, Abstention.UNSUPPORTED, Abstention.NO_LINK})
 _TOLD_BY_WORDING = frozenset({"any", "date", "quantity"})

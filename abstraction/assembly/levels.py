@@ -107,7 +107,7 @@ def merge(nodes: Graph, key: str, into: str) -> Graph:
         if other == key:
             continue
         if key in node.parents:
-            parents = dict.fromkeys(into if p == key else p for p in node.parents if not (other == into and p == key))
+            parents = dict.fromkeys(into if p == key else p for p in node.parents)
             node = replace(node, parents=tuple(p for p in parents if p != other) or (ANSWER,))
         merged[other] = node
     evidence = kept.evidence

@@ -81,7 +81,11 @@ class Surroundings:
         inside = frozenset(around.values())
         placing = self._placing(listed, subject, relation, around, measured)
         return {
-            qid: self._of_subject(qid, relation, subject, question, measured, placing[qid], inside=qid in inside)
+            qid: {
+                **self._of_subject(qid, relation, subject, measured, inside=qid in inside),
+                **placing[qid],
+                **self._of_question(qid, relation, subject, question),
+            }
             for qid in listed
         }
 
@@ -118,22 +122,13 @@ class Surroundings:
             for qid in ids
         }
 
-    def _of_question(self, qid: str, relation: Relation, subject: str | None, question: str) -> dict[str, float]:
+    def _of_question(self, qid: str, relation: Relation, subject: str | None, question: str) -> Signs:
         own, foreign = self._made_by(qid, relation, subject, question)
         return {"described": float(self._named_by(qid, subject, question)), "own": own, "foreign": foreign}
 
     def _of_subject(
-        self,
-        qid: str,
-        relation: Relation,
-        subject: str,
-        question: str,
-        measured: Measured | None,
-        placing: Signs,
-        *,
-        inside: bool,
+        self, qid: str, relation: Relation, subject: str, measured: Measured | None, *, inside: bool
     ) -> Signs:
-        asked = self._of_question(qid, relation, subject, question)
         mine = self._statements(qid, measured)
         theirs = self._statements(subject, measured)
         stated = any(s.property == relation.id and s.target == qid for s in theirs) or any(
@@ -145,19 +140,13 @@ class Surroundings:
             or any(s.target == subject and s.property not in relation.inverse for s in mine)
         )
         neighbours = _targets(mine) & _targets(theirs)
-        spoken = content_words(self._graph.description(qid) or "") & content_words(
-            self._graph.description(subject) or ""
-        )
+        own_words, words_of_subject = (content_words(self._graph.description(i) or "") for i in (qid, subject))
         return {
             "stated": float(stated),
             "linked": float(linked),
             "neighbours": float(min(len(neighbours), 3)),
-            "words": float(min(len(spoken), 3)),
-            "described": asked["described"],
-            **placing,
+            "words": float(min(len(own_words & words_of_subject), 3)),
             "anachronism": float(self._cannot_meet(qid, subject, relation)),
-            "own": asked["own"],
-            "foreign": asked["foreign"],
         }
 
     def _statements(self, entity_id: str, measured: Measured | None) -> list[Statement]:

@@ -115,8 +115,8 @@ class Linker:
     def prepare(self, texts: Iterable[str], relation: Relation) -> None:
         """Read in one batch what `link` will ask of the store for these answers; links do not depend on it."""
         if self.method == "question" and relation.id:
-            found = {text: {m.id for m in self._graph.find(text) if m.id.startswith("Q")} for text in texts}
-            self._priors.fetch(relation, sorted(i for ids in found.values() for i in ids))
+            ids = {m.id for text in texts for m in self._graph.find(text) if m.id.startswith("Q")}
+            self._priors.fetch(relation, sorted(ids))
 
     def link(
         self,

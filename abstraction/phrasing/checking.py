@@ -121,7 +121,7 @@ class LadderCheck:
         order, moved = list(range(len(texts))), set[int]()
         seen = {tuple(order)}
         while True:
-            told = self._verdicts(sure, [texts[at] for at in order])
+            told = self._verdicts(sure, *([texts[at]] for at in order))
             finer = next((at for at, one in enumerate(told) if finding_of(one) is CheckResult.FINER), None)
             good = [at for at, one in enumerate(told[:finer]) if finding_of(one) is CheckResult.ENTAILED]
             if finer is None or not good:
@@ -141,9 +141,10 @@ class LadderCheck:
             for at, one in zip(order, told, strict=True)
         ]  # fmt: skip
 
-    def _verdicts(self, row: TieredRow, texts: Sequence[str]) -> tuple[TierVerdict, ...]:
-        levels = (row.levels[0], *(Level(tiers=(Tier(text=text),)) for text in texts))
-        return self._judge.judge(replace(row, levels=levels, abstained=None)).tiers
+    def _verdicts(self, row: TieredRow, *levels: Sequence[str]) -> tuple[TierVerdict, ...]:
+        """What is said of these texts, each level beyond the one before it, the first beyond the answer."""
+        beyond = (Level(tiers=tuple(Tier(text=text) for text in texts)) for texts in levels)
+        return self._judge.judge(replace(row, levels=(row.levels[0], *beyond), abstained=None)).tiers
 
     def _rungs(self, row: TieredRow, found: Sequence[_Text]) -> list[_CheckedRung]:
         """The levels beyond the answer; each text learns what was done with it."""
@@ -192,18 +193,8 @@ class LadderCheck:
             return None  # names stand above each other whatever lies between
         found = None
         for rung in reversed(proven):
-            told = self._judge.judge(
-                replace(
-                    row,
-                    levels=(
-                        row.levels[0],
-                        Level(tiers=tuple(Tier(text=other.text) for other in rung.texts)),
-                        Level(tiers=(Tier(text=one.text),)),
-                    ),
-                    abstained=None,
-                )
-            )
-            if finding_of(told.tiers[-1]) is not CheckResult.SIBLING:
+            *_, told = self._verdicts(row, [other.text for other in rung.texts], [one.text])
+            if finding_of(told) is not CheckResult.SIBLING:
                 break
             found = rung
         return found

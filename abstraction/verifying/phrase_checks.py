@@ -33,7 +33,7 @@ class Phrases:
         if first in ("a", "an") or text[:1].islower() or (first == "the" and text.split()[1:2] and text[4:5].islower()):
             return True
         rest = text.split()[1:]
-        national = first in bundled_demonyms().countries or first.split("-")[0] in bundled_demonyms().countries
+        national = not bundled_demonyms().countries.keys().isdisjoint((first, first.split("-")[0]))
         return not linked and (national or (bool(rest) and all(w[:1].islower() for w in rest)))
 
     def verdict(self, case: AnswerFacts, tier: Tier) -> tuple[VerdictKind, str]:

@@ -89,7 +89,7 @@ class PlaceRelation:
                 return True
         return False
 
-    def ordered(self, case: AnswerFacts, tier: Tier, meant: frozenset[str]) -> tuple[VerdictKind, str]:
+    def ordered(self, case: AnswerFacts, meant: frozenset[str]) -> tuple[VerdictKind, str]:
         """Whether an entity above the answer also stands above the tiers accepted before it."""
         before = self._names_before(case, meant)
         if not before or _is_text(meant):

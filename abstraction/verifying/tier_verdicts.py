@@ -149,7 +149,7 @@ class Judge:
             return (*self._as_place(case, tier, meant), meant)
         unit = self.placing.unit_around(case, tier.text)
         if unit:
-            return (*self.placing.ordered(case, tier, unit), unit)
+            return (*self.placing.ordered(case, unit), unit)
         how = Naming.NONE
         if unit is None and not _PHRASE.match(tier.text):
             how = naming(tier.text, case.names, person=case.person, attested=self._attested(case, tier.text))
@@ -174,7 +174,7 @@ class Judge:
         return None
 
     def _as_place(self, case: AnswerFacts, tier: Tier, meant: frozenset[str]) -> tuple[VerdictKind, str]:
-        verdict, why = self.placing.ordered(case, tier, meant)
+        verdict, why = self.placing.ordered(case, meant)
         if verdict is VerdictKind.ENTAILED and meant <= case.doubted and not tier.evidence:
             verdict, why = VerdictKind.SIBLING, NOT_ALL
         if verdict is VerdictKind.ENTAILED and case.asked.id == CAPITAL:
