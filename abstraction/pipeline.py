@@ -113,11 +113,7 @@ class LadderMaker:
             for chunk in self._chunks(rows):
                 yield from map(self.make, chunk)
             return
-        for made in self.make_each(rows):
-            if isinstance(made, RejectedRow):
-                on_reject(made)
-            else:
-                yield made
+        yield from _accepted(self.make_each(rows), on_reject)
 
     def make_each(self, rows: Iterable[QARow]) -> Iterator[TieredRow | RejectedRow]:
         """The tiered row of each question in order, or how the program is at fault with it."""
@@ -223,6 +219,14 @@ class LadderMaker:
 _NEXT = frozenset({"P31", "P279", "P131", "P17", "P27", "P106", "P361", "P749", "P276", "P159"})
 
 
+def _accepted(made: Iterable[TieredRow | RejectedRow], on_reject: OnReject) -> Iterator[TieredRow]:
+    for row in made:
+        if isinstance(row, RejectedRow):
+            on_reject(row)
+        else:
+            yield row
+
+
 def _told(row: QARow) -> QARow:
     """The row with the relation that its wording surely asks for, and the subject's name, where it gives none."""
     if row.relation is not None:
@@ -303,11 +307,7 @@ class LadderMakers:
             for row in rows:
                 yield self.maker(row_language(row, self.language)).make(row)
             return
-        for one in self.make_each(rows):
-            if isinstance(one, RejectedRow):
-                on_reject(one)
-            else:
-                yield one
+        yield from _accepted(self.make_each(rows), on_reject)
 
 
 def make_ladders(

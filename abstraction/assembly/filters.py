@@ -123,11 +123,8 @@ def is_trivial(proposal: Proposal, relation: Relation) -> bool:
     """Whether the tier, or any name of its entity, only repeats what the relation asks for."""
     if without_article(proposal.text) in relation.trivial:
         return True
-    return (
-        proposal.qid is not None
-        and any(normalise(a) in relation.trivial for a in proposal.aliases[:3])
-        and (proposal.text[:1].islower())
-    )
+    is_class = proposal.qid is not None and proposal.text[:1].islower()
+    return is_class and any(normalise(alias) in relation.trivial for alias in proposal.aliases[:3])
 
 
 def clean(
@@ -223,8 +220,6 @@ def _collapse(nodes: dict[str, Proposal]) -> dict[str, Proposal]:
     """Tiers that say the same become one: the finer takes the coarser's names and children."""
     by_name: dict[str, str] = {}
     for key in sorted(nodes, key=lambda k: (len(ancestors(nodes, k)), k)):
-        if key not in nodes:
-            continue
         node = nodes[key]
         name = without_article(node.text)
         twin = by_name.get(name)

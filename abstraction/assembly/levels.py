@@ -161,23 +161,16 @@ def ordered(nodes: Graph, above: Callable[[str], Collection[str]]) -> Graph:
 def depths(nodes: Graph) -> dict[str, int]:
     """Level of every proposal, 1 for the finest: one more than the coarsest parent's. Needs an acyclic graph."""
     known: dict[str, int] = {ANSWER: 0}
-
-    def depth(key: str) -> int:
-        stack = [key]
-        while stack:
-            top = stack[-1]
-            missing = [p for p in nodes[top].parents if p not in known]
-            if missing:
-                stack.extend(missing)
-            else:
-                known[top] = 1 + max((known[p] for p in nodes[top].parents), default=0)
-                stack.pop()
-        return known[key]
-
-    for key in nodes:
-        depth(key)
-    del known[ANSWER]
-    return known
+    stack = list(nodes)
+    while stack:
+        top = stack[-1]
+        missing = [p for p in nodes[top].parents if p not in known]
+        if missing:
+            stack.extend(missing)
+        else:
+            known[top] = 1 + max((known[p] for p in nodes[top].parents), default=0)
+            stack.pop()
+    return {key: known[key] for key in nodes}
 
 
 def levels(nodes: Graph) -> tuple[Level, ...]:

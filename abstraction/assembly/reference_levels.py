@@ -40,15 +40,15 @@ class NamesakePlaces:
             return False
         within = gazetteer.places_around(answer)
         farther = {place for near in within for place in (near, *gazetteer.places_around(near))}
-        around = {_bare(name) for place in (answer, *within) for name in gazetteer.above(place)}
-        around.update(_bare(name) for level in row.levels for name in level.names())
+        around = {without_article(name) for place in (answer, *within) for name in gazetteer.above(place)}
+        around.update(without_article(name) for level in row.levels for name in level.names())
 
         def is_strange(tier: Tier) -> bool:
             places = gazetteer.known(tier.text)
             if places and all(map(gazetteer.is_state, places)):  # names of states are names of continents, too: America
                 return farther.isdisjoint(places) and gazetteer.lies_elsewhere(within, places)
             names = (*tier.names(), *(name for place in places for name in gazetteer.called(place)))
-            return around.isdisjoint(map(_bare, names)) and gazetteer.lies_elsewhere(within, places)
+            return around.isdisjoint(map(without_article, names)) and gazetteer.lies_elsewhere(within, places)
 
         return any(is_strange(tier) for level in reference.levels[1:] for tier in level.tiers)
 
@@ -114,7 +114,7 @@ def united(row: TieredRow, reference: TieredRow, counts: Counter[str] | None = N
     reference. The first level stays the gold answer; a reference to another answer is left out.
     """
     counts = Counter() if counts is None else counts
-    where = {_bare(name): number for number, level in enumerate(row.levels) for name in level.names()}
+    where = {without_article(name): number for number, level in enumerate(row.levels) for name in level.names()}
     placed = [[where.get(_first_known(tier, where)) for tier in level.tiers] for level in reference.levels]
     if 0 not in placed[0]:
         counts["of another answer"] += sum(len(level.tiers) for level in reference.levels[1:])
@@ -160,23 +160,19 @@ def sources(tier: Tier) -> Sequence[str]:
     return told if isinstance(told, list) and told else ("ladder",)
 
 
-def _bare(name: str) -> str:
-    return without_article(name)
-
-
 def _first_known(tier: Tier, where: Mapping[str, int]) -> str:
     """The first name of the tier that our ladder has; "" where there is none, which is no name."""
-    return next((_bare(name) for name in tier.names() if _bare(name) in where), "")
+    return next((without_article(name) for name in tier.names() if without_article(name) in where), "")
 
 
 def _with_names(tier: Tier, told: Sequence[Tier], taken: set[str]) -> Tier:
     """The tier marked as the ladder's, and as the reference's with its other names where that has it too."""
-    own = {_bare(name) for name in tier.names()}
-    same = [one for one in told if not own.isdisjoint(map(_bare, one.names()))]
+    own = {without_article(name) for name in tier.names()}
+    same = [one for one in told if not own.isdisjoint(map(without_article, one.names()))]
     if not same:
         return replace(tier, extra={**tier.extra, FROM: list(sources(tier))})
-    new = dict.fromkeys(name for one in same for name in one.names() if _bare(name) not in taken)
-    taken |= set(map(_bare, new))
+    new = dict.fromkeys(name for one in same for name in one.names() if without_article(name) not in taken)
+    taken |= set(map(without_article, new))
     return replace(
         tier, aliases=(*tier.aliases, *new), extra={**tier.extra, FROM: sorted({*sources(tier), "reference"})}
     )
@@ -184,9 +180,9 @@ def _with_names(tier: Tier, told: Sequence[Tier], taken: set[str]) -> Tier:
 
 def _new(tier: Tier, taken: set[str]) -> Tier | None:
     """The tier marked as the reference's, its names now taken; None where its text is taken or is no word."""
-    if _bare(tier.text) in taken or not any(letter.isalnum() for letter in tier.text):
+    if without_article(tier.text) in taken or not any(letter.isalnum() for letter in tier.text):
         return None
-    aliases = tuple(name for name in tier.aliases if _bare(name) not in taken)
+    aliases = tuple(name for name in tier.aliases if without_article(name) not in taken)
     new = replace(tier, aliases=aliases, extra={**tier.extra, FROM: ["reference"]})
-    taken.update(map(_bare, new.names()))
+    taken.update(map(without_article, new.names()))
     return new

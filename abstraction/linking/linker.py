@@ -164,12 +164,7 @@ class Linker:
         return kept
 
     def _told(
-        self,
-        ids: Sequence[str],
-        relation: Relation,
-        subjects: Sequence[str],
-        question: str,
-        measured: Measured | None,
+        self, ids: Sequence[str], relation: Relation, subjects: Sequence[str], question: str, measured: Measured | None
     ) -> dict[str, Signs]:
         """What the question and its subject tell of each; of several possible subjects, whoever speaks best for it."""
         best: dict[str, Signs] = {}

@@ -171,12 +171,10 @@ def _read(lines: Iterable[Mapping[str, str | None]], path: Path) -> Iterator[tup
         told = (line.get("decision") or "").strip()
         if not told:
             continue
-        if told.lower() != NONE and not re.fullmatch(r"Q[1-9][0-9]{0,9}", told.upper()):
+        decision = NONE if told.lower() == NONE else told.upper()
+        if decision != NONE and not re.fullmatch(r"Q[1-9][0-9]{0,9}", decision):
             raise RowError(f"{path}:{number}: decision {told[:40]!r}: expected an item's id, as Q90, or {NONE}")
-        yield (
-            (unmarked(line.get("id") or ""), unmarked(line.get("answer") or "")),
-            told.lower() if told.lower() == NONE else told.upper(),
-        )
+        yield (unmarked(line.get("id") or ""), unmarked(line.get("answer") or "")), decision
 
 
 def shown(doubts: Sequence[Doubt]) -> list[str]:

@@ -106,15 +106,15 @@ class WordingCheck:
         words = all_words(wording)
         beside = {w for place in self._near.above(qid).ids for name in graph.names(place) for w in all_words(name)}
         beside |= self._near.words(self._near.kinds(qid)) | _SMALL | _UNITS
-        best: list[str] | None = None
-        for name in sorted(names):
-            own = all_words(name)
-            if stands_in(own, words):
-                added = sorted({w for w in words if w not in own and w not in beside})
-                best = added if best is None or len(added) < len(best) else best
-        if best is None:
+        added = [
+            sorted({w for w in words if w not in own and w not in beside})
+            for own in map(all_words, sorted(names))
+            if stands_in(own, words)
+        ]
+        if not added:
             return f"is no name of {tier.text!r}"
-        return f"adds {', '.join(best)}" if best else ""
+        fewest = min(added, key=len)
+        return f"adds {', '.join(fewest)}" if fewest else ""
 
     def _lost(self, text: str, wording: str) -> set[str]:
         said, told = content(wording), normalise(wording)

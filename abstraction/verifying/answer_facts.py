@@ -51,9 +51,7 @@ class AnswerFacts:
     above_classes: frozenset[str] = frozenset()  # of a class-valued answer: a genre above a genre
     good: list[tuple[Tier, frozenset[str]]] = field(default_factory=list)  # of the last level that has any
     earlier: list[Tier] = field(default_factory=list)  # every good tier
-    untold: list[Tier] = field(default_factory=list)  # of which the snapshot does not tell
     doubtful: list[str] = field(default_factory=list)  # would be wrong if the link is right
-    named: tuple[str, ...] = ()  # what the last tier that is a name and may stand was linked to
     astray: bool = False  # whether the last name was that of another
     true: list[Tier] = field(default_factory=list)  # good ones and those that merely say nothing new
 

@@ -51,12 +51,9 @@ class Phrases:
         words = content(tier.text)
         earlier = [t for t in case.earlier if t in true]
         lifted = self._lifted(tier)
-
-        def entailing(tiers: Iterable[Tier]) -> list[Tier]:
-            return [t for t in tiers if words <= self._widened(case, t) | lifted]
-
-        if before := entailing(t for t in case.earlier if t in earlier or t.qid):
-            if not tier.evidence and all(self._told_apart(case, tier, t) for t in before):
+        entailing = [t for t in case.earlier if (t in earlier or t.qid) and words <= self._widened(case, t) | lifted]
+        if entailing:
+            if not tier.evidence and all(self._told_apart(case, tier, t) for t in entailing):
                 return VerdictKind.SIBLING, "the description tells it beside the tier before it"
             return VerdictKind.ENTAILED, "follows from a tier before it"
         if true and content(true[-1].text) <= self._widened(case, tier):
@@ -65,8 +62,6 @@ class Phrases:
             return VerdictKind.ENTAILED, "each word is said of the answer"
         if _INSIDE.search(tier.text) and all(self._is_somewhere_unknown(case, t) for t in earlier):
             return VerdictKind.UNKNOWN, "the snapshot does not tell where the place of the tier before it lies"
-        if entailing(t for t in case.untold if self.is_phrase(t.text, ())):
-            return VerdictKind.UNKNOWN, "follows from a tier before it of which the snapshot does not tell"
         return VerdictKind.SIBLING, "neither follows from the tier before it nor the reverse"
 
     def _unsaid(self, case: AnswerFacts, words: Iterable[str]) -> list[str]:

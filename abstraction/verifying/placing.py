@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence, Set
+from collections.abc import Collection, Iterable, Sequence, Set
 from itertools import product
 
 from abstraction.linking.gazetteer import PLACES, WORLD
@@ -172,16 +172,9 @@ class PlaceRelation:
         wrong = [bare(t.text) for t in tiers if t.verdict is VerdictKind.CONTRADICTED] + case.doubtful
         if not case.place or not wrong:
             return None
-        for qid in self._namesakes(case):
-            names = self.near.above(qid).names
-            if all(name in names for name in wrong):
-                return qid
-        return ""
-
-    def _namesakes(self, case: AnswerFacts) -> Iterator[str]:
-        for match in self.graph.find(case.gold):
-            if match.id not in case.answers and not PLACES.isdisjoint(self.maker.classes(match.id)):
-                yield match.id
+        others = (m.id for m in self.graph.find(case.gold) if m.id not in case.answers)
+        places = (i for i in others if not PLACES.isdisjoint(self.maker.classes(i)))
+        return next((i for i in places if self.near.above(i).names.issuperset(wrong)), "")
 
 
 def _head(text: str) -> str:

@@ -7,7 +7,7 @@ is read in the neighbourhood of the answer and of the tiers before it. Where the
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from abstraction.linking.ambiguous_capitals import CAPITAL
@@ -43,6 +43,7 @@ _KINDEST = (
 
 
 _Said = tuple[VerdictKind, str, frozenset[str]]  # the verdict, why, and what the tier was linked to
+_TRUE = (VerdictKind.ENTAILED, VerdictKind.UNINFORMATIVE)
 _NOTHING: frozenset[str] = frozenset()
 _PHRASE = re.compile(r"(?:an?|A) |the [a-z]")
 
@@ -108,15 +109,13 @@ class Judge:
                     entities=tuple(sorted(i for i in meant if not i.startswith("text:"))),
                 )  # fmt: skip
                 out.append(told)
-                case.named = told.entities or case.named
                 case.astray = (
                     told.beside_answer or why == ANOTHER or (case.astray and verdict is VerdictKind.CONTRADICTED)
                 )
             good = [(tier, meant) for tier, (verdict, _, meant) in opinions if verdict is VerdictKind.ENTAILED]
             case.good = good or case.good
             case.earlier += [tier for tier, _ in good]
-            case.true += _with_verdict(opinions, VerdictKind.ENTAILED, VerdictKind.UNINFORMATIVE)
-            case.untold += _with_verdict(opinions, VerdictKind.UNKNOWN)
+            case.true += [tier for tier, (verdict, *_) in opinions if verdict in _TRUE]
         return RowVerdict(
             row=row.id,
             answer=case.answers[0] if case.answers else None,
@@ -213,9 +212,8 @@ class Judge:
             return VerdictKind.CONTRADICTED, ANOTHER
         if how is Naming.ALIAS:
             return VerdictKind.ALIAS, "another way to write the answer's name"
-        if not tier.evidence and (wrong := self.peers.astray(case, tier.text, linked)):
+        if not tier.evidence and (wrong := self.peers.astray(case, tier.text)):
             return VerdictKind.CONTRADICTED, wrong
-        case.named = tuple(linked)
         return VerdictKind.UNKNOWN, "the snapshot does not tell"
 
     def _leaks(self, case: AnswerFacts, text: str) -> bool:
@@ -247,10 +245,6 @@ class Judge:
         if any(value_tier_holds(Level(tiers=(tier,)), Tier(text=one.text)).holds for one in before):
             return VerdictKind.FINER_THAN_PREVIOUS, "lies within the tier before it"
         return VerdictKind.SIBLING, "overlaps the tier before it"
-
-
-def _with_verdict(opinions: Iterable[tuple[Tier, _Said]], *kinds: VerdictKind) -> list[Tier]:
-    return [tier for tier, (verdict, *_) in opinions if verdict in kinds]
 
 
 def _by_answer(row: TieredRow) -> list[TieredRow]:
