@@ -87,20 +87,20 @@ class References:
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _Gap:
     """Where new tiers of a level of the reference stand: `beside` a level of ours, or None: right behind `finer`."""
 
     finer: int
     beside: int | None
 
 
-def _places(placed: Sequence[Sequence[int | None]], height: int) -> Iterator[_Place]:
+def _places(placed: Sequence[Sequence[int | None]], height: int) -> Iterator[_Gap]:
     """The place of each level beyond the first; `placed` are our levels of their tiers, None for new ones."""
     finer, finer_at = 0, 0
     for number, level in enumerate(placed[1:], 1):
         later = [at for ats in placed[number + 1 :] for at in ats if at is not None and at > finer]
         coarser = min(later, default=height)
-        yield _Place(finer, min(finer + number - finer_at, coarser - 1) if coarser - finer > 1 else None)
+        yield _Gap(finer, min(finer + number - finer_at, coarser - 1) if coarser - finer > 1 else None)
         coarsest = max((at for at in level if at is not None), default=0)
         if coarsest > finer:
             finer, finer_at = coarsest, number
