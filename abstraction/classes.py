@@ -123,14 +123,19 @@ def classes_of(graph: Graph, entity_id: str) -> frozenset[str]:
         layer = tuple(t for t in dict.fromkeys(nxt) if t not in seen)
         seen.update(layer)
     if not found:
-        description = graph.description(entity_id)
-        told = class_of_description(description) if description else None
-        is_anybody = not graph.classes(entity_id) and graph.targets(entity_id, "P27")
-        if told is None and (graph.targets(entity_id, "P106") or is_anybody):
-            told = "person"
-        return frozenset({told}) if told else frozenset()
+        return _class_without_anchor(graph, entity_id)
     nearest = min(found.values())
     return frozenset(name for name, depth in found.items() if depth <= nearest + 1)
+
+
+def _class_without_anchor(graph: Graph, entity_id: str) -> frozenset[str]:
+    """The class that the description tells; who has an occupation, or no class but a nationality, is a person."""
+    description = graph.description(entity_id)
+    told = class_of_description(description) if description else None
+    is_anybody = not graph.classes(entity_id) and graph.targets(entity_id, "P27")
+    if told is None and (graph.targets(entity_id, "P106") or is_anybody):
+        told = "person"
+    return frozenset({told}) if told else frozenset()
 
 
 class Classifier:

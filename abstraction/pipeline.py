@@ -6,6 +6,7 @@ chains); `make_ladders` streams rows through one.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import islice
@@ -30,7 +31,7 @@ from abstraction.questions.told_in_question import ToldInQuestion
 from abstraction.readers import GraphReaders
 from abstraction.relations import relation, table
 from abstraction.row_languages import row_language
-from abstraction.row_maker import MadeRow, MakerTools, RowMaker
+from abstraction.row_maker import WHERE, MadeRow, MakerTools, RowMaker
 from abstraction.rows import QARow, RejectedRow, TieredRow
 from kg.model import Entity
 from kg.store.protocol import Store
@@ -112,11 +113,7 @@ class LadderMaker:
             for chunk in self._chunks(rows):
                 yield from map(self.make, chunk)
             return
-        for made in self.make_each(rows):
-            if isinstance(made, RejectedRow):
-                on_reject(made)
-            else:
-                yield made
+        yield from _accepted(self.make_each(rows), on_reject)
 
     def make_each(self, rows: Iterable[QARow]) -> Iterator[TieredRow | RejectedRow]:
         """The tiered row of each question in order, or how the program is at fault with it."""
@@ -178,7 +175,7 @@ class LadderMaker:
         if self.graph.shown_in != self.graph.language:
             return None
         own = self.graph.description(qid)
-        where = row.relation is not None and relation(row.relation).asks in _WHERE
+        where = row.relation is not None and relation(row.relation).asks in WHERE
         fuller = normalise(said) not in normalise(own or "") and not where
         if own is None or fuller or _steps(said) > _steps(own):
             return replace(known, descriptions={self.graph.language: said})
@@ -196,32 +193,38 @@ class LadderMaker:
 
     def _prefetch(self, questions: list[QARow]) -> None:
         rows, graph = [_told(row) for row in questions], self.graph
-        texts = [t for row in rows for t in (*row.answers, *([row.subject_text] if row.subject_text else []))]
-        graph.find_all(texts)
-        unknown = [t for row in rows for t in row.answers if not graph.find(t)]
-        graph.find_all(name for text in unknown for name in self.linker.other_names(text))
-        ids = [m.id for t in texts for m in graph.find(t)]
-        ids += [q for row in rows for q in (*row.answer_qids, row.subject_qid) if q]
+        ids = self._mentioned(rows)
         graph.fetch(ids)
-        by_relation: dict[str, list[str]] = {}
+        by_relation: defaultdict[str, list[str]] = defaultdict(list)
         for row in rows:
             if row.relation:
-                by_relation.setdefault(row.relation, []).extend(row.answers)
+                by_relation[row.relation] += row.answers
         for prop, answers in by_relation.items():
             self.linker.prepare(answers, relation(prop))
         for _ in range(2):
-            ids = [
-                s.target
-                for i in dict.fromkeys(ids)
-                if (entity := graph.entity(i))
-                for s in entity.statements
-                if s.target and s.property in _NEXT
-            ]
+            held = [s for i in dict.fromkeys(ids) if (entity := graph.entity(i)) for s in entity.statements]
+            ids = [s.target for s in held if s.target and s.property in _NEXT]
             graph.fetch(ids)
 
+    def _mentioned(self, rows: list[QARow]) -> list[str]:
+        """The ids in the rows, and those that their texts may mean."""
+        texts = [text for row in rows for text in (*row.answers, row.subject_text) if text]
+        self.graph.find_all(texts)
+        unknown = [text for row in rows for text in row.answers if not self.graph.find(text)]
+        self.graph.find_all(name for text in unknown for name in self.linker.other_names(text))
+        ids = [match.id for text in texts for match in self.graph.find(text)]
+        return ids + [qid for row in rows for qid in (*row.answer_qids, row.subject_qid) if qid]
 
-_WHERE = frozenset({"place", "country", "school"})
+
 _NEXT = frozenset({"P31", "P279", "P131", "P17", "P27", "P106", "P361", "P749", "P276", "P159"})
+
+
+def _accepted(made: Iterable[TieredRow | RejectedRow], on_reject: OnReject) -> Iterator[TieredRow]:
+    for row in made:
+        if isinstance(row, RejectedRow):
+            on_reject(row)
+        else:
+            yield row
 
 
 def _told(row: QARow) -> QARow:
@@ -304,11 +307,7 @@ class LadderMakers:
             for row in rows:
                 yield self.maker(row_language(row, self.language)).make(row)
             return
-        for one in self.make_each(rows):
-            if isinstance(one, RejectedRow):
-                on_reject(one)
-            else:
-                yield one
+        yield from _accepted(self.make_each(rows), on_reject)
 
 
 def make_ladders(

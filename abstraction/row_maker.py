@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 from abstraction.assembly.filters import clean
 from abstraction.assembly.joined_ladders import shared
@@ -81,31 +82,22 @@ class RowMaker:
 
     def made(self) -> MadeRow:
         """The ladders of all answers, arranged on one row."""
-        row, kind = self._row, self._kind
+        row = self._row
         asked = relation(row.relation) if row.relation else read_wording(row.question).kind or ANY
         if self._graph.shown_in == "en" and asked.asks in _OF_DOERS and (more := implied(row.question)):
             asked = replace(asked, trivial=asked.trivial | more)
         subjects = self._readers.linker.subjects(row.subject_text, row.subject_qid, asked)
-        ladders, links = [], []
+        links, ladders = [], []
         for text, qid in zip(row.answers, row.answer_qids, strict=True):
-            link, ladder = self._answer(text, qid, asked, kind, subjects, row)
+            link, ladder = self._answer(text, qid, asked, subjects)
             if not asked.id and asked.asks not in _TOLD_BY_WORDING and ladder.abstained in _MISREAD:
-                link, ladder = self._answer(text, qid, ANY, kind, subjects, row)
+                link, ladder = self._answer(text, qid, ANY, subjects)
             links.append(link)
             ladders.append(ladder)
         whole = arranged(row.answers, ladders, code=self._graph.shown_in, is_person=self._is_person)
         subject = {"text": row.subject_text} if row.subject_text else {}
         if row.subject_qid or len(subjects) == 1:
             subject["qid"] = row.subject_qid or subjects[0]
-        named = zip(row.answers, links, strict=True)
-        notes = [_note(link, text if len(links) > 1 else None) for text, link in named if link is not None]
-        extra = dict(row.extra)
-        if notes:
-            extra["links"] = notes
-        extra.update(self._telling.notes())
-        asked_about = self._graph.entity(subject["qid"]) if "qid" in subject else None
-        if asked_about is not None and asked_about.sitelinks and extra.get(QUESTION_SITELINKS) in (None, ""):
-            extra[QUESTION_SITELINKS] = asked_about.sitelinks
         tiered = TieredRow(
             id=row.id,
             question=row.question,
@@ -114,163 +106,183 @@ class RowMaker:
             relation=row.relation,
             question_entity=subject or None,
             abstained=whole.abstained,
-            extra=extra,
+            extra=self._extra(links, subject.get("qid")),
             source=row.source,
         )
         return MadeRow(row=tiered, says_nothing_new=frozenset(self._nothing_new), doubted=frozenset(self._doubted))
 
-    def _time_of(self, text: str, kind: AskedKind, row: QARow) -> tuple[Link, Ladder] | None:
+    def _extra(self, links: Sequence[Link | None], subject: str | None) -> dict[str, Any]:
+        """The row's further fields, with how its answers were linked, and how known its subject is."""
+        named = zip(self._row.answers, links, strict=True)
+        notes = [_note(link, text if len(links) > 1 else None) for text, link in named if link is not None]
+        extra = {**self._row.extra, **({"links": notes} if notes else {}), **self._telling.notes()}
+        asked_about = self._graph.entity(subject) if subject is not None else None
+        if asked_about is not None and asked_about.sitelinks and extra.get(QUESTION_SITELINKS) in (None, ""):
+            extra[QUESTION_SITELINKS] = asked_about.sitelinks
+        return extra
+
+    def _time_of(self, text: str) -> tuple[Link, Ladder] | None:
         """The ladder of an event that is told for when something happened, by the event's own dates."""
-        if kind is ANY_KIND:
+        if self._kind is ANY_KIND:
             return None
-        link = self._readers.linker.link(text, ANY, question=row.question)
+        link = self._readers.linker.link(text, ANY, question=self._row.question)
         if link.qid is None or link.abstained or link.rivals or "event" not in self._readers.classes(link.qid):
             return None
         levels = event_levels(link.qid, text, graph=self._graph)
         return None if levels is None else (link, Ladder(levels=levels))
 
-    def _news(self, made: tuple[Level, ...], question: str) -> tuple[Level, ...]:
+    def _news(self, made: tuple[Level, ...]) -> tuple[Level, ...]:
         """The levels of a value without those whose every tier the question implies."""
-        more = implied(question) if self._graph.shown_in == "en" else frozenset()
+        more = implied(self._row.question) if self._graph.shown_in == "en" else frozenset()
         return made[:1] + tuple(level for level in made[1:] if not all(tier.text in more for tier in level.tiers))
 
     def _is_person(self, qid: str) -> bool:
         return not self._readers.classes(qid).isdisjoint({"person", "fictional"})
 
     def _answer(
-        self, text: str, qid: str | None, asked: Relation, kind: AskedKind, subjects: tuple[str, ...], row: QARow
+        self, text: str, qid: str | None, asked: Relation, subjects: tuple[str, ...]
     ) -> tuple[Link | None, Ladder]:
+        """How an answer is linked, and its ladder; a value has no link."""
+        kind = self._kind
         alone = Level(tiers=(Tier(text=text),))
         if kind is not ANY_KIND and (code := text_conflict(kind, text, code=self._graph.shown_in)):
             return None, Ladder(levels=(alone,), abstained=code)
         if asked.asks in ("date", "quantity"):
-            build = date_levels if asked.asks == "date" else quantity_levels
-            subject = subjects[0] if len(subjects) == 1 else None
-            made = with_range(text, code=self._graph.shown_in) if asked.asks == "quantity" else None
-            if kind.kind is QuestionKind.AGE:
-                made = age_levels(text, graph=self._graph)
-            made = made or build(text, graph=self._graph, subject=subject, relation=asked.id)
-            if made is None and asked.asks == "date" and (told := self._time_of(text, kind, row)):
-                return told
-            if made is None:
-                is_open = kind is ANY_KIND or any(letter.isdigit() for letter in text)  # "25 December" is no year
-                code = Abstention.UNSUPPORTED if is_open else Abstention.KIND_CONFLICT
-                return None, Ladder(levels=(alone,), abstained=code)
-            made = self._news(made, row.question)
-            return None, Ladder(levels=made, abstained=None if len(made) > 1 else Abstention.ONLY_TRIVIAL)
+            return self._value(text, asked, subjects)
         if qid is not None:
             link = self._readers.linker.given(qid, asked)
         else:
-            link = self._readers.linker.link(text, asked, subjects=subjects, question=row.question)
+            link = self._readers.linker.link(text, asked, subjects=subjects, question=self._row.question)
         if link.qid is None and not asked.id and asked.asks == "any" and kind.kind in MAY_BE_VALUE:
             for read in (date_levels, measured_levels):
                 made = read(text, graph=self._graph, subject=None, relation="")
-                if made is not None and len(left := self._news(made, row.question)) > 1:
+                if made is not None and len(left := self._news(made)) > 1:
                     return None, Ladder(levels=left)
         if link.qid is None or link.abstained:
             return link, Ladder(levels=(self._first_level(text, link),), abstained=link.abstained)
         if entity_conflict(kind, link.qid, self._readers.classes(link.qid), self._graph):
-            return replace(link, abstained=Abstention.KIND_CONFLICT), Ladder(
-                levels=(alone,), abstained=Abstention.KIND_CONFLICT
-            )
-        ladder = self._ladder(text, link, asked, subjects, row)
+            code = Abstention.KIND_CONFLICT
+            return replace(link, abstained=code), Ladder(levels=(alone,), abstained=code)
+        ladder = self._ladder(text, link, asked, subjects)
         if link.confidence == "low" and link.rivals:
-            rivals = [
-                self._ladder(text, Link(qid=rival, confidence="low"), asked, subjects, row)
-                for rival in link.rivals[:MOST_RIVALS]
-            ]
-            if len(link.rivals) > MOST_RIVALS:
-                rivals.append(Ladder(levels=(alone,)))
-            ladder = shared(ladder, rivals)
-            if len(ladder.levels) == 1 or asked.id == CAPITAL:  # a capital is as soon none of the namesakes known here
-                ladder = Ladder(levels=(alone,), abstained=Abstention.AMBIGUOUS_LINK)
+            ladder = self._shared(ladder, text, link, asked, subjects)
         return link, ladder
 
-    def _ladder(self, text: str, link: Link, asked: Relation, subjects: tuple[str, ...], row: QARow) -> Ladder:
+    def _value(self, text: str, asked: Relation, subjects: tuple[str, ...]) -> tuple[Link | None, Ladder]:
+        """The ladder of a date or an amount, or of an event that is told for a date."""
+        made = None
+        if self._kind.kind is QuestionKind.AGE:
+            made = age_levels(text, graph=self._graph)
+        elif asked.asks == "quantity":
+            made = with_range(text, code=self._graph.shown_in)
+        build = date_levels if asked.asks == "date" else quantity_levels
+        subject = subjects[0] if len(subjects) == 1 else None
+        made = made or build(text, graph=self._graph, subject=subject, relation=asked.id)
+        if made is not None:
+            made = self._news(made)
+            return None, Ladder(levels=made, abstained=None if len(made) > 1 else Abstention.ONLY_TRIVIAL)
+        if asked.asks == "date" and (of_event := self._time_of(text)):
+            return of_event
+        is_open = self._kind is ANY_KIND or any(letter.isdigit() for letter in text)  # "25 December" is no year
+        code = Abstention.UNSUPPORTED if is_open else Abstention.KIND_CONFLICT
+        return None, Ladder(levels=(Level(tiers=(Tier(text=text),)),), abstained=code)
+
+    def _shared(self, ladder: Ladder, text: str, link: Link, asked: Relation, subjects: tuple[str, ...]) -> Ladder:
+        """What the ladder of an unsure link shares with those of its rivals."""
+        alone = Level(tiers=(Tier(text=text),))
+        rivals = [
+            self._ladder(text, Link(qid=rival, confidence="low"), asked, subjects)
+            for rival in link.rivals[:MOST_RIVALS]
+        ]
+        if len(link.rivals) > MOST_RIVALS:
+            rivals.append(Ladder(levels=(alone,)))
+        ladder = shared(ladder, rivals)
+        if len(ladder.levels) == 1 or asked.id == CAPITAL:  # a capital is as soon none of the namesakes known here
+            return Ladder(levels=(alone,), abstained=Abstention.AMBIGUOUS_LINK)
+        return ladder
+
+    def _ladder(self, text: str, link: Link, asked: Relation, subjects: tuple[str, ...]) -> Ladder:
         answer = link.qid
         assert answer is not None
         first = self._first_level(text, link)
         kinds = self._readers.classes(answer)
-        label = self._graph.shown_label(answer)
-        names = tuple(dict.fromkeys((*self._graph.names(answer), *self._graph.shown_names(answer))))
-        subject = subjects[0] if len(subjects) == 1 else None
         build = builder_for(asked.asks, kinds)
         if build is None:
             code = Abstention.UNSUPPORTED if kinds else Abstention.NOTHING_KNOWN
             return Ladder(levels=(first,), abstained=code)
-        case = LadderCase(
-            graph=self._graph,
-            vocabulary=self._tools.vocabulary,
-            gazetteer=self._readers.gazetteer,
-            answer=answer,
-            relation=asked,
-            question=row.question,
-            subject=subject,
-            subject_text=row.subject_text,
-            at=self._date(subject, asked),
-        )
-        proposed = self._readers.proposing.of(case, build, kinds, self._told_by_row(build, case, row))
-        told, nodes = proposed.told, proposed.nodes
-        proposals = told.proposals
-        self._telling.add(told)
-        told_in_question = self._tools.told_by.keys(nodes, case) if self._tools.as_asked else frozenset()
-        usual = (
-            partial(self._tools.triviality.is_trivial, case)
-            if self._tools.as_asked or asked.id not in table()
-            else None
-        )
+        case = self._case(answer, asked, subjects[0] if len(subjects) == 1 else None)
+        proposed = self._readers.proposing.of(case, build, kinds, self._told_by_row(build, case))
+        self._telling.add(proposed.told)
         self._doubted |= proposed.doubted
-        for key, node in nodes.items():
-            if key in told_in_question or (self._tools.as_asked and usual is not None and usual(node)):
-                self._nothing_new.update((node.qid or "", *map(normalise, (node.text, *node.aliases))))
+        told_in_question = self._tools.told_by.keys(proposed.nodes, case) if self._tools.as_asked else frozenset()
+        is_trivial = partial(self._tools.triviality.is_trivial, case)
+        self._note_nothing_new(proposed.nodes, told_in_question, is_trivial)
+        label = self._graph.shown_label(answer)
+        names = dict.fromkeys((*self._graph.names(answer), *self._graph.shown_names(answer)))
         nodes, own = clean(
-            nodes,
+            proposed.nodes,
             relation=asked,
-            question=language_of(self._graph.shown_in).with_bare_names(row.question),
+            question=language_of(self._graph.shown_in).with_bare_names(self._row.question),
             answer_names=(label[0] if label else text, text, *names),
-            subject=subject,
-            subject_text=row.subject_text,
+            subject=case.subject,
+            subject_text=self._row.subject_text,
             told=told_in_question,
             is_place=not PLACES.isdisjoint(kinds),
-            is_person="person" in kinds or "fictional" in kinds,
-            usual=usual,
+            is_person=self._is_person(answer),
+            usual=is_trivial if self._tools.as_asked or asked.id not in table() else None,
         )
         nodes = ordered(nodes, partial(entailed_classes, self._graph))
-        plain, named = {normalise(node.text) for node in nodes.values()}, nodes
+        named = nodes
         if self._tools.as_asked:
             nodes = self._readers.place_names.spelled(as_asked(nodes, case, certain=link.confidence != "low"))
-        beyond = levels(nodes)
 
         def weighed(made: tuple[Level, ...]) -> tuple[Level, ...]:
             told = self._tools.information.weighed(made, nodes=nodes, asked=asked, kinds=kinds)
             return self._tools.triviality.weighed(told, case, nodes, named, self._tools.information.of_answer)
 
-        if own:
-            tier = first.tiers[0]
-            known = {normalise(n) for n in tier.names()}
-            more = tuple(dict.fromkeys(t for t in own if normalise(t) not in known))
-            first = Level(tiers=(_with_aliases(tier, more),))
-        if not beyond:
-            code = Abstention.ONLY_TRIVIAL if proposals else Abstention.NOTHING_KNOWN
-            if told_in_question:
-                code = Abstention.TOLD
-            if told.left_out and not proposals:
-                code = Abstention.UNSUPPORTED
-            return Ladder(levels=weighed((first,)), abstained=code)
-        return Ladder(levels=weighed((_without(first, plain), *beyond)))
+        first = _with_aliases(first, own)
+        if beyond := levels(nodes):
+            # Who says what is a coarser tier's own name has said the coarser one.
+            return Ladder(levels=weighed((_without(first, {normalise(n.text) for n in named.values()}), *beyond)))
+        code = Abstention.ONLY_TRIVIAL if proposed.told.proposals else Abstention.NOTHING_KNOWN
+        if told_in_question:
+            code = Abstention.TOLD
+        if proposed.told.left_out and not proposed.told.proposals:
+            code = Abstention.UNSUPPORTED
+        return Ladder(levels=weighed((first,)), abstained=code)
 
-    def _told_by_row(self, build: Builder, case: LadderCase, row: QARow) -> list[Proposal]:
+    def _case(self, answer: str, asked: Relation, subject: str | None) -> LadderCase:
+        return LadderCase(
+            graph=self._graph,
+            vocabulary=self._tools.vocabulary,
+            gazetteer=self._readers.gazetteer,
+            answer=answer,
+            relation=asked,
+            question=self._row.question,
+            subject=subject,
+            subject_text=self._row.subject_text,
+            at=self._date(subject, asked),
+        )
+
+    def _note_nothing_new(
+        self, nodes: Mapping[str, Proposal], told: Collection[str], is_trivial: Callable[[Proposal], bool]
+    ) -> None:
+        for key, node in nodes.items():
+            if key in told or (self._tools.as_asked and is_trivial(node)):
+                self._nothing_new.update((node.qid or "", *map(normalise, (node.text, *node.aliases))))
+
+    def _told_by_row(self, build: Builder, case: LadderCase) -> list[Proposal]:
         """What the row's own words say of where the answer is, beside the description that the snapshot has."""
-        said, own = row.answer_description, self._graph.description(case.answer)
-        known = self._graph.entity(case.answer)
-        phrase = parse_place(said) if said and case.relation.asks in _WHERE else None
-        if phrase is None or own is None or known is None or said is None or case.answer != row.answer_qids[0]:
+        said, held = self._row.answer_description, self._graph.description(case.answer)
+        entity = self._graph.entity(case.answer)
+        phrase = parse_place(said) if said and case.relation.asks in WHERE else None
+        if phrase is None or held is None or entity is None or said is None:
             return []
-        if self._graph.shown_in != self._graph.language or all(
-            normalise(u.text) in normalise(own) for u in phrase.units
-        ):
+        if case.answer != self._row.answer_qids[0] or self._graph.shown_in != self._graph.language:
             return []
-        readers = self._readers.with_entity(replace(known, descriptions={self._graph.language: said}))
+        if all(normalise(unit.text) in normalise(held) for unit in phrase.units):
+            return []
+        readers = self._readers.with_entity(replace(entity, descriptions={self._graph.language: said}))
         return build(replace(case, graph=readers.graph, gazetteer=readers.gazetteer))
 
     def _first_level(self, text: str, link: Link) -> Level:
@@ -292,23 +304,24 @@ class RowMaker:
 
 
 _OF_DOERS = frozenset({"any", "person", "agent", "performer", "company", "club", "owner"})
-_WHERE = frozenset({"place", "country", "school"})
+WHERE = frozenset({"place", "country", "school"})
 # The first words of a question ("Where did he work?") were no sign of the answer's class: the class itself decides.
 _MISREAD = frozenset({Abstention.TYPE_CONFLICT, Abstention.UNSUPPORTED, Abstention.NO_LINK})
-
-
 _TOLD_BY_WORDING = frozenset({"any", "date", "quantity"})
 
 
-def _with_aliases(tier: Tier, more: tuple[str, ...]) -> Tier:
-    return Tier(text=tier.text, qid=tier.qid, aliases=(*tier.aliases, *more), bits=tier.bits, evidence=tier.evidence)
+def _with_aliases(first: Level, more: Iterable[str]) -> Level:
+    """Level 1 with further names of the answer."""
+    tier = first.tiers[0]
+    known = {normalise(name) for name in tier.names()}
+    new = dict.fromkeys(name for name in more if normalise(name) not in known)
+    return Level(tiers=(replace(tier, aliases=(*tier.aliases, *new)),))
 
 
 def _without(first: Level, taken: Collection[str]) -> Level:
-    """Level 1 without the aliases that are a coarser tier's own name: who says that has said the coarser one."""
+    """Level 1 without aliases of these normalised names."""
     tier = first.tiers[0]
-    kept = tuple(a for a in tier.aliases if normalise(a) not in taken)
-    return Level(tiers=(Tier(text=tier.text, qid=tier.qid, aliases=kept, bits=tier.bits, evidence=tier.evidence),))
+    return Level(tiers=(replace(tier, aliases=tuple(a for a in tier.aliases if normalise(a) not in taken)),))
 
 
 def _note(link: Link, answer: str | None) -> dict[str, object]:

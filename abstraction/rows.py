@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -103,6 +103,12 @@ class TieredRow:
             out.setdefault(key, value)
         return out
 
+    @property
+    def links(self) -> list[dict[str, Any]]:
+        """How the row's answers were linked, as its field "links" tells."""
+        links = self.extra.get("links")
+        return [link for link in links if isinstance(link, dict)] if isinstance(links, list) else []
+
     @classmethod
     def from_json(cls, data: Mapping[str, Any], *, flat: bool = False) -> TieredRow:
         """The inverse of `to_json`; also reads levels given as plain texts and GRANOLA-EQ's columns.
@@ -113,6 +119,11 @@ class TieredRow:
             return _tiered(data, flat=flat)
         except fields.FieldError as error:
             raise RowError(str(error)) from error
+
+
+def linked_ids(link: Mapping[str, Any]) -> list[str]:
+    """The entities that one of a row's links may lead to, the one it was taken for first."""
+    return [i for i in (link.get("qid"), *(link.get("rivals") or ())) if isinstance(i, str)]
 
 
 def read_questions(
@@ -385,27 +396,8 @@ def _question(data: Mapping[str, Any], default: str | None, source: str, *, flat
 
 def _tiered(data: Mapping[str, Any], *, flat: bool, evidence: bool = True, source: str = "") -> TieredRow:
     answers = fields.answers_of(data, flat=flat)
-    text, qid = fields.subject_of(data)
-    given = data.get("question_entity")
-    known = fields.other_fields(given) | {key: value for key, value in (("text", text), ("qid", qid)) if value}
-    order = dict.fromkeys((*given, *known)) if isinstance(given, Mapping) else known  # as it stood, to the byte
-    entity = {key: known[key] for key in order if key in known}
-    levels = data.get("levels")
-    if isinstance(levels, str):
-        levels = fields.parsed(levels)
-    try:
-        if isinstance(levels, list) and levels and all(isinstance(level, dict) for level in levels):
-            made = tuple(Level.from_json(level if evidence else _bare(level)) for level in levels)
-        else:
-            texts = fields.reference_levels(data) or []
-            (qid, *_) = fields.answer_qids_of(data, len(answers), flat=flat)
-            made = tuple(
-                Level(tiers=tuple(Tier(text=t, qid=qid if t == answers[0] else None) for t in level)) for level in texts
-            )
-    except (KeyError, TypeError, AttributeError, IndexError) as error:
-        raise fields.FieldError(f"levels are malformed: {type(error).__name__} {error}") from error
-    if not made or not all(level.tiers and {*map(type, level.names())} == {str} for level in made):
-        raise fields.FieldError("no levels: expected a ladder under 'levels' or in granola_answer_1 and on")
+    entity = _question_entity(data)
+    made = _levels(data, answers, flat=flat, evidence=evidence)
     abstained = data.get("abstained")
     if abstained is not None and not isinstance(abstained, str):
         raise fields.FieldError(f"abstained {abstained!r} is no text")
@@ -423,6 +415,36 @@ def _tiered(data: Mapping[str, Any], *, flat: bool, evidence: bool = True, sourc
         extra=fields.rest_of(data),
         source=source,
     )
+
+
+def _question_entity(data: Mapping[str, Any]) -> dict[str, Any]:
+    """The entity asked about, its fields as they stood, to the byte."""
+    text, qid = fields.subject_of(data)
+    given = data.get("question_entity")
+    known = fields.other_fields(given) | {key: value for key, value in (("text", text), ("qid", qid)) if value}
+    order = dict.fromkeys((*given, *known)) if isinstance(given, Mapping) else known
+    return {key: known[key] for key in order if key in known}
+
+
+def _levels(data: Mapping[str, Any], answers: Sequence[str], *, flat: bool, evidence: bool) -> tuple[Level, ...]:
+    """The levels under "levels", else those of GRANOLA-EQ's columns. Raises FieldError."""
+    levels = data.get("levels")
+    if isinstance(levels, str):
+        levels = fields.parsed(levels)
+    try:
+        if isinstance(levels, list) and levels and all(isinstance(level, dict) for level in levels):
+            made = tuple(Level.from_json(level if evidence else _bare(level)) for level in levels)
+        else:
+            texts = fields.reference_levels(data) or []
+            (qid, *_) = fields.answer_qids_of(data, len(answers), flat=flat)
+            made = tuple(
+                Level(tiers=tuple(Tier(text=t, qid=qid if t == answers[0] else None) for t in level)) for level in texts
+            )
+    except (KeyError, TypeError, AttributeError, IndexError) as error:
+        raise fields.FieldError(f"levels are malformed: {type(error).__name__} {error}") from error
+    if not made or not all(level.tiers and {*map(type, level.names())} == {str} for level in made):
+        raise fields.FieldError("no levels: expected a ladder under 'levels' or in granola_answer_1 and on")
+    return made
 
 
 def _bare(level: Mapping[str, Any]) -> dict[str, Any]:

@@ -20,101 +20,24 @@ _ARTICLE = re.compile(r"^(?:an?|the)\s+")
 _NAME = re.compile(r"[^\W\d_]+(?:[ .'’-]+[^\W\d_]+)*")  # no brackets, no list
 # What follows tells where the subject is.
 _TOLD = re.compile(r"(?:(?<!\s)\s++)?[,()]\s*+|(?<!\s)\s++(?:in|near)\s++(?=[A-ZÀ-Þ]|the\b)")
-_FUNCTION_WORDS = frozenset(
-    [
-        "a",
-        "an",
-        "the",
-        "of",
-        "in",
-        "on",
-        "at",
-        "for",
-        "from",
-        "by",
-        "to",
-        "and",
-        "or",
-        "with",
-        "is",
-        "was",
-        "are",
-        "were",
-        "be",
-        "been",
-        "did",
-        "do",
-        "does",
-        "which",
-        "who",
-        "whom",
-        "whose",
-        "what",
-        "when",
-        "where",
-        "how",
-        "its",
-        "it",
-        "his",
-        "her",
-        "their",
-        "that",
-        "this",
-        "as",
-        "into",
-    ]
-)
+_WITHOUT_CONTENT = """
+    a an the of in on at for from by to and or with is was are were be been did do does which who whom whose what when
+    where how its it his her their that this as into
+"""
+_FUNCTION_WORDS = frozenset(_WITHOUT_CONTENT.split())
 _BELONGING = with_role("whole")
 # What a place larger than a town of its name is called. A municipality is the town by another name.
-_DIVISIONS = frozenset(
-    [
-        *("state", "province", "region", "county", "department", "district", "republic", "kingdom", "duchy"),
-        *("principality", "prefecture", "canton", "governorate", "oblast", "krai", "territory", "commonwealth"),
-        *("island", "islands", "voivodeship", "emirate", "estado", "provincia"),
-    ]
-)
+_LARGE = """
+    state province region county department district republic kingdom duchy principality prefecture canton governorate
+    oblast krai territory commonwealth island islands voivodeship emirate estado provincia
+"""
+_DIVISIONS = frozenset(_LARGE.split())
 # Words that may stand beside an answer's whole name without making it anything else.
-_NAME_DECORATION = frozenset(
-    [
-        "ltd",
-        "limited",
-        "inc",
-        "incorporated",
-        "corp",
-        "corporation",
-        "company",
-        "co",
-        "plc",
-        "llc",
-        "gmbh",
-        "ag",
-        "sa",
-        "nv",
-        "bv",
-        "kk",
-        "group",
-        "holdings",
-        "jr",
-        "sr",
-        "i",
-        "ii",
-        "iii",
-        "iv",
-        "v",
-        "the",
-        "of",
-        "and",
-        "city",
-        "town",
-        "language",
-        "languages",
-        "f.c",
-        "fc",
-        "a.f.c",
-        "s.p.a",
-        "spa",
-    ]
-)
+_BESIDE = """
+    ltd limited inc incorporated corp corporation company co plc llc gmbh ag sa nv bv kk group holdings jr sr i ii iii
+    iv v the of and city town language languages f.c fc a.f.c s.p.a spa
+"""
+_NAME_DECORATION = frozenset(_BESIDE.split())
 
 
 @bounded_cache(entries=1 << 13, longest=200)  # 50 MB at most, of words of one letter
@@ -141,23 +64,19 @@ def names_the_answer(text: str, answer_names: Collection[str], *, person: bool) 
     of the name ("E. Wilson" of "Edward O. Wilson").
     """
     mine = words(text)
-    bare = " ".join(w for w in mine if w not in _FUNCTION_WORDS)
-    for name in answer_names:
-        theirs = words(name)
-        if not theirs:
-            continue
-        if mine == theirs or (bare and bare == " ".join(w for w in theirs if w not in _FUNCTION_WORDS)):
-            return True
-        known = frozenset(theirs)
-        if known.issubset(mine):
-            rest = Counter(mine) - Counter(theirs)
-            if rest and all(w in _NAME_DECORATION for w in rest):
-                return True
-        if person and len(mine) > 1 and all(w in known or len(w.rstrip(".")) == 1 for w in mine):
-            initials = {w[0] for w in known}
-            if all(w in known or w[0] in initials for w in mine):
-                return True
-    return False
+    return any(_writes(mine, theirs, person=person) for name in answer_names if (theirs := words(name)))
+
+
+def _writes(mine: Sequence[str], name: Sequence[str], *, person: bool) -> bool:
+    """Whether words write a name."""
+    carrying = [w for w in mine if w not in _FUNCTION_WORDS]
+    if mine == name or (carrying and carrying == [w for w in name if w not in _FUNCTION_WORDS]):
+        return True
+    known = frozenset(name)
+    if known.issubset(mine) and (rest := Counter(mine) - Counter(name)) and _NAME_DECORATION.issuperset(rest):
+        return True
+    initials = {w[0] for w in known}
+    return person and len(mine) > 1 and all(w in known or (len(w.rstrip(".")) == 1 and w[0] in initials) for w in mine)
 
 
 def leaks_name(text: str, answer_label: str) -> bool:
@@ -204,11 +123,8 @@ def is_trivial(proposal: Proposal, relation: Relation) -> bool:
     """Whether the tier, or any name of its entity, only repeats what the relation asks for."""
     if without_article(proposal.text) in relation.trivial:
         return True
-    return (
-        proposal.qid is not None
-        and any(normalise(a) in relation.trivial for a in proposal.aliases[:3])
-        and (proposal.text[:1].islower())
-    )
+    is_class = proposal.qid is not None and proposal.text[:1].islower()
+    return is_class and any(normalise(alias) in relation.trivial for alias in proposal.aliases[:3])
 
 
 def clean(
@@ -304,8 +220,6 @@ def _collapse(nodes: dict[str, Proposal]) -> dict[str, Proposal]:
     """Tiers that say the same become one: the finer takes the coarser's names and children."""
     by_name: dict[str, str] = {}
     for key in sorted(nodes, key=lambda k: (len(ancestors(nodes, k)), k)):
-        if key not in nodes:
-            continue
         node = nodes[key]
         name = without_article(node.text)
         twin = by_name.get(name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import zip_longest
 
@@ -22,41 +22,44 @@ def union(ladders: Sequence[Ladder]) -> Ladder:
     if len(ladders) == 1:
         return ladders[0]
     ranks = _ranks(ladders)
-    height = 1 + max(ranks.values(), default=0)
+    led = [paths(ladder) for ladder in ladders]
     seen: set[str] = set()
     known: set[str] = set()  # entities of the levels before, from which steps may start
-    led = [paths(ladder) for ladder in ladders]
     out: list[Level] = []
-    for depth in range(height):
+    for depth in range(1 + max(ranks.values(), default=0)):
         tiers: list[Tier] = []
-        at_depth = [[t for t in _beyond(ladder) if ranks[t.key] == depth] for ladder in ladders]
-        at_depth = at_depth if depth else [list(ladder.levels[0].tiers) for ladder in ladders]
-        for turn in zip_longest(*at_depth):
-            for tier, path in zip(turn, led, strict=True):
-                if tier is None:
-                    continue
-                names = {tier.key, normalise(tier.text)}
-                if names.isdisjoint(seen):
-                    if _starts_elsewhere(tier, known):
-                        tier = replace(tier, evidence=path.get(tier.key, tier.evidence))
-                    tiers.append(tier)
-                    seen |= names
+        turns = zip_longest(*(_tiers_at(ladder, ranks, depth) for ladder in ladders))
+        for tier, path in ((tier, path) for turn in turns for tier, path in zip(turn, led, strict=True) if tier):
+            names = {tier.key, normalise(tier.text)}
+            if names.isdisjoint(seen):
+                if _starts_elsewhere(tier, known):
+                    tier = replace(tier, evidence=path.get(tier.key, tier.evidence))
+                tiers.append(tier)
+                seen |= names
         if tiers:
             # The answers themselves all stay; every ladder gets its turn before the cap.
             out.append(Level(tiers=tuple(tiers if not out else tiers[:MAX_TIERS])))
             known.update(tier.qid for tier in out[-1].tiers if tier.qid)
-    texts = {normalise(tier.text): depth for depth, level in enumerate(out) for tier in level.tiers}
-    out = [
-        Level(
-            tiers=tuple(
-                replace(tier, aliases=tuple(a for a in tier.aliases if texts.get(normalise(a), depth) == depth))
-                for tier in level.tiers
-            )
-        )
-        for depth, level in enumerate(out)
-    ]
     codes = [ladder.abstained for ladder in ladders]
-    return Ladder(levels=tuple(out), abstained=codes[0] if all(codes) and len(out) == 1 else None)
+    abstained = codes[0] if all(codes) and len(out) == 1 else None
+    return Ladder(levels=_without_texts_of_others(out), abstained=abstained)
+
+
+def _tiers_at(ladder: Ladder, ranks: Mapping[str, int], depth: int) -> Sequence[Tier]:
+    """The ladder's tiers that stand on a level of the union."""
+    return [tier for tier in _beyond(ladder) if ranks[tier.key] == depth] if depth else ladder.levels[0].tiers
+
+
+def _without_texts_of_others(levels: Sequence[Level]) -> tuple[Level, ...]:
+    """The levels without aliases that are the text of a tier on another level."""
+    texts = {normalise(tier.text): depth for depth, level in enumerate(levels) for tier in level.tiers}
+
+    def told_here(tier: Tier, depth: int) -> Tier:
+        return replace(tier, aliases=tuple(a for a in tier.aliases if texts.get(normalise(a), depth) == depth))
+
+    return tuple(
+        Level(tiers=tuple(told_here(tier, depth) for tier in level.tiers)) for depth, level in enumerate(levels)
+    )
 
 
 def _starts_elsewhere(tier: Tier, known: set[str]) -> bool:

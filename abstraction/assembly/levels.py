@@ -107,7 +107,7 @@ def merge(nodes: Graph, key: str, into: str) -> Graph:
         if other == key:
             continue
         if key in node.parents:
-            parents = dict.fromkeys(into if p == key else p for p in node.parents if not (other == into and p == key))
+            parents = dict.fromkeys(into if p == key else p for p in node.parents)
             node = replace(node, parents=tuple(p for p in parents if p != other) or (ANSWER,))
         merged[other] = node
     evidence = kept.evidence
@@ -161,23 +161,16 @@ def ordered(nodes: Graph, above: Callable[[str], Collection[str]]) -> Graph:
 def depths(nodes: Graph) -> dict[str, int]:
     """Level of every proposal, 1 for the finest: one more than the coarsest parent's. Needs an acyclic graph."""
     known: dict[str, int] = {ANSWER: 0}
-
-    def depth(key: str) -> int:
-        stack = [key]
-        while stack:
-            top = stack[-1]
-            missing = [p for p in nodes[top].parents if p not in known]
-            if missing:
-                stack.extend(missing)
-            else:
-                known[top] = 1 + max((known[p] for p in nodes[top].parents), default=0)
-                stack.pop()
-        return known[key]
-
-    for key in nodes:
-        depth(key)
-    del known[ANSWER]
-    return known
+    stack = list(nodes)
+    while stack:
+        top = stack[-1]
+        missing = [p for p in nodes[top].parents if p not in known]
+        if missing:
+            stack.extend(missing)
+        else:
+            known[top] = 1 + max((known[p] for p in nodes[top].parents), default=0)
+            stack.pop()
+    return {key: known[key] for key in nodes}
 
 
 def levels(nodes: Graph) -> tuple[Level, ...]:

@@ -6,7 +6,7 @@ ladder, which its evidence proves, stands; a tier that only the dataset has goes
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -40,15 +40,15 @@ class NamesakePlaces:
             return False
         within = gazetteer.places_around(answer)
         farther = {place for near in within for place in (near, *gazetteer.places_around(near))}
-        around = {_bare(name) for place in (answer, *within) for name in gazetteer.above(place)}
-        around.update(_bare(name) for level in row.levels for name in level.names())
+        around = {without_article(name) for place in (answer, *within) for name in gazetteer.above(place)}
+        around.update(without_article(name) for level in row.levels for name in level.names())
 
         def is_strange(tier: Tier) -> bool:
             places = gazetteer.known(tier.text)
             if places and all(map(gazetteer.is_state, places)):  # names of states are names of continents, too: America
                 return farther.isdisjoint(places) and gazetteer.lies_elsewhere(within, places)
             names = (*tier.names(), *(name for place in places for name in gazetteer.called(place)))
-            return around.isdisjoint(map(_bare, names)) and gazetteer.lies_elsewhere(within, places)
+            return around.isdisjoint(map(without_article, names)) and gazetteer.lies_elsewhere(within, places)
 
         return any(is_strange(tier) for level in reference.levels[1:] for tier in level.tiers)
 
@@ -86,6 +86,26 @@ class References:
             self.counts["references without a row"] += len(self.rows) - met
 
 
+@dataclass(frozen=True, slots=True)
+class _Gap:
+    """Where new tiers of a level of the reference stand: `beside` a level of ours, or None: right behind `finer`."""
+
+    finer: int
+    beside: int | None
+
+
+def _places(placed: Sequence[Sequence[int | None]], height: int) -> Iterator[_Gap]:
+    """The place of each level beyond the first; `placed` are our levels of their tiers, None for new ones."""
+    finer, finer_at = 0, 0
+    for number, level in enumerate(placed[1:], 1):
+        later = [at for ats in placed[number + 1 :] for at in ats if at is not None and at > finer]
+        coarser = min(later, default=height)
+        yield _Gap(finer, min(finer + number - finer_at, coarser - 1) if coarser - finer > 1 else None)
+        coarsest = max((at for at in level if at is not None), default=0)
+        if coarsest > finer:
+            finer, finer_at = coarsest, number
+
+
 def united(row: TieredRow, reference: TieredRow, counts: Counter[str] | None = None) -> TieredRow:
     """The row with the reference's levels in it.
 
@@ -94,46 +114,31 @@ def united(row: TieredRow, reference: TieredRow, counts: Counter[str] | None = N
     reference. The first level stays the gold answer; a reference to another answer is left out.
     """
     counts = Counter() if counts is None else counts
-    where = {_bare(name): number for number, level in enumerate(row.levels) for name in level.names()}
+    where = {without_article(name): number for number, level in enumerate(row.levels) for name in level.names()}
     placed = [[where.get(_first_known(tier, where)) for tier in level.tiers] for level in reference.levels]
     if 0 not in placed[0]:
         counts["of another answer"] += sum(len(level.tiers) for level in reference.levels[1:])
         return row
-    more: dict[tuple[int, int], list[Tier]] = {}  # by the level of ours that they stand on, or behind, and their own
-    alternates: dict[int, list[Tier]] = {}
-    said: dict[int, list[Tier]] = {0: list(reference.levels[0].tiers)}
-    finer, finer_at = 0, 0
+    same: defaultdict[int, list[Tier]] = defaultdict(list, {0: list(reference.levels[0].tiers)})
+    beside: defaultdict[int, list[Tier]] = defaultdict(list)
+    behind: defaultdict[int, defaultdict[int, list[Tier]]] = defaultdict(lambda: defaultdict(list))
     taken = set(where)
-    for number, level in enumerate(reference.levels[1:], 1):
-        own = [at for at in placed[number] if at is not None]
-        for tier, at in zip(level.tiers, placed[number], strict=True):
+    for number, place in enumerate(_places(placed, len(row.levels)), 1):
+        for tier, at in zip(reference.levels[number].tiers, placed[number], strict=True):
             if at is not None:
-                counts["reordered" if at < finer or at == 0 else "known"] += 1
-                said.setdefault(at, []).append(tier)
-                continue
-            left = replace(tier, aliases=tuple(n for n in tier.aliases if _bare(n) not in taken))
-            if _bare(tier.text) in taken or not any(letter.isalnum() for letter in tier.text):
-                continue
-            taken |= {_bare(name) for name in left.names()}
-            counts["added"] += 1
-            later = [at for ats in placed[number + 1 :] for at in ats if at is not None and at > finer]
-            coarser = min(later, default=len(row.levels))
-            if coarser - finer > 1:
-                alternates.setdefault(min(finer + number - finer_at, coarser - 1), []).append(left)
-            else:
-                more.setdefault((finer, number), []).append(left)
-        if own and max(own) > finer:
-            finer, finer_at = max(own), number
+                counts["reordered" if at < place.finer or at == 0 else "known"] += 1
+                same[at].append(tier)
+            elif (new := _new(tier, taken)) is not None:
+                counts["added"] += 1
+                (behind[place.finer][number] if place.beside is None else beside[place.beside]).append(new)
     levels: list[Level] = []
     for number, level in enumerate(row.levels):
-        tiers = tuple(_with_names(tier, said.get(number, ()), taken) for tier in level.tiers)
-        levels.append(replace(level, tiers=(*tiers, *map(_from_reference, alternates.get(number, ())))))
-        behind = sorted(key for key in more if key[0] == number)
-        levels += [Level(tiers=tuple(map(_from_reference, more[key]))) for key in behind]
-    extra = dict(row.extra)
-    if row.abstained is not None and len(levels) > 1:
-        extra[CODE] = row.abstained
-    return replace(row, levels=tuple(levels), abstained=row.abstained if len(levels) == 1 else None, extra=extra)
+        tiers = tuple(_with_names(tier, same[number], taken) for tier in level.tiers)
+        levels.append(replace(level, tiers=(*tiers, *beside[number])))
+        levels += [Level(tiers=tuple(new)) for new in behind[number].values()]
+    if row.abstained is None or len(levels) == 1:
+        return replace(row, levels=tuple(levels))
+    return replace(row, levels=tuple(levels), abstained=None, extra={**row.extra, CODE: row.abstained})
 
 
 def only(row: TieredRow, source: Source) -> TieredRow:
@@ -155,27 +160,29 @@ def sources(tier: Tier) -> Sequence[str]:
     return told if isinstance(told, list) and told else ("ladder",)
 
 
-def _bare(name: str) -> str:
-    return without_article(name)
-
-
 def _first_known(tier: Tier, where: Mapping[str, int]) -> str:
     """The first name of the tier that our ladder has; "" where there is none, which is no name."""
-    return next((_bare(name) for name in tier.names() if _bare(name) in where), "")
+    return next((without_article(name) for name in tier.names() if without_article(name) in where), "")
 
 
 def _with_names(tier: Tier, told: Sequence[Tier], taken: set[str]) -> Tier:
     """The tier marked as the ladder's, and as the reference's with its other names where that has it too."""
-    own = {_bare(name) for name in tier.names()}
-    same = [one for one in told if not own.isdisjoint(map(_bare, one.names()))]
+    own = {without_article(name) for name in tier.names()}
+    same = [one for one in told if not own.isdisjoint(map(without_article, one.names()))]
     if not same:
         return replace(tier, extra={**tier.extra, FROM: list(sources(tier))})
-    new = dict.fromkeys(name for one in same for name in one.names() if _bare(name) not in taken)
-    taken |= set(map(_bare, new))
+    new = dict.fromkeys(name for one in same for name in one.names() if without_article(name) not in taken)
+    taken |= set(map(without_article, new))
     return replace(
         tier, aliases=(*tier.aliases, *new), extra={**tier.extra, FROM: sorted({*sources(tier), "reference"})}
     )
 
 
-def _from_reference(tier: Tier) -> Tier:
-    return replace(tier, extra={**tier.extra, FROM: ["reference"]})
+def _new(tier: Tier, taken: set[str]) -> Tier | None:
+    """The tier marked as the reference's, its names now taken; None where its text is taken or is no word."""
+    if without_article(tier.text) in taken or not any(letter.isalnum() for letter in tier.text):
+        return None
+    aliases = tuple(name for name in tier.aliases if without_article(name) not in taken)
+    new = replace(tier, aliases=aliases, extra={**tier.extra, FROM: ["reference"]})
+    taken.update(map(without_article, new.names()))
+    return new

@@ -75,11 +75,10 @@ class Candidates:
         if text.endswith(")") and (found := self.typed.find(text)):
             return found  # "Boston (town)" is not every Boston
         for variant in (*variants(text), *(f"{text} {end}" for end in ENDINGS.get(relation.asks, ()))):
-            found = tuple(m for m in self._graph.find(variant) if m.id.startswith("Q"))
+            found = self._items(variant)
             if bare_word:
                 found = tuple(m for m in found if m.text.islower() and len(m.text) > CODE_LENGTH)
             if found:
-                self._graph.fetch(m.id for m in found)
                 return found
         return () if bare_word else self.typed.find(text) or self._placed(text) or self._beside(text)
 
@@ -89,12 +88,15 @@ class Candidates:
         if not around or not first or not all(around):
             return ()
         for variant in variants(first):
-            found = [m for m in self._graph.find(variant) if m.id.startswith("Q")]
-            self._graph.fetch(m.id for m in found)
-            kept = tuple(m for m in found if self._lies_in(m.id, around))
-            if kept:
+            if kept := tuple(m for m in self._items(variant) if self._lies_in(m.id, around)):
                 return kept
         return ()
+
+    def _items(self, name: str) -> tuple[NameMatch, ...]:
+        """The items that carry the name, read from the store."""
+        found = tuple(m for m in self._graph.find(name) if m.id.startswith("Q"))
+        self._graph.fetch(m.id for m in found)
+        return found
 
     def _lies_in(self, qid: str, around: Iterable[str]) -> bool:
         if PLACES.isdisjoint(self._classes(qid)):
@@ -106,8 +108,7 @@ class Candidates:
         """Places behind a preposition ("in Munich"), persons before the part that they play ("Bob Geldof as Pink")."""
         for pattern, kinds in ((_IN, PLACES), (_AS, _PERSONS)):
             if found := pattern.fullmatch(text.strip()):
-                named = tuple(m for m in self._graph.find(found["name"]) if m.id.startswith("Q"))
-                self._graph.fetch(m.id for m in named)
+                named = self._items(found["name"])
                 if kept := tuple(m for m in named if not kinds.isdisjoint(self._classes(m.id))):
                     return kept
         return ()

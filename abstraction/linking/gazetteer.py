@@ -82,6 +82,15 @@ class Place:
         return self.qid or f"text:{normalise(self.text)}"
 
 
+@dataclass(frozen=True, slots=True)
+class _Namesakes:
+    """The places of a name: those that may be meant, those labelled so, and those that the name alone is enough for."""
+
+    possible: frozenset[str]
+    labelled: frozenset[str]
+    sure: frozenset[str]
+
+
 class Gazetteer:
     """Place names of one graph. Answers depend on the snapshot alone."""
 
@@ -175,12 +184,13 @@ class Gazetteer:
         """ "Italian comune" lies in Italy."""
         if PLACES.isdisjoint(self.classes(entity_id)):
             return ()
-        for found in (re.match(r"((?:[A-Z][\w.-]+ )?[A-Z][\w.-]+) [a-z]", description),):
-            word = normalise(found[1]) if found else ""
-            for qid in bundled_demonyms().countries.get(word, ()):
-                label = self._graph.label(qid)
-                if label and qid != entity_id and self.is_state(qid) and not self._graph.is_historical(qid):
-                    return ((Place(text=label, qid=qid, written=found[1] if found else ""),),)
+        found = re.match(r"((?:[A-Z][\w.-]+ )?[A-Z][\w.-]+) [a-z]", description)
+        if found is None:
+            return ()
+        for qid in bundled_demonyms().countries.get(normalise(found[1]), ()):
+            label = self._graph.label(qid)
+            if label and qid != entity_id and self.is_state(qid) and not self._graph.is_historical(qid):
+                return ((Place(text=label, qid=qid, written=found[1]),),)
         return ()
 
     def above(self, entity_id: str) -> frozenset[str]:
@@ -261,8 +271,7 @@ class Gazetteer:
     def lies_elsewhere(self, within: Collection[str], places: Iterable[str]) -> bool:
         """Whether what lies within places lies in another one of the class of one of these, if they are of today."""
         classes = {c for i in within for c in self._graph.classes(i)}
-        today = (i for i in places if not self._graph.is_historical(i))
-        return any(not classes.isdisjoint(self._graph.classes(i)) for i in today)
+        return any(not classes.isdisjoint(self._graph.classes(i)) for i in self._of_today(places))
 
     def known(self, text: str, *, sites: bool = False) -> list[str]:
         """Ids of places that carry the name, labels before aliases, then by number."""
@@ -281,20 +290,21 @@ class Gazetteer:
         owner = re.fullmatch(r"([A-ZÀ-Þ][\w .-]+)['’]s ([A-ZÀ-Þ].+)", text)
         if owner:
             return [owner[2], owner[1]]
+        typed = TYPED.match(text)
         for found in _INNER.finditer(text):
             left, right = text[: found.start()], text[found.end() :]
             if not any(c.isupper() for c in left) or not variants(right)[-1][:1].isupper():
                 continue
             if found.group().strip().startswith("of") and not (self.known(left) and self._graph.find(right)):
                 continue
-            if TYPED.match(text) and TYPED.match(text).end() >= found.end():  # type: ignore[union-attr]
+            if typed and typed.end() >= found.end():
                 continue
             return [*self._split(left), *self._split(right)]
         return [text]
 
     def _states(self, text: str, exclude: str | None) -> tuple[Place, ...]:
         """The state of today that a name means where nothing stands behind it; empty where it means none."""
-        found = self._meaning(text, (), exclude, on=False, spread=False) or ()
+        found = self._meaning(text, (), exclude, on=False, spread=False)
         return found if self._are_states(found) else ()
 
     def _are_states(self, places: Sequence[Place]) -> bool:
@@ -302,33 +312,40 @@ class Gazetteer:
 
     def _meaning(
         self, text: str, coarser: Sequence[Place], exclude: str | None, *, on: bool, spread: bool
-    ) -> tuple[Place, ...] | None:
+    ) -> tuple[Place, ...]:
+        """The places that a unit of a chain means, by the rest of the chain; empty where it means none."""
         for variant in variants(text):
             if qid := self._choose(variant, coarser, exclude):
                 if on and not self._graph.is_instance(qid, {"Q23442"}):
-                    return None  # "on the Danube" is beside it; "on Long Island" is inside
+                    return ()  # "on the Danube" is beside it; "on Long Island" is inside
                 return (Place(text=self._graph.label(qid) or variant, qid=qid, written=text),)
-        pair = _PAIR.search(text, 1)
-        if pair and pair.end() < len(text):
-            left, right = text[: pair.start()], text[pair.end() :]
-            last = right.split()[-1]
-            if left in _DIRECTIONS and right.split()[0] in _DIRECTIONS:  # "South and North Dakota"
-                left = " ".join([left, *right.split()[1:]])
-            if last in PLURAL:
-                right = right[: -len(last)].strip()
-                left, right = (f"{side} {PLURAL[last]}".strip() for side in (left, right))
-            alike = last in _KINDS and left.endswith(f" {last}")  # "Eaton County and Clinton County"
-            # "Windsor and Maidenhead" may be one borough: only what can be in two places is said to be in both.
-            if last in PLURAL or alike or spread or not coarser or all(WORLD.search(side) for side in (left, right)):
-                both = [self._meaning(side, coarser, exclude, on=on, spread=False) for side in (left, right)]
-                if all(both):
-                    return tuple(place for side in both if side for place in side)
+        if both := self._pair(text, coarser, exclude, on=on, spread=spread):
+            return both
         name = variants(text)[-1]
         if on or not re.match(r"[A-ZÀ-Þ][\w'’.-]+", name) or len(name.split()) > 6:
-            return None
-        if any(c.islower() for c in name.split()[0][:1]):
-            return None
+            return ()
         return (Place(text=name, written=text),)
+
+    def _pair(
+        self, text: str, coarser: Sequence[Place], exclude: str | None, *, on: bool, spread: bool
+    ) -> tuple[Place, ...]:
+        """The places of "X and Y" where the thing can be said to lie in both, else none."""
+        pair = _PAIR.search(text, 1)
+        if pair is None or pair.end() == len(text):
+            return ()
+        left, right = text[: pair.start()], text[pair.end() :]
+        last = right.split()[-1]
+        if left in _DIRECTIONS and right.split()[0] in _DIRECTIONS:  # "South and North Dakota"
+            left = " ".join([left, *right.split()[1:]])
+        if last in PLURAL:
+            right = right[: -len(last)].strip()
+            left, right = (f"{side} {PLURAL[last]}".strip() for side in (left, right))
+        alike = last in _KINDS and left.endswith(f" {last}")  # "Eaton County and Clinton County"
+        # "Windsor and Maidenhead" may be one borough: only what can be in two places is said to be in both.
+        if coarser and not (last in PLURAL or alike or spread or all(map(WORLD.search, (left, right)))):
+            return ()
+        both = [self._meaning(side, coarser, exclude, on=on, spread=False) for side in (left, right)]
+        return (*both[0], *both[1]) if all(both) else ()
 
     def _part_named_after(
         self, text: str, coarser: Sequence[Place], exclude: str | None
@@ -348,50 +365,54 @@ class Gazetteer:
         An alias alone is believed of a state (USA), or where a container below the state agrees: the snapshot
         may hold no more than a namesake of what is meant (Quebec City for Quebec).
         """
-        known = [c for c in self.known(name, sites=True) if c != exclude]
-        labelled = {c for c in known if _folded(self._graph.label(c) or "") == _folded(name)}
-        candidates = [c for c in known if not self._graph.is_historical(c)]
-        candidates = candidates or [c for c in known if c in labelled]
-        candidates = [c for c in candidates if not PLACES.isdisjoint(self.classes(c))] or candidates
-        if WORLD.search(name):  # "America" is no state here, South Africa is
-            candidates = [c for c in candidates if c in labelled or not self.is_state(c)]
-        world = WORLD.search(name) is not None
-        sure = [
-            c
-            for c in candidates
-            if c in labelled or self.is_state(c) or (world and WORLD.search(self._graph.label(c) or ""))
-        ]
+        namesakes = self._namesakes(name, exclude)
         if not coarser:
-            # "in China": the state that goes by the name, before a region that is called just that.
-            states = [c for c in sure if self.is_state(c)]
-            if states and not any(COUNTRY in self._graph.classes(c) for c in sure if c in labelled):
-                sure = states
-            return self._first(name, sure) if sure else None
+            return self._first(name, self._standing_alone(namesakes))
         for place in coarser[:-1] or coarser:
             # Sharing no more than the state with the rest of the chain proves nothing: Paris, Texas.
             wanted = {normalise(n) for n in (place.text, *(self._graph.names(place.qid) if place.qid else ()))}
-            believed = sure if place.qid and self.is_state(place.qid) else candidates
+            believed = namesakes.sure if place.qid and self.is_state(place.qid) else namesakes.possible
             meeting = [c for c in believed if c == place.qid or not wanted.isdisjoint(self.above(c))]
             if meeting:
                 return self._first(name, meeting)
         # A namesake elsewhere is worse than a bare name: the rest of the chain must not contradict it.
-        silent = [c for c in sure if c in labelled and not self.above(c)]
-        return self._first(name, silent) if silent else None
+        return self._first(name, [c for c in namesakes.possible & namesakes.labelled if not self.above(c)])
 
-    def _first(self, name: str, candidates: Sequence[str]) -> str:
+    def _namesakes(self, name: str, exclude: str | None) -> _Namesakes:
+        label = self._graph.label
+        known = frozenset(self.known(name, sites=True)) - {exclude}
+        labelled = frozenset(c for c in known if _folded(label(c) or "") == _folded(name))
+        possible = frozenset(self._of_today(known)) or labelled
+        possible = frozenset(c for c in possible if not PLACES.isdisjoint(self.classes(c))) or possible
+        states = frozenset(filter(self.is_state, possible))
+        if not WORLD.search(name):
+            return _Namesakes(possible, labelled, possible & (labelled | states))
+        possible -= states - labelled  # "America" is no state here, South Africa is
+        parts = frozenset(c for c in possible if WORLD.search(label(c) or ""))
+        return _Namesakes(possible, labelled, possible & (labelled | parts))
+
+    def _of_today(self, ids: Iterable[str]) -> list[str]:
+        return [i for i in ids if not self._graph.is_historical(i)]
+
+    def _standing_alone(self, namesakes: _Namesakes) -> Collection[str]:
+        """Those that a name with nothing behind it means.
+
+        "in China": the state that goes by the name, before a region that is called just that.
+        """
+        if any(COUNTRY in self._graph.classes(c) for c in namesakes.sure & namesakes.labelled):
+            return namesakes.sure
+        return [c for c in namesakes.sure if self.is_state(c)] or namesakes.sure
+
+    def _first(self, name: str, candidates: Collection[str]) -> str | None:
+        """The one whose label is the name, then states, then first-level divisions, then the smallest id."""
         key = normalise(name)
 
-        def order(qid: str) -> tuple[int, int, int]:
-            label = self._graph.label(qid)
-            if self._graph.is_instance(qid, STATE):
-                rank = 0
-            elif self._graph.is_instance(qid, FIRST_DIVISION):
-                rank = 1
-            else:
-                rank = 2
-            return (0 if label and normalise(label) == key else 1, rank, entity_number(qid))
+        def order(qid: str) -> tuple[bool, int, int]:
+            kinds = (STATE, FIRST_DIVISION)
+            rank = next((rank for rank, kind in enumerate(kinds) if self._graph.is_instance(qid, kind)), len(kinds))
+            return normalise(self._graph.label(qid) or "") != key, rank, entity_number(qid)
 
-        return min(candidates, key=order)
+        return min(candidates, key=order, default=None)
 
 
 def _folded(name: str) -> str:

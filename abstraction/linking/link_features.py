@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from abstraction.assembly.filters import content_words, words
@@ -19,20 +19,8 @@ _PLACES = ("P17", "P131", "P27", "P495", "P19", "P20", "P159", "P276", "P740", "
 _SAME_PLACE = frozenset({"P36", "P131"})
 _BEGINS, _ENDS = ("P569", "P571", "P577", "P580", "P585"), ("P570", "P576", "P582", "P585")
 _NO_NEIGHBOURS = frozenset({"P31", "P279"})
-_PARTICIPANTS = frozenset(
-    {
-        "actor",
-        "actress",
-        "comedian",
-        "cinematographer",
-        "editor",
-        "producer",
-        "singer",
-        "musician",
-        "composer",
-        "animator",
-    }
-)
+_PLAYS_A_PART = "actor actress comedian cinematographer editor producer singer musician composer animator"
+_PARTICIPANTS = frozenset(_PLAYS_A_PART.split())
 KEPT = 50_000  # entities whose containers are kept
 _LONGEST_LIFE, _YOUNGEST_MAKER = 110, 5
 _POSTHUMOUS = 60  # years after which nobody's work appears as a rule
@@ -85,56 +73,64 @@ class Surroundings:
     ) -> dict[str, Signs]:
         """The signs of each candidate as an answer about the subject (None: the question's words alone)."""
         listed = list(ids)
-        if subject is not None:
-            self._graph.fetch([subject])
-            self._graph.fetch(s.target for s in self._said(subject, measured) if s.target)
-        around = self._whereabouts(subject, measured) if subject else {}
-        spoken = normalise(self._graph.description(subject) or "") if subject else ""
-        names = frozenset().union(*around)
-        meeting: dict[str, int] = {}
-        apart: set[str] = set()
-        for qid in listed if subject else ():
-            called = {normalise(n) for n in self._graph.names(qid)}
-            own = {place: i for place, i in self._whereabouts(qid, measured).items() if called.isdisjoint(place)}
-            meeting[qid] = sum(
-                not names.isdisjoint(place) or any(len(n) > 3 and phrase_in(n, spoken) for n in place) for place in own
-            )
-            if not meeting[qid] and self._in_a_state(own) and self._in_a_state(around):
-                apart.add(qid)
-        inside = frozenset(i for i in around.values() if i)
-        least, most = min(meeting.values(), default=0), max(meeting.values(), default=0)
+        if subject is None:
+            return {qid: self._of_question(qid, relation, None, question) for qid in listed}
+        self._graph.fetch([subject])
+        self._graph.fetch(s.target for s in self._statements(subject, measured) if s.target)
+        around = self._whereabouts(subject, measured)
+        inside = frozenset(around.values())
+        placing = self._placing(listed, subject, relation, around, measured)
         return {
-            qid: self._signs_of(
-                qid,
-                relation,
-                subject,
-                question,
-                measured,
-                near=(meeting[qid] - least) / (most - least) if most > least else 0.0,
-                apart=float(qid in apart),
-                inside=qid in inside,
-            )
+            qid: {
+                **self._of_subject(qid, relation, subject, measured, inside=qid in inside),
+                **placing[qid],
+                **self._of_question(qid, relation, subject, question),
+            }
             for qid in listed
         }
 
-    def _signs_of(
+    def _placing(
         self,
-        qid: str,
+        ids: Sequence[str],
+        subject: str,
         relation: Relation,
-        subject: str | None,
-        question: str,
+        around: Mapping[frozenset[str], str | None],
         measured: Measured | None,
-        *,
-        near: float,
-        apart: float,
-        inside: bool,
-    ) -> Signs:
+    ) -> dict[str, Signs]:
+        """The signs of where each candidate lies; `around` are the subject's places."""
+        description = normalise(self._graph.description(subject) or "")
+        names = frozenset().union(*around)
+        placed = self._in_a_state(around)
+        meeting: dict[str, int] = {}
+        apart: dict[str, float] = {}
+        for qid in ids:
+            called = {normalise(n) for n in self._graph.names(qid)}
+            places = {n: i for n, i in self._whereabouts(qid, measured).items() if called.isdisjoint(n)}
+            meeting[qid] = sum(
+                not names.isdisjoint(place) or any(len(n) > 3 and phrase_in(n, description) for n in place)
+                for place in places
+            )
+            apart[qid] = float(not meeting[qid] and placed and self._in_a_state(places))
+        least = min(meeting.values(), default=0)
+        width = max(meeting.values(), default=0) - least or 1
+        return {
+            qid: {
+                "near": (meeting[qid] - least) / width,
+                "apart": apart[qid],
+                "elsewhere": apart[qid] * (relation.id in _SAME_PLACE),
+            }
+            for qid in ids
+        }
+
+    def _of_question(self, qid: str, relation: Relation, subject: str | None, question: str) -> Signs:
         own, foreign = self._made_by(qid, relation, subject, question)
-        described = float(self._named_by(qid, subject, question))
-        if subject is None:
-            return {"described": described, "own": own, "foreign": foreign}
-        mine = self._said(qid, measured)
-        theirs = self._said(subject, measured)
+        return {"described": float(self._named_by(qid, subject, question)), "own": own, "foreign": foreign}
+
+    def _of_subject(
+        self, qid: str, relation: Relation, subject: str, measured: Measured | None, *, inside: bool
+    ) -> Signs:
+        mine = self._statements(qid, measured)
+        theirs = self._statements(subject, measured)
         stated = any(s.property == relation.id and s.target == qid for s in theirs) or any(
             s.property in relation.inverse and s.target == subject for s in mine
         )
@@ -144,24 +140,16 @@ class Surroundings:
             or any(s.target == subject and s.property not in relation.inverse for s in mine)
         )
         neighbours = _targets(mine) & _targets(theirs)
-        spoken = content_words(self._graph.description(qid) or "") & content_words(
-            self._graph.description(subject) or ""
-        )
+        own_words, words_of_subject = (content_words(self._graph.description(i) or "") for i in (qid, subject))
         return {
             "stated": float(stated),
             "linked": float(linked),
             "neighbours": float(min(len(neighbours), 3)),
-            "words": float(min(len(spoken), 3)),
-            "described": described,
-            "near": near,
-            "apart": apart,
-            "elsewhere": apart * (relation.id in _SAME_PLACE),
+            "words": float(min(len(own_words & words_of_subject), 3)),
             "anachronism": float(self._cannot_meet(qid, subject, relation)),
-            "own": own,
-            "foreign": foreign,
         }
 
-    def _said(self, entity_id: str, measured: Measured | None) -> list[Statement]:
+    def _statements(self, entity_id: str, measured: Measured | None) -> list[Statement]:
         """The entity's statements that may be used."""
         entity = self._graph.entity(entity_id)
         if entity is None:
@@ -189,7 +177,7 @@ class Surroundings:
         if measured is not None and entity_id == measured.subject:
             hidden = measured.property
         out = {names: qid for qid, names in self._gazetteer.containers(entity_id, without=hidden)}
-        for statement in self._said(entity_id, measured):
+        for statement in self._statements(entity_id, measured):
             if statement.property in _PLACES and statement.target:
                 out.setdefault(frozenset(normalise(n) for n in self._graph.names(statement.target)), statement.target)
                 for qid, names in self._gazetteer.containers(statement.target):

@@ -10,14 +10,14 @@ rivals.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
 from abstraction.classes import wanted
 from abstraction.errors import UnknownLinkerError
-from abstraction.linking.ambiguous_capitals import is_unlikely_seat, lies_elsewhere
-from abstraction.linking.candidates import PROVEN, Candidates, fits_class, variants
+from abstraction.linking.ambiguous_capitals import CAPITAL, is_unlikely_seat, lies_elsewhere
+from abstraction.linking.candidates import PROVEN, Candidate, Candidates, fits_class, variants
 from abstraction.linking.gazetteer import Gazetteer
 from abstraction.linking.link_features import Measured, Signs, Surroundings
 from abstraction.linking.link_settings import link_settings
@@ -115,8 +115,8 @@ class Linker:
     def prepare(self, texts: Iterable[str], relation: Relation) -> None:
         """Read in one batch what `link` will ask of the store for these answers; links do not depend on it."""
         if self.method == "question" and relation.id:
-            found = {text: {m.id for m in self._graph.find(text) if m.id.startswith("Q")} for text in texts}
-            self._priors.fetch(relation, sorted(i for ids in found.values() for i in ids))
+            ids = {m.id for text in texts for m in self._graph.find(text) if m.id.startswith("Q")}
+            self._priors.fetch(relation, sorted(ids))
 
     def link(
         self,
@@ -138,29 +138,33 @@ class Linker:
         if self.method == "smallest":
             first = min((m.id for m in self._candidates.named(text, relation)), key=entity_number)
             return Link(qid=first, confidence="medium", rule="smallest-id")
-        found = [c for c in found if not lies_elsewhere(c.qid, relation, question, self._gazetteer)]
-        if len(subjects) == 1 and (relation.id == "P36" or len(found) > 1):
-            found = [c for c in found if c.qid != subjects[0]]
+        found = self._possible(found, relation, subjects, question)
         if not found:
             return Link(qid=None, abstained=Abstention.TYPE_CONFLICT)
         own = self._candidates.signs(found, text, relation, measured=answer)
-        said: Collection[str] = (
-            {t for s in subjects for t in self._graph.targets(s, relation.id)} if relation.id and not measured else ()
-        )
-        for qid, signs in self._nouns.signs([i for i in own if i not in said], question, relation).items():
+        stated = set() if measured else {t for s in subjects for t in self._graph.targets(s, relation.id)}
+        for qid, signs in self._nouns.signs([i for i in own if i not in stated], question, relation).items():
             own[qid].update(signs)
         told = self._told(list(own), relation, subjects, question, measured)
-        if len(own) == 1:
-            return self._only(own, told, relation, text, question)
-        return self._likeliest(own, told, relation, text, question)
+        whole = {qid: {**own[qid], **told[qid]} for qid in own}
+        foreign = relation.asks == "work" and all(map(_is_foreign, whole.values()))
+        if foreign or all(map(_is_otherwise, whole.values())):
+            return Link(qid=None, abstained=Abstention.TYPE_CONFLICT)
+        if len(whole) == 1:
+            return self._only(whole, relation, text, question)
+        return self._likeliest(whole, relation, text, question)
+
+    def _possible(
+        self, found: Sequence[Candidate], relation: Relation, subjects: Sequence[str], question: str
+    ) -> list[Candidate]:
+        """The candidates without those that lie elsewhere, and without what the question is about."""
+        kept = [c for c in found if not lies_elsewhere(c.qid, relation, question, self._gazetteer)]
+        if len(subjects) == 1 and (relation.id == CAPITAL or len(kept) > 1):
+            return [c for c in kept if c.qid != subjects[0]]
+        return kept
 
     def _told(
-        self,
-        ids: Sequence[str],
-        relation: Relation,
-        subjects: Sequence[str],
-        question: str,
-        measured: Measured | None,
+        self, ids: Sequence[str], relation: Relation, subjects: Sequence[str], question: str, measured: Measured | None
     ) -> dict[str, Signs]:
         """What the question and its subject tell of each; of several possible subjects, whoever speaks best for it."""
         best: dict[str, Signs] = {}
@@ -170,26 +174,16 @@ class Linker:
                     best[qid] = signs
         return best
 
-    def _only(
-        self,
-        own: Mapping[str, Signs],
-        told: Mapping[str, Signs],
-        relation: Relation,
-        text: str,
-        question: str,
-    ) -> Link:
+    def _only(self, whole: Mapping[str, Signs], relation: Relation, text: str, question: str) -> Link:
         """The link to a candidate without a rival, unless more speaks against than for it.
 
         Of many namesakes a part of WikiData may hold another one than is meant.
         """
-        (qid,) = own
-        signs = {**own[qid], **told[qid]}
-        if _is_otherwise(signs) or (relation.asks == "work" and _is_foreign(signs)):
-            return Link(qid=None, abstained=Abstention.TYPE_CONFLICT)
-        doubt = self._doubt(qid, signs, relation) + self._open_doubt(qid, text, signs, relation, question)
+        ((qid, signs),) = whole.items()
+        doubt = self._doubt(qid, text, signs, relation, question)
         if doubt >= link_settings().most_doubt or self._is_unlikely_seat(qid, signs, relation, question):
             return Link(qid=None, rivals=(qid,), abstained=Abstention.AMBIGUOUS_LINK)
-        certain = _is_sure(signs) or signs.get("asked") == 1 or signs.get("uses", 0.0) >= math.log1p(PROVEN)
+        certain = _is_sure(signs) or signs.get("asked") == 1 or _is_proven(signs)
         return Link(qid=qid, confidence="high" if certain and doubt < 1 else "medium", rule="only", share=1.0)
 
     def _open_doubt(self, qid: str, text: str, signs: Signs, relation: Relation, question: str) -> float:
@@ -198,7 +192,7 @@ class Linker:
         A name of one word that many things may bear, in a question that leaves open what is asked for, or asks for
         something else by its noun; a name told in small letters. The name of a state is no such name.
         """
-        if relation.id or _is_sure(signs) or (self._gazetteer.is_state(qid) and signs.get("label")):
+        if relation.id or (self._gazetteer.is_state(qid) and signs.get("label")):
             return 0.0
         noun = self._nouns.of(question, relation)
         seen = {
@@ -210,15 +204,8 @@ class Linker:
         }
         return sum(value * link_settings().doubts[name] for name, value in seen.items())
 
-    def _likeliest(
-        self, own: Mapping[str, Signs], told: Mapping[str, Signs], relation: Relation, text: str, question: str
-    ) -> Link:
+    def _likeliest(self, signs: Mapping[str, Signs], relation: Relation, text: str, question: str) -> Link:
         settings = link_settings()
-        signs = {qid: {**own[qid], **told[qid]} for qid in own}
-        if all(map(_is_otherwise, signs.values())) or (
-            relation.asks == "work" and all(map(_is_foreign, signs.values()))
-        ):
-            return Link(qid=None, abstained=Abstention.TYPE_CONFLICT)
         weights = {qid: _weight(s) for qid, s in signs.items()}
         order = sorted(weights, key=lambda i: (-weights[i], entity_number(i)))
         best, second = order[:2]
@@ -234,8 +221,7 @@ class Linker:
         if weights[best] == weights[second]:
             rule = "smallest-id"
         confidence: Confidence = "low"
-        doubt = self._doubt(best, signs[best], relation)
-        doubt += self._open_doubt(best, text, signs[best], relation, question)
+        doubt = self._doubt(best, text, signs[best], relation, question)
         unlikely = self._is_unlikely_seat(best, signs[best], relation, question)
         if unlikely or (not relation.id and doubt >= settings.most_doubt):
             return Link(qid=None, rivals=tuple(order), abstained=Abstention.AMBIGUOUS_LINK)
@@ -248,7 +234,7 @@ class Linker:
     def _is_unlikely_seat(self, qid: str, signs: Signs, relation: Relation, question: str) -> bool:
         return not _is_sure(signs) and is_unlikely_seat(qid, relation, question, self._gazetteer)
 
-    def _doubt(self, qid: str, signs: Signs, relation: Relation) -> float:
+    def _doubt(self, qid: str, text: str, signs: Signs, relation: Relation, question: str) -> float:
         """How much speaks for a namesake of what the snapshot lacks; nothing where the question leads to the entity."""
         if _is_sure(signs):
             return 0.0
@@ -257,9 +243,10 @@ class Linker:
             "alias": 1.0 - signs.get("label", 0.0),
             "unused": float(bool(relation.id) and not signs.get("uses") and not signs.get("kindred")),
             "unsuited": float(self._candidates.is_unsuited(qid, relation)),
-            "proven": float(signs.get("uses", 0.0) >= math.log1p(PROVEN)),
+            "proven": float(_is_proven(signs)),
         }
-        return sum(value * seen.get(name, 0.0) for name, value in link_settings().doubts.items())
+        namesake = sum(value * seen.get(name, 0.0) for name, value in link_settings().doubts.items())
+        return namesake + self._open_doubt(qid, text, signs, relation, question)
 
 
 def _is_sure(signs: Signs) -> bool:
@@ -274,7 +261,12 @@ def _is_foreign(signs: Signs) -> bool:
 
 def _is_otherwise(signs: Signs) -> bool:
     """Whether it is clearly no such thing as the question names, and the source never uses it as such a value."""
-    return bool(signs.get("otherwise")) and signs.get("uses", 0.0) < math.log1p(PROVEN)
+    return bool(signs.get("otherwise")) and not _is_proven(signs)
+
+
+def _is_proven(signs: Signs) -> bool:
+    """Whether the source uses it often enough as such a value."""
+    return signs.get("uses", 0.0) >= math.log1p(PROVEN)
 
 
 def _weight(signs: Signs) -> float:

@@ -15,7 +15,7 @@ from typing import Any
 
 from abstraction.errors import RowError
 from abstraction.formats.cells import marked, unmarked
-from abstraction.rows import QARow, TieredRow
+from abstraction.rows import QARow, TieredRow, linked_ids
 from abstraction.tiers import Abstention, Level, Tier
 from kg.files import atomic_path
 from kg.model import ENTITY_ID
@@ -34,7 +34,7 @@ Decisions = Mapping[tuple[str, str], str]
 
 def confident(row: TieredRow, least: str) -> TieredRow:
     """The row, or where one of its links is of less confidence than `least`, the row without a ladder."""
-    if any(_rank(link) < CONFIDENCE.index(least) for link in links_of(row) if link.get("qid")):
+    if any(_rank(link) < CONFIDENCE.index(least) for link in row.links if link.get("qid")):
         return _without_ladder(row, Abstention.UNCERTAIN_LINK)
     return row
 
@@ -50,12 +50,6 @@ def refused(row: TieredRow, decisions: Decisions) -> TieredRow:
     if any(decisions.get((row.id, text)) == NONE for text in row.answers):
         return _without_ladder(row, Abstention.NO_LINK)
     return row
-
-
-def links_of(row: TieredRow) -> list[dict[str, Any]]:
-    """How the row's answers were linked, as its field "links" tells."""
-    links = row.extra.get("links")
-    return [link for link in links if isinstance(link, dict)] if isinstance(links, list) else []
 
 
 def _rank(link: Mapping[str, Any]) -> int:
@@ -91,13 +85,13 @@ class Reviewer:
 
         An answer that nothing carries is told where parts of it are names.
         """
-        for link in links_of(row):
+        for link in row.links:
             text = str(link.get("answer") or row.answers[0])
             code = link.get("abstained")
             if code is None and _rank(link) >= CONFIDENCE.index(certain):
                 continue
-            ids = [i for i in (link.get("qid"), *link.get("rivals", ())) if isinstance(i, str) and ENTITY_ID.match(i)]
-            named = ids or [m.id for m in self._graph.find(text) if m.id.startswith("Q")] or self._within(text)
+            ids = [i for i in linked_ids(link) if ENTITY_ID.match(i)]
+            named = ids or self._named(text) or self._within(text)
             if code == Abstention.NO_LINK and not named:
                 continue
             meant = ids[:1] if link.get("qid") else []
@@ -108,8 +102,11 @@ class Reviewer:
                 reason=str(code or link.get("rule") or ""),
                 meant="".join(map(self.said, meant)),
                 rivals=tuple(self.said(i) for i in named[:MOST_SHOWN] if i not in meant),
-                holds=tuple(self._held(i) for i in named[:1]),
+                holds=tuple(map(self._held, named[:1])),
             )
+
+    def _named(self, text: str) -> list[str]:
+        return [m.id for m in self._graph.find(text) if m.id.startswith("Q")]
 
     def _within(self, text: str) -> list[str]:
         """Items that carry the longest parts of the text as their names."""
@@ -121,7 +118,7 @@ class Reviewer:
         ]
         spans = [span for span in spans if span[:1].isupper() and len(span) > 3]
         self._graph.find_all(spans)
-        found = [m.id for span in spans for m in self._graph.find(span) if m.id.startswith("Q")]
+        found = [i for span in spans for i in self._named(span)]
         return list(dict.fromkeys(found))[:MOST_SHOWN]
 
     def said(self, qid: str) -> str:
@@ -174,12 +171,10 @@ def _read(lines: Iterable[Mapping[str, str | None]], path: Path) -> Iterator[tup
         told = (line.get("decision") or "").strip()
         if not told:
             continue
-        if told.lower() != NONE and not re.fullmatch(r"Q[1-9][0-9]{0,9}", told.upper()):
+        decision = NONE if told.lower() == NONE else told.upper()
+        if decision != NONE and not re.fullmatch(r"Q[1-9][0-9]{0,9}", decision):
             raise RowError(f"{path}:{number}: decision {told[:40]!r}: expected an item's id, as Q90, or {NONE}")
-        yield (
-            (unmarked(line.get("id") or ""), unmarked(line.get("answer") or "")),
-            told.lower() if told.lower() == NONE else told.upper(),
-        )
+        yield (unmarked(line.get("id") or ""), unmarked(line.get("answer") or "")), decision
 
 
 def shown(doubts: Sequence[Doubt]) -> list[str]:

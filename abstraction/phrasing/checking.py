@@ -47,8 +47,17 @@ class _Text:
     entities: tuple[str, ...]
     why: str
     moved: bool
+    repeated: bool = False  # stands before
     action: Action = Action.DROPPED
     rung: _CheckedRung | None = None
+
+    def merge_into(self, rung: _CheckedRung) -> bool:
+        """Put the text beside those of a level; False where that is full."""
+        if len(rung.texts) >= MAX_TIERS:
+            return False
+        self.action, self.rung = Action.MERGED, rung
+        rung.texts.append(self)
+        return True
 
 
 @dataclass(slots=True)
@@ -112,7 +121,7 @@ class LadderCheck:
         order, moved = list(range(len(texts))), set[int]()
         seen = {tuple(order)}
         while True:
-            told = self._verdicts(sure, [texts[at] for at in order])
+            told = self._verdicts(sure, *([texts[at]] for at in order))
             finer = next((at for at, one in enumerate(told) if finding_of(one) is CheckResult.FINER), None)
             good = [at for at, one in enumerate(told[:finer]) if finding_of(one) is CheckResult.ENTAILED]
             if finer is None or not good:
@@ -132,56 +141,51 @@ class LadderCheck:
             for at, one in zip(order, told, strict=True)
         ]  # fmt: skip
 
-    def _verdicts(self, row: TieredRow, texts: Sequence[str]) -> tuple[TierVerdict, ...]:
-        levels = (row.levels[0], *(Level(tiers=(Tier(text=text),)) for text in texts))
-        return self._judge.judge(replace(row, levels=levels, abstained=None)).tiers
+    def _verdicts(self, row: TieredRow, *levels: Sequence[str]) -> tuple[TierVerdict, ...]:
+        """What is said of these texts, each level beyond the one before it, the first beyond the answer."""
+        beyond = (Level(tiers=tuple(Tier(text=text) for text in texts)) for texts in levels)
+        return self._judge.judge(replace(row, levels=(row.levels[0], *beyond), abstained=None)).tiers
 
     def _rungs(self, row: TieredRow, found: Sequence[_Text]) -> list[_CheckedRung]:
         """The levels beyond the answer; each text learns what was done with it."""
-        own = {bare(name): tier.text for level in row.levels[1:] for tier in level.tiers for name in tier.names()}
-        used: set[str] = set()  # of the graph's tiers
+        self._hold_against_graph(row, found)
         rungs: list[_CheckedRung] = []
-        proven: _CheckedRung | None = None  # of the last entailed text: what siblings are siblings of
-        known: set[str] = set()
         for one in found:
-            tier = own.get(bare(one.text))
-            if one.finding in (CheckResult.UNPROVEN, CheckResult.DUPLICATE) and tier is not None and tier not in used:
-                one.finding, one.why = CheckResult.ENTAILED, "stands in the graph's own ladder"
-            used.update([tier] if tier is not None else [])
-            stays = one.finding is CheckResult.ENTAILED or (
-                one.finding is CheckResult.UNPROVEN and self._keeps_unproven
-            )
-            if stays and bare(one.text) in known:
-                one.finding, stays = CheckResult.DUPLICATE, False
-            beside = (
-                self._beside(row, one, [r for r in rungs if r.proven]) if one.finding is CheckResult.ENTAILED else None
-            )
-            if beside is not None:
+            proven = [rung for rung in rungs if rung.proven]
+            entailed = one.finding is CheckResult.ENTAILED
+            if entailed and (beside := self._beside(row, one, proven)) is not None:
                 one.finding, one.why = CheckResult.SIBLING, "follows from a finer level, not from the one before it"
-                if len(beside.texts) < MAX_TIERS:
-                    one.action, one.rung = Action.MERGED, beside
-                    beside.texts.append(one)
-            elif stays:
-                one.action, one.rung = (
-                    Action.KEPT,
-                    _CheckedRung(texts=[one], proven=one.finding is CheckResult.ENTAILED),
-                )
+                one.merge_into(beside)
+            elif self._stays(one):
+                one.action, one.rung = Action.KEPT, _CheckedRung(texts=[one], proven=entailed)
                 rungs.append(one.rung)
-                if one.finding is CheckResult.ENTAILED:
-                    proven = one.rung
-            elif one.finding is CheckResult.SIBLING and proven is not None:
-                if len(proven.texts) >= MAX_TIERS:
+            elif one.finding is CheckResult.SIBLING and proven:
+                if not one.merge_into(proven[-1]):
                     one.why = _FULL
-                    continue
-                one.action, one.rung = Action.MERGED, proven
-                proven.texts.append(one)
-            elif one.finding is CheckResult.DUPLICATE and bare(one.text) not in known:
+            elif one.finding is CheckResult.DUPLICATE and not one.repeated:
                 self._join(one, rungs)
-            known.add(bare(one.text))
         while len(rungs) > MAX_LEVELS:  # the three finest and the two coarsest stay, as in the graph's ladders
             for one in rungs.pop(MAX_LEVELS - 2).texts:
                 one.action, one.rung, one.why = Action.DROPPED, None, _OVER_CAP
         return rungs
+
+    def _hold_against_graph(self, row: TieredRow, found: Sequence[_Text]) -> None:
+        """Texts of the graph's own ladder follow, whatever their words; of one text only the first counts."""
+        tiers = {bare(name): tier.text for level in row.levels[1:] for tier in level.tiers for name in tier.names()}
+        used: set[str | None] = {None}
+        known: set[str] = set()
+        for one in found:
+            key = bare(one.text)
+            if one.finding in (CheckResult.UNPROVEN, CheckResult.DUPLICATE) and tiers.get(key) not in used:
+                one.finding, one.why = CheckResult.ENTAILED, "stands in the graph's own ladder"
+            used.add(tiers.get(key))
+            one.repeated = key in known
+            if one.repeated and self._stays(one):
+                one.finding = CheckResult.DUPLICATE
+            known.add(key)
+
+    def _stays(self, one: _Text) -> bool:
+        return one.finding is CheckResult.ENTAILED or (one.finding is CheckResult.UNPROVEN and self._keeps_unproven)
 
     def _beside(self, row: TieredRow, one: _Text, proven: Sequence[_CheckedRung]) -> _CheckedRung | None:
         """The level that a phrase belongs to where it does not follow from the last one; None where it does."""
@@ -189,18 +193,8 @@ class LadderCheck:
             return None  # names stand above each other whatever lies between
         found = None
         for rung in reversed(proven):
-            told = self._judge.judge(
-                replace(
-                    row,
-                    levels=(
-                        row.levels[0],
-                        Level(tiers=tuple(Tier(text=other.text) for other in rung.texts)),
-                        Level(tiers=(Tier(text=one.text),)),
-                    ),
-                    abstained=None,
-                )
-            )
-            if finding_of(told.tiers[-1]) is not CheckResult.SIBLING:
+            *_, told = self._verdicts(row, [other.text for other in rung.texts], [one.text])
+            if finding_of(told) is not CheckResult.SIBLING:
                 break
             found = rung
         return found
@@ -265,12 +259,7 @@ def _joined(first: Level, name: str) -> Level:
 
 def _as_surely_linked(row: TieredRow) -> TieredRow:
     """The row without the ids of answers whose link is only likely: what contradicts them is then a doubt."""
-    links = row.extra.get("links")
-    sure = not isinstance(links, list) or all(
-        isinstance(link, Mapping) and link.get("confidence") in ("given", "high") and link.get("rule") in DECIDED
-        for link in links
-    )
-    if sure:
+    if all(link.get("confidence") in ("given", "high") and link.get("rule") in DECIDED for link in row.links):
         return row
     first = row.levels[0]
     return replace(

@@ -102,11 +102,15 @@ def with_note(
     return replace(row, extra={**row.extra, NOTE: note})
 
 
+def _note(row: TieredRow) -> Mapping[str, Any]:
+    """The row's note; empty where it has none."""
+    note = row.extra.get(NOTE)
+    return note if isinstance(note, Mapping) else {}
+
+
 def log_lines(row: TieredRow) -> Iterator[dict[str, Any]]:
     """The lines that the phrasing log has of a row: one a text of the model's, one where the graph's ladder stays."""
-    note = row.extra.get(NOTE)
-    if not isinstance(note, Mapping):
-        return
+    note = _note(row)
     about = {"row": row.id, "call": (note.get("calls") or [None])[-1], "calls": len(note.get("calls") or ())}
     for told in note.get(_TIERS) or ():
         yield {**about, **told}
@@ -116,8 +120,8 @@ def log_lines(row: TieredRow) -> Iterator[dict[str, Any]]:
 
 def shortened(row: TieredRow) -> TieredRow:
     """The row as it is written out: its note without the decisions, which the log has."""
-    note = row.extra.get(NOTE)
-    if not isinstance(note, Mapping):
+    note = _note(row)
+    if not note:
         return row
     return replace(row, extra={**row.extra, NOTE: {k: v for k, v in note.items() if k not in (_TIERS, "why")}})
 
@@ -133,8 +137,8 @@ class DecisionCounts:
 
     def see(self, row: TieredRow) -> None:
         """Count a row that has its whole note."""
-        note = row.extra.get(NOTE)
-        if not isinstance(note, Mapping):
+        note = _note(row)
+        if not note:
             return
         calls = len(note.get("calls") or ())
         self.rows += 1

@@ -53,39 +53,27 @@ class WordingCheck:
         """
         if self._near.graph.held + self._checker.graph.held > HELD:
             self._begin()
-        tiers = [tier for level in row.levels[1:] for tier in level.tiers]
-        told = [*zip(tiers, words, strict=True)]
-        replaced = iter(self._checker.check(_worded(row, words)))
-        taken = {normalise(name) for level in row.levels for tier in level.tiers for name in (tier.text,)}
+        checks = iter(self._checker.check(_worded(row, words)))
+        taken = {normalise(tier.text) for level in row.levels for tier in level.tiers}
         decisions: list[TextDecision] = []
         out: list[Level] = [row.levels[0]]
-        line = 0
+        lines = enumerate(words, 1)
         for number, level in enumerate(row.levels[1:], 2):
             made: list[Tier] = []
-            for _ in level.tiers:
-                tier, wording = told[line]
-                check = next(replaced)
+            for tier in level.tiers:
+                (line, wording), check = next(lines), next(checks)
                 why = self._difference(row, tier, wording, check.status, [f.detail for f in check.findings])
                 if not why and normalise(wording) != normalise(tier.text) and normalise(wording) in taken:
                     why = "another answer of the row is called so"
-                line += 1
-                if why or wording == tier.text:
-                    made.append(tier)
-                else:
+                left = bool(why) or wording == tier.text
+                if not left:
                     taken.add(normalise(wording))
-                    written = Evidence(
-                        kind="model", call=call, check=f"{CheckResult.SAME}: states what {tier.text!r} does"
-                    )
-                    made.append(
-                        replace(
-                            tier, text=wording, aliases=(tier.text, *tier.aliases), evidence=(*tier.evidence, written)
-                        )
-                    )
+                made.append(tier if left else _in_words(tier, wording, call))
                 decisions.append(
                     TextDecision(
                         line=line, text=wording, tier=tier.text, level=number, why=why or _SAME_WORDS,
                         finding=CheckResult.ANOTHER if why else CheckResult.SAME,
-                        action=Action.LEFT if why or wording == tier.text else Action.WORDED,
+                        action=Action.LEFT if left else Action.WORDED,
                     )
                 )  # fmt: skip
             out.append(replace(level, tiers=tuple(made)))
@@ -118,15 +106,15 @@ class WordingCheck:
         words = all_words(wording)
         beside = {w for place in self._near.above(qid).ids for name in graph.names(place) for w in all_words(name)}
         beside |= self._near.words(self._near.kinds(qid)) | _SMALL | _UNITS
-        best: list[str] | None = None
-        for name in sorted(names):
-            own = all_words(name)
-            if stands_in(own, words):
-                added = sorted({w for w in words if w not in own and w not in beside})
-                best = added if best is None or len(added) < len(best) else best
-        if best is None:
+        added = [
+            sorted({w for w in words if w not in own and w not in beside})
+            for own in map(all_words, sorted(names))
+            if stands_in(own, words)
+        ]
+        if not added:
             return f"is no name of {tier.text!r}"
-        return f"adds {', '.join(best)}" if best else ""
+        fewest = min(added, key=len)
+        return f"adds {', '.join(fewest)}" if fewest else ""
 
     def _lost(self, text: str, wording: str) -> set[str]:
         said, told = content(wording), normalise(wording)
@@ -138,6 +126,12 @@ class WordingCheck:
             return word in said or any(c in countries for c in table.countries.get(word, ()))
 
         return {word for word in content(text) if not meant(word)}
+
+
+def _in_words(tier: Tier, wording: str, call: str) -> Tier:
+    """The tier in a model's words, with its text among the aliases."""
+    written = Evidence(kind="model", call=call, check=f"{CheckResult.SAME}: states what {tier.text!r} does")
+    return replace(tier, text=wording, aliases=(tier.text, *tier.aliases), evidence=(*tier.evidence, written))
 
 
 def _worded(row: TieredRow, words: Sequence[str]) -> TieredRow:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from itertools import chain
 
 from abstraction.formats.patterns import question_patterns
 from abstraction.language.demonyms import bundled_demonyms
@@ -14,11 +14,12 @@ from abstraction.relations import ANY, Relation, relation
 from abstraction.rows import QARow, TieredRow
 from abstraction.tiers import Level, Tier
 from abstraction.verifying.comparable_words import all_words, bare, content, stands_in
-from abstraction.verifying.neighbourhood import NATIONALITY, Above, Neighbourhoods
+from abstraction.verifying.neighbourhood import Above, Neighbourhoods
 
 # Links that the question's own entity or wording decided; any other may be to a namesake of what is meant.
 DECIDED = frozenset({"given", "statement", "described", "place", "creator", "neighbours"})
 PEOPLE = frozenset({"person", "performer", "agent"})
+_PERSONS = frozenset({"person", "fictional"})
 CLASSES = frozenset({"genre", "occupation", "language", "position"})
 
 
@@ -50,9 +51,7 @@ class AnswerFacts:
     above_classes: frozenset[str] = frozenset()  # of a class-valued answer: a genre above a genre
     good: list[tuple[Tier, frozenset[str]]] = field(default_factory=list)  # of the last level that has any
     earlier: list[Tier] = field(default_factory=list)  # every good tier
-    untold: list[Tier] = field(default_factory=list)  # of which the snapshot does not tell
     doubtful: list[str] = field(default_factory=list)  # would be wrong if the link is right
-    named: tuple[str, ...] = ()  # what the last tier that is a name and may stand was linked to
     astray: bool = False  # whether the last name was that of another
     true: list[Tier] = field(default_factory=list)  # good ones and those that merely say nothing new
 
@@ -69,42 +68,53 @@ class CaseReader:
         """The case of a row: its answer linked as for a ladder, unless the row names the entity."""
         graph = self.graph
         asked = relation(row.relation) if row.relation else ANY
-        own = tuple(tier.qid for tier in row.levels[0].tiers if tier.qid)
-        entity = row.question_entity or {}
-        ids = {tier.text: tier.qid for tier in row.levels[0].tiers}
-        question = QARow(
-            id=row.id, question=row.question, answers=row.answers,
-            answer_qids=tuple(ids.get(text) for text in row.answers),
-            relation=row.relation, subject_text=self.asked_about(row), subject_qid=entity.get("qid"), extra=row.extra,
-        )  # fmt: skip
-        whole = self.maker.made(question)
+        whole = self.maker.made(self._question(row))
         made = whole.row
-        links = _links(made)
-        found = own or tuple(dict.fromkeys(str(link["qid"]) for link in links if link.get("qid")))
-        known = tuple(i for i in found if graph.entity(i) is not None)
+        answers = _answers(row, made)
+        known = tuple(i for i in answers if graph.entity(i) is not None)
         said = row.extra.get("answer_entity_description")
         description = said if isinstance(said, str) else " ".join(graph.description(i) or "" for i in known[:1])
         containers = [t.qid for level in made.levels[1:] for t in level.tiers if t.qid]
         above = self.near.above_all([*known, *containers], without=known)
-        decided = any(link.get("rule") in DECIDED and link.get("confidence") in ("given", "high") for link in links)
-        placed = any(self.near.is_state(i) or self.near.is_division(i) for i in known)
-        kinds = frozenset(k for i in known for k in self.maker.classes(i))
-        nations = frozenset(c for i in known for p in NATIONALITY for c in graph.targets(i, p))
-        words = self._words(made, known, description, above, nations)
-        person = "person" in kinds or "fictional" in kinds or (not kinds and asked.asks in PEOPLE)
+        kinds = frozenset().union(*map(self.maker.classes, known))
+        nations = frozenset().union(*map(self.near.nations, known))
+        names = chain(row.answers, (t.text for t in row.levels[0].tiers), *map(graph.names, known))
         classed = asked.asks in CLASSES or not CLASSES.isdisjoint(kinds)
         return AnswerFacts(
-            row=row, asked=asked, answers=found, gold=row.answers[0],
-            names=tuple(dict.fromkeys((*row.answers, *(t.text for t in row.levels[0].tiers),
-                                       *(n for i in known for n in graph.names(i))))),
-            description=description, above=above, kinds=kinds, words=words, nations=nations,
-            certain=bool(own) or decided or placed or self._asked_there(row, above),
-            person=person, place=not PLACES.isdisjoint(kinds) or asked.asks in ("place", "country"),
+            row=row, asked=asked, answers=answers, names=tuple(dict.fromkeys(names)), gold=row.answers[0],
+            description=description, above=above, kinds=kinds, nations=nations,
+            words=self._words(made, known, description, above, nations),
+            certain=self._is_certain(row, made, known, above),
+            person=not kinds.isdisjoint(_PERSONS) or (not kinds and asked.asks in PEOPLE),
+            place=not PLACES.isdisjoint(kinds) or asked.asks in PLACES,
             told=Level(tiers=tuple(Tier(text=a, aliases=_without_stop(a)) for a in row.answers)),
-            above_classes=frozenset(c for i in known for c in self.near.classes_above(i)) if classed else frozenset(),
+            above_classes=frozenset().union(*map(self.near.classes_above, known)) if classed else frozenset(),
             subject=(made.question_entity or {}).get("qid"), nothing_new=whole.says_nothing_new,
             doubted=whole.doubted,
         )  # fmt: skip
+
+    def _question(self, row: TieredRow) -> QARow:
+        """The row as a question, its answers linked as on level 1."""
+        ids = {tier.text: tier.qid for tier in row.levels[0].tiers}
+        return QARow(
+            id=row.id, question=row.question, answers=row.answers, answer_qids=tuple(map(ids.get, row.answers)),
+            relation=row.relation, subject_text=self.asked_about(row),
+            subject_qid=(row.question_entity or {}).get("qid"), extra=row.extra,
+        )  # fmt: skip
+
+    def _is_certain(self, row: TieredRow, made: TieredRow, known: Sequence[str], above: Above) -> bool:
+        """Whether the answer's entity was given or surely decided by more than its name, or is a state or division.
+
+        Also where the question names a state or division that the entity lies in.
+        """
+        if any(tier.qid for tier in row.levels[0].tiers):
+            return True
+        if any(link.get("rule") in DECIDED and link.get("confidence") in ("given", "high") for link in made.links):
+            return True
+        if any(self.near.is_state(i) or self.near.is_division(i) for i in known):
+            return True
+        asked = all_words(row.question)
+        return any(stands_in(all_words(self.graph.label(i) or ""), asked) for i in above.states | above.divisions)
 
     def _words(
         self, made: TieredRow, known: Sequence[str], description: str, above: Above, nations: frozenset[str]
@@ -116,12 +126,6 @@ class CaseReader:
         words |= {w for country in (*nations, *above.states) for w in self.demonyms(country)}
         words |= {w for word in set(all_words(description)) for w in self.nation_names(word)}
         return frozenset(words)
-
-    def _asked_there(self, row: TieredRow, above: Above) -> bool:
-        """Whether the question names a state or division that the answer's entity lies in."""
-        asked = all_words(row.question)
-        places = (*above.states, *above.divisions)
-        return any(stands_in(all_words(self.graph.label(i) or ""), asked) for i in places)
 
     def asked_about(self, row: TieredRow) -> str | None:
         """The name of what the question is about, given or read from its wording."""
@@ -145,9 +149,10 @@ class CaseReader:
         return any(bare(n) == key or all_words(n) == words for n in self.graph.names(qid))
 
 
-def _links(made: TieredRow) -> list[dict[str, Any]]:
-    links = made.extra.get("links")
-    return [link for link in links if isinstance(link, dict)] if isinstance(links, list) else []
+def _answers(row: TieredRow, made: TieredRow) -> tuple[str, ...]:
+    """The entities that the row gives for its answer, else those that the answer was linked to."""
+    given = tuple(tier.qid for tier in row.levels[0].tiers if tier.qid)
+    return given or tuple(dict.fromkeys(str(link["qid"]) for link in made.links if link.get("qid")))
 
 
 def _without_stop(text: str) -> tuple[str, ...]:

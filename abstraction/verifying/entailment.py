@@ -22,7 +22,7 @@ from abstraction.linking.gazetteer import Gazetteer
 from abstraction.properties import with_role
 from abstraction.questions.relation_wording import read_wording
 from abstraction.relations import ANY, relation
-from abstraction.rows import TieredRow
+from abstraction.rows import TieredRow, linked_ids
 from abstraction.tiers import Tier
 from abstraction.verifying.comparable_words import (
     PAST,
@@ -70,6 +70,21 @@ def _asked(row: TieredRow) -> str:
     return "any" if told in ("date", "quantity") else told  # values are known by their evidence
 
 
+@dataclass(frozen=True, slots=True)
+class _RowFacts:
+    """What holds of every tier of a row: the entities of its answers, the question's dates, what kind is asked for."""
+
+    row: TieredRow
+    answers: tuple[str, ...]
+    dates: tuple[TimeValue, ...]
+    asked: str
+
+    @property
+    def of_any_namesake(self) -> bool:
+        """Whether the tiers hold whichever of several namesakes is meant."""
+        return len(self.answers) > 1 and not any(tier.qid for tier in self.row.levels[0].tiers)
+
+
 @dataclass(slots=True)
 class _Reached:
     """What the steps of one tier lead to, starting from what is known of the answer."""
@@ -90,25 +105,13 @@ class EntailmentChecker:
 
     def check(self, row: TieredRow) -> list[TierCheck]:
         """One outcome a tier beyond the answer, in the order of the row."""
-        answers = answers_of(row)
-        dates = self._dates(row)
-        asked = _asked(row)
+        facts = _RowFacts(row=row, answers=answers_of(row), dates=tuple(self._dates(row)), asked=_asked(row))
         rising = set(rises(row.levels))
         out: list[TierCheck] = []
         finer: set[str] = set()
-        status: Status
-        findings: list[Finding]
         for number, level in enumerate(row.levels[1:], 2):
             for position, tier in enumerate(level.tiers, 1):
-                if all(e.kind == "model" for e in tier.evidence) and (tier.evidence or "ladder" not in sources(tier)):
-                    status, findings = "unchecked", []  # nothing to replay: judged by its words, or a dataset's own
-                elif asked in ("date", "quantity") or _is_value(tier):
-                    status, findings = self._value(row, tier, dates)
-                elif not answers:
-                    status, findings = "unchecked", []
-                else:
-                    findings = self._tier(row, tier, answers, finer, dates)
-                    status = "flawed" if findings else "entailed"
+                status, findings = self._outcome(facts, tier, finer)
                 if (number, position) in rising:
                     status = "flawed"
                     findings = [*findings, Finding(flaw=Flaw.BITS_RISE, detail=f"{tier.bits:.3f} bits")]
@@ -119,6 +122,16 @@ class EntailmentChecker:
                 out.append(check)
             finer |= {tier.qid for tier in level.tiers if tier.qid}
         return out
+
+    def _outcome(self, facts: _RowFacts, tier: Tier, finer: set[str]) -> tuple[Status, list[Finding]]:
+        if all(e.kind == "model" for e in tier.evidence) and (tier.evidence or "ladder" not in sources(tier)):
+            return "unchecked", []  # nothing to replay: judged by its words, or a dataset's own
+        if facts.asked in ("date", "quantity") or _is_value(tier):
+            return self._value(facts, tier)
+        if not facts.answers:
+            return "unchecked", []
+        findings = self._tier(facts, tier, finer)
+        return ("flawed" if findings else "entailed"), findings
 
     def prefetch(self, rows: Iterable[TieredRow]) -> None:
         """Read what the rows name in one batch."""
@@ -138,14 +151,15 @@ class EntailmentChecker:
         found = (s.value for p in relation(row.relation).dated_by for s in self.graph.statements(subject, p))
         return [value for value in found if isinstance(value, TimeValue)]
 
-    def _value(self, row: TieredRow, tier: Tier, dates: Sequence[TimeValue]) -> tuple[Status, list[Finding]]:
+    def _value(self, facts: _RowFacts, tier: Tier) -> tuple[Status, list[Finding]]:
         """A date or an amount: the statement as such, the rest by recomputing."""
+        row = facts.row
+        subject = (row.question_entity or {}).get("qid")
         findings: list[Finding] = []
         for evidence in tier.evidence:
-            step, flaws = replay(self.graph, evidence, dates=dates)
+            step, flaws = replay(self.graph, evidence, dates=facts.dates)
             findings += flaws
-            own = (row.question_entity or {}).get("qid")
-            if step is not None and own and step.subject != own:
+            if step is not None and subject and step.subject != subject:
                 findings.append(Finding(flaw=Flaw.DISCONNECTED, detail=f"{step.subject} is not what is asked about"))
         if not tier.evidence:
             findings.append(Finding(flaw=Flaw.NO_EVIDENCE, detail=tier.text))
@@ -158,35 +172,29 @@ class EntailmentChecker:
             return "flawed", findings
         return ("entailed" if ruling.holds else "unchecked"), []
 
-    def _tier(
-        self, row: TieredRow, tier: Tier, answers: Sequence[str], finer: set[str], dates: Sequence[TimeValue]
-    ) -> list[Finding]:
+    def _tier(self, facts: _RowFacts, tier: Tier, finer: set[str]) -> list[Finding]:
         if not tier.evidence:
             return [Finding(flaw=Flaw.NO_EVIDENCE, detail=tier.text)]
         findings: list[Finding] = []
         steps: list[ReplayedStep] = []
-        said = row.extra.get("answer_entity_description")
+        said = facts.row.extra.get("answer_entity_description")
         for evidence in tier.evidence:
-            own = said if isinstance(said, str) and evidence.subject in answers else None
-            step, flaws = replay(self.graph, evidence, dates=dates, own_words=own)
+            own = said if isinstance(said, str) and evidence.subject in facts.answers else None
+            step, flaws = replay(self.graph, evidence, dates=facts.dates, own_words=own)
             findings += flaws
             if step is not None:
                 steps.append(step)
-        rules = [e.text or "" for e in tier.evidence if e.kind == "rule"]
-        asked = _asked(row)
-        for answer in answers:
-            # What holds whoever is meant has to hold of each on its own.
-            shared = len(answers) > 1 and tier_is_shared(row)
-            start = {answer} if shared else {*answers, *finer}
-            reached = self._follow(steps, start | ({tier.qid} if tier.qid else set()))
-            if not shared:
-                lost = [s for s in steps if s not in reached.used]
-                told = [f"{s.subject} {s.property or 'description'} {s.target or s.words}" for s in lost]
-                findings += [Finding(flaw=Flaw.DISCONNECTED, detail=detail) for detail in told]
-            findings += self._concluded(tier, reached, rules, asked, answer if shared else None)
-            if not shared:
-                break
-        return findings
+        ends = {tier.qid} if tier.qid else set()
+        if facts.of_any_namesake:  # what holds whoever is meant has to hold of each on its own
+            for answer in facts.answers:
+                reached = self._follow(steps, {answer} | ends)
+                findings += self._concluded(tier, reached, facts.asked, answer)
+            return findings
+        reached = self._follow(steps, {*facts.answers, *finer} | ends)
+        lost = [s for s in steps if s not in reached.used]
+        details = [f"{s.subject} {s.property or 'description'} {s.target or s.words}" for s in lost]
+        findings += [Finding(flaw=Flaw.DISCONNECTED, detail=detail) for detail in details]
+        return [*findings, *self._concluded(tier, reached, facts.asked, "the answer")]
 
     def _follow(self, steps: Sequence[ReplayedStep], start: set[str]) -> _Reached:
         """The steps that can be taken one after the other from `start`."""
@@ -214,18 +222,18 @@ class EntailmentChecker:
                     return True
         return False
 
-    def _concluded(
-        self, tier: Tier, reached: _Reached, rules: Sequence[str], asked: str, of: str | None
-    ) -> Iterator[Finding]:
+    def _concluded(self, tier: Tier, reached: _Reached, asked: str, start: str) -> Iterator[Finding]:
+        """What is wrong with the tier as the conclusion of its steps."""
+        rules = [e.text or "" for e in tier.evidence if e.kind == "rule"]
         wrong = [rule for rule in rules if rule_holds(self.graph, rule).wrong]
         yield from (Finding(flaw=Flaw.RULE_WRONG, detail=rule) for rule in wrong)
         if not reached.used:
-            yield Finding(flaw=Flaw.DISCONNECTED, detail=f"no step starts at {of or 'the answer'}")
-            return
-        if tier.qid is not None:
+            yield Finding(flaw=Flaw.DISCONNECTED, detail=f"no step starts at {start}")
+        elif tier.qid is not None:
             yield from self._entity(tier, tier.qid, reached)
         else:
-            yield from self._phrase(tier, reached, rules, asked)
+            yield from self._unsupported(tier, reached, self._words_of_steps(reached, rules, asked))
+            yield from self._misread(tier, reached)
 
     def _entity(self, tier: Tier, qid: str, reached: _Reached) -> Iterator[Finding]:
         """A tier that is an entity: the last step leads to it, by properties that say in or of the kind."""
@@ -239,48 +247,45 @@ class EntailmentChecker:
             yield Finding(flaw=Flaw.OTHER_CONCLUSION, detail=f"{told} is not {tier.text} ({qid})")
         classing = any(s.property in CLASSING for s in last)
         for step in reached.used:
-            if step.property is not None and step.property not in CONTAINING | BELONGING | CLASSING:
-                yield Finding(flaw=Flaw.WRONG_PROPERTY, detail=f"{step.subject} {step.property} {step.target}")
-            elif step.property is not None and classing and step.property not in CLASSING:
-                yield Finding(flaw=Flaw.WRONG_PROPERTY, detail=f"{step.property} beside a class")
-            elif step.description and not classing and says_outside(step.description, step.start):
-                yield Finding(flaw=Flaw.NOT_INSIDE, detail=f"{step.words!r} in {step.description!r}")
-            lost = taken_back_by(step.description, step.start) if step.description else None
-            if lost and lost not in PAST and step in last:
-                yield Finding(flaw=Flaw.QUALIFIER_DROPPED, detail=f"{lost} before {step.words!r}")
+            yield from _astray(step, classing=classing, last=step in last)
         written = {bare(s.words) for s in last if s.description}
         for name in tier.names():
             if not self._is_name(name, qid) and bare(name) not in written and not self._is_as_large(name, qid):
                 yield Finding(flaw=Flaw.FOREIGN_NAME, detail=f"{name!r} for {qid} ({self.graph.label(qid)})")
 
-    def _phrase(self, tier: Tier, reached: _Reached, rules: Sequence[str], asked: str) -> Iterator[Finding]:
-        """A tier in words: each word said by a step."""
-        known: set[str] = set(ASKED.get(asked, ()))
-        for step in reached.used:
-            known |= self._said_by(step) | ({"country"} if step.target in STATES else set())
-        for rule in rules:
-            known |= content(rule)
+    def _words_of_steps(self, reached: _Reached, rules: Sequence[str], asked: str) -> set[str]:
+        """The words that steps, rules or the question say of the answer."""
+        known = set(ASKED.get(asked, ())).union(*map(self._said_by, reached.used), *map(content, rules))
+        if any(s.target in STATES for s in reached.used):
+            known.add("country")
         years = [s.words.lstrip("+")[:4] for s in reached.used if s.property in DATING]
         if len({year[:3] for year in years}) == 1 and years[0].isdigit():
             known.add(f"{years[0][:3]}0")  # the one decade that all of them lie in
+        return known
+
+    def _unsupported(self, tier: Tier, reached: _Reached, known: set[str]) -> Iterator[Finding]:
+        """Words of a phrase, or of its aliases, that are neither known nor meant by a description."""
         for name in tier.names():
-            missing = sorted(content(name) - known)
+            missing = content(name) - known
             if missing:
-                missing = sorted(set(missing) - self._meant_by(reached.used))
-            if missing and not (missing == ["person"] and self._is_person(reached)):
+                missing -= self._meant_by(reached.used)
+            if missing and not (missing == {"person"} and self._is_person(reached)):
                 where = "" if name == tier.text else f" (alias of {tier.text!r})"
-                yield Finding(flaw=Flaw.WORDS_UNSUPPORTED, detail=f"{', '.join(missing)} of {name!r}{where}")
-        own = content(tier.text)
+                detail = f"{', '.join(sorted(missing))} of {name!r}{where}"
+                yield Finding(flaw=Flaw.WORDS_UNSUPPORTED, detail=detail)
+
+    def _misread(self, tier: Tier, reached: _Reached) -> Iterator[Finding]:
+        """Words before the span of a description that a phrase leaves out though they change what it means."""
         for step in reached.used:
             if not step.description:
                 continue
-            lost = taken_back_by(step.description, step.start)
-            told = own & content(step.words)
-            if lost in PAST and not (told and self._is_person(reached)):
-                lost = None
-            if lost and lost not in normalise(tier.text) and not self._said_elsewhere(step, reached):
-                yield Finding(flaw=Flaw.QUALIFIER_DROPPED, detail=f"{lost} before {step.words!r}")
-            inside = told and re.search(r"\b(?:in|from)\b", tier.text)
+            shared = content(tier.text) & content(step.words)
+            taken_back = taken_back_by(step.description, step.start)
+            if taken_back in PAST and not (shared and self._is_person(reached)):
+                taken_back = None
+            if taken_back and taken_back not in normalise(tier.text) and not self._said_elsewhere(step, reached):
+                yield Finding(flaw=Flaw.QUALIFIER_DROPPED, detail=f"{taken_back} before {step.words!r}")
+            inside = shared and re.search(r"\b(?:in|from)\b", tier.text)
             if (inside or tier.text[:1].isupper()) and says_outside(step.description, step.start):
                 yield Finding(flaw=Flaw.NOT_INSIDE, detail=f"{step.words!r} in {step.description!r}")
 
@@ -378,21 +383,21 @@ def answers_of(row: TieredRow) -> tuple[str, ...]:
     """The entities that the row's answers may mean: those of level 1, and every candidate of an answer without one."""
     tiers = row.levels[0].tiers
     own = [tier.qid for tier in tiers if tier.qid]
-    open_ones = list(_candidates(row)) if len(own) < len(tiers) else []
+    open_ones = [i for link in row.links for i in linked_ids(link)] if len(own) < len(tiers) else []
     return tuple(dict.fromkeys((*own, *open_ones)))
 
 
-def tier_is_shared(row: TieredRow) -> bool:
-    """Whether the row's tiers hold whichever of several namesakes is meant."""
-    return not any(tier.qid for tier in row.levels[0].tiers)
-
-
-def _candidates(row: TieredRow) -> Iterator[str]:
-    links = row.extra.get("links")
-    for link in links if isinstance(links, list) else ():
-        if isinstance(link, dict):
-            rivals = link.get("rivals") or []
-            yield from (i for i in (link.get("qid"), *rivals) if isinstance(i, str))
+def _astray(step: ReplayedStep, *, classing: bool, last: bool) -> Iterator[Finding]:
+    """Why a step leads to no entity above: neither in nor of the kind, beside a class, outside, or taken back."""
+    if step.property is not None and step.property not in CONTAINING | BELONGING | CLASSING:
+        yield Finding(flaw=Flaw.WRONG_PROPERTY, detail=f"{step.subject} {step.property} {step.target}")
+    elif step.property is not None and classing and step.property not in CLASSING:
+        yield Finding(flaw=Flaw.WRONG_PROPERTY, detail=f"{step.property} beside a class")
+    elif step.description and not classing and says_outside(step.description, step.start):
+        yield Finding(flaw=Flaw.NOT_INSIDE, detail=f"{step.words!r} in {step.description!r}")
+    taken_back = taken_back_by(step.description, step.start)
+    if taken_back and taken_back not in PAST and last:
+        yield Finding(flaw=Flaw.QUALIFIER_DROPPED, detail=f"{taken_back} before {step.words!r}")
 
 
 def _is_value(tier: Tier) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from abstraction.evidence import value_of
 from abstraction.tiers import Evidence
 from abstraction.verifying.findings import Finding, Flaw
-from kg.model import Rank, SnakKind, Statement, TimeValue
+from kg.model import Entity, Rank, SnakKind, Statement, TimeValue
 from kg.walks.graph import Graph
 from kg.walks.ranks import has_ended, valid_at
 
@@ -41,25 +41,35 @@ def replay(
         return None, [Finding(flaw=Flaw.ENTITY_GONE, detail=str(subject))]
     if evidence.kind == "description":
         return _described(graph, evidence, subject, own_words)
-    found = None
-    if entity is not None:
-        held = [s for s in entity.statements if s.property == evidence.property]
-        found = next((s for s in held if s.id == evidence.statement), None)
-        if found is None and evidence.statement is None:
-            found = next((s for s in held if value_of(s) == evidence.value), None)
+    return _stated(graph, evidence, subject, entity, dates)
+
+
+def _stated(
+    graph: Graph, evidence: Evidence, subject: str, entity: Entity | None, dates: Sequence[TimeValue]
+) -> tuple[ReplayedStep | None, list[Finding]]:
     told = f"{subject} {evidence.property} {evidence.value}"
-    if found is None:
+    statement = _statement(entity, evidence) if entity is not None else None
+    if statement is None:
         return None, [Finding(flaw=Flaw.STATEMENT_GONE, detail=f"{told} ({evidence.statement})")]
-    if value_of(found) != evidence.value:
-        return None, [Finding(flaw=Flaw.STATEMENT_CHANGED, detail=f"{told}: the snapshot says {value_of(found)}")]
-    flaws = [Finding(flaw=flaw, detail=told) for flaw in _unusable(graph, found, dates)]
+    if value_of(statement) != evidence.value:
+        detail = f"{told}: the snapshot says {value_of(statement)}"
+        return None, [Finding(flaw=Flaw.STATEMENT_CHANGED, detail=detail)]
     step = ReplayedStep(
         subject=subject,
-        property=found.property,
-        target=found.target,
-        words="" if found.target else evidence.value or "",
+        property=statement.property,
+        target=statement.target,
+        words="" if statement.target else evidence.value or "",
     )
-    return step, flaws
+    return step, [Finding(flaw=flaw, detail=told) for flaw in _unusable(graph, statement, dates)]
+
+
+def _statement(entity: Entity, evidence: Evidence) -> Statement | None:
+    """The entity's statement that the evidence names, or of evidence that names none the one with its value."""
+    held = [s for s in entity.statements if s.property == evidence.property]
+    by_id = next((s for s in held if s.id == evidence.statement), None)
+    if by_id is not None or evidence.statement is not None:
+        return by_id
+    return next((s for s in held if value_of(s) == evidence.value), None)
 
 
 def _unusable(graph: Graph, statement: Statement, dates: Sequence[TimeValue]) -> list[Flaw]:

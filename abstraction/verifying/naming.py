@@ -38,10 +38,10 @@ def naming(text: str, names: Sequence[str], *, person: bool, attested: Collectio
     For persons a part of the name with given name or initial and family name is an alias; words after the whole name
     are attested ones, or make it an alias that nobody vouches for. For all others the whole name must stand in it.
     """
-    words = [w.rstrip(".") for w in all_words(re.sub(r"\([^()]*\)", " ", text))]
+    words = _plain_words(re.sub(r"\([^()]*\)", " ", text))
     said = {w.rstrip(".") for w in attested}
     for name in names:
-        theirs = [w.rstrip(".") for w in all_words(name)]
+        theirs = _plain_words(name)
         if theirs and stands_in(theirs, words):
             rest = [w for w in _without(words, theirs) if w not in FUNCTION]
             tail = normalise(text).partition(normalise(name))[2]
@@ -57,18 +57,27 @@ def naming(text: str, names: Sequence[str], *, person: bool, attested: Collectio
 
 
 def _of_person(text: str, words: list[str], names: Sequence[str]) -> Naming:
-    own = {w.rstrip(".") for name in names for w in all_words(name)}
     if text[:1].islower() or re.match(r"(?:an?|the)\s", text, re.I):
         return Naming.NONE
-    for name in names:
-        theirs = [w.rstrip(".") for w in all_words(name)]
+    called = [_plain_words(name) for name in names]
+    every = frozenset().union(*called)
+    for theirs in called:
         if len(theirs) > 1 and theirs[0] in words and theirs[-1] in words:
-            rest = [w for w in words if w not in own]
-            return Naming.INVENTED if any(w in SUFFIXES for w in rest) else Naming.ALIAS
-        if words and all(w in theirs or (len(w) == 1 and any(t[0] == w for t in theirs)) for w in words):
+            return Naming.ALIAS if SUFFIXES.isdisjoint(set(words) - every) else Naming.INVENTED
+        if words and all(_stands_for_part(w, theirs) for w in words):
             return Naming.ALIAS
-    shared = {w for w in words if w in own and w not in _PARTICLES}
+    shared = every.intersection(words) - _PARTICLES
     return Naming.OTHER if shared and _looks_like_a_name(text) else Naming.NONE
+
+
+def _stands_for_part(word: str, name: Sequence[str]) -> bool:
+    """Whether the word is a word of the name, or the initial of one."""
+    return word in name or (len(word) == 1 and any(part[0] == word for part in name))
+
+
+def _plain_words(text: str) -> list[str]:
+    """The words of a text without the full stop behind an abbreviation."""
+    return [w.rstrip(".") for w in all_words(text)]
 
 
 def _looks_like_a_name(text: str) -> bool:

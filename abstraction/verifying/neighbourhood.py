@@ -55,40 +55,47 @@ class Neighbourhoods:
         out = set(without)
         layer = list(dict.fromkeys(start))
         seen: dict[str, None] = dict.fromkeys(layer)
-        loose: dict[str, None] = {}
-        texts: set[str] = set()
+        self.graph.fetch(layer)
+        loose = dict.fromkeys(i for qid in layer for i in self._loosely_around(qid))
+        names: set[str] = set()
         for depth in range(DEPTH):
             self.graph.fetch(layer)
-            upward: list[str] = []
-            for qid in layer:
-                if CONTINENT in self.graph.classes(qid):
-                    continue
-                if depth and self.is_state(qid):
-                    upward += self.graph.targets(qid, "P30")
-                    continue
-                beside = [] if depth else [t for prop in LOOSE for t in self.graph.targets(qid, prop)]
-                loose.update(dict.fromkeys(t for t in beside if not self._is_organised(t)))
-                upward += [t for prop in (FURTHER if depth else OWN) for t in self.graph.targets(qid, prop)]
-                if depth and self._spans_states(qid):
-                    continue
-                for step in self._gazetteer.chain(qid):
-                    for place in step:
-                        texts.update(bare(t) for t in (place.text, place.written) if t)
-                        upward += [place.qid] if place.qid else []
-            layer = [t for t in dict.fromkeys(upward) if t not in seen and t not in loose and self.graph.entity(t)]
-            seen.update(dict.fromkeys(layer))
+            upward = [i for qid in layer for i in self._one_step_up(qid, names, first=depth == 0)]
+            layer = [i for i in dict.fromkeys(upward) if i not in seen and i not in loose and self.graph.entity(i)]
             if not layer:
                 break
+            seen.update(dict.fromkeys(layer))
         strict = [i for i in seen if i not in out]
         ids = (*strict, *(i for i in loose if i not in out and i not in seen))
-        texts.update(bare(name) for i in ids for name in self.graph.names(i))
+        names.update(bare(name) for i in ids for name in self.graph.names(i))
         return Above(
             ids=ids,
-            names=frozenset(texts),
-            states=frozenset(i for i in strict if self.is_state(i)),
-            divisions=frozenset(i for i in strict if self.is_division(i)),
-            continents=frozenset(i for i in ids if CONTINENT in self.graph.classes(i)),
+            names=frozenset(names),
+            states=frozenset(filter(self.is_state, strict)),
+            divisions=frozenset(filter(self.is_division, strict)),
+            continents=frozenset(filter(self._is_continent, ids)),
         )
+
+    def _one_step_up(self, qid: str, names: set[str], *, first: bool) -> list[str]:
+        """What statements and description put right above the entity; the description's own words join `names`."""
+        if self._is_continent(qid):
+            return []
+        if not first and self.is_state(qid):
+            return list(self.graph.targets(qid, "P30"))
+        upward = [i for prop in (OWN if first else FURTHER) for i in self.graph.targets(qid, prop)]
+        if first or not self._spans_states(qid):
+            described = [place for step in self._gazetteer.chain(qid) for place in step]
+            names.update(bare(text) for place in described for text in (place.text, place.written) if text)
+            upward += [place.qid for place in described if place.qid]
+        return upward
+
+    def _loosely_around(self, qid: str) -> list[str]:
+        """The regions and waters that the entity is part of, nothing of a continent."""
+        around = [] if self._is_continent(qid) else [i for prop in LOOSE for i in self.graph.targets(qid, prop)]
+        return [i for i in around if not self._is_organised(i)]
+
+    def _is_continent(self, qid: str) -> bool:
+        return CONTINENT in self.graph.classes(qid)
 
     def _is_organised(self, qid: str) -> bool:
         """Whether the entity is an organisation: what is part of it lies where it lies."""
@@ -105,6 +112,10 @@ class Neighbourhoods:
     def is_division(self, qid: str) -> bool:
         """Whether the entity is a first-level division of today, a federal state or a province."""
         return self.graph.is_instance(qid, FIRST_DIVISION) and not self.graph.is_historical(qid)
+
+    def nations(self, qid: str) -> list[str]:
+        """The countries that a person is a citizen of, a work comes from, a place lies in."""
+        return [i for prop in NATIONALITY for i in self.graph.targets(qid, prop)]
 
     def kinds(self, entity_id: str) -> tuple[str, ...]:
         """The classes, occupations, genres and the like of an entity and CLASS_STEPS of what they are kinds of."""

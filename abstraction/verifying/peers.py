@@ -13,7 +13,6 @@ from abstraction.verifying.verdicts import A_PERSON, ANOTHER_ANSWER, MEMBER
 ANOTHER = "the name of another"
 _SCHOOLS = "university college school academy institute polytechnic conservatory lyceum gymnasium seminary"
 SCHOOLS = frozenset(_SCHOOLS.split())
-_BROAD = frozenset({"organisation", "company"})  # a parent is of these kinds, too
 
 
 class Peers:
@@ -26,9 +25,7 @@ class Peers:
 
     def beside(self, case: AnswerFacts, linked: Sequence[str]) -> str | None:
         """Another answer to the question, a member of a group that is the answer, or a person for what is none."""
-        others = {
-            t for s in ([case.subject] if case.subject else []) for t in self.graph.targets(s, case.asked.id or "P0")
-        }
+        others = set(self.graph.targets(case.subject, case.asked.id)) if case.subject else set()
         if others & set(linked) - set(case.answers):
             return ANOTHER_ANSWER
         members = {t for a in case.answers for p in ("P527", "P463") for t in self.graph.targets(a, p)}
@@ -46,7 +43,7 @@ class Peers:
         own = case.kinds - {"organisation"} or case.kinds
         return bool(kinds & own) and not kinds & PLACES
 
-    def astray(self, case: AnswerFacts, text: str, linked: Sequence[str]) -> str | None:
+    def astray(self, case: AnswerFacts, text: str) -> str | None:
         """Why a name that the snapshot does not put anywhere can hardly be above the answer."""
         if case.place:
             return None
@@ -54,8 +51,6 @@ class Peers:
             return "stands in line with the name of another"
         if self._is_another_school(case, text):
             return "another school: nothing of its name is said of the answer"
-        if case.named and linked and all(self._has_other_owners(i, linked) for i in case.named):
-            return "the tier before it belongs to others"
         return None
 
     def _is_another_school(self, case: AnswerFacts, text: str) -> bool:
@@ -64,12 +59,3 @@ class Peers:
             return False
         said = case.words | {word for name in case.names for word in content(name)}
         return bool(words - SCHOOLS) and not (words - SCHOOLS) & said
-
-    def _has_other_owners(self, before: str, linked: Sequence[str]) -> bool:
-        """Whether the owners of one entity are known, and none of some others of its own narrow kind is among them."""
-        kinds = set(self.maker.classes(before)) - _BROAD
-        owners = [i for p in ("P749", "P127") for i in self.graph.targets(before, p)]
-        above = self.near.above(before).ids
-        return bool(owners) and all(
-            i != before and i not in above and not kinds.isdisjoint(self.maker.classes(i)) for i in linked
-        )

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from abstraction.language.demonyms import bundled_demonyms
 from abstraction.tiers import Tier
 from abstraction.verifying.answer_facts import AnswerFacts, CaseReader
 from abstraction.verifying.comparable_words import all_words, bare, content, proper_names
-from abstraction.verifying.neighbourhood import NATIONALITY
 from abstraction.verifying.rule_replay import titles
 from abstraction.verifying.verdicts import VerdictKind
 from kg.terms import normalise
@@ -34,26 +33,22 @@ class Phrases:
         if first in ("a", "an") or text[:1].islower() or (first == "the" and text.split()[1:2] and text[4:5].islower()):
             return True
         rest = text.split()[1:]
-        national = first in bundled_demonyms().countries or first.split("-")[0] in bundled_demonyms().countries
+        national = not bundled_demonyms().countries.keys().isdisjoint((first, first.split("-")[0]))
         return not linked and (national or (bool(rest) and all(w[:1].islower() for w in rest)))
 
     def verdict(self, case: AnswerFacts, tier: Tier) -> tuple[VerdictKind, str]:
         """The verdict on a phrase and why."""
         words = content(tier.text)
-        known = set(case.words)
-        if case.person:
-            known |= {"person", "man", "woman"}
-        missing = sorted(w for w in words if w not in known and not all(p in known for p in w.split("-")))
-        if missing:
-            told = bundled_demonyms().countries
-            nations = {*case.nations, *case.above.states}
-            for word in missing:
-                if word in told and nations and nations.isdisjoint(told[word]) and case.certain:
-                    return VerdictKind.CONTRADICTED, f"nothing says {word} of the answer, and its country is known"
-            return VerdictKind.UNKNOWN, f"nothing says {', '.join(missing)} of the answer"
+        if missing := self._unsaid(case, words):
+            return self._not_said(case, missing)
         true = [t for t in case.true if self.is_phrase(t.text, ())]
         if any(words == content(t.text) for t in true):
             return VerdictKind.DUPLICATE, "says what a finer tier says"
+        return self._among(case, tier, true)
+
+    def _among(self, case: AnswerFacts, tier: Tier, true: Sequence[Tier]) -> tuple[VerdictKind, str]:
+        """How a phrase that is said of the answer stands to the tiers before it; `true` are phrases."""
+        words = content(tier.text)
         earlier = [t for t in case.earlier if t in true]
         lifted = self._lifted(tier)
         entailing = [t for t in case.earlier if (t in earlier or t.qid) and words <= self._widened(case, t) | lifted]
@@ -67,9 +62,21 @@ class Phrases:
             return VerdictKind.ENTAILED, "each word is said of the answer"
         if _INSIDE.search(tier.text) and all(self._is_somewhere_unknown(case, t) for t in earlier):
             return VerdictKind.UNKNOWN, "the snapshot does not tell where the place of the tier before it lies"
-        if any(words <= self._widened(case, t) | lifted for t in case.untold if self.is_phrase(t.text, ())):
-            return VerdictKind.UNKNOWN, "follows from a tier before it of which the snapshot does not tell"
         return VerdictKind.SIBLING, "neither follows from the tier before it nor the reverse"
+
+    def _unsaid(self, case: AnswerFacts, words: Iterable[str]) -> list[str]:
+        """The words that nothing says of the answer, neither whole nor by their parts."""
+        known = case.words | {"person", "man", "woman"} if case.person else case.words
+        return sorted(w for w in words if w not in known and not known.issuperset(w.split("-")))
+
+    def _not_said(self, case: AnswerFacts, missing: Sequence[str]) -> tuple[VerdictKind, str]:
+        countries = bundled_demonyms().countries
+        nations = case.nations | case.above.states
+        foreign = [w for w in missing if w in countries and nations and nations.isdisjoint(countries[w])]
+        if foreign and case.certain:
+            why = f"nothing says {foreign[0]} of the answer, and its country is known"
+            return VerdictKind.CONTRADICTED, why
+        return VerdictKind.UNKNOWN, f"nothing says {', '.join(missing)} of the answer"
 
     def _told_apart(self, case: AnswerFacts, tier: Tier, before: Tier) -> bool:
         """Whether the description lists the two as different things: "comedian, actor and composer"."""
@@ -104,27 +111,32 @@ class Phrases:
                 return [m.id for m in found if m.kind == "label"][:2] or [m.id for m in found][:1]
         return []
 
-    def _widened(self, case: AnswerFacts, tier: Tier) -> set[str]:
+    def _widened(self, case: AnswerFacts, tier: Tier) -> frozenset[str]:
         """The words of a phrase, of the broader classes of what it names, and of the wider nationality."""
         words = all_words(tier.text)
-        out = set(content(tier.text))
-        for text in dict.fromkeys((words, all_words(_BEHIND.split(tier.text)[0]))):  # "a baseball team in ...", too
-            out |= self.near.words(self.near.superclasses(self._named_last(text)))
+        head = all_words(_BEHIND.split(tier.text)[0])  # "a baseball team in ...", too
+        kinds = [i for text in dict.fromkeys((words, head)) for i in self.near.superclasses(self._named_last(text))]
         stated = [e.value for e in tier.evidence if e.value and e.property in KINDS and e.value[:1] == "Q"]
-        out |= self.near.words(self.near.superclasses(stated))
-        if tier.qid is not None:  # a parent: what is said of it follows from naming it
-            countries = [t for p in NATIONALITY for t in self.graph.targets(tier.qid, p)]
-            out |= content(self.graph.description(tier.qid) or "") | self.near.words(self.near.kinds(tier.qid))
-            out |= {w for country in countries for w in self.cases.demonyms(country)}
-        told = f" {normalise(tier.text)} "
-        for title, lift in titles().items():
-            if f" {title} " in told:
-                out |= content(lift)
-        for word in set(words):
-            out |= self.cases.nation_names(word)
-        for name in proper_names(tier.text):
-            for qid in [i for i in (*case.above.ids, *sorted(case.nations)) if self.cases.is_called(i, bare(name))][:3]:
-                above = self.near.above(qid)
-                out |= self.cases.demonyms(qid) | {w for n in above.names for w in content(n)}
-                out |= {w for state in above.states for w in self.cases.demonyms(state)}
-        return out | {"person"}
+        out = content(tier.text) | self.near.words([*kinds, *self.near.superclasses(stated)]) | {"person"}
+        if tier.qid is not None:
+            out |= self._said_of_parent(tier.qid)
+        text = f" {normalise(tier.text)} "
+        lifts = [lift for title, lift in titles().items() if f" {title} " in text]
+        return out.union(
+            *map(content, lifts),
+            *map(self.cases.nation_names, set(words)),
+            *(self._said_of_place(case, bare(name)) for name in proper_names(tier.text)),
+        )
+
+    def _said_of_parent(self, qid: str) -> frozenset[str]:
+        """What is said of a parent follows from naming it: its description, kinds and nationality."""
+        said = content(self.graph.description(qid) or "") | self.near.words(self.near.kinds(qid))
+        return said.union(*map(self.cases.demonyms, self.near.nations(qid)))
+
+    def _said_of_place(self, case: AnswerFacts, name: str) -> set[str]:
+        """The words of what lies around the places of the answer that are called so."""
+        out: set[str] = set()
+        for qid in [i for i in (*case.above.ids, *sorted(case.nations)) if self.cases.is_called(i, name)][:3]:
+            above = self.near.above(qid)
+            out.update(*map(content, above.names), *map(self.cases.demonyms, (qid, *above.states)))
+        return out

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence, Set
+from itertools import product
 
 from abstraction.linking.gazetteer import PLACES, WORLD
 from abstraction.tiers import Tier
@@ -51,27 +52,30 @@ class PlaceRelation:
             return None
         kinds = words - content(name)
         descriptions = [self.graph.description(i) or "" for i in case.answers]
-        classes = [self.graph.label(c) or "" for i in case.answers for c in self.graph.classes(i)]
-        heads = [re.split(r"\s(?:of|in)\s|,", said, maxsplit=1)[0] for said in (*descriptions, *classes)]
-        if any(kinds & content(head) for head in heads):
+        if any(kinds & content(_head(text)) for text in (*descriptions, *self._class_labels(case.answers))):
             return None
         forms = [form for kind in sorted(kinds) for form in (text, f"{name} {kind}", f"{kind} of {name}")]
+        called = self._units_called(case, forms, words)
+        if not called:
+            return None
+        # "city in Switzerland and capital of its canton"
+        its = re.compile(rf"\b(?:its|eponymous|same|same-named) (?:[a-z]+ )?(?:{'|'.join(sorted(kinds))})\b")
+        if not any(its.search(text) for text in descriptions):
+            capitals = {i for i in called if not set(case.answers).isdisjoint(self.graph.targets(i, "P36"))}
+            called &= capitals.union(case.above.ids)
+        return frozenset(i for i in called if not self.elsewhere(case, [i]))
+
+    def _class_labels(self, ids: Iterable[str]) -> list[str]:
+        return [self.graph.label(c) or "" for i in ids for c in self.graph.classes(i)]
+
+    def _units_called(self, case: AnswerFacts, forms: Sequence[str], words: Set[str]) -> set[str]:
+        """The entities, above the answer or called in one of these forms, with a name of these words."""
         self.graph.find_all(forms)
         called = {m.id for form in forms for m in self.graph.find(form) if content(m.text) == words}
         called |= {i for i in case.above.ids if any(content(n) == words for n in self.graph.names(i))}
         called -= set(case.answers)
-        if not called:
-            return None
         self.graph.fetch(called)
-        # "city in Switzerland and capital of its canton"
-        its = re.compile(rf"\b(?:its|eponymous|same|same-named) (?:[a-z]+ )?(?:{'|'.join(sorted(kinds))})\b")
-        told = any(its.search(said) for said in descriptions)
-        return frozenset(
-            i
-            for i in called
-            if (told or i in case.above.ids or not set(case.answers).isdisjoint(self.graph.targets(i, "P36")))
-            and not self.elsewhere(case, [i])
-        )
+        return called
 
     def _is_described(self, case: AnswerFacts, text: str) -> bool:
         """Whether the answer's description tells the name as a place or owner of the answer: "in X", ", X", "of X"."""
@@ -85,28 +89,34 @@ class PlaceRelation:
                 return True
         return False
 
-    def ordered(self, case: AnswerFacts, tier: Tier, meant: frozenset[str]) -> tuple[VerdictKind, str]:
+    def ordered(self, case: AnswerFacts, meant: frozenset[str]) -> tuple[VerdictKind, str]:
         """Whether an entity above the answer also stands above the tiers accepted before it."""
-        before = [ids for _, ids in case.good if ids and not any(i.startswith("text:") for i in ids)]
-        if len(case.answers) > 1:  # each answer has tiers of its own
-            over = [self._over(case, a) for a in case.answers]
-            before = [ids for ids in before if any(ids & one and meant & one for one in over)]
-        if not before or any(i.startswith("text:") for i in meant):
+        before = self._names_before(case, meant)
+        if not before or _is_text(meant):
             return VerdictKind.ENTAILED, "lies above the answer"
-        for ids in before:
-            if ids & meant:
-                return VerdictKind.DUPLICATE, "another name of a finer tier"
-        if any(meant & self._over(case, i) for ids in before for i in ids):
+        finer = [i for ids in before for i in ids]
+        if not meant.isdisjoint(finer):
+            return VerdictKind.DUPLICATE, "another name of a finer tier"
+        if any(meant & self._over(case, i) for i in finer):
             return VerdictKind.ENTAILED, "lies above the tier before it"
         if all(any(ids & self._over(case, m) for m in meant) for ids in before):
             return VerdictKind.FINER_THAN_PREVIOUS, "lies within the tier before it"
         label = self.graph.label
-        if any(content(label(m) or "-") < content(label(i) or "") for ids in before for i in ids for m in meant):
+        pairs = list(product(finer, meant))
+        if any(content(label(m) or "-") < content(label(i) or "") for i, m in pairs):
             return VerdictKind.ENTAILED, "its name is in the name of the tier before it"  # Western Europe, Europe
-        shared = [c for ids in before for i in ids for m in meant for c in self._same_class(i, m)]
+        shared = [c for i, m in pairs for c in self._same_class(i, m)]
         if shared and case.certain:
             return VerdictKind.SIBLING, f"a {shared[0]} like the tier before it"
         return VerdictKind.ENTAILED, "lies above the answer"
+
+    def _names_before(self, case: AnswerFacts, meant: frozenset[str]) -> list[frozenset[str]]:
+        """The entities of each good name on the level before; of several answers, of those that share one with it."""
+        before = [ids for _, ids in case.good if ids and not _is_text(ids)]
+        if len(case.answers) <= 1:
+            return before
+        over = [above for a in case.answers if meant & (above := self._over(case, a))]
+        return [ids for ids in before if any(ids & above for above in over)]
 
     def _over(self, case: AnswerFacts, qid: str) -> frozenset[str]:
         above = frozenset(self.near.above(qid).ids)
@@ -125,43 +135,53 @@ class PlaceRelation:
         return reasons[0] if places and len(reasons) == len(places) else None
 
     def _conflict(self, case: AnswerFacts, place: str) -> str | None:
+        """Why a place cannot hold the answer."""
         above = case.above
-        label = self.graph.label
-        if WORLD.search(label(place) or "") and CONTINENT not in self.graph.classes(place):
+        label = self.graph.label(place) or ""
+        is_continent = CONTINENT in self.graph.classes(place)
+        if WORLD.search(label) and not is_continent:
             return None  # the Caribbean is in no one state
         if self.near.is_state(place):
-            return f"the answer lies in {_list(map(label, above.states))}" if above.states else None
-        if self.graph.label(place) and CONTINENT in self.graph.classes(place):
-            return f"the answer lies in {_list(map(label, above.continents))}" if above.continents else None
-        own = self.near.above(place)
-        if own.states and above.states and own.states.isdisjoint(above.states):
-            told = {bare(tier.text) for level in case.row.levels[1:] for tier in level.tiers}
-            if any(self.cases.is_called(state, name) for state in above.states for name in told):
-                return None  # the chain ends in the right state: the snapshot lacks the place that is meant
-            return f"{label(place)} lies in {_list(map(label, own.states))}"
-        mine = {place} if self.near.is_division(place) else set(own.divisions)
-        if mine and above.divisions and mine.isdisjoint(above.divisions):
-            classes = {c for d in mine for c in self.graph.classes(d)}
-            if any(classes & set(self.graph.classes(d)) for d in above.divisions):
-                return f"the answer lies in {_list(map(label, above.divisions))}"
+            return self._answer_lies_in(above.states)
+        if label and is_continent:
+            return self._answer_lies_in(above.continents)
+        around = self.near.above(place)
+        if around.states and above.states and around.states.isdisjoint(above.states):
+            # Where the chain ends in the right state, the snapshot lacks the place that is meant.
+            return None if self._is_told(case, above.states) else f"{label} lies in {self._list(around.states)}"
+        divisions = {place} if self.near.is_division(place) else around.divisions
+        if divisions.isdisjoint(above.divisions):
+            classes = {c for d in divisions for c in self.graph.classes(d)}
+            if any(not classes.isdisjoint(self.graph.classes(d)) for d in above.divisions):
+                return self._answer_lies_in(above.divisions)
         return None
+
+    def _answer_lies_in(self, places: Collection[str]) -> str | None:
+        return f"the answer lies in {self._list(places)}" if places else None
+
+    def _list(self, places: Iterable[str]) -> str:
+        return " and ".join(sorted(filter(None, map(self.graph.label, places))))
+
+    def _is_told(self, case: AnswerFacts, places: Iterable[str]) -> bool:
+        """Whether a tier of the row is called after one of the places."""
+        texts = {bare(tier.text) for level in case.row.levels[1:] for tier in level.tiers}
+        return any(self.cases.is_called(place, text) for place in places for text in texts)
 
     def namesake(self, case: AnswerFacts, tiers: Sequence[TierVerdict]) -> str | None:
         """The namesake that the contradicted places of a chain belong to; see RowVerdict."""
         wrong = [bare(t.text) for t in tiers if t.verdict is VerdictKind.CONTRADICTED] + case.doubtful
         if not case.place or not wrong:
             return None
-        for qid in self._namesakes(case):
-            names = self.near.above(qid).names
-            if all(name in names for name in wrong):
-                return qid
-        return ""
-
-    def _namesakes(self, case: AnswerFacts) -> Iterator[str]:
-        for match in self.graph.find(case.gold):
-            if match.id not in case.answers and not PLACES.isdisjoint(self.maker.classes(match.id)):
-                yield match.id
+        others = (m.id for m in self.graph.find(case.gold) if m.id not in case.answers)
+        places = (i for i in others if not PLACES.isdisjoint(self.maker.classes(i)))
+        return next((i for i in places if self.near.above(i).names.issuperset(wrong)), "")
 
 
-def _list(labels: Iterable[str | None]) -> str:
-    return " and ".join(sorted(label for label in labels if label))
+def _head(text: str) -> str:
+    """What a description or the label of a class calls its subject, without what that is of or lies in."""
+    return re.split(r"\s(?:of|in)\s|,", text, maxsplit=1)[0]
+
+
+def _is_text(ids: Iterable[str]) -> bool:
+    """Whether only words of a description are known of a name."""
+    return any(i.startswith("text:") for i in ids)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -124,29 +125,18 @@ def _problems(row: TieredRow, entities: dict[str, Entity]) -> Iterator[EvidenceP
 
 
 def _unsound(row: str, level: int, one: Evidence, subject: Entity) -> Iterator[EvidenceProblem]:
+    problem = partial(EvidenceProblem, row=row, level=level)
     if one.kind == "description":
         chain = fallback_chain(one.language or "en")
         said = next((subject.descriptions[code] for code in chain if code in subject.descriptions), None)
         if said != one.text:
-            yield EvidenceProblem(
-                row=row, level=level, finding=EvidenceFinding.DESCRIPTION_CHANGED, id=subject.id, old=one.text, new=said
-            )
+            yield problem(finding=EvidenceFinding.DESCRIPTION_CHANGED, id=subject.id, old=one.text, new=said)
     elif one.kind == "statement" and one.statement is not None:
+        problem = partial(problem, id=one.statement, old=one.value)
         found = next((held for held in subject.statements if held.id == one.statement), None)
         if found is None:
-            yield EvidenceProblem(
-                row=row, level=level, finding=EvidenceFinding.STATEMENT_GONE, id=one.statement, old=one.value
-            )
+            yield problem(finding=EvidenceFinding.STATEMENT_GONE)
         elif found.property != one.property or value_of(found) != one.value:
-            yield EvidenceProblem(
-                row=row,
-                level=level,
-                finding=EvidenceFinding.STATEMENT_CHANGED,
-                id=one.statement,
-                old=one.value,
-                new=value_of(found),
-            )
+            yield problem(finding=EvidenceFinding.STATEMENT_CHANGED, new=value_of(found))
         elif found.rank is Rank.DEPRECATED:
-            yield EvidenceProblem(
-                row=row, level=level, finding=EvidenceFinding.STATEMENT_DEPRECATED, id=one.statement, old=one.value
-            )
+            yield problem(finding=EvidenceFinding.STATEMENT_DEPRECATED)

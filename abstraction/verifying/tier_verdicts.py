@@ -43,6 +43,7 @@ _KINDEST = (
 
 
 _Said = tuple[VerdictKind, str, frozenset[str]]  # the verdict, why, and what the tier was linked to
+_TRUE = (VerdictKind.ENTAILED, VerdictKind.UNINFORMATIVE)
 _NOTHING: frozenset[str] = frozenset()
 _PHRASE = re.compile(r"(?:an?|A) |the [a-z]")
 
@@ -93,42 +94,28 @@ class Judge:
         seen: dict[str, str] = {bare(tier.text): "level 1" for tier in whole.levels[0].tiers}
         out: list[TierVerdict] = []
         for number, level in enumerate(row.levels[1:], 2):
-            accepted: list[tuple[Tier, frozenset[str]]] = []
-            held: list[Tier] = []
-            untold: list[Tier] = []
+            opinions: list[tuple[Tier, _Said]] = []
             for position, tier in enumerate(level.tiers, 1):
                 key = bare(tier.text)
-                meant: frozenset[str] = frozenset()
                 if key in seen:
-                    verdict, why = VerdictKind.DUPLICATE, f"stands at {seen[key]} already"
+                    said: _Said = VerdictKind.DUPLICATE, f"stands at {seen[key]} already", _NOTHING
                 else:
-                    verdict, why, meant = self._tier(case, tier)
-                    if verdict is VerdictKind.ENTAILED and not case.nothing_new.isdisjoint(
-                        (*meant, normalise(tier.text), tier.qid or "?")
-                    ):
-                        verdict, why = VerdictKind.UNINFORMATIVE, NOTHING_NEW
-                    if verdict is not VerdictKind.DUPLICATE and (wrong := self.asking.conflict(case, tier, verdict)):
-                        verdict, why, meant = VerdictKind.CONTRADICTED, wrong, frozenset()
-                seen.setdefault(key, f"level {number}")
-                if verdict is VerdictKind.ENTAILED:
-                    accepted.append((tier, meant))
-                if verdict in (VerdictKind.ENTAILED, VerdictKind.UNINFORMATIVE):
-                    held.append(tier)
-                if verdict is VerdictKind.UNKNOWN:
-                    untold.append(tier)
+                    said = self._as_asked(case, tier)
+                    seen[key] = f"level {number}"
+                opinions.append((tier, said))
+                verdict, why, meant = said
                 told = TierVerdict(
                     row=row.id, level=number, position=position, text=tier.text, verdict=verdict, why=why,
                     entities=tuple(sorted(i for i in meant if not i.startswith("text:"))),
                 )  # fmt: skip
                 out.append(told)
-                case.named = told.entities or case.named
                 case.astray = (
                     told.beside_answer or why == ANOTHER or (case.astray and verdict is VerdictKind.CONTRADICTED)
                 )
-            case.good = accepted or case.good
-            case.earlier += [tier for tier, _ in accepted]
-            case.true += held
-            case.untold += untold
+            good = [(tier, meant) for tier, (verdict, _, meant) in opinions if verdict is VerdictKind.ENTAILED]
+            case.good = good or case.good
+            case.earlier += [tier for tier, _ in good]
+            case.true += [tier for tier, (verdict, *_) in opinions if verdict in _TRUE]
         return RowVerdict(
             row=row.id,
             answer=case.answers[0] if case.answers else None,
@@ -137,6 +124,17 @@ class Judge:
             namesake=self.placing.namesake(case, out),
             certain=case.certain,
         )
+
+    def _as_asked(self, case: AnswerFacts, tier: Tier) -> _Said:
+        """What is said of a tier, given what the question tells already and what it asks for."""
+        verdict, why, meant = self._tier(case, tier)
+        if verdict is VerdictKind.ENTAILED and not case.nothing_new.isdisjoint(
+            (*meant, normalise(tier.text), tier.qid or "?")
+        ):
+            verdict, why = VerdictKind.UNINFORMATIVE, NOTHING_NEW
+        if verdict is not VerdictKind.DUPLICATE and (wrong := self.asking.conflict(case, tier, verdict)):
+            return VerdictKind.CONTRADICTED, wrong, _NOTHING
+        return verdict, why, meant
 
     def _tier(self, case: AnswerFacts, tier: Tier) -> _Said:
         """What is said of a tier: as a value, by its own name, by places it names, else by who carries its name."""
@@ -150,7 +148,7 @@ class Judge:
             return (*self._as_place(case, tier, meant), meant)
         unit = self.placing.unit_around(case, tier.text)
         if unit:
-            return (*self.placing.ordered(case, tier, unit), unit)
+            return (*self.placing.ordered(case, unit), unit)
         how = Naming.NONE
         if unit is None and not _PHRASE.match(tier.text):
             how = naming(tier.text, case.names, person=case.person, attested=self._attested(case, tier.text))
@@ -175,7 +173,7 @@ class Judge:
         return None
 
     def _as_place(self, case: AnswerFacts, tier: Tier, meant: frozenset[str]) -> tuple[VerdictKind, str]:
-        verdict, why = self.placing.ordered(case, tier, meant)
+        verdict, why = self.placing.ordered(case, meant)
         if verdict is VerdictKind.ENTAILED and meant <= case.doubted and not tier.evidence:
             verdict, why = VerdictKind.SIBLING, NOT_ALL
         if verdict is VerdictKind.ENTAILED and case.asked.id == CAPITAL:
@@ -184,20 +182,27 @@ class Judge:
 
     def _by_carriers(self, case: AnswerFacts, tier: Tier, how: Naming) -> tuple[VerdictKind, str]:
         """By the entities that carry the tier's name, or as a phrase where it is none."""
-        linked = [tier.qid] if tier.qid else [m.id for m in self.graph.find(tier.text) if m.id.startswith("Q")]
-        self.graph.fetch(linked)
-        if case.place:  # the region Lazio, not the club
-            linked = [i for i in linked if not PLACES.isdisjoint(self.maker.classes(i))]
+        linked = self._carriers(case, tier)
         if beside := self.peers.beside(case, linked):
             return VerdictKind.SIBLING, beside
         if any(a in self.near.above(i).ids for i in linked for a in case.answers):
             return VerdictKind.NOT_COARSER_THAN_ANSWER, "lies within the answer"
         if how is Naming.INVENTED:
             return VerdictKind.CONTRADICTED, "the answer's name with an addition that nothing attests"
-        if how is Naming.ALIAS and not (linked and not case.person):
+        if how is Naming.ALIAS and (case.person or not linked):
             return VerdictKind.ALIAS, "another way to write the answer's name"
         if self.phrases.is_phrase(tier.text, linked):
             return self.phrases.verdict(case, tier)
+        return self._as_name(case, tier, how, linked)
+
+    def _carriers(self, case: AnswerFacts, tier: Tier) -> list[str]:
+        """The entities that carry the tier's name; of a place only places: the region Lazio, not the club."""
+        linked = [tier.qid] if tier.qid else [m.id for m in self.graph.find(tier.text) if m.id.startswith("Q")]
+        self.graph.fetch(linked)
+        return [i for i in linked if not case.place or not PLACES.isdisjoint(self.maker.classes(i))]
+
+    def _as_name(self, case: AnswerFacts, tier: Tier, how: Naming, linked: list[str]) -> tuple[VerdictKind, str]:
+        """By where those lie that carry the name, and whether the name is another's."""
         if wrong := self.placing.elsewhere(case, linked):
             if case.certain:
                 return VerdictKind.CONTRADICTED, wrong
@@ -207,9 +212,8 @@ class Judge:
             return VerdictKind.CONTRADICTED, ANOTHER
         if how is Naming.ALIAS:
             return VerdictKind.ALIAS, "another way to write the answer's name"
-        if not tier.evidence and (wrong := self.peers.astray(case, tier.text, linked)):
+        if not tier.evidence and (wrong := self.peers.astray(case, tier.text)):
             return VerdictKind.CONTRADICTED, wrong
-        case.named = tuple(linked)
         return VerdictKind.UNKNOWN, "the snapshot does not tell"
 
     def _leaks(self, case: AnswerFacts, text: str) -> bool:
