@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from abstraction.descriptions.trimming import first_segment
 from abstraction.evidence import from_description
 from abstraction.ladders.entity_values import current_values
+from abstraction.ladders.phrase_parts import Wording, states
 from abstraction.ladders.things import ThingRecipe, things
-from abstraction.ladders.wordings import Wording, states
 from abstraction.proposals import LadderCase, Proposal
 from abstraction.tiers import Condition, Evidence
 from kg.terms import normalise

@@ -8,7 +8,7 @@ from abstraction.descriptions.person_grammar import parse_person
 from abstraction.ladders.entity_values import NamedValue, current_values, named_values
 from abstraction.ladders.nations import stretch_evidence
 from abstraction.ladders.office_phrases import add_kin, names_subject, repeats_answer
-from abstraction.ladders.wordings import Wording, add_phrase, states
+from abstraction.ladders.phrase_parts import Wording, add_phrase, states
 from abstraction.language.phrases import Lattice, definite
 from abstraction.proposals import LadderCase, Proposal
 from kg.terms import normalise

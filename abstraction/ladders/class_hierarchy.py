@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary
 
 from abstraction.evidence import joined
 from abstraction.ladders.entity_values import NamedValue, current_values, entity_proposal
-from abstraction.ladders.wordings import states
+from abstraction.ladders.phrase_parts import states
 from abstraction.language.phrases import takes_back
 from abstraction.proposals import ANSWER, Proposal
 from abstraction.tiers import Evidence
@@ -141,6 +141,10 @@ def layers_above(
         layer = above
 
 
+# A class to climb from, the key of the nearest proposal below it (itself, where it is one), and the steps since that.
+_Rung = tuple[str, str, tuple[Evidence, ...]]
+
+
 def climb(graph: Graph, start: str, how: Climbing, *, condition: str) -> dict[str, Proposal]:
     """Superclasses of `start` that `how.keep` lets stand, as proposals by QID with their edges.
 
@@ -170,10 +174,6 @@ def climb(graph: Graph, start: str, how: Climbing, *, condition: str) -> dict[st
                     upward.append((target, below, path))
         layer = upward
     return kept
-
-
-# A class to climb from, the key of the nearest proposal below it (itself, where it is one), and the steps since that.
-_Rung = tuple[str, str, tuple[Evidence, ...]]
 
 
 def _steps_up(graph: Graph, qid: str, properties: Collection[str], *, doubting: bool) -> Iterator[NamedValue]:

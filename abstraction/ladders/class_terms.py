@@ -17,7 +17,7 @@ from abstraction.ladders.class_hierarchy import (
     used_as_value,
 )
 from abstraction.ladders.entity_values import entity_proposal
-from abstraction.ladders.wordings import states
+from abstraction.ladders.phrase_parts import states
 from abstraction.language.phrases import may_stand
 from abstraction.proposals import LadderCase, Proposal
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from abstraction.evidence import from_statement
+from abstraction.ladders.phrase_parts import states
 from abstraction.proposals import ANSWER, Proposal
 from abstraction.tiers import Condition, Evidence
 from kg.model import Statement
@@ -29,7 +30,7 @@ class NamedValue:
     @property
     def conditions(self) -> frozenset[Condition]:
         """What the statement says, as conditions of a tier."""
-        return frozenset({Condition(property=self.statement.property, value=self.qid)})
+        return states(self.statement.property, self.qid)
 
 
 def named_values(graph: Graph, statements: Iterable[Statement]) -> list[NamedValue]:

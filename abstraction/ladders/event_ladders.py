@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from abstraction.evidence import from_statement
 from abstraction.ladders.entity_values import current_values
+from abstraction.ladders.phrase_parts import Wording, states
 from abstraction.ladders.things import ThingRecipe, things
-from abstraction.ladders.wordings import Wording, states
 from abstraction.language.phrases import definite
 from abstraction.proposals import LadderCase, Proposal
 from kg.model import Rank, Statement, TimeValue

@@ -10,7 +10,7 @@ from abstraction.descriptions.spelling import shortenings
 from abstraction.ladders.entity_values import current_values
 from abstraction.ladders.kind_chains import KindChain, described_kind, stated_kinds
 from abstraction.ladders.nations import Nation, add_national, nation_of_place, nations, speaks_english
-from abstraction.ladders.wordings import Wording, add_phrase, states
+from abstraction.ladders.phrase_parts import Wording, add_phrase, states
 from abstraction.language.phrases import Lattice, indefinite, may_stand
 from abstraction.proposals import LadderCase, Proposal
 from abstraction.tiers import Evidence

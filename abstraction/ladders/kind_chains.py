@@ -13,7 +13,7 @@ from abstraction.evidence import from_statement
 from abstraction.ladders.class_hierarchy import ClassAbove, layers_above
 from abstraction.ladders.entity_values import current_values
 from abstraction.ladders.nations import word_evidence
-from abstraction.ladders.wordings import Wording, states
+from abstraction.ladders.phrase_parts import Wording, states
 from abstraction.language.phrases import listed, may_stand
 from abstraction.proposals import LadderCase
 from abstraction.tiers import Condition, Evidence

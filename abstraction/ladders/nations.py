@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from abstraction.descriptions.nationality import Nationality
 from abstraction.descriptions.words import DescriptionWord, spans
 from abstraction.evidence import from_statement
-from abstraction.ladders.wordings import Wording, add_phrase, states
+from abstraction.ladders.phrase_parts import Wording, add_phrase, states
 from abstraction.language.phrases import Lattice, listed
 from abstraction.proposals import LadderCase
 from abstraction.tiers import Evidence

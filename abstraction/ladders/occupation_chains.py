@@ -6,15 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
-from abstraction.descriptions.office_grammar import title_alone
 from abstraction.descriptions.person_grammar import PersonDescription
 from abstraction.descriptions.spelling import shortenings
-from abstraction.descriptions.words import DescriptionWord, words
+from abstraction.descriptions.words import DescriptionWord
 from abstraction.evidence import from_statement
 from abstraction.ladders.class_hierarchy import ClassAbove, denied_lifts, layers_above, used_as_value
 from abstraction.ladders.entity_values import current_values
 from abstraction.ladders.nations import word_evidence
-from abstraction.ladders.wordings import states
+from abstraction.ladders.phrase_parts import states
 from abstraction.language.phrases import indefinite, may_stand
 from abstraction.proposals import LadderCase
 from abstraction.tiers import Condition, Evidence
@@ -80,7 +79,9 @@ def described_occupations(case: LadderCase, described: PersonDescription) -> lis
         ]
         chain = _worded(case, texts, [_named(case, text, stated) for text in texts], proofs)
         if occupation.lift is not None and occupation.lift != texts[-1]:
-            lifts = [_lift_of_title(texts[-1], occupation.lift, _named(case, occupation.lift, stated), proofs[-1])]
+            rule = Evidence(kind="rule", text=f"{indefinite(texts[-1])} is {indefinite(occupation.lift)}")
+            qid = _named(case, occupation.lift, stated)
+            lifts = [_lifted(occupation.lift, qid or "", (*proofs[-1], rule))]
         else:
             lifts = _lifts(case, chain)
         is_national = occupation.nationality is not None
@@ -119,26 +120,6 @@ def stated_occupations(case: LadderCase) -> list[OccupationChain]:
         chain = _worded(case, texts, qids, [(value.evidence,)] * len(texts))
         out.append(OccupationChain(wordings=(*chain, *_lifts(case, chain))))
     return _facets(case, out)[:STATED]
-
-
-def noble_titles(case: LadderCase) -> list[OccupationChain]:
-    """The titles that P97 gives, "count" and then "nobleman"; those with a land are read as offices are."""
-    out: list[OccupationChain] = []
-    for value in current_values(case.graph, case.answer, "P97"):
-        alone = title_alone(words(value.label))
-        if alone is not None and alone[0] != alone[1]:
-            title, lift = alone
-            chain = _worded(case, (title,), [None], [(value.evidence,)])
-            owners = case.vocabulary.labelled.get(lift, ())
-            lifts = [_lift_of_title(title, lift, owners[0], (value.evidence,))] if owners else []
-            out.append(OccupationChain(wordings=(*chain, *lifts)))
-    return out[:STATED]
-
-
-def _lift_of_title(title: str, lift: str, qid: str | None, evidence: tuple[Evidence, ...]) -> OccupationWording:
-    rule = Evidence(kind="rule", text=f"{indefinite(title)} is {indefinite(lift)}")
-    conditions = states("P106", qid or "")
-    return OccupationWording(text=lift, qid=qid, evidence=(*evidence, rule), conditions=conditions, lifted=True)
 
 
 def _worded(
@@ -199,17 +180,15 @@ def _lifts(case: LadderCase, chain: Sequence[OccupationWording]) -> list[Occupat
         owners = (above.qid, *(_named(case, text, {}) for text in texts[1:]))
         known = {normalise(wording.text) for wording in chain}
         return [
-            OccupationWording(
-                text=text,
-                qid=owner or above.qid,
-                evidence=(*source.evidence, *above.path),
-                conditions=states("P106", owner or above.qid),
-                lifted=True,
-            )
+            _lifted(text, owner or above.qid, (*source.evidence, *above.path))
             for text, owner in zip(texts, owners, strict=True)
             if normalise(text) not in known and may_stand(text) and (above.qid, owner) not in denied_lifts()
         ]
     return []
+
+
+def _lifted(text: str, qid: str, evidence: tuple[Evidence, ...]) -> OccupationWording:
+    return OccupationWording(text=text, qid=qid, evidence=evidence, conditions=states("P106", qid), lifted=True)
 
 
 _USED: WeakKeyDictionary[Graph, Callable[[str], bool]] = WeakKeyDictionary()

@@ -13,8 +13,8 @@ from abstraction.descriptions.words import words
 from abstraction.evidence import from_statement
 from abstraction.ladders.entity_values import NamedValue, named_values
 from abstraction.ladders.nations import Nation, ever, word_evidence
+from abstraction.ladders.phrase_parts import Wording, add_phrase, phrase_of, states
 from abstraction.ladders.portrait import Portrait
-from abstraction.ladders.wordings import Wording, add_phrase, phrase_of, states
 from abstraction.language.demonyms import bundled_demonyms
 from abstraction.language.phrases import Lattice, indefinite, listed
 from abstraction.proposals import LadderCase

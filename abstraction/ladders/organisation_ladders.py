@@ -12,7 +12,7 @@ from abstraction.ladders.entity_values import NamedValue, current_values
 from abstraction.ladders.kind_chains import KindChain, described_kind, stated_kinds
 from abstraction.ladders.nations import Nation, add_national, nation_of_place, nations, speaks_english
 from abstraction.ladders.parents import LOCATED, belonging, parents
-from abstraction.ladders.wordings import Wording, add_phrase
+from abstraction.ladders.phrase_parts import Wording, add_phrase
 from abstraction.language.phrases import Lattice, definite, indefinite, listed, short
 from abstraction.linking.gazetteer import Place
 from abstraction.proposals import ANSWER, LadderCase, Proposal

@@ -7,7 +7,7 @@ import re
 from abstraction.descriptions.organisation_grammar import Owner, parse_organisation
 from abstraction.evidence import from_description, from_statement
 from abstraction.ladders.entity_values import entity_proposal, named_values
-from abstraction.ladders.wordings import states
+from abstraction.ladders.phrase_parts import states
 from abstraction.language.phrases import indefinite, listed
 from abstraction.proposals import ANSWER, LadderCase, Proposal
 from abstraction.tiers import Condition, Evidence

@@ -14,12 +14,11 @@ from abstraction.ladders.nations import Nation, nations, speaks_english, word_ev
 from abstraction.ladders.occupation_chains import (
     OccupationChain,
     described_occupations,
-    noble_titles,
     stated_occupations,
 )
 from abstraction.ladders.office_phrases import add_kin, add_offices
+from abstraction.ladders.phrase_parts import Wording, add_phrase, states
 from abstraction.ladders.portrait import Portrait
-from abstraction.ladders.wordings import Wording, add_phrase, states
 from abstraction.language.phrases import indefinite
 from abstraction.proposals import LadderCase, Proposal
 
@@ -54,7 +53,7 @@ class _Person:
             add_kin(self.case, self.lattice, described.kin)
             occupations = described_occupations(self.case, described)
         if not occupations and not offices:
-            occupations = noble_titles(self.case) + stated_occupations(self.case)
+            occupations = stated_occupations(self.case)
         listed = {chain.text for chain in occupations}
         for chain in occupations:
             self.add(chain, found, listed)

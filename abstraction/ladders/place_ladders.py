@@ -24,6 +24,7 @@ from abstraction.ladders.continents import (
 )
 from abstraction.ladders.dependencies import dependency
 from abstraction.ladders.described_places import described_chain
+from abstraction.ladders.entity_values import current_values
 from abstraction.ladders.extent import same_extent
 from abstraction.ladders.sure_containers import all_above, entailed
 from abstraction.language.demonyms import bundled_demonyms
@@ -266,12 +267,11 @@ class Climb:
     def _stated_regions(self, country: str, continents: list[Statement]) -> list[Place]:
         """P361 values that are a part of one of the country's continents by name: North Africa, not the EU."""
         names = [n for s in continents if s.target for n in self.graph.names(s.target)[:1]]
-        out = []
-        for statement in self.graph.current(country, "P361"):
-            label = self.graph.label(statement.target) if statement.target else None
-            if label and any(label != name and label.endswith(name) for name in names):
-                out.append(Place(text=label, qid=statement.target))
-        return out
+        return [
+            Place(text=value.label, qid=value.qid)
+            for value in current_values(self.graph, country, "P361")
+            if any(value.label != name and value.label.endswith(name) for name in names)
+        ]
 
     def _region_evidence(self, country: str, region: Place) -> tuple[Evidence, ...]:
         for statement in self.graph.current(country, "P361"):

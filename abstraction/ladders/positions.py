@@ -9,7 +9,7 @@ from abstraction.descriptions.trimming import first_segment
 from abstraction.evidence import from_description
 from abstraction.ladders.class_hierarchy import Climbing, climb, stop_classes, used_as_value
 from abstraction.ladders.entity_values import current_values
-from abstraction.ladders.wordings import Wording, states
+from abstraction.ladders.phrase_parts import Wording, states
 from abstraction.language.phrases import indefinite
 from abstraction.proposals import ANSWER, LadderCase, Proposal
 from abstraction.tiers import Condition, Evidence

@@ -7,7 +7,7 @@ from dataclasses import replace
 from abstraction.ladders.class_hierarchy import Climbing, climb, stop_classes
 from abstraction.ladders.nations import nations, speaks_english
 from abstraction.ladders.office_phrases import office_labelled
-from abstraction.ladders.wordings import states
+from abstraction.ladders.phrase_parts import states
 from abstraction.language.phrases import indefinite, listed
 from abstraction.proposals import ANSWER, LadderCase, Proposal
 from abstraction.tiers import Evidence

@@ -8,7 +8,7 @@ from abstraction.descriptions.trimming import first_segment
 from abstraction.evidence import from_description, from_statement
 from abstraction.ladders.entity_values import entity_proposal
 from abstraction.ladders.nations import speaks_english
-from abstraction.ladders.wordings import states
+from abstraction.ladders.phrase_parts import states
 from abstraction.language.phrases import indefinite
 from abstraction.proposals import ANSWER, LadderCase, Proposal
 from abstraction.tiers import Evidence

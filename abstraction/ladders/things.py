@@ -14,7 +14,7 @@ from abstraction.evidence import from_statement
 from abstraction.ladders.entity_values import current_values, entity_proposal
 from abstraction.ladders.kind_chains import KindChain, described_kind, stated_kinds
 from abstraction.ladders.nations import Nation, nations, speaks_english
-from abstraction.ladders.wordings import Wording, add_phrase, states
+from abstraction.ladders.phrase_parts import Wording, add_phrase, states
 from abstraction.language.phrases import Lattice, indefinite, listed
 from abstraction.proposals import ANSWER, LadderCase, Proposal
 from abstraction.tiers import Evidence

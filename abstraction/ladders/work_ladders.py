@@ -12,7 +12,7 @@ from abstraction.ladders.entity_values import NamedValue, current_values, entity
 from abstraction.ladders.kind_chains import KindChain, described_kind, stated_kinds
 from abstraction.ladders.nations import Nation, nations, speaks_english, word_evidence
 from abstraction.ladders.office_phrases import names_subject, names_whole_subject
-from abstraction.ladders.wordings import Wording, add_phrase, states
+from abstraction.ladders.phrase_parts import Wording, add_phrase, states
 from abstraction.language.phrases import Lattice
 from abstraction.proposals import LadderCase, Proposal
 from abstraction.tiers import Condition, Evidence
