@@ -161,13 +161,8 @@ def _decade_of(year: int, decade: CalendarUnit, era: Era) -> _DateRung:
 def _approximate(parsed: ParsedDate) -> list[list[_DateRung]]:
     """The rungs of an estimate: a day or month is taken to be right about its year, a year about none."""
     first, last = parsed.first, parsed.last or parsed.first
-    if parsed.last is None and first.precision > 9:
-        year = TimeValue(year=first.year, precision=9)
-        return [
-            [_rung(unit, parsed.era)]
-            for kind in KINDS[KINDS.index("year") : -1]
-            if (unit := unit_of(year, kind)) and _is_worth_saying(unit, parsed.era)
-        ]
+    if parsed.last is None and first.precision > _YEAR:
+        return _from_year(first.year, parsed.era)
     begin, end = unit_of(first), unit_of(last)
     if not begin or not end or {begin.kind, end.kind} & {"millennium", "deep"}:
         return []
@@ -176,15 +171,22 @@ def _approximate(parsed: ParsedDate) -> list[list[_DateRung]]:
     early = TimeValue(year=_shifted(begin.first_year(), -_spread(first)), precision=9)
     late = TimeValue(year=_shifted(end.last_year(), _spread(last)), precision=9)
     levels: list[list[_DateRung]] = []
-    centuries = unit_of(early, "century"), unit_of(late, "century")
-    if centuries[0] and centuries[0] == centuries[1]:
-        levels.append([_rung(centuries[0], parsed.era)])
-    elif parsed.last is None and first.precision == 9 and early.year * late.year > 0:
-        levels.append([_turn(*centuries, parsed.era)])
+    one, other = unit_of(early, "century"), unit_of(late, "century")
+    if one and one == other:
+        levels.append([_rung(one, parsed.era)])
+    elif one and other and parsed.last is None and first.precision == _YEAR and early.year * late.year > 0:
+        levels.append([_turn(one, other, parsed.era)])
     millennium = unit_of(early, "millennium")
     if millennium and millennium == unit_of(late, "millennium") and _is_worth_saying(millennium, parsed.era):
         levels.append([_rung(millennium, parsed.era)])
     return levels
+
+
+def _from_year(year: int, era: Era) -> list[list[_DateRung]]:
+    """The rungs from a year on."""
+    value = TimeValue(year=year, precision=_YEAR)
+    units = filter(None, (unit_of(value, kind) for kind in KINDS[KINDS.index("year") : -1]))
+    return [[_rung(unit, era)] for unit in units if _is_worth_saying(unit, era)]
 
 
 def _spread(value: TimeValue) -> int:
@@ -259,10 +261,8 @@ def _edge(century: CalendarUnit, era: Era) -> _DateRung:
     )
 
 
-def _turn(early: CalendarUnit | None, late: CalendarUnit | None, era: Era) -> _DateRung:
+def _turn(early: CalendarUnit, late: CalendarUnit, era: Era) -> _DateRung:
     """Both centuries, where an estimate lies at their border."""
-    if early is None or late is None:
-        raise ValueError("an estimate within one era has a century on either side")
     old, new = (era.words.counted(abs(unit.number))[0] for unit in (early, late))
     mark = f" {era.before}" if early.number < 0 else ""
     return _DateRung(

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 from dataclasses import replace
-from functools import partial
 from weakref import WeakKeyDictionary
 
 from abstraction.assembly.levels import Graph as ProposalGraph
@@ -105,20 +104,22 @@ def _nested(nodes: ProposalGraph, nearest: Collection[str], described: Collectio
     """The families with those that the description names above the nearest, and none whose place beside them is
     unknown."""
     for key in described:
-        if key not in nodes:
-            continue
-        related = {key, *ancestors(nodes, key)}
-        beside = [k for k in nodes if k not in related and key not in ancestors(nodes, k)]
-        below = tuple(k for k in beside if k in nearest and k not in described)
-        unknown = set(beside) - set(nearest)
-        nodes = remove(nodes, partial(_is_one_of, unknown))
-        if below:
-            nodes[key] = replace(nodes[key], parents=below)
+        if key in nodes:
+            nodes = _above_nearest(nodes, key, nearest, described)
     return nodes
 
 
-def _is_one_of(keys: Collection[str], proposal: Proposal) -> bool:
-    return proposal.key in keys
+def _above_nearest(
+    nodes: ProposalGraph, key: str, nearest: Collection[str], described: Collection[str]
+) -> ProposalGraph:
+    related = {key, *ancestors(nodes, key)}
+    beside = [other for other in nodes if other not in related and key not in ancestors(nodes, other)]
+    below = tuple(other for other in beside if other in nearest and other not in described)
+    unknown = set(beside) - set(nearest)
+    nodes = remove(nodes, lambda proposal: proposal.key in unknown)
+    if below:
+        nodes[key] = replace(nodes[key], parents=below)
+    return nodes
 
 
 def _with_article(graph: Graph, node: Proposal) -> Proposal:
